@@ -1,0 +1,167 @@
+//! The system file and the task model: parsed, validated, typed.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use tactus_time::{CoreId, Duration, Level};
+
+/// A whole system, as one file describes it. Everything in it has been validated.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Short name; names the output folder.
+    pub name: String,
+    /// The file it was read from.
+    pub source: PathBuf,
+    /// Number of cores, 1 to 8.
+    pub cores: usize,
+    /// Memory of the machine in bytes.
+    pub memory: u64,
+    /// How long the system runs.
+    pub duration: Duration,
+    /// Seed of everything that is drawn at random.
+    pub seed: u64,
+    /// The root policy.
+    pub policy: Policy,
+    /// The machine it runs on.
+    pub machine: Machine,
+    /// Tasks, in file order. A `TaskId` is an index into this.
+    pub tasks: Vec<Task>,
+    /// The user's own components, in file order.
+    pub components: Vec<Component>,
+}
+
+/// The root policy and its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// Rate-monotonic, every task bound to a core.
+    PartitionedRm,
+    /// Earliest deadline first, every task bound to a core.
+    PartitionedEdf,
+    /// Rate-monotonic over all cores.
+    GlobalRm,
+    /// Earliest deadline first over all cores.
+    GlobalEdf,
+    /// Mixed criticality on multicore.
+    Mc2 {
+        /// Hold tasks of levels A to C to their budgets (default true).
+        enforce: bool,
+        /// Let finished jobs go on as ghosts (default true).
+        slack_shifting: bool,
+    },
+}
+
+/// The emulated machine's parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Machine {
+    /// One guest instruction takes 2^shift ns of virtual time (0 to 6; default 3).
+    pub shift: u8,
+    /// Whether the check inflates execution times by this machine's measured overheads (default true).
+    pub overheads: bool,
+}
+
+/// A sporadic or periodic task.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Name, unique.
+    pub name: String,
+    /// Criticality level; present if and only if the policy is MC².
+    pub level: Option<Level>,
+    /// The core it is bound to; present where the policy binds tasks (partitioned; MC² levels A and B).
+    pub core: Option<CoreId>,
+    /// Release of the first job.
+    pub offset: Duration,
+    /// Time between releases.
+    pub period: Duration,
+    /// Relative deadline (default: the period).
+    pub deadline: Duration,
+    /// Execution time as assumed at each level, `[A, B, C, D]`. Without levels all four are the same.
+    /// Under MC², levels above the task's own may be absent.
+    pub execution: [Option<Duration>; 4],
+    /// What jobs really take.
+    pub demand: Demand,
+    /// Bytes of private memory that each job touches (default 0).
+    pub memory: u64,
+    /// What the jobs run.
+    pub body: Body,
+    /// Line of the system file at which the task begins, for messages.
+    pub line: usize,
+}
+
+/// What jobs really take.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Demand {
+    /// Every job the same.
+    Fixed(Duration),
+    /// Uniform between the two, both included.
+    Uniform {
+        /// Least.
+        min: Duration,
+        /// Most.
+        max: Duration,
+    },
+    /// With probability `1 - probability` the time `usual`; else a beta sample in (0,1) with `mean` and `deviation`,
+    /// times `scale` (the MC² robustness model; probability 1 gives a plain beta distribution).
+    Beta {
+        /// Time of an ordinary job.
+        usual: Duration,
+        /// Longest time.
+        scale: Duration,
+        /// Probability of a beta-distributed job.
+        probability: f64,
+        /// Mean of the beta sample.
+        mean: f64,
+        /// Standard deviation of the beta sample.
+        deviation: f64,
+    },
+    /// Read from a file, repeated when it is used up. Never empty.
+    List(Vec<Duration>),
+}
+
+/// What a task's jobs run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// The built-in workload: burns its demand, touching its memory.
+    Workload,
+    /// One of the user's components, by its place in [`System::components`].
+    Component(usize),
+}
+
+/// A component of the user's own: a crate anywhere on disk.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// Name, unique.
+    pub name: String,
+    /// Folder of the crate, absolute.
+    pub path: PathBuf,
+    /// Services that others may be granted, each an exported function.
+    pub provides: Vec<String>,
+    /// What it may call: its own name for the service, and whose it is.
+    pub uses: Vec<Grant>,
+    /// Line of the system file at which the component begins.
+    pub line: usize,
+}
+
+/// The right to call one service of another component.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grant {
+    /// The name by which the holder calls it.
+    pub name: String,
+    /// Place of the provider in [`System::components`].
+    pub provider: usize,
+    /// Name of the service there.
+    pub service: String,
+}
+
+/// What the system's own work costs on a machine, as measured. All are upper bounds for one occurrence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Costs {
+    /// From the time at which a timer should fire to the scheduler's first look at the clock.
+    pub release: Duration,
+    /// A scheduler's turn, from its first look at the clock to its decision.
+    pub schedule: Duration,
+    /// From the decision until the chosen job's first instruction.
+    pub switch: Duration,
+    /// From sending an inter-core event until the receiving scheduler's first look at the clock.
+    pub inter_core: Duration,
+    /// From the instant at which a job has used its demand to the scheduler's look at the clock.
+    pub complete: Duration,
+}

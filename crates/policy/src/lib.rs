@@ -1,0 +1,149 @@
+//! Every scheduling decision of Tactus: pure state machines, events in, decisions out, the clock passed in.
+//!
+//! The same code runs in the root scheduler component of the kernel, in the simulator, and in tests. A policy
+//! never reads a clock, never blocks and never allocates after [`Scheduler::new`].
+//!
+//! **State.** What belongs to one core lies in that core's [`CoreState`], which its owner passes in as `&mut`: no
+//! other core touches it. What is shared among cores by the policy's nature lies in the [`Scheduler`] behind the
+//! locks of `tactus-sync`.
+//!
+//! **Charging.** From the decision that gave a job a core to the next decision on that core, all time is charged
+//! to the job: its own execution and the system's work on its behalf. Sums of charges therefore equal elapsed
+//! time, and a delay in noticing an event is never paid twice.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use tactus_record::Sink;
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+
+/// What a scheduler is made from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// Number of cores, 1 to [`tactus_time::MAX_CORES`].
+    pub cores: usize,
+    /// The policy and its parameters.
+    pub kind: Kind,
+    /// The tasks; a [`TaskId`] is an index into this.
+    pub tasks: Vec<Task>,
+}
+
+/// Which policy decides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Rate-monotonic on each core by itself (Liu and Layland 1973). Every task needs a core.
+    PartitionedRm,
+    /// Earliest deadline first on each core by itself. Every task needs a core.
+    PartitionedEdf,
+    /// The m tasks with the shortest periods run, on whatever core.
+    GlobalRm,
+    /// The m jobs with the earliest deadlines run, on whatever core.
+    GlobalEdf,
+    /// Mixed criticality on multicore (Herman et al.).
+    Mc2(Mc2),
+}
+
+/// Parameters of MC².
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mc2 {
+    /// Whether a task of level A, B or C is held to its budget per period.
+    pub enforce: bool,
+    /// Whether finished jobs turn into ghosts that let lower levels run early.
+    pub slack_shifting: bool,
+    /// Added to every enforced budget for the system's work on the job's behalf.
+    pub allowance: Duration,
+    /// The level-A table of each core, in core order.
+    pub tables: Vec<Table>,
+}
+
+/// A cyclic-executive table: the slots of one cycle, ascending, not overlapping, all within the cycle.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Table {
+    /// Length of one cycle; zero if the table has no slots.
+    pub cycle: Duration,
+    /// The slots.
+    pub slots: Vec<Slot>,
+}
+
+/// A stretch of the cycle that belongs to a level-A task. A job may be split over several slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// Whose it is.
+    pub task: TaskId,
+    /// Start, counted from the start of the cycle.
+    pub start: Duration,
+    /// End, counted from the start of the cycle.
+    pub end: Duration,
+}
+
+/// A task as the policies see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// Criticality; [`Level::A`] where the policy knows no levels.
+    pub level: Level,
+    /// The core it is bound to, where the policy is partitioned (for MC²: levels A and B).
+    pub core: Option<CoreId>,
+    /// Release of the first job.
+    pub offset: Duration,
+    /// Time from release to release, greater than zero.
+    pub period: Duration,
+    /// Deadline relative to the release.
+    pub deadline: Duration,
+    /// Execution time per period at the task's own level; enforced by MC² if it enforces. Zero for level D.
+    pub budget: Duration,
+}
+
+/// What happened on a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The core starts. Comes once, first, at time zero or soon after.
+    Start,
+    /// The time-out of the last decision expired. Harmless if it comes without cause.
+    Timer,
+    /// The running job finished.
+    Complete,
+    /// Another core's decision named this core in [`Decision::notify`].
+    Notify,
+    /// The running task can never run again: its component was stopped.
+    Remove,
+}
+
+/// A job that has a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Running {
+    /// Whose job.
+    pub task: TaskId,
+    /// Which one, counted from 0.
+    pub job: u32,
+    /// What it has been charged before this decision.
+    pub charged: Duration,
+}
+
+/// What a core is to do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// The job to run; nothing means idle.
+    pub run: Option<Running>,
+    /// When to call again with [`Event::Timer`] at the latest; [`Instant::NEVER`] if no time is set.
+    pub timer: Instant,
+    /// The cores to send an inter-core event to, so that they are called with [`Event::Notify`].
+    pub notify: CoreSet,
+    /// The order of this decision among all that touched shared state, counted from 1; 0 if it touched none.
+    pub ticket: u32,
+}
+
+/// A scheduling policy over all cores of a system.
+pub trait Policy: Sync {
+    /// What belongs to one core.
+    type Core: Send;
+
+    /// Handles everything that is due on the core at `now`: the event itself, and all releases, exhausted budgets
+    /// and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
+    fn handle(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision;
+}
+
+/// Names the core in a record; here so that every policy writes records alike.
+#[allow(dead_code)]
+type OnCore = CoreId;

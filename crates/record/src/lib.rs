@@ -1,0 +1,274 @@
+//! The trace record: one fixed-size binary form that kernel, scheduler and simulator write.
+//!
+//! A record is 32 bytes, little-endian, and means the same wherever it was written. Each core writes its own
+//! ring (see [`RingHeader`]); the records of one ring are in the order in which they happened on that core.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use tactus_time::{CoreId, Instant, Level, TaskId};
+
+/// The length of one record in bytes.
+pub const RECORD_BYTES: usize = 32;
+
+/// What happened. `task`, `job`, `level` and `arg` of the record are to be read as told here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A job was released. `arg`: its nominal release time (ns); the record's time is when that was noticed.
+    Release = 1,
+    /// The core begins or goes on to run the job.
+    Dispatch = 2,
+    /// The core stops running the job, which is not finished.
+    Preempt = 3,
+    /// The job is finished. `arg`: the time it was charged in all (ns).
+    Complete = 4,
+    /// The job used up its budget and waits for the next one. `arg`: when that comes (ns).
+    Exhausted = 5,
+    /// The task received a budget. `arg`: its length (ns).
+    Replenish = 6,
+    /// A finished job begins to use up its left-over budget as a ghost on this core. `arg`: what is left (ns).
+    GhostBegin = 7,
+    /// The ghost is no longer selected on this core. `arg`: what is left (ns).
+    GhostEnd = 8,
+    /// The core has nothing to run. No task.
+    Idle = 9,
+    /// An inter-core event was sent. `arg`: the receiving core. No task.
+    Notify = 10,
+    /// The task was taken out of the system after its component was stopped. `arg`: unused.
+    Removed = 11,
+
+    /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
+    /// `arg`: for `Timer`, the programmed expiry (ns); else 0. `job`: the ticket of the shared policy state, 0 if
+    /// that was not touched (tickets count from 1 and give the order among cores).
+    Enter = 32,
+    /// The scheduler let go of the core. `task`, `job`: what it dispatched, or none. `arg`: the time-out programmed
+    /// (ns), `u64::MAX` if none.
+    Leave = 33,
+    /// A component faulted and was stopped. `task`: the task whose thread faulted. `level` byte: [`FaultKind`].
+    /// `arg`: the address concerned. `job`: the component's number.
+    Fault = 34,
+    /// A thread asked the kernel for something it may not have; counted, not fatal. `level` byte: error number.
+    /// `arg`: the call's number. `task`: the task of the thread.
+    Refused = 35,
+    /// A line of text by a component, eight bytes at a time in `arg`; `level` byte: number of bytes that count.
+    Text = 36,
+    /// The run ended on this core.
+    End = 37,
+}
+
+impl Kind {
+    /// The kind with this number, if there is one.
+    pub const fn from_u8(n: u8) -> Option<Kind> {
+        Some(match n {
+            1 => Kind::Release,
+            2 => Kind::Dispatch,
+            3 => Kind::Preempt,
+            4 => Kind::Complete,
+            5 => Kind::Exhausted,
+            6 => Kind::Replenish,
+            7 => Kind::GhostBegin,
+            8 => Kind::GhostEnd,
+            9 => Kind::Idle,
+            10 => Kind::Notify,
+            11 => Kind::Removed,
+            32 => Kind::Enter,
+            33 => Kind::Leave,
+            34 => Kind::Fault,
+            35 => Kind::Refused,
+            36 => Kind::Text,
+            37 => Kind::End,
+            _ => return None,
+        })
+    }
+    /// Whether policies write this kind, as opposed to the machine around them.
+    pub const fn is_policy(self) -> bool {
+        (self as u8) < 32
+    }
+}
+
+/// Why the scheduler was entered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum EntryReason {
+    /// The core starts.
+    Start = 0,
+    /// A time-out expired.
+    Timer = 1,
+    /// The running job finished.
+    Complete = 2,
+    /// Another core sent an event.
+    Notify = 3,
+    /// The component of the running task was stopped.
+    Fault = 4,
+}
+
+impl EntryReason {
+    /// The reason with this number, if there is one.
+    pub const fn from_u8(n: u8) -> Option<EntryReason> {
+        Some(match n {
+            0 => EntryReason::Start,
+            1 => EntryReason::Timer,
+            2 => EntryReason::Complete,
+            3 => EntryReason::Notify,
+            4 => EntryReason::Fault,
+            _ => return None,
+        })
+    }
+}
+
+/// What kind of fault stopped a component.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum FaultKind {
+    /// Read of an address that the component does not have.
+    Read = 0,
+    /// Write to an address that the component does not have or may only read.
+    Write = 1,
+    /// Execution at an address that the component does not have or may not execute.
+    Execute = 2,
+    /// Stack overflow: access to the guard page below a stack.
+    StackOverflow = 3,
+    /// Privileged instruction, or another general-protection fault.
+    Privileged = 4,
+    /// Invalid instruction.
+    InvalidInstruction = 5,
+    /// Division by zero or overflow.
+    Arithmetic = 6,
+    /// Any other exception.
+    Other = 7,
+    /// The component gave up by itself (a panic).
+    Panic = 8,
+}
+
+impl FaultKind {
+    /// The fault with this number, if there is one.
+    pub const fn from_u8(n: u8) -> Option<FaultKind> {
+        Some(match n {
+            0 => FaultKind::Read,
+            1 => FaultKind::Write,
+            2 => FaultKind::Execute,
+            3 => FaultKind::StackOverflow,
+            4 => FaultKind::Privileged,
+            5 => FaultKind::InvalidInstruction,
+            6 => FaultKind::Arithmetic,
+            7 => FaultKind::Other,
+            8 => FaultKind::Panic,
+            _ => return None,
+        })
+    }
+}
+
+/// One thing that happened on one core.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Record {
+    /// When.
+    pub time: Instant,
+    /// As the kind says.
+    pub arg: u64,
+    /// As the kind says; usually the number of the job, counted from 0 within its task.
+    pub job: u32,
+    /// The task, if one is concerned.
+    pub task: Option<TaskId>,
+    /// What.
+    pub kind: Kind,
+    /// The level of the task ([`Level`]), or as the kind says.
+    pub level: u8,
+    /// Where.
+    pub core: CoreId,
+}
+
+const NO_TASK: u16 = u16::MAX;
+
+impl Record {
+    /// The stored form.
+    pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
+        let mut b = [0; RECORD_BYTES];
+        b[0..8].copy_from_slice(&self.time.as_nanos().to_le_bytes());
+        b[8..16].copy_from_slice(&self.arg.to_le_bytes());
+        b[16..20].copy_from_slice(&self.job.to_le_bytes());
+        b[20..22].copy_from_slice(&self.task.map_or(NO_TASK, |t| t.0).to_le_bytes());
+        b[22] = self.kind as u8;
+        b[23] = self.level;
+        b[24] = self.core.0;
+        b
+    }
+
+    /// Reads the stored form; nothing if the kind is not known.
+    pub fn from_bytes(b: &[u8; RECORD_BYTES]) -> Option<Record> {
+        let word = |at: usize| {
+            let mut w = [0; 8];
+            w.copy_from_slice(&b[at..at + 8]);
+            u64::from_le_bytes(w)
+        };
+        let task = u16::from_le_bytes([b[20], b[21]]);
+        Some(Record {
+            time: Instant::from_nanos(word(0)),
+            arg: word(8),
+            job: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            task: (task != NO_TASK).then_some(TaskId(task)),
+            kind: Kind::from_u8(b[22])?,
+            level: b[23],
+            core: CoreId(b[24]),
+        })
+    }
+
+    /// The criticality level, where the level byte holds one.
+    pub fn criticality(&self) -> Option<Level> {
+        Level::from_index(self.level)
+    }
+}
+
+/// Where records go. Policies, simulator and kernel side write through this.
+pub trait Sink {
+    /// Keeps the record, or counts it as dropped.
+    fn record(&mut self, record: Record);
+}
+
+/// Forgets everything.
+pub struct NoSink;
+
+impl Sink for NoSink {
+    fn record(&mut self, _: Record) {}
+}
+
+/// The head of one core's ring in the trace memory: 64 bytes, then `capacity` records. All fields little-endian `u64`.
+///
+/// The writer stores a record first and `written` after it, so a reader on another processor sees whole records
+/// only. When the ring is full, new records are dropped and counted; the oldest are never overwritten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingHeader {
+    /// How many records fit.
+    pub capacity: u64,
+    /// How many records have been written.
+    pub written: u64,
+    /// How many records were dropped because the ring was full.
+    pub dropped: u64,
+    /// The core's time when it last looked (ns), for progress displays.
+    pub now: u64,
+    /// Non-zero once the core's run has ended.
+    pub ended: u64,
+}
+
+/// The length of a ring's head in bytes.
+pub const RING_HEADER_BYTES: usize = 64;
+
+impl RingHeader {
+    /// Reads the stored form.
+    pub fn from_bytes(b: &[u8; RING_HEADER_BYTES]) -> RingHeader {
+        let word = |i: usize| {
+            let mut w = [0; 8];
+            w.copy_from_slice(&b[i * 8..i * 8 + 8]);
+            u64::from_le_bytes(w)
+        };
+        RingHeader { capacity: word(0), written: word(1), dropped: word(2), now: word(3), ended: word(4) }
+    }
+
+    /// The stored form.
+    pub fn to_bytes(&self) -> [u8; RING_HEADER_BYTES] {
+        let mut b = [0; RING_HEADER_BYTES];
+        for (i, word) in [self.capacity, self.written, self.dropped, self.now, self.ended].into_iter().enumerate() {
+            b[i * 8..i * 8 + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        b
+    }
+}

@@ -1,0 +1,61 @@
+//! From records to judgement: reading traces, statistics, checks, exporters.
+#![forbid(unsafe_code)]
+
+use tactus_record::Record;
+use tactus_time::{CoreId, Duration, Level};
+
+/// The records of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Each core's records, in the order in which they happened there.
+    pub cores: Vec<Vec<Record>>,
+    /// Each core's count of records that did not fit.
+    pub dropped: Vec<u64>,
+}
+
+/// What a trace has to be read against: the system and the promises made for it.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Name of the system.
+    pub name: String,
+    /// Name of the policy, for people: `MC²`, `partitioned EDF` …
+    pub policy: String,
+    /// Number of cores.
+    pub cores: usize,
+    /// Length of the run.
+    pub duration: Duration,
+    /// Whether analysis accepted the system; bounds are promises only if it did.
+    pub accepted: bool,
+    /// The tasks, by `TaskId`.
+    pub tasks: Vec<TaskView>,
+}
+
+/// One task and the promise made for it.
+#[derive(Clone, Debug)]
+pub struct TaskView {
+    /// Name.
+    pub name: String,
+    /// Criticality, if the policy knows levels.
+    pub level: Option<Level>,
+    /// Core it is bound to, if any.
+    pub core: Option<CoreId>,
+    /// Release of the first job.
+    pub offset: Duration,
+    /// Period.
+    pub period: Duration,
+    /// Relative deadline.
+    pub deadline: Duration,
+    /// What was promised.
+    pub promise: Promise,
+}
+
+/// What analysis promised for a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promise {
+    /// No response longer than this (hard).
+    Response(Duration),
+    /// No job later than its deadline by more than this.
+    Tardiness(Duration),
+    /// Nothing.
+    None,
+}

@@ -1,0 +1,2 @@
+//! What kernel and components share.
+#![no_std]

@@ -1,0 +1,2 @@
+//! Room kept.
+#![no_std]

@@ -1,0 +1,1 @@
+//! From system file and component binaries to a boot image.

@@ -1,0 +1,2 @@
+//! What every component is linked with.
+#![no_std]
