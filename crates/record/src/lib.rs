@@ -38,11 +38,13 @@ pub enum Kind {
     Removed = 11,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
-    /// `arg`: for `Timer`, the programmed expiry (ns); else 0. `job`: the ticket of the shared policy state, 0 if
-    /// that was not touched (tickets count from 1 and give the order among cores).
+    /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
+    /// policy; the time of `Enter` is the time that the policy was given, and so is that of all policy records up
+    /// to `Leave`.
     Enter = 32,
-    /// The scheduler let go of the core. `task`, `job`: what it dispatched, or none. `arg`: the time-out programmed
-    /// (ns), `u64::MAX` if none.
+    /// The scheduler has decided. `task`, `job`: what the core is to run, or none. `arg`: the time-out wanted (ns),
+    /// `u64::MAX` if none. `ticket`: the decision's place among all that touched shared policy state, from 1; 0 if
+    /// this one did not. The record's time is a look at the clock after the decision.
     Leave = 33,
     /// A component faulted and was stopped. `task`: the task whose thread faulted. `level` byte: [`FaultKind`].
     /// `arg`: the address concerned. `job`: the component's number.
@@ -175,6 +177,8 @@ pub struct Record {
     pub level: u8,
     /// Where.
     pub core: CoreId,
+    /// As the kind says; else 0.
+    pub ticket: u32,
 }
 
 const NO_TASK: u16 = u16::MAX;
@@ -190,6 +194,7 @@ impl Record {
         b[22] = self.kind as u8;
         b[23] = self.level;
         b[24] = self.core.0;
+        b[28..32].copy_from_slice(&self.ticket.to_le_bytes());
         b
     }
 
@@ -209,6 +214,7 @@ impl Record {
             kind: Kind::from_u8(b[22])?,
             level: b[23],
             core: CoreId(b[24]),
+            ticket: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
         })
     }
 
