@@ -1,6 +1,12 @@
 //! From records to judgement: reading traces, statistics, checks, exporters.
 #![forbid(unsafe_code)]
 
+mod schedule;
+mod summary;
+
+pub use schedule::{Segment, SegmentKind};
+pub use summary::*;
+
 use tactus_record::Record;
 use tactus_time::{CoreId, Duration, Level};
 
@@ -47,6 +53,12 @@ pub struct TaskView {
     pub deadline: Duration,
     /// What was promised.
     pub promise: Promise,
+    /// The longest charge of a job that the analysis of each level, `[A, B, C, D]`, assumed, the system's work on
+    /// the job's behalf included; all four the same where the policy knows no levels. A promise binds only while
+    /// nobody that it depends on exceeds what was assumed of him. Where nothing is said, promises bind always.
+    pub assumed: [Option<Duration>; 4],
+    /// What the policy enforces as the longest charge per period, allowance included; nothing if it does not.
+    pub budget: Option<Duration>,
 }
 
 /// What analysis promised for a task.
