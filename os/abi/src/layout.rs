@@ -1,0 +1,47 @@
+//! Where things lie in a component's address space.
+//!
+//! The same for every component. Everything not mapped there faults.
+
+/// Length of a page.
+pub const PAGE: u64 = 4096;
+
+/// Where a component's program is linked.
+pub const PROGRAM: u64 = 0x40_0000;
+/// The component's [`crate::shared::Info`], read-only.
+pub const INFO: u64 = 0x1000_0000;
+/// The machine's [`crate::shared::Clock`], read-only.
+pub const CLOCK: u64 = 0x1001_0000;
+/// The [`crate::shared::TaskPage`] of the component's task, read-only. Only where the component has a task.
+pub const TASK_PAGE: u64 = 0x1002_0000;
+/// What the task's jobs take: `count` and then `count` lengths in ns, all `u64`; job `k` takes entry `k % count`.
+/// Read-only. Only for the built-in workload.
+pub const DEMANDS: u64 = 0x2000_0000;
+/// Memory for the component's own use ([`crate::shared::Info::heap_bytes`]), writable.
+pub const HEAP: u64 = 0x3000_0000;
+/// Stack of thread `t`: `STACK_STRIDE` bytes from `STACKS + t * STACK_STRIDE`; the stack grows down from the upper end.
+/// The lowest page is never mapped.
+pub const STACKS: u64 = 0x7000_0000;
+/// Distance between stacks.
+pub const STACK_STRIDE: u64 = 0x1_0000;
+
+/// Scheduler only: the task pages of all tasks, one page each, writable.
+pub const TASK_PAGES: u64 = 0x1100_0000;
+/// Scheduler only: the [`crate::shared::Region`] of each core, one page each, writable.
+pub const REGIONS: u64 = 0x1200_0000;
+/// Scheduler only: the encoded policy set-up, read-only; its length stands in [`crate::shared::Info::plan_bytes`].
+pub const PLAN: u64 = 0x2000_0000;
+/// Scheduler only: the [`crate::shared::TaskCard`] of each task, read-only.
+pub const CARDS: u64 = 0x2800_0000;
+/// Scheduler only: the trace rings of all cores, one after another, writable.
+pub const TRACE: u64 = 0x4000_0000;
+
+/// The most components of one image.
+pub const MAX_COMPONENTS: usize = 256;
+/// The most threads of one image.
+pub const MAX_THREADS: usize = 264;
+/// The most grants of one component.
+pub const MAX_GRANTS: usize = 16;
+/// The most components that a thread can be inside of at once.
+pub const MAX_INVOCATIONS: usize = 8;
+/// The deepest hierarchy of schedulers.
+pub const MAX_SCHEDULERS: usize = 4;

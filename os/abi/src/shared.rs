@@ -1,0 +1,158 @@
+//! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
+
+use crate::layout::MAX_GRANTS;
+
+/// Length of a name, padded with zeros.
+pub const NAME_BYTES: usize = 24;
+
+/// A name of at most [`NAME_BYTES`] bytes of UTF-8.
+pub type Name = [u8; NAME_BYTES];
+
+/// Makes a stored name; longer ones are cut at a character's boundary.
+pub fn name(text: &str) -> Name {
+    let mut stored = [0; NAME_BYTES];
+    let mut end = text.len().min(NAME_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    stored[..end].copy_from_slice(&text.as_bytes()[..end]);
+    stored
+}
+
+/// Reads a stored name.
+pub fn name_text(stored: &Name) -> &str {
+    let end = stored.iter().position(|&b| b == 0).unwrap_or(NAME_BYTES);
+    core::str::from_utf8(&stored[..end]).unwrap_or("?")
+}
+
+/// How to read the clock. Written by the kernel before the first component runs.
+///
+/// Time in ns = `((tsc - epoch) * multiplier) >> shift`, in 128 bits.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Clock {
+    /// The time-stamp counter at the start of the run.
+    pub epoch: u64,
+    /// See above.
+    pub multiplier: u64,
+    /// See above.
+    pub shift: u64,
+    /// Ticks of the time-stamp counter per second.
+    pub frequency: u64,
+}
+
+/// What a component is told about itself. Written by the image builder.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Info {
+    /// The component's number.
+    pub component: u32,
+    /// How many of `grants` count.
+    pub grant_count: u32,
+    /// Number of cores.
+    pub cores: u32,
+    /// Number of tasks of the system.
+    pub tasks: u32,
+    /// Bytes at [`crate::layout::HEAP`].
+    pub heap_bytes: u64,
+    /// Scheduler only: bytes at [`crate::layout::PLAN`].
+    pub plan_bytes: u64,
+    /// Scheduler only: bytes of one core's trace ring with its head.
+    pub ring_bytes: u64,
+    /// Scheduler only: length of the run (ns).
+    pub duration: u64,
+    /// Bytes that each job of the built-in workload touches.
+    pub touch_bytes: u64,
+    /// The component's own name.
+    pub name: Name,
+    /// Scheduler only: name of the system.
+    pub system: Name,
+    /// Names of the services that the component may call; the place is the grant's number. Place 0 is always the
+    /// scheduler's "job finished".
+    pub grants: [Name; MAX_GRANTS],
+}
+
+/// What a task's component is told about its job. Written by the scheduler while the task's thread does not run.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TaskPage {
+    /// The job's number, from 0.
+    pub job: u64,
+    /// What the job had been charged (ns) at `since`.
+    pub charged: u64,
+    /// The last decision that gave the job its core: a reading of the time-stamp counter.
+    pub since: u64,
+    /// The job's nominal release (ns since the start of the run).
+    pub release: u64,
+}
+
+/// Events that the kernel posts to a core's scheduler, as bits of [`Region::events`].
+pub mod event {
+    /// The core starts.
+    pub const START: u64 = 1;
+    /// The time-out expired.
+    pub const TIMER: u64 = 2;
+    /// Another core's scheduler sent an event.
+    pub const NOTIFY: u64 = 4;
+    /// A component was stopped; see [`super::Region::fault`].
+    pub const FAULT: u64 = 8;
+}
+
+/// Shared by the kernel and one core's scheduler: one page per core.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Region {
+    /// Scheduler: the thread that it has chosen, checked by `switch_thread`.
+    pub next_thread: u64,
+    /// Kernel: set to 1 with every event posted. Scheduler: cleared *before* it takes the events.
+    pub event_pending: u64,
+    /// Kernel: what happened, see [`event`]. Scheduler: taken with an exchange.
+    pub events: u64,
+    /// Kernel: the last fault on this core.
+    pub fault: Fault,
+    /// Kernel: cycles that the core's scheduler upcall, and each task, used are charged by the scheduler; this is the
+    /// kernel's own count of dispatches, for statistics.
+    pub dispatches: u64,
+    /// Kernel: calls refused on this core.
+    pub refused: u64,
+    /// Kernel: longest stretch from kernel entry to exit (time-stamp ticks) since the start.
+    pub longest: u64,
+}
+
+/// A fault, as told to the scheduler.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Fault {
+    /// The thread that was running.
+    pub thread: u64,
+    /// The component that was stopped: the one to blame.
+    pub component: u64,
+    /// `tactus_record::FaultKind` as a number.
+    pub kind: u64,
+    /// The address concerned: data address, or instruction.
+    pub address: u64,
+    /// The instruction at which it happened.
+    pub instruction: u64,
+    /// 1 if the thread can go on (it was inside a call and its caller got an error), 0 if it is lost.
+    pub survives: u64,
+}
+
+/// A task, for the scheduler's verdict on the console. Written by the image builder.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TaskCard {
+    /// Name.
+    pub name: Name,
+    /// Name of its component.
+    pub component: Name,
+    /// The thread that runs its jobs.
+    pub thread: u64,
+    /// What was promised: 0 nothing, 1 a response of at most `bound`, 2 a tardiness of at most `bound`.
+    pub promise: u64,
+    /// See `promise` (ns).
+    pub bound: u64,
+    /// Relative deadline (ns).
+    pub deadline: u64,
+    /// Level: 0 to 3, or 255 for none.
+    pub level: u64,
+}
