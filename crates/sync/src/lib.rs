@@ -1,5 +1,82 @@
-//! Locks and rings between cores. The only shared crate with unsafe code.
-#![no_std]
+//! Locks between cores, their order carried by types.
+//!
+//! A [`Lock`] is a ticket spin lock with a [`Rank`]. To take it a core shows an [`Order`], a zero-size token that
+//! says which rank it holds at the moment; the guard keeps that token and hands out the one for its own rank. So a
+//! core can only go down in rank, and a wrong order does not compile:
+//!
+//! ```
+//! use tactus_sync::{Lock, Order, Rank};
+//! struct Container;
+//! struct PerCore;
+//! impl Rank for Container { const NUMBER: u32 = 20; }
+//! impl Rank for PerCore { const NUMBER: u32 = 10; }
+//!
+//! let container: Lock<Vec<u32>, Container> = Lock::new(vec![7]);
+//! let core: Lock<u32, PerCore> = Lock::new(0);
+//! let mut order = Order::unlocked();
+//! let mut held = container.lock(&mut order);
+//! let (queue, order) = held.parts();
+//! *core.lock(order) = queue[0];
+//! ```
+//!
+//! The other way round:
+//!
+//! ```compile_fail
+//! use tactus_sync::{Lock, Order, Rank};
+//! struct Container;
+//! struct PerCore;
+//! impl Rank for Container { const NUMBER: u32 = 20; }
+//! impl Rank for PerCore { const NUMBER: u32 = 10; }
+//!
+//! let container: Lock<Vec<u32>, Container> = Lock::new(vec![7]);
+//! let core: Lock<u32, PerCore> = Lock::new(0);
+//! let mut order = Order::unlocked();
+//! let mut held = core.lock(&mut order);
+//! let (number, order) = held.parts();
+//! *number = container.lock(order)[0]; // 20 is not below 10
+//! ```
+//!
+//! Two locks of one rank at once, with the first guard's token:
+//!
+//! ```compile_fail
+//! use tactus_sync::{Lock, Order, Rank};
+//! struct Container;
+//! impl Rank for Container { const NUMBER: u32 = 20; }
+//!
+//! let one: Lock<u32, Container> = Lock::new(0);
+//! let two: Lock<u32, Container> = Lock::new(0);
+//! let mut order = Order::unlocked();
+//! let mut held = one.lock(&mut order);
+//! let (number, order) = held.parts();
+//! *number = *two.lock(order);
+//! ```
+//!
+//! Nor can the token that a guard keeps be used behind its back:
+//!
+//! ```compile_fail,E0499
+//! use tactus_sync::{Lock, Order, Rank};
+//! struct Container;
+//! impl Rank for Container { const NUMBER: u32 = 20; }
+//!
+//! let one: Lock<u32, Container> = Lock::new(0);
+//! let two: Lock<u32, Container> = Lock::new(0);
+//! let mut order = Order::unlocked();
+//! let first = one.lock(&mut order);
+//! let second = two.lock(&mut order);
+//! drop((first, second));
+//! ```
+//!
+//! **Model checking.** Atomics and cells come through one private module, which is `core` in ordinary builds and loom with
+//! `--cfg loom`. The lock is checked by
+//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`.
+#![cfg_attr(not(loom), no_std)]
 
-/// Placeholder so that the crate compiles while its first lock is written.
-pub struct Lock<T>(T);
+#[cfg(test)]
+extern crate std;
+
+mod facade;
+mod lock;
+mod order;
+
+pub use lock::{Guard, Lock};
+pub use order::{Order, Rank, Unlocked};

@@ -1,0 +1,141 @@
+//! A ticket spin lock: cores get it in the order in which they asked, so the wait is bounded by the number of cores
+//! times the longest stay. It says nothing about preemption: its users run where no preemption happens.
+
+use crate::facade::{spin_loop, AtomicU32, MutPtr, Ordering, UnsafeCell};
+use crate::order::{check_order, Order, Rank};
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
+
+/// Data that several cores share, at one place in the order of locks.
+pub struct Lock<T, R: Rank> {
+    /// The number that the next core to ask will get.
+    next: AtomicU32,
+    /// The number whose turn it is.
+    serving: AtomicU32,
+    value: UnsafeCell<T>,
+    rank: PhantomData<fn(R)>,
+}
+
+// SAFETY: the value is reached only through a guard, and only one guard exists at a time (see `lock`), so sharing
+// the lock hands the value from core to core, which `T: Send` allows.
+unsafe impl<T: Send, R: Rank> Sync for Lock<T, R> {}
+// SAFETY: the lock owns its value; sending one sends the other.
+unsafe impl<T: Send, R: Rank> Send for Lock<T, R> {}
+
+impl<T, R: Rank> Lock<T, R> {
+    /// A lock that nobody holds.
+    #[cfg(not(loom))]
+    pub const fn new(value: T) -> Self {
+        Lock { next: AtomicU32::new(0), serving: AtomicU32::new(0), value: UnsafeCell::new(value), rank: PhantomData }
+    }
+
+    /// A lock that nobody holds.
+    #[cfg(loom)]
+    pub fn new(value: T) -> Self {
+        Lock { next: AtomicU32::new(0), serving: AtomicU32::new(0), value: UnsafeCell::new(value), rank: PhantomData }
+    }
+
+    /// Waits for the core's turn and takes the lock. `order` tells what the core holds already; it is given back
+    /// when the guard is dropped. Does not compile unless this lock's rank is below.
+    #[inline]
+    pub fn lock<'a, Held: Rank>(&'a self, order: &'a mut Order<Held>) -> Guard<'a, T, R> {
+        check_order::<R, Held>();
+        let _ = order;
+        // The number alone decides nothing, so no ordering is needed; the load below orders the value.
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        while self.serving.load(Ordering::Acquire) != ticket {
+            spin_loop();
+        }
+        Guard { lock: self, ticket, value: ManuallyDrop::new(self.value.get_mut()), order: Order::holding() }
+    }
+}
+
+/// The right to use what a [`Lock`] guards, until dropped.
+pub struct Guard<'a, T, R: Rank> {
+    lock: &'a Lock<T, R>,
+    ticket: u32,
+    /// Given up before the lock is, which the order of fields could not say.
+    value: ManuallyDrop<MutPtr<T>>,
+    order: Order<R>,
+}
+
+impl<T, R: Rank> Guard<'_, T, R> {
+    /// The guarded value, and the right to take locks of lower ranks meanwhile.
+    #[inline]
+    pub fn parts(&mut self) -> (&mut T, &mut Order<R>) {
+        // SAFETY: the guard exists only while its number is being served, numbers are given out once (there are far
+        // fewer cores than numbers), and the borrow of the guard keeps this reference alone.
+        (unsafe { MutPtr::deref(&self.value) }, &mut self.order)
+    }
+}
+
+impl<T, R: Rank> Deref for Guard<'_, T, R> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: as in `parts`; shared borrows of the guard give out shared references only.
+        unsafe { MutPtr::deref(&self.value) }
+    }
+}
+
+impl<T, R: Rank> DerefMut for Guard<'_, T, R> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.parts().0
+    }
+}
+
+impl<T, R: Rank> Drop for Guard<'_, T, R> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: nothing uses the pointer after this, the guard being on its way out.
+        unsafe { ManuallyDrop::drop(&mut self.value) };
+        // Only the holder writes this, so no read-modify-write is needed.
+        self.lock.serving.store(self.ticket.wrapping_add(1), Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    struct Only;
+    impl Rank for Only {
+        const NUMBER: u32 = 1;
+    }
+
+    #[test]
+    fn four_threads_lose_no_increment() {
+        let lock: Lock<u64, Only> = Lock::new(0);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut order = Order::unlocked();
+                        for _ in 0..500 {
+                            *lock.lock(&mut order) += 1;
+                        }
+                    })
+                })
+                .collect();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        });
+        assert_eq!(*lock.lock(&mut Order::unlocked()), 2_000);
+    }
+
+    #[test]
+    fn the_lock_works_on_when_its_numbers_wrap_around() {
+        let lock: Lock<u64, Only> = Lock::new(0);
+        lock.next.store(u32::MAX - 1, Ordering::Relaxed);
+        lock.serving.store(u32::MAX - 1, Ordering::Relaxed);
+        for _ in 0..5 {
+            *lock.lock(&mut Order::unlocked()) += 1;
+        }
+        assert_eq!(*lock.lock(&mut Order::unlocked()), 5);
+        assert_eq!(lock.next.load(Ordering::Relaxed), 4);
+    }
+}
