@@ -15,9 +15,22 @@
 
 extern crate alloc;
 
+mod check;
+mod codec;
+mod global;
+mod heap;
+mod jobs;
+mod partitioned;
+mod records;
+mod scheduler;
+
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+
+pub use check::SetupError;
+pub use codec::DecodeError;
+pub use scheduler::{CoreState, Scheduler};
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -143,7 +156,3 @@ pub trait Policy: Sync {
     /// and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
     fn handle(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision;
 }
-
-/// Names the core in a record; here so that every policy writes records alike.
-#[allow(dead_code)]
-type OnCore = CoreId;

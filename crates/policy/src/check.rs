@@ -1,0 +1,131 @@
+//! What makes a set-up usable, and what to say when it is not.
+
+use crate::{Kind, Mc2, Setup};
+use core::fmt;
+use tactus_time::{CoreId, Level, TaskId, MAX_CORES};
+
+/// Why no scheduler can be made from a [`Setup`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetupError {
+    /// The number of cores is zero or more than [`MAX_CORES`].
+    CoreCount(usize),
+    /// More tasks than a [`TaskId`] can number.
+    TaskCount(usize),
+    /// A period of zero.
+    ZeroPeriod(TaskId),
+    /// The policy binds this task to a core, but none is given.
+    NoCore(TaskId),
+    /// The task's core does not exist.
+    CoreOutOfRange(TaskId, CoreId),
+    /// MC² is to enforce budgets, but this task would never get any.
+    ZeroBudget(TaskId),
+    /// MC² needs one table per core; this many were given.
+    TableCount(usize),
+    /// A slot of this core's table, by its place, is empty or reversed, overlaps the one before, or leaves the cycle.
+    SlotBounds(CoreId, usize),
+    /// A slot of this core's table, by its place, names a task that does not exist, is not of level A, or is bound to
+    /// another core.
+    SlotTask(CoreId, usize),
+    /// A level-A task that has no slot in its core's table, so that it could never run.
+    NoSlot(TaskId),
+    /// MC² is being written.
+    NotYet,
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            SetupError::NotYet => write!(f, "MC² is being written"),
+            SetupError::CoreCount(n) => write!(f, "{n} cores: a system has 1 to {MAX_CORES}"),
+            SetupError::TaskCount(n) => write!(f, "{n} tasks: a system has at most {}", MAX_TASKS),
+            SetupError::ZeroPeriod(task) => {
+                write!(f, "task {}: its period is zero; give a period greater than zero", task.0)
+            }
+            SetupError::NoCore(task) => write!(f, "task {}: the policy binds it to a core, but none is given", task.0),
+            SetupError::CoreOutOfRange(task, core) => {
+                write!(f, "task {}: it is bound to core {core}, which the system does not have", task.0)
+            }
+            SetupError::ZeroBudget(task) => {
+                write!(f, "task {}: budgets are enforced and its budget is zero; give an execution time", task.0)
+            }
+            SetupError::TableCount(n) => write!(f, "{n} level-A tables: there must be one for each core"),
+            SetupError::SlotBounds(core, slot) => write!(
+                f,
+                "level-A table of core {core}, slot {slot}: slots must be longer than zero, in ascending order, apart \
+                 from each other and within the cycle"
+            ),
+            SetupError::SlotTask(core, slot) => {
+                write!(f, "level-A table of core {core}, slot {slot}: its task is not a level-A task of this core")
+            }
+            SetupError::NoSlot(task) => {
+                write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
+            }
+        }
+    }
+}
+
+impl core::error::Error for SetupError {}
+
+/// One number is taken for "no task" in records.
+const MAX_TASKS: usize = u16::MAX as usize;
+
+/// Finds the first thing that is wrong.
+pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    if setup.cores == 0 || setup.cores > MAX_CORES {
+        return Err(SetupError::CoreCount(setup.cores));
+    }
+    if setup.tasks.len() > MAX_TASKS {
+        return Err(SetupError::TaskCount(setup.tasks.len()));
+    }
+    for (n, task) in setup.tasks.iter().enumerate() {
+        let id = TaskId(n as u16);
+        if task.period.is_zero() {
+            return Err(SetupError::ZeroPeriod(id));
+        }
+        let bound = match setup.kind {
+            Kind::PartitionedRm | Kind::PartitionedEdf => true,
+            Kind::GlobalRm | Kind::GlobalEdf => false,
+            Kind::Mc2(_) => task.level <= Level::B,
+        };
+        match task.core {
+            None if bound => return Err(SetupError::NoCore(id)),
+            Some(core) if bound && core.index() >= setup.cores => return Err(SetupError::CoreOutOfRange(id, core)),
+            _ => {}
+        }
+    }
+    match &setup.kind {
+        Kind::Mc2(mc2) => check_mc2(setup, mc2),
+        _ => Ok(()),
+    }
+}
+
+fn check_mc2(setup: &Setup, mc2: &Mc2) -> Result<(), SetupError> {
+    if mc2.tables.len() != setup.cores {
+        return Err(SetupError::TableCount(mc2.tables.len()));
+    }
+    for (n, table) in mc2.tables.iter().enumerate() {
+        let core = CoreId(n as u8);
+        let mut free_from = tactus_time::Duration::ZERO;
+        for (place, slot) in table.slots.iter().enumerate() {
+            if slot.start < free_from || slot.end <= slot.start || slot.end > table.cycle {
+                return Err(SetupError::SlotBounds(core, place));
+            }
+            free_from = slot.end;
+            match setup.tasks.get(slot.task.index()) {
+                Some(task) if task.level == Level::A && task.core == Some(core) => {}
+                _ => return Err(SetupError::SlotTask(core, place)),
+            }
+        }
+    }
+    for (n, task) in setup.tasks.iter().enumerate() {
+        let id = TaskId(n as u16);
+        let in_slot = || mc2.tables.iter().flat_map(|table| &table.slots).any(|slot| slot.task == id);
+        if task.level == Level::A && !in_slot() {
+            return Err(SetupError::NoSlot(id));
+        }
+        if mc2.enforce && task.level != Level::D && task.budget.is_zero() {
+            return Err(SetupError::ZeroBudget(id));
+        }
+    }
+    Ok(())
+}

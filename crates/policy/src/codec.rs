@@ -1,0 +1,201 @@
+//! The stored form of a [`Setup`]: what the image builder writes and the scheduler component reads.
+//!
+//! Little-endian, packed: the magic `TSET`, a version (`u16`), then the fields in the order of their declaration.
+//! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
+//! it is there with a byte that says which. Nothing may follow.
+
+use crate::{Kind, Mc2, Setup, Slot, Table, Task};
+use alloc::vec::Vec;
+use core::fmt;
+use tactus_time::{CoreId, Duration, Level, TaskId};
+
+const MAGIC: [u8; 4] = *b"TSET";
+const VERSION: u16 = 1;
+
+/// Least sizes of what lists hold, so that a false count is found before memory is taken for it.
+const TASK_BYTES: usize = 1 + 2 + 4 * 8;
+const SLOT_BYTES: usize = 2 + 2 * 8;
+const TABLE_BYTES: usize = 8 + 8;
+
+/// Why bytes are not a [`Setup`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DecodeError {
+    /// They do not begin with the magic.
+    Magic,
+    /// They were written by another version: this one.
+    Version(u16),
+    /// They end too early, or a count is larger than what follows.
+    Truncated,
+    /// The byte at this offset has a value without meaning.
+    Value(usize),
+    /// So many bytes are left over at the end.
+    Trailing(usize),
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            DecodeError::Magic => write!(f, "not a scheduler set-up: it does not begin with TSET"),
+            DecodeError::Version(v) => {
+                write!(
+                    f,
+                    "a scheduler set-up of version {v}; this program reads version {VERSION}: build the image again"
+                )
+            }
+            DecodeError::Truncated => write!(f, "the scheduler set-up ends too early"),
+            DecodeError::Value(at) => write!(f, "the scheduler set-up has a byte without meaning at offset {at}"),
+            DecodeError::Trailing(n) => write!(f, "the scheduler set-up is followed by {n} bytes too many"),
+        }
+    }
+}
+
+impl core::error::Error for DecodeError {}
+
+impl Setup {
+    /// The stored form.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend(MAGIC);
+        out.extend(VERSION.to_le_bytes());
+        put(&mut out, self.cores as u64);
+        match &self.kind {
+            Kind::PartitionedRm => out.push(0),
+            Kind::PartitionedEdf => out.push(1),
+            Kind::GlobalRm => out.push(2),
+            Kind::GlobalEdf => out.push(3),
+            Kind::Mc2(mc2) => {
+                out.push(4);
+                put_mc2(&mut out, mc2);
+            }
+        }
+        put(&mut out, self.tasks.len() as u64);
+        for task in &self.tasks {
+            out.push(task.level as u8);
+            out.extend([u8::from(task.core.is_some()), task.core.map_or(0, |core| core.0)]);
+            for time in [task.offset, task.period, task.deadline, task.budget] {
+                put(&mut out, time.as_nanos());
+            }
+        }
+        out
+    }
+
+    /// Reads the stored form. Any bytes may be given; whether the set-up makes sense is for
+    /// [`Scheduler::new`](crate::Scheduler::new) to say.
+    ///
+    /// # Errors
+    /// If the bytes are not what [`Setup::encode`] writes.
+    pub fn decode(bytes: &[u8]) -> Result<Setup, DecodeError> {
+        let mut input = Input { bytes, at: 0 };
+        if input.take::<4>() != Ok(MAGIC) {
+            return Err(DecodeError::Magic);
+        }
+        let version = u16::from_le_bytes(input.take()?);
+        if version != VERSION {
+            return Err(DecodeError::Version(version));
+        }
+        let at = input.at;
+        let cores = usize::try_from(input.number()?).map_err(|_| DecodeError::Value(at))?;
+        let kind = match input.byte()? {
+            0 => Kind::PartitionedRm,
+            1 => Kind::PartitionedEdf,
+            2 => Kind::GlobalRm,
+            3 => Kind::GlobalEdf,
+            4 => Kind::Mc2(input.mc2()?),
+            _ => return Err(DecodeError::Value(input.at - 1)),
+        };
+        let tasks = input.list(TASK_BYTES, Input::task)?;
+        match bytes.len() - input.at {
+            0 => Ok(Setup { cores, kind, tasks }),
+            left => Err(DecodeError::Trailing(left)),
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, number: u64) {
+    out.extend(number.to_le_bytes());
+}
+
+fn put_mc2(out: &mut Vec<u8>, mc2: &Mc2) {
+    out.extend([u8::from(mc2.enforce), u8::from(mc2.slack_shifting)]);
+    put(out, mc2.allowance.as_nanos());
+    put(out, mc2.tables.len() as u64);
+    for table in &mc2.tables {
+        put(out, table.cycle.as_nanos());
+        put(out, table.slots.len() as u64);
+        for slot in &table.slots {
+            out.extend(slot.task.0.to_le_bytes());
+            put(out, slot.start.as_nanos());
+            put(out, slot.end.as_nanos());
+        }
+    }
+}
+
+/// What is still to be read. `at` never passes the end.
+struct Input<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Input<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let chunk = self.bytes[self.at..].first_chunk::<N>().ok_or(DecodeError::Truncated)?;
+        self.at += N;
+        Ok(*chunk)
+    }
+    fn byte(&mut self) -> Result<u8, DecodeError> {
+        Ok(self.take::<1>()?[0])
+    }
+    fn number(&mut self) -> Result<u64, DecodeError> {
+        Ok(u64::from_le_bytes(self.take()?))
+    }
+    fn time(&mut self) -> Result<Duration, DecodeError> {
+        Ok(Duration::from_nanos(self.number()?))
+    }
+    fn boolean(&mut self) -> Result<bool, DecodeError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(DecodeError::Value(self.at - 1)),
+        }
+    }
+    fn list<T>(
+        &mut self,
+        least_bytes: usize,
+        item: impl Fn(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Vec<T>, DecodeError> {
+        let count = usize::try_from(self.number()?).map_err(|_| DecodeError::Truncated)?;
+        if count > (self.bytes.len() - self.at) / least_bytes {
+            return Err(DecodeError::Truncated);
+        }
+        (0..count).map(|_| item(self)).collect()
+    }
+    fn mc2(&mut self) -> Result<Mc2, DecodeError> {
+        Ok(Mc2 {
+            enforce: self.boolean()?,
+            slack_shifting: self.boolean()?,
+            allowance: self.time()?,
+            tables: self.list(TABLE_BYTES, Input::table)?,
+        })
+    }
+    fn table(&mut self) -> Result<Table, DecodeError> {
+        Ok(Table { cycle: self.time()?, slots: self.list(SLOT_BYTES, Input::slot)? })
+    }
+    fn slot(&mut self) -> Result<Slot, DecodeError> {
+        Ok(Slot { task: TaskId(u16::from_le_bytes(self.take()?)), start: self.time()?, end: self.time()? })
+    }
+    fn task(&mut self) -> Result<Task, DecodeError> {
+        let level = Level::from_index(self.byte()?).ok_or(DecodeError::Value(self.at - 1))?;
+        let (bound, core) = (self.boolean()?, self.byte()?);
+        if !bound && core != 0 {
+            return Err(DecodeError::Value(self.at - 1));
+        }
+        Ok(Task {
+            level,
+            core: bound.then_some(CoreId(core)),
+            offset: self.time()?,
+            period: self.time()?,
+            deadline: self.time()?,
+            budget: self.time()?,
+        })
+    }
+}

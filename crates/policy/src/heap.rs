@@ -1,0 +1,170 @@
+//! Priority queues of fixed capacity: binary heaps of keys, smallest first. They are made with room for one entry per
+//! task and never allocate again.
+
+use alloc::vec::Vec;
+use tactus_time::Instant;
+
+/// What queues are ordered by: an urgency (a time or a period, in nanoseconds), then the task's place.
+///
+/// One wide integer, so that a comparison is two instructions and has no branch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Key(u128);
+
+impl Key {
+    pub(crate) fn new(urgency: u64, place: usize) -> Key {
+        Key(u128::from(urgency) << 64 | place as u128)
+    }
+    pub(crate) fn at(time: Instant, place: usize) -> Key {
+        Key::new(time.as_nanos(), place)
+    }
+    /// The urgency as a time.
+    pub(crate) fn time(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+    /// The task's place.
+    pub(crate) fn place(self) -> usize {
+        self.0 as u64 as usize
+    }
+}
+
+/// A heap of keys from which only the smallest is taken.
+pub(crate) struct Heap {
+    entries: Vec<Key>,
+}
+
+impl Heap {
+    /// An empty heap with room for `capacity` entries.
+    pub(crate) fn with_capacity(capacity: usize) -> Heap {
+        Heap { entries: Vec::with_capacity(capacity) }
+    }
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<Key> {
+        self.entries.first().copied()
+    }
+    #[inline]
+    pub(crate) fn push(&mut self, key: Key) {
+        debug_assert!(self.entries.len() < self.entries.capacity());
+        let mut hole = self.entries.len();
+        self.entries.push(key);
+        while hole > 0 {
+            let parent = (hole - 1) / 2;
+            let above = self.entries[parent];
+            if above < key {
+                break;
+            }
+            self.entries[hole] = above;
+            hole = parent;
+        }
+        self.entries[hole] = key;
+    }
+    /// Takes the smallest key out.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Key> {
+        let last = self.entries.pop()?;
+        let Some(first) = self.entries.first().copied() else { return Some(last) };
+        self.replace_first(last);
+        Some(first)
+    }
+    /// Puts `key` in the place of the smallest one, which saves a pop and a push. Does nothing if there is none.
+    #[inline]
+    pub(crate) fn replace_first(&mut self, key: Key) {
+        let entries = self.entries.as_mut_slice();
+        if entries.is_empty() {
+            return;
+        }
+        let mut hole = 0;
+        loop {
+            let mut child = 2 * hole + 1;
+            if child >= entries.len() {
+                break;
+            }
+            if child + 1 < entries.len() && entries[child + 1] < entries[child] {
+                child += 1;
+            }
+            if key < entries[child] {
+                break;
+            }
+            entries[hole] = entries[child];
+            hole = child;
+        }
+        entries[hole] = key;
+    }
+}
+
+/// A heap that knows where each task's entry is, so that any entry can be taken out. One entry per task at most.
+pub(crate) struct IndexedHeap {
+    entries: Vec<Key>,
+    /// By task: where its entry is, or `OUT`.
+    places: Vec<u32>,
+}
+
+const OUT: u32 = u32::MAX;
+
+impl IndexedHeap {
+    /// An empty heap for tasks below `tasks`.
+    pub(crate) fn for_tasks(tasks: usize) -> IndexedHeap {
+        IndexedHeap { entries: Vec::with_capacity(tasks), places: alloc::vec![OUT; tasks] }
+    }
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<Key> {
+        self.entries.first().copied()
+    }
+    /// Puts the key in; one of the same task is replaced.
+    pub(crate) fn insert(&mut self, key: Key) {
+        self.remove(key.place());
+        let end = self.entries.len();
+        self.entries.push(key);
+        self.rise(end, key);
+    }
+    /// Takes the task's entry out, if it has one.
+    pub(crate) fn remove(&mut self, task: usize) {
+        let place = core::mem::replace(&mut self.places[task], OUT);
+        if place == OUT {
+            return;
+        }
+        let hole = place as usize;
+        let Some(last) = self.entries.pop() else { return };
+        if hole == self.entries.len() {
+            return;
+        }
+        if hole > 0 && last < self.entries[(hole - 1) / 2] {
+            self.rise(hole, last);
+        } else {
+            self.sink(hole, last);
+        }
+    }
+    fn put(&mut self, place: usize, key: Key) {
+        self.entries[place] = key;
+        self.places[key.place()] = place as u32;
+    }
+    fn rise(&mut self, mut hole: usize, key: Key) {
+        while hole > 0 {
+            let parent = (hole - 1) / 2;
+            let above = self.entries[parent];
+            if above < key {
+                break;
+            }
+            self.put(hole, above);
+            hole = parent;
+        }
+        self.put(hole, key);
+    }
+    fn sink(&mut self, mut hole: usize, key: Key) {
+        loop {
+            let mut child = 2 * hole + 1;
+            if child >= self.entries.len() {
+                break;
+            }
+            if child + 1 < self.entries.len() && self.entries[child + 1] < self.entries[child] {
+                child += 1;
+            }
+            let below = self.entries[child];
+            if key < below {
+                break;
+            }
+            self.put(hole, below);
+            hole = child;
+        }
+        self.put(hole, key);
+    }
+}

@@ -1,0 +1,104 @@
+//! The jobs of one task: which are released, which is the oldest unfinished one, what it was charged. Jobs of a task
+//! run in the order of their release, each with its own deadline, however late they are.
+
+use crate::heap::Key;
+use crate::Task;
+use tactus_time::{Duration, Instant, Level, TaskId};
+
+/// What makes one job more urgent than another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rule {
+    /// The shorter period first.
+    RateMonotonic,
+    /// The earlier deadline first.
+    EarliestDeadline,
+}
+
+/// A task and its jobs.
+#[derive(Clone, Debug)]
+pub(crate) struct Jobs {
+    id: TaskId,
+    level: Level,
+    period: Duration,
+    deadline: Duration,
+    /// The oldest unfinished job's number and release; the next one's if all are finished.
+    job: u32,
+    release: Instant,
+    /// How many jobs are released and not finished.
+    pending: u32,
+    /// What the oldest unfinished job was charged.
+    charged: Duration,
+    removed: bool,
+}
+
+impl Jobs {
+    pub(crate) fn new(id: TaskId, task: &Task) -> Jobs {
+        Jobs {
+            id,
+            level: task.level,
+            period: task.period,
+            deadline: task.deadline,
+            job: 0,
+            release: Instant::ZERO.saturating_add(task.offset),
+            pending: 0,
+            charged: Duration::ZERO,
+            removed: false,
+        }
+    }
+    /// How records name the task.
+    #[inline]
+    pub(crate) fn name(&self) -> (TaskId, Level) {
+        (self.id, self.level)
+    }
+    #[inline]
+    pub(crate) fn job(&self) -> u32 {
+        self.job
+    }
+    #[inline]
+    pub(crate) fn charged(&self) -> Duration {
+        self.charged
+    }
+    #[inline]
+    pub(crate) fn removed(&self) -> bool {
+        self.removed
+    }
+    #[inline]
+    pub(crate) fn charge(&mut self, elapsed: Duration) {
+        self.charged = Duration::from_nanos(self.charged.as_nanos().saturating_add(elapsed.as_nanos()));
+    }
+    /// The place of the oldest unfinished job in a ready queue, for the task at `place`.
+    #[inline]
+    pub(crate) fn key(&self, rule: Rule, place: usize) -> Key {
+        match rule {
+            Rule::RateMonotonic => Key::new(self.period.as_nanos(), place),
+            Rule::EarliestDeadline => Key::at(self.release.saturating_add(self.deadline), place),
+        }
+    }
+    /// Releases the next job. Gives its number, and whether it is now the oldest unfinished one.
+    #[inline]
+    pub(crate) fn release(&mut self) -> (u32, bool) {
+        let number = self.job.wrapping_add(self.pending);
+        self.pending = self.pending.saturating_add(1);
+        (number, self.pending == 1)
+    }
+    /// The release after the one at `release`; nothing if it is later than every time.
+    #[inline]
+    pub(crate) fn next_release(&self, release: Instant) -> Option<Instant> {
+        let next = release.saturating_add(self.period);
+        (next < Instant::NEVER).then_some(next)
+    }
+    /// Ends the oldest unfinished job. Whether another one is pending.
+    #[inline]
+    pub(crate) fn complete(&mut self) -> bool {
+        self.job = self.job.wrapping_add(1);
+        self.release = self.release.saturating_add(self.period);
+        self.charged = Duration::ZERO;
+        self.pending = self.pending.saturating_sub(1);
+        self.pending > 0
+    }
+    /// Takes the task out for good: no pending jobs, and none to come.
+    pub(crate) fn remove(&mut self) {
+        self.removed = true;
+        self.pending = 0;
+    }
+}

@@ -1,0 +1,76 @@
+//! How policies write records, so that all of them write alike.
+
+use tactus_record::{Kind, Record, Sink};
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+
+/// Writes the records of one decision: one core, one time.
+pub(crate) struct Recorder<'a> {
+    pub(crate) sink: &'a mut dyn Sink,
+    pub(crate) core: CoreId,
+    pub(crate) now: Instant,
+}
+
+impl Recorder<'_> {
+    /// A record that concerns a job.
+    #[inline]
+    pub(crate) fn job(&mut self, kind: Kind, (task, level): (TaskId, Level), job: u32, arg: u64) {
+        self.sink.record(Record {
+            time: self.now,
+            arg,
+            job,
+            task: Some(task),
+            kind,
+            level: level as u8,
+            core: self.core,
+            ticket: 0,
+        });
+    }
+    /// A record that concerns the core alone.
+    #[inline]
+    pub(crate) fn core(&mut self, kind: Kind, arg: u64) {
+        self.sink.record(Record {
+            time: self.now,
+            arg,
+            job: 0,
+            task: None,
+            kind,
+            level: 0,
+            core: self.core,
+            ticket: 0,
+        });
+    }
+}
+
+/// What a core does between two decisions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum OnCore {
+    /// It has not been told anything yet.
+    #[default]
+    Nothing,
+    /// Idle.
+    Idle,
+    /// It runs a job of the task at this place.
+    Job {
+        /// Place of the task among those that the core or container knows.
+        place: usize,
+        /// Number of the job.
+        job: u32,
+    },
+}
+
+/// When a core last decided; turns the times of entries into lengths to charge.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    last: Instant,
+}
+
+impl Clock {
+    /// Moves on to `now` and gives the time since the last decision. A time that goes back counts as standing still.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Instant) -> (Instant, Duration) {
+        let now = now.max(self.last);
+        let elapsed = now.since(self.last);
+        self.last = now;
+        (now, elapsed)
+    }
+}
