@@ -1,10 +1,23 @@
 //! From records to judgement: reading traces, statistics, checks, exporters.
 #![forbid(unsafe_code)]
 
+mod cause;
+pub mod check;
+mod file;
+mod jobs;
+mod judge;
+mod order;
+mod overhead;
+mod promise;
 mod schedule;
+mod spread;
 mod summary;
 
-pub use schedule::{Segment, SegmentKind};
+pub use file::{TraceError, MAGIC, RING_ALIGN, VERSION};
+pub use jobs::{jobs, Job};
+pub use judge::judge;
+pub use order::in_order;
+pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
 
 use tactus_record::Record;

@@ -1,0 +1,296 @@
+//! Rules that hold in every run, whatever was promised: each check goes through a trace and returns what breaks one.
+//!
+//! They are written from the meaning of the records, apart from the policies that write them, so that a mistake
+//! there is not repeated here.
+
+mod levels;
+mod sequence;
+
+pub use levels::level_order;
+pub use sequence::sequence;
+
+use crate::schedule::{schedule_with, Boundary};
+use crate::{run_end, schedule, Segment, SegmentKind, Trace, View};
+use std::collections::HashMap;
+use std::fmt;
+use tactus_record::Kind;
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+
+/// Something in a trace that must not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which rule.
+    pub rule: Rule,
+    /// When.
+    pub time: Instant,
+    /// Where.
+    pub core: CoreId,
+    /// The task concerned, if there is one.
+    pub task: Option<TaskId>,
+    /// The job concerned, where one is.
+    pub job: Option<u32>,
+    /// What happened, for a person.
+    pub text: String,
+}
+
+/// The rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Records name only tasks and cores that the system has.
+    Known,
+    /// The run was recorded to its end.
+    Whole,
+    /// Times never go back on one core.
+    Monotone,
+    /// No job is on two cores at once.
+    OneCore,
+    /// Release, dispatch, preemption, used-up budget, completion: only in an order that makes sense.
+    Sequence,
+    /// Releases are periodic to the nanosecond, and none is missing.
+    Periodic,
+    /// No task gets more than its budget until the next one.
+    Budget,
+    /// No core runs a less critical job, or nothing, while a more critical one waits for it.
+    LevelOrder,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::Known => "records name only tasks and cores of the system",
+            Rule::Whole => "the run is recorded to its end",
+            Rule::Monotone => "times never go back on one core",
+            Rule::OneCore => "no job is on two cores at once",
+            Rule::Sequence => "what happens to a job has an order",
+            Rule::Periodic => "releases are periodic",
+            Rule::Budget => "no task gets more than its budget",
+            Rule::LevelOrder => "more critical jobs come first",
+        })
+    }
+}
+
+/// All checks; what they found, by time.
+///
+/// `tolerance`: how long it may take until a core acts upon what it should, see [`budget`] and [`level_order`].
+pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
+    let mut found = known(view, trace);
+    found.extend(whole(view, trace));
+    found.extend(monotone(trace));
+    found.extend(one_core(trace));
+    found.extend(sequence(trace));
+    found.extend(periodic(view, trace));
+    found.extend(budget(view, trace, tolerance));
+    found.extend(level_order(view, trace, tolerance));
+    found.sort_by_key(|v| v.time);
+    found
+}
+
+/// Records name only tasks that the view has, and the view has as many cores as the trace.
+pub fn known(view: &View, trace: &Trace) -> Vec<Violation> {
+    let mut found = Vec::new();
+    if trace.cores.len() != view.cores {
+        let text = format!("the trace has {} cores, the system {}", trace.cores.len(), view.cores);
+        found.push(Violation { rule: Rule::Known, time: Instant::ZERO, core: CoreId(0), task: None, job: None, text });
+    }
+    for r in trace.cores.iter().flatten() {
+        if let Some(task) = r.task.filter(|t| t.index() >= view.tasks.len()) {
+            found.push(Violation {
+                rule: Rule::Known,
+                time: r.time,
+                core: r.core,
+                task: Some(task),
+                job: Some(r.job),
+                text: format!("a record names task {}, the system has {}", task.0, view.tasks.len()),
+            });
+        }
+    }
+    found
+}
+
+/// Every core says that its run ended, no earlier than it should.
+pub fn whole(view: &View, trace: &Trace) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (core, records) in trace.cores.iter().enumerate() {
+        let ended = records.iter().rev().find(|r| r.kind == Kind::End).map(|r| r.time);
+        let last = records.last().map_or(Instant::ZERO, |r| r.time);
+        let text = match ended {
+            Some(time) if time.since(Instant::ZERO) >= view.duration => continue,
+            Some(time) => format!("the run of {} ended at {time}", view.duration),
+            None => format!("the records stop at {last}; the run should have lasted {}", view.duration),
+        };
+        let core = CoreId(core as u8);
+        found.push(Violation { rule: Rule::Whole, time: ended.unwrap_or(last), core, task: None, job: None, text });
+    }
+    found
+}
+
+/// Times never go back on one core.
+pub fn monotone(trace: &Trace) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for records in &trace.cores {
+        for pair in records.windows(2) {
+            if pair[1].time < pair[0].time {
+                found.push(Violation {
+                    rule: Rule::Monotone,
+                    time: pair[1].time,
+                    core: pair[1].core,
+                    task: pair[1].task,
+                    job: None,
+                    text: format!("a record of {} follows one of {}", pair[1].time, pair[0].time),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// No job is on two cores at once, by the stretches of time between `Leave` and `Enter`.
+pub fn one_core(trace: &Trace) -> Vec<Violation> {
+    let mut runs: Vec<Segment> = schedule(trace).into_iter().filter(|s| s.kind == SegmentKind::Run).collect();
+    runs.sort_by_key(|s| (s.task, s.job, s.start));
+    let mut found = Vec::new();
+    let mut latest: Option<Segment> = None;
+    for run in runs {
+        match latest {
+            Some(l) if (l.task, l.job) == (run.task, run.job) => {
+                if run.start < l.end && run.core != l.core {
+                    found.push(Violation {
+                        rule: Rule::OneCore,
+                        time: run.start,
+                        core: run.core,
+                        task: run.task,
+                        job: Some(run.job),
+                        text: format!(
+                            "runs on core {} from {} while it is on core {} until {}",
+                            run.core, run.start, l.core, l.end
+                        ),
+                    });
+                }
+                if run.end > l.end {
+                    latest = Some(run);
+                }
+            }
+            _ => latest = Some(run),
+        }
+    }
+    found
+}
+
+/// Job `k` of a task is released at offset plus `k` periods, noticed no earlier, and none is left out. A task whose
+/// jobs are all done and that was not removed has the next release before the end of the run, within a period.
+pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let mut releases = vec![Vec::new(); view.tasks.len()];
+    let mut completed = vec![0usize; view.tasks.len()];
+    let mut removed = vec![false; view.tasks.len()];
+    for r in trace.cores.iter().flatten() {
+        let Some(task) = r.task.map(TaskId::index).filter(|t| *t < view.tasks.len()) else { continue };
+        match r.kind {
+            Kind::Release => releases[task].push(*r),
+            Kind::Complete => completed[task] += 1,
+            Kind::Removed => removed[task] = true,
+            _ => {}
+        }
+    }
+    let end = run_end(trace);
+    for (i, (task, releases)) in view.tasks.iter().zip(&mut releases).enumerate() {
+        releases.sort_by_key(|r| r.job);
+        let mut violation = |time, core, job, text| {
+            found.push(Violation {
+                rule: Rule::Periodic,
+                time,
+                core,
+                task: Some(TaskId(i as u16)),
+                job: Some(job),
+                text,
+            });
+        };
+        let nominal = |job: u32| {
+            let after = u64::from(job).saturating_mul(task.period.as_nanos());
+            Instant::ZERO.saturating_add(task.offset).saturating_add(Duration::from_nanos(after))
+        };
+        for (expected, r) in releases.iter().enumerate() {
+            let expected = expected as u32;
+            if r.job != expected {
+                let text = format!("job {} comes where job {expected} should", r.job);
+                violation(r.time, r.core, r.job, text);
+                break;
+            }
+            if r.arg != nominal(r.job).as_nanos() {
+                let text = format!("released at {}, due at {}", Instant::from_nanos(r.arg), nominal(r.job));
+                violation(r.time, r.core, r.job, text);
+            } else if r.time < nominal(r.job) {
+                violation(
+                    r.time,
+                    r.core,
+                    r.job,
+                    format!("noticed at {} before it was due at {}", r.time, nominal(r.job)),
+                );
+            }
+        }
+        let next = releases.len() as u32;
+        let latest = nominal(next).saturating_add(task.period);
+        if !removed[i] && completed[i] == releases.len() && latest <= end {
+            let core = task.core.unwrap_or_default();
+            violation(nominal(next), core, next, format!("was due at {} and never released", nominal(next)));
+        }
+    }
+    found
+}
+
+/// Between two replenishments a task that has a budget runs and haunts no longer than that, plus `tolerance`: how
+/// much later than at once a used-up budget may be noticed. Tasks without any `Replenish` record are judged by their
+/// nominal periods.
+pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
+    let mut starts: HashMap<TaskId, Vec<Instant>> = HashMap::new();
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Replenish) {
+        if let Some(task) = r.task {
+            starts.entry(task).or_default().push(r.time);
+        }
+    }
+    starts.values_mut().for_each(|times| times.sort_unstable());
+    let end = run_end(trace);
+    let mut used: HashMap<(TaskId, u64), (Duration, Segment)> = HashMap::new();
+    for s in schedule_with(trace, Boundary::Decision) {
+        let Some((id, task)) = s.task.and_then(|id| Some((id, view.tasks.get(id.index())?))) else { continue };
+        if task.budget.is_none() || task.period.is_zero() {
+            continue;
+        }
+        // The window that an instant lies in, and where the window ends.
+        let window = |at: Instant| match starts.get(&id) {
+            Some(times) => {
+                let n = times.partition_point(|t| *t <= at);
+                (n as u64, times.get(n).copied().unwrap_or(end))
+            }
+            None => {
+                let n = at.since(Instant::ZERO).saturating_sub(task.offset) / task.period;
+                (n, Instant::ZERO.saturating_add(task.offset) + task.period * (n + 1))
+            }
+        };
+        let mut at = s.start;
+        while at < s.end {
+            let (number, until) = window(at);
+            let until = until.min(s.end).max(at + Duration::from_nanos(1));
+            let entry = used.entry((id, number)).or_insert((Duration::ZERO, s));
+            entry.0 += until.since(at);
+            entry.1 = s;
+            at = until;
+        }
+    }
+    let mut found: Vec<Violation> = used
+        .into_iter()
+        .filter_map(|((id, _), (used, last))| {
+            let budget = view.tasks[id.index()].budget?;
+            (used.saturating_sub(budget) > tolerance).then(|| Violation {
+                rule: Rule::Budget,
+                time: last.end,
+                core: last.core,
+                task: Some(id),
+                job: Some(last.job),
+                text: format!("had {used} of a budget of {budget}"),
+            })
+        })
+        .collect();
+    found.sort_by_key(|v| (v.time, v.task));
+    found
+}

@@ -1,0 +1,162 @@
+//! The life of a job, step by step.
+
+use super::{Rule, Violation};
+use crate::order::in_order;
+use crate::Trace;
+use std::collections::HashMap;
+use tactus_record::{Kind, Record};
+use tactus_time::{CoreId, Instant, TaskId};
+
+type Name = (TaskId, u32);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// Taken off its core at this time, by this core.
+    Preempted(Instant, CoreId),
+    Running(CoreId),
+    /// Without budget since this time.
+    Waiting(Instant),
+    Done,
+}
+
+/// Every job is released once, has a core only between dispatch and the next preemption, completion or end of its
+/// budget, and goes on after that only if something is left to do and budget to do it with; every core has one job
+/// at most, and has the one that its scheduler says it has.
+pub fn sequence(trace: &Trace) -> Vec<Violation> {
+    let mut walk =
+        Walk { jobs: HashMap::new(), cores: vec![None; trace.cores.len()], open: HashMap::new(), found: Vec::new() };
+    in_order(trace, |r| walk.step(r));
+    walk.found
+}
+
+struct Walk {
+    jobs: HashMap<Name, State>,
+    /// The job that each core has.
+    cores: Vec<Option<Name>>,
+    /// The jobs of each task that are not done.
+    open: HashMap<TaskId, Vec<u32>>,
+    found: Vec<Violation>,
+}
+
+impl Walk {
+    fn wrong(&mut self, r: &Record, text: String) {
+        self.found.push(Violation {
+            rule: Rule::Sequence,
+            time: r.time,
+            core: r.core,
+            task: r.task,
+            job: r.task.map(|_| r.job),
+            text,
+        });
+    }
+
+    fn step(&mut self, r: &Record) {
+        let Some(has) = self.cores.get(r.core.index()).copied() else {
+            return self.wrong(r, format!("core {} does not exist", r.core));
+        };
+        let Some(task) = r.task else {
+            match r.kind {
+                Kind::Idle | Kind::Leave if has.is_some() => {
+                    self.wrong(r, "the core is left with nothing to run while it has a job".into());
+                    self.cores[r.core.index()] = None;
+                }
+                _ => {}
+            }
+            return;
+        };
+        let name = (task, r.job);
+        match r.kind {
+            Kind::Release => {
+                if self.jobs.insert(name, State::Ready).is_some() {
+                    self.wrong(r, "is released a second time".into());
+                }
+                self.open.entry(task).or_default().push(r.job);
+            }
+            Kind::Dispatch => self.dispatch(r, name, has),
+            Kind::Preempt => {
+                match self.jobs.get(&name) {
+                    Some(State::Running(core)) if *core == r.core => {
+                        self.jobs.insert(name, State::Preempted(r.time, r.core));
+                    }
+                    // A budget that is used up may be written before or after the loss of the core.
+                    Some(State::Waiting(since)) if *since == r.time => {}
+                    _ => self.wrong(r, "is preempted where it does not run".into()),
+                }
+                self.leave(r.core, name);
+            }
+            Kind::Exhausted => {
+                match self.jobs.get(&name) {
+                    Some(State::Running(core)) if *core == r.core => {}
+                    Some(State::Preempted(time, core)) if (*time, *core) == (r.time, r.core) => {}
+                    _ => self.wrong(r, "uses up a budget where it does not run".into()),
+                }
+                self.jobs.insert(name, State::Waiting(r.time));
+                self.leave(r.core, name);
+            }
+            Kind::Complete => {
+                match self.jobs.get(&name) {
+                    Some(State::Running(core)) if *core == r.core => {}
+                    _ => self.wrong(r, "completes where it does not run".into()),
+                }
+                self.done(name);
+                self.leave(r.core, name);
+            }
+            Kind::Replenish => {
+                for job in self.open.get(&task).into_iter().flatten() {
+                    if let Some(state @ State::Waiting(_)) = self.jobs.get_mut(&(task, *job)) {
+                        *state = State::Ready;
+                    }
+                }
+            }
+            Kind::GhostBegin if self.jobs.get(&name) != Some(&State::Done) => {
+                self.wrong(r, "becomes a ghost before it is finished".into());
+            }
+            Kind::Removed => {
+                for job in self.open.remove(&task).unwrap_or_default() {
+                    self.jobs.insert((task, job), State::Done);
+                }
+                for core in &mut self.cores {
+                    if core.is_some_and(|(t, _)| t == task) {
+                        *core = None;
+                    }
+                }
+            }
+            Kind::Leave if has != Some(name) => {
+                self.wrong(r, "is given the core by the scheduler without having been dispatched there".into());
+                // Told once: from here on the scheduler's word counts.
+                self.cores[r.core.index()] = Some(name);
+            }
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self, r: &Record, name: Name, has: Option<Name>) {
+        match self.jobs.get(&name) {
+            Some(State::Ready | State::Preempted(..)) => {}
+            Some(State::Running(core)) if *core == r.core => {}
+            Some(State::Running(core)) => self.wrong(r, format!("is dispatched while core {core} has it")),
+            Some(State::Waiting(_)) => self.wrong(r, "is dispatched without budget".into()),
+            Some(State::Done) => self.wrong(r, "is dispatched after its end".into()),
+            None => self.wrong(r, "is dispatched before its release".into()),
+        }
+        if has.is_some_and(|h| h != name) {
+            self.wrong(r, "is dispatched on a core that has another job".into());
+        }
+        self.jobs.insert(name, State::Running(r.core));
+        self.cores[r.core.index()] = Some(name);
+    }
+
+    fn leave(&mut self, core: CoreId, name: Name) {
+        if self.cores[core.index()] == Some(name) {
+            self.cores[core.index()] = None;
+        }
+    }
+
+    fn done(&mut self, name: Name) {
+        self.jobs.insert(name, State::Done);
+        if let Some(open) = self.open.get_mut(&name.0) {
+            open.retain(|job| *job != name.1);
+        }
+    }
+}

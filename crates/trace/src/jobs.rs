@@ -1,0 +1,126 @@
+//! What became of each job.
+
+use crate::order::in_order;
+use crate::Trace;
+use std::collections::HashMap;
+use tactus_record::{Kind, Record};
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+
+/// One job of a task, from its release to the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Whose.
+    pub task: TaskId,
+    /// Which, counted from 0 within its task.
+    pub job: u32,
+    /// Nominal release.
+    pub release: Instant,
+    /// When the release was noticed.
+    pub noticed: Instant,
+    /// When it first had a core.
+    pub started: Option<Instant>,
+    /// When it was finished.
+    pub completed: Option<Instant>,
+    /// When it ceased to exist without being finished: its task was taken out of the system.
+    pub removed: Option<Instant>,
+    /// What it was charged in all, as the policy recorded it at completion; zero before.
+    pub charged: Duration,
+    /// The core that it last had.
+    pub core: Option<CoreId>,
+    /// How often it lost its core before it was finished, other than by a used-up budget.
+    pub preemptions: u32,
+    /// How often it went on on another core.
+    pub migrations: u32,
+    /// How often it used up its budget.
+    pub exhausted: u32,
+}
+
+impl Job {
+    /// From nominal release to completion.
+    pub fn response(&self) -> Option<Duration> {
+        self.completed.map(|t| t.since(self.release))
+    }
+}
+
+/// The jobs that the trace tells of, in the order in which their releases were noticed. Records about a job whose
+/// release is missing are passed over; [`crate::check::sequence`] finds those.
+pub fn jobs(trace: &Trace) -> Vec<Job> {
+    let mut history = History::default();
+    in_order(trace, |record| history.step(record));
+    history.jobs
+}
+
+#[derive(Default)]
+struct History {
+    jobs: Vec<Job>,
+    by_name: HashMap<(TaskId, u32), usize>,
+    /// Each task's released and neither completed nor removed jobs.
+    open: HashMap<TaskId, Vec<usize>>,
+    /// Per job, when and where it was last preempted, and when its budget was last used up.
+    last: Vec<(Option<Instant>, Option<Instant>)>,
+}
+
+impl History {
+    fn step(&mut self, r: &Record) {
+        let Some(task) = r.task else { return };
+        match r.kind {
+            Kind::Release => {
+                self.by_name.insert((task, r.job), self.jobs.len());
+                self.open.entry(task).or_default().push(self.jobs.len());
+                self.last.push((None, None));
+                self.jobs.push(Job {
+                    task,
+                    job: r.job,
+                    release: Instant::from_nanos(r.arg),
+                    noticed: r.time,
+                    started: None,
+                    completed: None,
+                    removed: None,
+                    charged: Duration::ZERO,
+                    core: None,
+                    preemptions: 0,
+                    migrations: 0,
+                    exhausted: 0,
+                });
+                return;
+            }
+            Kind::Removed => {
+                for i in self.open.remove(&task).unwrap_or_default() {
+                    self.jobs[i].removed = Some(r.time);
+                }
+                return;
+            }
+            Kind::Dispatch | Kind::Preempt | Kind::Complete | Kind::Exhausted => {}
+            _ => return,
+        }
+        let Some(&i) = self.by_name.get(&(task, r.job)) else { return };
+        let (job, last) = (&mut self.jobs[i], &mut self.last[i]);
+        match r.kind {
+            Kind::Dispatch => {
+                job.started.get_or_insert(r.time);
+                job.migrations += u32::from(job.core.is_some_and(|c| c != r.core));
+                job.core = Some(r.core);
+            }
+            // A budget that is used up takes the core away too; whichever way that is written, it is no preemption.
+            Kind::Preempt if last.1 != Some(r.time) => {
+                job.preemptions += 1;
+                last.0 = Some(r.time);
+            }
+            Kind::Exhausted => {
+                job.exhausted += 1;
+                if last.0 == Some(r.time) {
+                    job.preemptions -= 1;
+                }
+                *last = (None, Some(r.time));
+            }
+            Kind::Complete => {
+                job.completed = Some(r.time);
+                job.charged = Duration::from_nanos(r.arg);
+                if let Some(open) = self.open.get_mut(&task) {
+                    open.retain(|&o| o != i);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! From a trace to its summary: figures per task, level and core, and the verdict.
+
+use crate::jobs::{jobs, Job};
+use crate::overhead::{samples, Samples};
+use crate::schedule::{run_end, schedule_with, Boundary};
+use crate::{promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Segment, SegmentKind};
+use crate::{CoreSummary, Spread, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
+use tactus_record::{FaultKind, Kind};
+use tactus_time::{Duration, Instant, Level};
+
+/// Reads the trace against the promises. Never panics, whatever the trace holds; what makes no sense in it is passed
+/// over in the figures and is a broken rule in the verdict.
+pub fn judge(view: &View, trace: &Trace) -> Summary {
+    let jobs: Vec<Job> = jobs(trace).into_iter().filter(|j| j.task.index() < view.tasks.len()).collect();
+    let end = run_end(trace);
+    let charges = schedule_with(trace, Boundary::Decision);
+    let segments = schedule(trace);
+    let void = promise::void(view, trace, &charges);
+    let samples = samples(trace);
+    let mut all = Samples::default();
+    samples.iter().for_each(|s| all.join(s));
+    let overheads = all.sum_up();
+    let case = promise::Case { view, trace, jobs: &jobs, segments: &segments, void: &void, overheads: &overheads, end };
+    let verdict = case.verdict();
+
+    let mut of_task = vec![Vec::new(); view.tasks.len()];
+    for job in jobs {
+        of_task[job.task.index()].push(job);
+    }
+    let mut tasks = Vec::with_capacity(view.tasks.len());
+    for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
+        let void = &void[i];
+        let mut summary = task_summary(task, jobs, void.as_ref().map(|v| v.from), end);
+        summary.id = tactus_time::TaskId(i as u16);
+        summary.void = void.as_ref().map(|v| v.why.clone());
+        summary.void_from = void.as_ref().map(|v| v.from);
+        tasks.push(summary);
+    }
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {
+        if let Some(task) = r.task.and_then(|t| tasks.get_mut(t.index())) {
+            task.removed_at = Some(task.removed_at.map_or(r.time, |t: Instant| t.min(r.time)));
+        }
+    }
+    let mut total = JobCounts::default();
+    tasks.iter().for_each(|t| total.add(&t.jobs));
+    let refused = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Refused).count() as u64;
+    Summary {
+        format: SUMMARY_FORMAT,
+        system: view.name.clone(),
+        policy: view.policy.clone(),
+        cores: view.cores,
+        duration: view.duration,
+        accepted: view.accepted,
+        verdict,
+        total,
+        dropped: trace.dropped.iter().fold(0, |sum, d| sum.saturating_add(*d)),
+        refused,
+        culprits: culprits(view, trace),
+        levels: levels(&tasks, &of_task),
+        tasks,
+        per_core: per_core(trace, &segments, samples),
+        overheads,
+    }
+}
+
+impl JobCounts {
+    fn add(&mut self, other: &JobCounts) {
+        self.released += other.released;
+        self.completed += other.completed;
+        self.unfinished += other.unfinished;
+        self.missed += other.missed;
+    }
+}
+
+/// The instant up to which an unfinished job can be said to have waited.
+fn seen_until(job: &Job, end: Instant) -> Instant {
+    job.completed.or(job.removed).unwrap_or(end)
+}
+
+fn task_summary(task: &TaskView, jobs: &[Job], void: Option<Instant>, end: Instant) -> TaskSummary {
+    let mut counts = JobCounts { released: jobs.len() as u64, ..JobCounts::default() };
+    let mut tardiness_max = Duration::ZERO;
+    let mut worst: Option<f64> = None;
+    for job in jobs {
+        let until = seen_until(job, end);
+        let tardiness = until.since(job.release.saturating_add(task.deadline));
+        match job.completed {
+            Some(_) => counts.completed += 1,
+            None => counts.unfinished += 1,
+        }
+        counts.missed += u64::from(!tardiness.is_zero());
+        tardiness_max = tardiness_max.max(tardiness);
+        let (figure, bound) = match task.promise {
+            Promise::Response(bound) => (until.since(job.release), bound),
+            Promise::Tardiness(bound) => (tardiness, bound),
+            Promise::None => continue,
+        };
+        if !bound.is_zero() && void.is_none_or(|void| until < void) {
+            let ratio = figure.as_nanos() as f64 / bound.as_nanos() as f64;
+            worst = Some(worst.map_or(ratio, |w| w.max(ratio)));
+        }
+    }
+    let mut responses: Vec<Duration> = jobs.iter().filter_map(Job::response).collect();
+    let mut charges: Vec<Duration> = jobs.iter().filter(|j| j.completed.is_some()).map(|j| j.charged).collect();
+    let charged = Spread::of(&mut charges);
+    TaskSummary {
+        id: tactus_time::TaskId(0),
+        name: task.name.clone(),
+        level: task.level,
+        core: task.core,
+        period: task.period,
+        deadline: task.deadline,
+        jobs: counts,
+        response: Spread::of(&mut responses),
+        tardiness_max,
+        charged,
+        charged_mean: charged.map(|c| c.mean()),
+        preemptions: jobs.iter().map(|j| u64::from(j.preemptions)).sum(),
+        migrations: jobs.iter().map(|j| u64::from(j.migrations)).sum(),
+        exhausted: jobs.iter().map(|j| u64::from(j.exhausted)).sum(),
+        promise: match task.promise {
+            Promise::Response(bound) => PromiseSummary::Response { bound },
+            Promise::Tardiness(bound) => PromiseSummary::Tardiness { bound },
+            Promise::None => PromiseSummary::None,
+        },
+        worst_over_bound: worst,
+        void: None,
+        void_from: None,
+        removed_at: None,
+    }
+}
+
+fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
+    let mut out = Vec::new();
+    for level in Level::ALL.map(Some).into_iter().chain([None]) {
+        let mut sum = LevelSummary {
+            level,
+            tasks: 0,
+            jobs: JobCounts::default(),
+            response: None,
+            tardiness_max: Duration::ZERO,
+            tardiness_bound: None,
+            worst_over_bound: None,
+            worst_task: None,
+            preemptions: 0,
+            migrations: 0,
+            exhausted: 0,
+        };
+        let mut responses = Vec::new();
+        for (task, jobs) in tasks.iter().zip(jobs).filter(|(t, _)| t.level == level) {
+            sum.tasks += 1;
+            sum.jobs.add(&task.jobs);
+            responses.extend(jobs.iter().filter_map(Job::response));
+            sum.tardiness_max = sum.tardiness_max.max(task.tardiness_max);
+            if let PromiseSummary::Tardiness { bound } = task.promise {
+                sum.tardiness_bound = Some(sum.tardiness_bound.map_or(bound, |b| b.max(bound)));
+            }
+            if task.worst_over_bound.is_some_and(|w| sum.worst_over_bound.is_none_or(|most| w > most)) {
+                sum.worst_over_bound = task.worst_over_bound;
+                sum.worst_task = Some(task.name.clone());
+            }
+            sum.preemptions += task.preemptions;
+            sum.migrations += task.migrations;
+            sum.exhausted += task.exhausted;
+        }
+        sum.response = Spread::of(&mut responses);
+        if sum.tasks > 0 {
+            out.push(sum);
+        }
+    }
+    out
+}
+
+fn per_core(trace: &Trace, segments: &[Segment], samples: Vec<Samples>) -> Vec<CoreSummary> {
+    let mut out: Vec<CoreSummary> = samples
+        .into_iter()
+        .enumerate()
+        .map(|(core, samples)| CoreSummary {
+            core: core as u8,
+            busy: Duration::ZERO,
+            idle: Duration::ZERO,
+            scheduler: Duration::ZERO,
+            records: trace.cores[core].len() as u64,
+            dropped: trace.dropped.get(core).copied().unwrap_or(0),
+            overheads: samples.sum_up(),
+        })
+        .collect();
+    for s in segments {
+        let core = &mut out[s.core.index()];
+        let sum = match s.kind {
+            SegmentKind::Run => &mut core.busy,
+            SegmentKind::Idle => &mut core.idle,
+            SegmentKind::Scheduler => &mut core.scheduler,
+            SegmentKind::Ghost => continue,
+        };
+        *sum = Duration::from_nanos(sum.as_nanos().saturating_add(s.end.since(s.start).as_nanos()));
+    }
+    out
+}
+
+fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
+    let mut faults: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Fault).collect();
+    faults.sort_by_key(|r| (r.time, r.core));
+    let words = |n| match FaultKind::from_u8(n) {
+        Some(FaultKind::Read) => "read of an address that it does not have",
+        Some(FaultKind::Write) => "write to an address that it does not have or may only read",
+        Some(FaultKind::Execute) => "execution at an address that it does not have or may not execute",
+        Some(FaultKind::StackOverflow) => "stack overflow",
+        Some(FaultKind::Privileged) => "privileged instruction or another general-protection fault",
+        Some(FaultKind::InvalidInstruction) => "invalid instruction",
+        Some(FaultKind::Arithmetic) => "division by zero or overflow",
+        Some(FaultKind::Other) => "an exception of another kind",
+        Some(FaultKind::Panic) => "it gave up by itself (a panic)",
+        None => "a fault of an unknown kind",
+    };
+    faults
+        .into_iter()
+        .map(|r| Culprit {
+            component: r.job,
+            task_id: r.task,
+            task: r.task.and_then(|t| view.tasks.get(t.index())).map(|t| t.name.clone()),
+            fault: words(r.level),
+            address: r.arg,
+            core: r.core.0,
+            time: r.time,
+        })
+        .collect()
+}

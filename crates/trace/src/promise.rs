@@ -1,0 +1,179 @@
+//! Promises: until when they bind, and which was broken first.
+
+use crate::cause::explain;
+use crate::check::{self, Rule};
+use crate::jobs::Job;
+use crate::{Broken, Cause, Overheads, Promise, Segment, SegmentKind, Trace, Verdict, View, What};
+use std::collections::HashMap;
+use tactus_record::Kind;
+use tactus_time::{Duration, Instant, Level, TaskId};
+
+/// A promise that ceased to bind.
+pub(crate) struct Void {
+    pub(crate) from: Instant,
+    pub(crate) why: String,
+}
+
+/// Longest time for which a core may be said not to have noticed yet; a core that takes longer is at fault.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// For each task, since when its promise does not bind and why.
+///
+/// It ends with the task's own removal, or when a task that it depends on was charged more for one job than the
+/// analysis of its level assumed: one of the same or a more critical level, on the same core where both are bound.
+/// A task that is held to a budget within what was assumed cannot harm others, only itself (MC², 2.2).
+pub(crate) fn void(view: &View, trace: &Trace, charges: &[Segment]) -> Vec<Option<Void>> {
+    let mut out: Vec<Option<Void>> = view.tasks.iter().map(|_| None).collect();
+    for r in trace.cores.iter().flatten() {
+        let Some(task) = r.task.map(TaskId::index).filter(|t| *t < out.len()) else { continue };
+        let why = match r.kind {
+            Kind::Fault => "its component was stopped",
+            Kind::Removed => "it was taken out of the system",
+            _ => continue,
+        };
+        earlier(&mut out[task], r.time, || why.into());
+    }
+    let exceeded = exceeded(view, charges);
+    for (slot, hurt) in view.tasks.iter().enumerate() {
+        let level = hurt.level.unwrap_or(Level::A);
+        for (i, other) in view.tasks.iter().enumerate() {
+            let Some(assumed) = other.assumed[level.index()] else { continue };
+            let Some((at, job)) = exceeded[i][level.index()] else { continue };
+            let apart = matches!((hurt.core, other.core), (Some(a), Some(b)) if a != b);
+            let below = other.level.unwrap_or(Level::A) > level;
+            let held = other.budget.is_some_and(|b| b <= assumed);
+            if i == slot || !(apart || below || held) {
+                earlier(&mut out[slot], at, || {
+                    format!("job {job} of {} was charged more than the {assumed} assumed of it", other.name)
+                });
+            }
+        }
+    }
+    out
+}
+
+fn earlier(slot: &mut Option<Void>, from: Instant, why: impl FnOnce() -> String) {
+    if slot.as_ref().is_none_or(|v| from < v.from) {
+        *slot = Some(Void { from, why: why() });
+    }
+}
+
+/// For each task and level, when and with which job it first exceeded what that level's analysis assumed.
+fn exceeded(view: &View, charges: &[Segment]) -> Vec<[Option<(Instant, u32)>; 4]> {
+    let mut out = vec![[None; 4]; view.tasks.len()];
+    let mut runs: Vec<&Segment> = charges.iter().filter(|s| s.kind == SegmentKind::Run).collect();
+    runs.sort_by_key(|s| s.start);
+    let mut charged: HashMap<(TaskId, u32), Duration> = HashMap::new();
+    for run in runs {
+        let Some(id) = run.task.filter(|t| t.index() < view.tasks.len()) else { continue };
+        let sum = charged.entry((id, run.job)).or_default();
+        *sum += run.end.since(run.start);
+        for (first, assumed) in out[id.index()].iter_mut().zip(view.tasks[id.index()].assumed) {
+            let excess = assumed.map(|a| sum.saturating_sub(a)).filter(|e| !e.is_zero());
+            if let (None, Some(excess)) = (&first, excess) {
+                // Not before this stretch: what came earlier was within the limit.
+                *first = Some((Instant::from_nanos(run.end.as_nanos() - excess.as_nanos()).max(run.start), run.job));
+            }
+        }
+    }
+    out
+}
+
+/// What the verdict is drawn from.
+pub(crate) struct Case<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) trace: &'a Trace,
+    pub(crate) jobs: &'a [Job],
+    pub(crate) segments: &'a [Segment],
+    pub(crate) void: &'a [Option<Void>],
+    pub(crate) overheads: &'a Overheads,
+    /// The end of the run.
+    pub(crate) end: Instant,
+}
+
+impl Case<'_> {
+    /// The first broken promise, if any was.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let job = self.jobs.iter().filter_map(|job| self.of_job(job).map(|b| (b, job))).min_by_key(|(b, _)| b.time);
+        let rest = if self.trace.dropped.iter().any(|d| *d > 0) { self.dropped() } else { self.rule() };
+        match (job, rest) {
+            (Some((mut broken, job)), rest) if rest.as_ref().is_none_or(|r| broken.time <= r.time) => {
+                broken.cause = explain(self, job, &broken);
+                Verdict::Broken(broken)
+            }
+            (_, Some(rest)) => Verdict::Broken(rest),
+            (_, None) => Verdict::Kept,
+        }
+    }
+
+    /// The first promise that this job broke, its cause left open.
+    fn of_job(&self, job: &Job) -> Option<Broken> {
+        let task = &self.view.tasks[job.task.index()];
+        let until = job.completed.or(job.removed).unwrap_or(self.end);
+        let response = until.since(job.release);
+        let late = response.saturating_sub(task.deadline);
+        let (what, limit, actual, time) = match task.promise {
+            Promise::Response(bound) if response > bound.min(task.deadline) => {
+                let what = if task.deadline <= bound { What::Deadline } else { What::Response };
+                let limit = bound.min(task.deadline);
+                (what, limit, response, job.release.saturating_add(limit))
+            }
+            Promise::Tardiness(bound) if late > bound => {
+                (What::Tardiness, bound, late, job.release.saturating_add(task.deadline).saturating_add(bound))
+            }
+            _ => return None,
+        };
+        let binds = self.view.accepted && self.void[job.task.index()].as_ref().is_none_or(|v| time < v.from);
+        binds.then(|| Broken {
+            what,
+            task_id: Some(job.task),
+            task: Some(task.name.clone()),
+            job: Some(job.job),
+            time,
+            limit: Some(limit),
+            actual: Some(actual),
+            cause: Cause::default(),
+        })
+    }
+
+    fn dropped(&self) -> Option<Broken> {
+        let lost = self.trace.dropped.iter().enumerate().filter(|(_, d)| **d > 0);
+        let last = |core: usize| self.trace.cores.get(core).and_then(|r| r.last()).map_or(Instant::ZERO, |r| r.time);
+        let (time, core, dropped) = lost.map(|(core, d)| (last(core), core, *d)).min()?;
+        let text = format!(
+            "the ring of core {core} was full: {dropped} records after {time} are lost, and nothing can be said about \
+             them; give the run larger rings or make it shorter"
+        );
+        Some(self.about_no_job(What::Dropped, time, text))
+    }
+
+    fn rule(&self) -> Option<Broken> {
+        let max = |spread: Option<crate::Spread>| spread.map_or(0, |s| s.max.as_nanos());
+        let o = self.overheads;
+        let noticed = [max(o.timer_lateness), max(o.schedule), max(o.schedule), max(o.inter_core)];
+        let tolerance =
+            Duration::from_nanos(noticed.iter().fold(0, |sum: u64, n| sum.saturating_add(*n))).min(PATIENCE);
+        let first = check::all(self.view, self.trace, tolerance).into_iter().next()?;
+        let name =
+            first.task.map(|t| self.view.tasks.get(t.index()).map_or(format!("task {}", t.0), |t| t.name.clone()));
+        let whose = match (&name, first.job) {
+            (Some(name), Some(job)) => format!("{name} job {job} "),
+            (Some(name), None) => format!("{name}: "),
+            _ => String::new(),
+        };
+        let text = format!("the rule that {} was broken on core {}: {whose}{}", first.rule, first.core, first.text);
+        let mut broken = self.about_no_job(What::Rule, first.time, text);
+        (broken.task_id, broken.task, broken.job) = (first.task, name, first.job);
+        broken.cause.fault = matches!(first.rule, Rule::Known | Rule::Sequence) && self.any_fault(first.time);
+        Some(broken)
+    }
+
+    fn any_fault(&self, until: Instant) -> bool {
+        self.trace.cores.iter().flatten().any(|r| r.kind == Kind::Fault && r.time <= until)
+    }
+
+    fn about_no_job(&self, what: What, time: Instant, text: String) -> Broken {
+        let cause = Cause { text, from: time, to: time, ..Cause::default() };
+        Broken { what, task_id: None, task: None, job: None, time, limit: None, actual: None, cause }
+    }
+}
