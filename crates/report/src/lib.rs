@@ -1,1 +1,16 @@
-//! The report: one self-contained HTML file.
+//! The report: one self-contained HTML file that a person opens, offline, to see whether a run kept its promises.
+//!
+//! Figures come from the judge's summary, the schedule from the trace; this crate computes neither. What can be
+//! read without scripts (verdict, key facts, tables) is plain HTML; the schedule and the distributions are drawn
+//! on canvases from compact data inside the file. Nothing is loaded from anywhere, and a content policy in the
+//! page says so to the browser. The same input gives the same bytes.
+#![forbid(unsafe_code)]
+
+mod history;
+mod pack;
+mod page;
+mod tables;
+mod text;
+mod verdict;
+
+pub use page::{html, Details};

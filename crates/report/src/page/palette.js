@@ -1,0 +1,38 @@
+// Colours, taken from the style sheet so that light and dark are told in one place.
+
+const LEVELS = ["A", "B", "C", "D"];
+const palette = {};
+
+function parseColour(text) {
+  const n = parseInt(text.trim().slice(1), 16);
+  return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
+}
+
+function mix(a, b, share) {
+  return a.map((v, i) => Math.round(v + (b[i] - v) * share));
+}
+
+function css([r, g, b], alpha = 1) {
+  return `rgb(${r} ${g} ${b} / ${alpha})`;
+}
+
+/** Reads the colours again; called at the start and when the colour scheme changes. */
+function readPalette() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["card", "ink", "soft", "line", "faint", "late", "work", "link", "row", "chosen"]) {
+    palette[name] = parseColour(style.getPropertyValue(`--${name}`));
+  }
+  palette.levels = ["a", "b", "c", "d"].map((name) => parseColour(style.getPropertyValue(`--${name}`)));
+  palette.font = getComputedStyle(document.body).fontFamily;
+}
+
+/** The colour of a task's level; without levels, that of the first. */
+function levelColour(task) {
+  return palette.levels[task.level ?? 0];
+}
+
+/** A shade of the level's colour, so that neighbours on one core can be told apart. */
+function shadeColour(task, index) {
+  const towards = [null, palette.card, palette.ink][index % 3];
+  return towards ? mix(levelColour(task), towards, 0.24) : levelColour(task);
+}

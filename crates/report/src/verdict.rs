@@ -1,0 +1,174 @@
+//! The first thing on the page: what was promised, whether it held, and if not, what broke it.
+
+use crate::page::{component_name, Details};
+use crate::text::{at, count, counted, escape, percent, put};
+use tactus_trace::{Broken, Promise, Share, Summary, Verdict, View, What};
+
+/// The verdict as a section of the page.
+pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String {
+    let promised = view.tasks.iter().filter(|t| t.promise != Promise::None).count() as u64;
+    let (class, mark, headline) = match &summary.verdict {
+        Verdict::Broken(_) => ("broken", "✗", "A promise was broken"),
+        Verdict::Kept if !view.accepted => ("open", "–", "Nothing was promised"),
+        Verdict::Kept if promised == 0 => ("open", "–", "Nothing was promised"),
+        Verdict::Kept => ("kept", "✓", "Every promise was kept"),
+    };
+    let mut out = format!(
+        "<section id=\"verdict\" class=\"{class}\" data-verdict=\"{class}\">\n\
+         <h2><span class=\"mark\" aria-hidden=\"true\">{mark}</span>{headline}</h2>\n"
+    );
+    put(&mut out, format_args!("<p>{}</p>\n", escape(&promise_in_words(view, summary, promised))));
+    if let Verdict::Broken(broken) = &summary.verdict {
+        first_broken(&mut out, broken);
+    }
+    culprits(&mut out, summary, extra);
+    void(&mut out, summary);
+    out.push_str("</section>\n");
+    out
+}
+
+fn promise_in_words(view: &View, summary: &Summary, promised: u64) -> String {
+    let jobs = counted(summary.total.released, "job", "jobs");
+    let missed = match summary.total.missed {
+        0 => "no deadline was missed".to_owned(),
+        n => format!("{} missed", counted(n, "deadline was", "deadlines were")),
+    };
+    if !view.accepted {
+        return format!("The analysis did not accept this system, so its bounds are no promises. Of {jobs}, {missed}.");
+    }
+    if promised == 0 {
+        return format!("No task has a bound. Of {jobs}, {missed}.");
+    }
+    let hard = view.tasks.iter().filter(|t| matches!(t.promise, Promise::Response(_))).count() as u64;
+    let mut kinds = Vec::new();
+    if hard > 0 {
+        kinds.push(format!("a bound on every response for {}", counted(hard, "task", "tasks")));
+    }
+    if promised > hard {
+        kinds.push(format!("a bound on tardiness for {}", counted(promised - hard, "task", "tasks")));
+    }
+    let rest = view.tasks.len() as u64 - promised;
+    if rest > 0 {
+        kinds.push(format!("nothing for {}", counted(rest, "task", "tasks")));
+    }
+    let worst = summary
+        .tasks
+        .iter()
+        .filter_map(|t| Some((t.worst_over_bound.filter(|w| w.is_finite())?, &t.name)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let worst = worst.map_or(String::new(), |(w, name)| format!(" Nearest to its bound: {name}, at {}.", percent(w)));
+    format!("Promised: {}. Of {jobs}, {missed}.{worst}", kinds.join(", "))
+}
+
+fn first_broken(out: &mut String, broken: &Broken) {
+    let who = broken.task.as_deref().map_or("the system".to_owned(), escape);
+    let job = broken.job.map_or(String::new(), |j| format!(", job {}", count(j.into())));
+    let what = match broken.what {
+        What::Response => "response longer than its bound",
+        What::Tardiness => "later than its tardiness bound allows",
+        What::Deadline => "missed its deadline",
+        What::Dropped => "records were dropped, so nothing can be said about the rest of the run",
+        What::Rule => "a rule that holds in every run was broken",
+    };
+    let cause = &broken.cause;
+    put(out, format_args!("<div class=\"first\">\n<h3>First: <strong>{who}</strong>{job} — {what}</h3>\n<dl>\n"));
+    put(out, format_args!("<div><dt>When</dt><dd>{}</dd></div>\n", at(broken.time)));
+    if let Some(limit) = broken.limit {
+        put(out, format_args!("<div><dt>Promised</dt><dd>at most {limit}</dd></div>\n"));
+    }
+    if let Some(actual) = broken.actual {
+        put(out, format_args!("<div><dt>Came out as</dt><dd>{actual}</dd></div>\n"));
+    }
+    if !cause.text.is_empty() {
+        put(out, format_args!("<div class=\"wide\"><dt>Cause</dt><dd>{}</dd></div>\n", escape(&cause.text)));
+    }
+    out.push_str("</dl>\n");
+    if !cause.ran.is_empty() {
+        shares(out, &cause.ran);
+    }
+    if broken.what != What::Dropped {
+        let (from, to) = (cause.from.as_nanos(), cause.to.max(broken.time).as_nanos());
+        let room = (to.saturating_sub(from) / 4).max(1_000);
+        let task = broken.task_id.map_or(String::new(), |t| format!("&amp;task={}", t.0));
+        put(
+            out,
+            format_args!(
+                "<p><a class=\"go\" href=\"#t={},{}{task}\">Show it in the schedule</a></p>\n",
+                from.saturating_sub(room),
+                to.saturating_add(room)
+            ),
+        );
+    }
+    out.push_str("</div>\n");
+}
+
+/// Who had the cores between release and break, the longest first.
+fn shares(out: &mut String, ran: &[Share]) {
+    const SHOWN: usize = 6;
+    out.push_str("<table class=\"shares\"><caption>What ran meanwhile, on the cores concerned</caption><tbody>\n");
+    for share in ran.iter().take(SHOWN) {
+        put(
+            out,
+            format_args!(
+                "<tr><th scope=\"row\"><a href=\"#task={}\">{}</a></th><td class=\"num\">{}</td><td class=\"num\">{}</td>\
+                 <td class=\"bar\"><span style=\"width:{:.1}%\"></span></td></tr>\n",
+                share.task_id.0,
+                escape(&share.task),
+                share.time,
+                percent(share.share),
+                (share.share * 100.0).clamp(0.0, 100.0)
+            ),
+        );
+    }
+    out.push_str("</tbody></table>\n");
+    if ran.len() > SHOWN {
+        put(out, format_args!("<p class=\"more\">and {} more</p>\n", ran.len() - SHOWN));
+    }
+}
+
+fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
+    if summary.culprits.is_empty() {
+        return;
+    }
+    out.push_str("<div class=\"culprits\"><h3>Stopped for misbehaviour</h3>\n<ul>\n");
+    for c in &summary.culprits {
+        let task = c.task.as_deref().map_or(String::new(), |t| format!(" (task {})", escape(t)));
+        let time = c.time.as_nanos();
+        let link = c.task_id.map_or(String::new(), |t| format!("&amp;task={}", t.0));
+        put(
+            out,
+            format_args!(
+                "<li><strong>{}</strong>{task}: {} at address {:#x}, on core {} at \
+                 <a href=\"#t={},{}{link}\">{}</a></li>\n",
+                escape(&component_name(extra, c.component)),
+                escape(c.fault),
+                c.address,
+                c.core,
+                time.saturating_sub(20_000_000),
+                time + 20_000_000,
+                at(c.time)
+            ),
+        );
+    }
+    out.push_str("</ul></div>\n");
+}
+
+/// Promises that ceased to bind, and why.
+fn void(out: &mut String, summary: &Summary) {
+    let void: Vec<_> = summary.tasks.iter().filter_map(|t| Some((t, t.void.as_deref()?))).collect();
+    if void.is_empty() {
+        return;
+    }
+    put(
+        out,
+        format_args!(
+            "<details class=\"void\"><summary>{} to bind during the run</summary>\n<ul>\n",
+            counted(void.len() as u64, "promise ceased", "promises ceased")
+        ),
+    );
+    for (task, why) in void {
+        let from = task.void_from.map_or(String::new(), |t| format!(" from {}", at(t)));
+        put(out, format_args!("<li><strong>{}</strong>{from}: {}</li>\n", escape(&task.name), escape(why)));
+    }
+    out.push_str("</ul></details>\n");
+}
