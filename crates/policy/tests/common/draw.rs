@@ -1,0 +1,107 @@
+//! Draws a run as text: one line per core and one per level of ghosts on it, one column per millisecond. A capital
+//! tells that the job begins or goes on here, dots that it still runs.
+
+use super::Entry;
+use std::collections::BTreeMap;
+use tactus_policy::{Event, Setup};
+use tactus_record::Kind;
+use tactus_time::{Level, TaskId};
+
+const MS: u64 = 1_000_000;
+
+/// The drawing of the first `columns` milliseconds. `name` names tasks; names have two letters at most.
+pub fn draw(setup: &Setup, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> String {
+    let mut lines: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
+    for core in 0..setup.cores {
+        let mut spans: BTreeMap<usize, Vec<(u64, u64, TaskId)>> = BTreeMap::new();
+        let mut open: BTreeMap<usize, (u64, TaskId)> = BTreeMap::new();
+        spans.entry(0).or_default();
+        for record in entries.iter().filter(|e| e.core == core).flat_map(|e| &e.records) {
+            let Some(task) = record.task else { continue };
+            let row = match record.kind {
+                Kind::GhostBegin | Kind::GhostEnd => 1 + usize::from(record.level),
+                _ => 0,
+            };
+            match record.kind {
+                Kind::Dispatch | Kind::GhostBegin => {
+                    open.insert(row, (record.time.as_nanos(), task));
+                }
+                Kind::Preempt | Kind::Complete | Kind::GhostEnd | Kind::Removed => {
+                    if let Some((from, task)) = open.remove(&row) {
+                        spans.entry(row).or_default().push((from, record.time.as_nanos(), task));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (row, (from, task)) in open {
+            spans.entry(row).or_default().push((from, columns * MS, task));
+        }
+        for (row, spans) in spans {
+            let mut cells = vec![String::from("  "); columns as usize];
+            for (from, to, task) in spans {
+                assert!(from % MS == 0 && to % MS == 0, "golden schedules are in whole milliseconds");
+                for column in from / MS..(to / MS).min(columns) {
+                    let first = column == from / MS;
+                    cells[column as usize] = if first { format!("{:2}", name(task)) } else { "··".into() };
+                }
+            }
+            lines.insert((core, row), cells);
+        }
+    }
+    let mut out = format!("{:9}", "ms");
+    for column in 0..columns {
+        out += &format!("|{:<2}", column % 100);
+    }
+    out += "|\n";
+    for ((core, row), cells) in lines {
+        let title = match row {
+            0 => format!("core {core}"),
+            row => format!("  ghost {}", Level::ALL[row - 1]),
+        };
+        out += &format!("{title:9}");
+        for cell in cells {
+            out += &format!("|{cell}");
+        }
+        out += "|\n";
+    }
+    out += &events(entries, columns, name);
+    out
+}
+
+/// The same run as a list, for what a drawing cannot show.
+fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> String {
+    let mut out = String::new();
+    for entry in entries.iter().filter(|e| e.now.as_nanos() < columns * MS) {
+        let mut words: Vec<String> = Vec::new();
+        for record in &entry.records {
+            let job = record.task.map(|task| format!("{}.{}", name(task), record.job)).unwrap_or_default();
+            let in_ms = |ns: u64| ns as f64 / MS as f64;
+            words.push(match record.kind {
+                Kind::Release => format!("release {job}"),
+                Kind::Dispatch => format!("run {job}"),
+                Kind::Preempt => format!("preempt {job}"),
+                Kind::Complete => format!("complete {job} ({})", in_ms(record.arg)),
+                Kind::Exhausted => format!("exhausted {job} until {}", in_ms(record.arg)),
+                Kind::Replenish => continue,
+                Kind::GhostBegin => format!("ghost {job} ({})", in_ms(record.arg)),
+                Kind::GhostEnd => format!("ghost ends {job} ({})", in_ms(record.arg)),
+                Kind::Idle => "idle".into(),
+                Kind::Notify => format!("notify core {}", record.arg),
+                other => format!("{other:?} {job}"),
+            });
+        }
+        if !words.is_empty() {
+            let event = match entry.event {
+                Event::Start => "start",
+                Event::Timer => "timer",
+                Event::Complete => "complete",
+                Event::Notify => "notify",
+                Event::Remove => "remove",
+            };
+            let at = entry.now.as_nanos() as f64 / MS as f64;
+            out += &format!("{at:>5} core {} {event:8} {}\n", entry.core, words.join(", "));
+        }
+    }
+    out
+}

@@ -1,0 +1,135 @@
+//! What must hold for every policy in every run, however late its entries.
+
+use super::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use tactus_policy::{Event, Setup};
+use tactus_record::Kind;
+use tactus_time::{Duration, Instant, TaskId};
+
+/// Checks the whole run. `setup` is what it was made from.
+pub fn check(setup: &Setup, entries: &[Entry]) {
+    never_on_two_cores(entries);
+    jobs_of_a_task_complete_in_order_and_none_is_lost(setup, entries);
+    records_tell_what_runs(setup, entries);
+    charges_add_up(setup, entries);
+    let mut tickets: Vec<u32> = entries.iter().map(|e| e.decision.ticket).filter(|t| *t > 0).collect();
+    tickets.sort_unstable();
+    assert!(tickets.iter().enumerate().all(|(n, t)| *t == n as u32 + 1), "tickets have gaps or repeat: {tickets:?}");
+}
+
+fn never_on_two_cores(entries: &[Entry]) {
+    for entry in entries {
+        let tasks: Vec<TaskId> = entry.running.iter().flatten().map(|(task, _)| *task).collect();
+        let distinct: BTreeSet<TaskId> = tasks.iter().copied().collect();
+        assert_eq!(tasks.len(), distinct.len(), "a task on two cores at {}: {:?}", entry.now, entry.running);
+    }
+}
+
+fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[Entry]) {
+    let mut released: BTreeMap<TaskId, u32> = BTreeMap::new();
+    let mut completed: BTreeMap<TaskId, u32> = BTreeMap::new();
+    let mut removed: BTreeSet<TaskId> = BTreeSet::new();
+    for entry in entries {
+        for record in &entry.records {
+            let Some(id) = record.task else { continue };
+            assert!(!removed.contains(&id) || record.kind == Kind::GhostEnd, "{record:?} after the task was removed");
+            match record.kind {
+                Kind::Release => {
+                    let n = released.entry(id).or_default();
+                    assert_eq!(record.job, *n, "releases out of order");
+                    let task = &setup.tasks[id.index()];
+                    assert_eq!(record.arg, (task.offset + task.period * u64::from(*n)).as_nanos());
+                    assert!(record.arg <= record.time.as_nanos(), "released before its time");
+                    *n += 1;
+                }
+                Kind::Complete => {
+                    let n = completed.entry(id).or_default();
+                    assert_eq!(record.job, *n, "jobs of a task completed out of order");
+                    *n += 1;
+                    assert!(*n <= released[&id], "completed before it was released");
+                }
+                Kind::Dispatch => {
+                    assert_eq!(record.job, completed.get(&id).copied().unwrap_or(0), "not the oldest job")
+                }
+                Kind::Removed => {
+                    removed.insert(id);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn records_tell_what_runs(setup: &Setup, entries: &[Entry]) {
+    let mut on_core: Vec<Option<(TaskId, u32)>> = vec![None; setup.cores];
+    for entry in entries {
+        for record in &entry.records {
+            assert_eq!(record.core.index(), entry.core);
+            assert_eq!(record.time, entry.now);
+            let job = record.task.map(|task| (task, record.job));
+            if let Some(task) = record.task {
+                assert_eq!(record.level, setup.tasks[task.index()].level as u8);
+            }
+            match record.kind {
+                Kind::Dispatch => {
+                    assert_eq!(on_core[entry.core], None, "dispatch on a core that runs something");
+                    on_core[entry.core] = job;
+                }
+                Kind::Preempt | Kind::Complete | Kind::Removed => {
+                    assert_eq!(on_core[entry.core], job, "{record:?}");
+                    on_core[entry.core] = None;
+                }
+                Kind::Idle => assert_eq!(on_core[entry.core], None),
+                Kind::Notify => assert!(entry.decision.notify.iter().any(|c| u64::from(c.0) == record.arg)),
+                _ => {}
+            }
+        }
+        assert_eq!(on_core[entry.core], entry.decision.run.map(|job| (job.task, job.job)), "at {}", entry.now);
+    }
+}
+
+/// The charge of a job is all the time between the decisions that gave it a core and those that followed.
+fn charges_add_up(setup: &Setup, entries: &[Entry]) {
+    let mut charged: BTreeMap<(TaskId, u32), Duration> = BTreeMap::new();
+    let mut last: Vec<(Instant, Option<(TaskId, u32)>)> = vec![(Instant::ZERO, None); setup.cores];
+    for entry in entries {
+        let (since, job) = last[entry.core];
+        if let Some(job) = job {
+            *charged.entry(job).or_default() += entry.now.since(since);
+        }
+        let running = entry.decision.run.map(|job| (job.task, job.job));
+        last[entry.core] = (entry.now, running);
+        if let Some(run) = entry.decision.run {
+            assert_eq!(run.charged, charged.get(&(run.task, run.job)).copied().unwrap_or_default());
+        }
+        for record in entry.records.iter().filter(|r| r.kind == Kind::Complete) {
+            let job = (record.task.expect("a job completed"), record.job);
+            assert_eq!(record.arg, charged.get(&job).copied().unwrap_or_default().as_nanos());
+        }
+    }
+}
+
+/// No job is left waiting while a core that could run it is idle. For runs without delay, at instants' ends.
+/// `eligible` says on which cores a task may run.
+pub fn work_conserving(setup: &Setup, entries: &[Entry], eligible: &dyn Fn(TaskId, usize) -> bool) {
+    let mut pending: BTreeMap<TaskId, i64> = BTreeMap::new();
+    for (n, entry) in entries.iter().enumerate() {
+        for record in &entry.records {
+            let Some(task) = record.task else { continue };
+            match record.kind {
+                Kind::Release => *pending.entry(task).or_default() += 1,
+                Kind::Complete => *pending.entry(task).or_default() -= 1,
+                Kind::Removed => *pending.entry(task).or_default() = 0,
+                _ => {}
+            }
+        }
+        if entries.get(n + 1).is_some_and(|next| next.now == entry.now) || entry.event == Event::Start {
+            continue;
+        }
+        for (task, _) in pending.iter().filter(|(_, n)| **n > 0) {
+            let runs = entry.running.iter().flatten().any(|(running, _)| running == task);
+            let idle = (0..setup.cores).any(|core| entry.running[core].is_none() && eligible(*task, core));
+            assert!(runs || !idle, "task {} waits at {} beside an idle core: {:?}", task.0, entry.now, entry.running);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A machine for tests: cores without costs that run what a policy decides. Each entry can be made late, and events
+//! without cause can be thrown in. It asserts nothing by itself; it keeps what happened for the tests to look at.
+#![allow(dead_code)]
+
+pub mod draw;
+pub mod invariants;
+
+use std::collections::HashMap;
+use tactus_policy::{CoreState, Decision, Event, Policy, Running, Scheduler, Setup};
+use tactus_record::{Record, Sink};
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+
+/// Keeps every record in the order of writing, over all cores.
+#[derive(Default)]
+pub struct Kept(pub Vec<Record>);
+
+impl Sink for Kept {
+    fn record(&mut self, record: Record) {
+        self.0.push(record);
+    }
+}
+
+/// One call of the policy.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub core: usize,
+    pub now: Instant,
+    pub event: Event,
+    pub decision: Decision,
+    /// What every core runs after it.
+    pub running: Vec<Option<(TaskId, u32)>>,
+    /// Records written by it.
+    pub records: Vec<Record>,
+}
+
+struct Core {
+    state: CoreState,
+    running: Option<Running>,
+    since: Instant,
+    /// What is due, and when the core will notice.
+    timer: Option<Instant>,
+    complete: Option<Instant>,
+    notify: Option<Instant>,
+    noise: Option<(Instant, Event)>,
+}
+
+/// How the machine departs from an ideal one. All draw from the caller's own source of chance.
+pub struct Faults<'a> {
+    /// How late the next entry is.
+    pub delay: &'a mut dyn FnMut() -> Duration,
+    /// When, from now, an event without cause hits the core next, and which.
+    pub noise: &'a mut dyn FnMut() -> Option<(Duration, Event)>,
+}
+
+/// Runs the setup up to and including `end`; `demand` says what each job takes.
+pub fn run(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) -> Vec<Entry> {
+    let faults = Faults { delay: &mut || Duration::ZERO, noise: &mut || None };
+    run_with(setup, demand, end, faults)
+}
+
+/// Runs with faults.
+pub fn run_with(
+    setup: &Setup,
+    demand: &dyn Fn(TaskId, u32) -> Duration,
+    end: Instant,
+    mut faults: Faults,
+) -> Vec<Entry> {
+    let (scheduler, states) = Scheduler::new(setup).expect("the set-up is good");
+    let mut cores: Vec<Core> = states
+        .into_iter()
+        .map(|state| Core {
+            state,
+            running: None,
+            since: Instant::ZERO,
+            timer: None,
+            complete: None,
+            notify: None,
+            noise: None,
+        })
+        .collect();
+    let mut done: HashMap<(TaskId, u32), Duration> = HashMap::new();
+    let mut entries = Vec::new();
+    for core in 0..cores.len() {
+        enter(&scheduler, &mut cores, core, Instant::ZERO, Event::Start, demand, &mut done, &mut faults, &mut entries);
+    }
+    // On equal times a completion comes before an event of another core, and that before a time-out.
+    while let Some((now, kind, core)) = cores.iter().enumerate().filter_map(|(n, core)| next_of(core, n)).min() {
+        if now > end {
+            break;
+        }
+        let event = match kind {
+            0 => Event::Complete,
+            1 => Event::Notify,
+            2 => Event::Timer,
+            _ => cores[core].noise.expect("it was found there").1,
+        };
+        enter(&scheduler, &mut cores, core, now, event, demand, &mut done, &mut faults, &mut entries);
+    }
+    entries
+}
+
+fn next_of(core: &Core, n: usize) -> Option<(Instant, u8, usize)> {
+    let times = [core.complete, core.notify, core.timer, core.noise.map(|(at, _)| at)];
+    times.into_iter().enumerate().filter_map(|(kind, at)| at.map(|at| (at, kind as u8, n))).min()
+}
+
+#[allow(clippy::too_many_arguments)]
+fn enter(
+    scheduler: &Scheduler,
+    cores: &mut [Core],
+    n: usize,
+    now: Instant,
+    event: Event,
+    demand: &dyn Fn(TaskId, u32) -> Duration,
+    done: &mut HashMap<(TaskId, u32), Duration>,
+    faults: &mut Faults,
+    entries: &mut Vec<Entry>,
+) {
+    let core = &mut cores[n];
+    // Late events may have been overtaken by others of the same core; time does not go back.
+    let now = now.max(core.since);
+    if let Some(job) = core.running {
+        *done.entry((job.task, job.job)).or_default() += now.since(core.since);
+    }
+    core.since = now;
+    let mut records = Kept::default();
+    let decision = scheduler.handle(&mut core.state, now, event, &mut records);
+    core.running = decision.run;
+    core.complete = decision.run.map(|job| {
+        let executed = done.get(&(job.task, job.job)).copied().unwrap_or_default();
+        now + demand(job.task, job.job).saturating_sub(executed) + (faults.delay)()
+    });
+    core.timer = (decision.timer < Instant::NEVER).then(|| decision.timer.max(now) + (faults.delay)());
+    if event == Event::Notify {
+        core.notify = None;
+    }
+    if core.noise.is_none_or(|(at, _)| at <= now) {
+        core.noise = (faults.noise)().map(|(after, event)| (now + after, event));
+    }
+    for other in decision.notify.iter() {
+        let at = now + (faults.delay)();
+        cores[other.index()].notify.get_or_insert(at);
+    }
+    let running = cores.iter().map(|core| core.running.map(|job| (job.task, job.job))).collect();
+    entries.push(Entry { core: n, now, event, decision, running, records: records.0 });
+}
+
+/// What runs from each instant on, instants at which nothing changed left out.
+pub fn timeline(entries: &[Entry]) -> Vec<(Instant, Vec<Option<(TaskId, u32)>>)> {
+    let mut line: Vec<(Instant, Vec<_>)> = Vec::new();
+    for entry in entries {
+        match line.last_mut() {
+            Some(last) if last.0 == entry.now => last.1 = entry.running.clone(),
+            _ => line.push((entry.now, entry.running.clone())),
+        }
+    }
+    line.dedup_by(|later, earlier| later.1 == earlier.1);
+    line
+}
+
+/// Milliseconds as a time.
+pub fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// The core with this number.
+pub fn core(n: u8) -> Option<CoreId> {
+    Some(CoreId(n))
+}

@@ -1,0 +1,132 @@
+//! Partitioned and global RM and EDF beside a slow machine that sorts all ready jobs at every instant: the same jobs
+//! run at each instant, for random systems, also overloaded ones.
+
+mod common;
+
+use common::{invariants, run, timeline};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use tactus_policy::{Kind, Setup, Task};
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+
+const END: u64 = 120;
+
+#[derive(Clone, Debug)]
+struct Job {
+    task: usize,
+    number: u32,
+    release: u64,
+    left: u64,
+}
+
+fn urgency(setup: &Setup, job: &Job) -> (u64, usize) {
+    let task = &setup.tasks[job.task];
+    match setup.kind {
+        Kind::PartitionedRm | Kind::GlobalRm => (task.period.as_nanos(), job.task),
+        _ => (job.release + task.deadline.as_nanos(), job.task),
+    }
+}
+
+/// What runs in each nanosecond, worked out anew for each.
+fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BTreeSet<(u16, u32)>> {
+    let partitioned = matches!(setup.kind, Kind::PartitionedRm | Kind::PartitionedEdf);
+    let mut jobs = Vec::new();
+    for (n, task) in setup.tasks.iter().enumerate() {
+        let mut release = task.offset.as_nanos();
+        let mut number = 0;
+        while release <= END {
+            let left = demand(TaskId(n as u16), number).as_nanos();
+            jobs.push(Job { task: n, number, release, left });
+            release += task.period.as_nanos();
+            number += 1;
+        }
+    }
+    let mut line = Vec::new();
+    for now in 0..END {
+        // One job of each task may run: the oldest released one that has work left.
+        let mut ready: Vec<usize> = (0..jobs.len())
+            .filter(|j| jobs[*j].release <= now && jobs[*j].left > 0)
+            .filter(|j| !jobs[..*j].iter().any(|older| older.task == jobs[*j].task && older.left > 0))
+            .collect();
+        ready.sort_by_key(|j| urgency(setup, &jobs[*j]));
+        let chosen: Vec<usize> = if partitioned {
+            let mut taken = BTreeSet::new();
+            ready.into_iter().filter(|j| taken.insert(setup.tasks[jobs[*j].task].core)).collect()
+        } else {
+            ready.into_iter().take(setup.cores).collect()
+        };
+        line.push(chosen.iter().map(|j| (jobs[*j].task as u16, jobs[*j].number)).collect());
+        for j in chosen {
+            jobs[j].left -= 1;
+        }
+    }
+    line
+}
+
+fn expand(entries: &[common::Entry]) -> Vec<BTreeSet<(u16, u32)>> {
+    let line = timeline(entries);
+    (0..END)
+        .map(|now| {
+            let at = line.iter().rev().find(|(from, _)| from.as_nanos() <= now).expect("the run starts at zero");
+            at.1.iter().flatten().map(|(task, job)| (task.0, *job)).collect()
+        })
+        .collect()
+}
+
+/// Work of a job: between one and what the task asks at most, differing from job to job.
+fn demand_of(most: &[u64]) -> impl Fn(TaskId, u32) -> Duration + '_ {
+    |task, job| {
+        let most = most[task.index()];
+        Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most)
+    }
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::PartitionedRm), Just(Kind::PartitionedEdf), Just(Kind::GlobalRm), Just(Kind::GlobalEdf)]
+}
+
+fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
+    (1usize..=4, kinds(), 1usize..=10)
+        .prop_flat_map(|(cores, kind, tasks)| {
+            let task = (0..cores as u8, 0u64..12, 2u64..25, 1u64..30, 1u64..8);
+            (Just(cores), Just(kind), prop::collection::vec(task, tasks))
+        })
+        .prop_map(|(cores, kind, tasks)| {
+            let most = tasks.iter().map(|task| task.4).collect();
+            let tasks = tasks
+                .into_iter()
+                .map(|(core, offset, period, deadline, _)| Task {
+                    level: Level::A,
+                    core: Some(CoreId(core)),
+                    offset: Duration::from_nanos(offset),
+                    period: Duration::from_nanos(period),
+                    deadline: Duration::from_nanos(deadline),
+                    budget: Duration::ZERO,
+                })
+                .collect();
+            (Setup { cores, kind, tasks }, most)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_jobs_run_at_each_instant_as_when_all_ready_jobs_are_sorted((setup, most) in systems()) {
+        let demand = demand_of(&most);
+        let entries = run(&setup, &demand, Instant::from_nanos(END));
+        let (ours, theirs) = (expand(&entries), by_sorting(&setup, &demand));
+        for now in 0..END as usize {
+            prop_assert_eq!(&ours[now], &theirs[now], "at {}", now);
+        }
+        invariants::check(&setup, &entries);
+        let partitioned = matches!(setup.kind, Kind::PartitionedRm | Kind::PartitionedEdf);
+        invariants::work_conserving(&setup, &entries, &|task, core| {
+            !partitioned || setup.tasks[task.index()].core == Some(CoreId(core as u8))
+        });
+        for entry in &entries {
+            prop_assert!(!partitioned || entry.decision.notify.is_empty());
+            prop_assert_eq!(entry.decision.ticket == 0, partitioned);
+        }
+    }
+}
