@@ -5,8 +5,8 @@
 /// Length of a page.
 pub const PAGE: u64 = 4096;
 
-/// Where a component's program is linked.
-pub const PROGRAM: u64 = 0x40_0000;
+/// Where a component's program is linked (the linker's own default, so that user crates need no flags for it).
+pub const PROGRAM: u64 = 0x20_0000;
 /// The component's [`crate::shared::Info`], read-only.
 pub const INFO: u64 = 0x1000_0000;
 /// The machine's [`crate::shared::Clock`], read-only.
@@ -35,6 +35,8 @@ pub const CARDS: u64 = 0x2800_0000;
 /// Scheduler only: the trace rings of all cores, one after another, writable.
 pub const TRACE: u64 = 0x4000_0000;
 
+/// The most cores.
+pub const MAX_CORES: usize = 8;
 /// The most components of one image.
 pub const MAX_COMPONENTS: usize = 256;
 /// The most threads of one image.

@@ -1,0 +1,111 @@
+//! The local APIC: one-shot timer, inter-core events, end of interrupt. Reached through memory, which every
+//! processor and emulator offers.
+
+use super::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_TIMER};
+use super::paging::direct;
+use super::port::out8;
+
+const BASE: u64 = 0xfee0_0000;
+const ID: u64 = 0x20;
+const TASK_PRIORITY: u64 = 0x80;
+const END_OF_INTERRUPT: u64 = 0xb0;
+const SPURIOUS: u64 = 0xf0;
+const COMMAND_LOW: u64 = 0x300;
+const COMMAND_HIGH: u64 = 0x310;
+const TIMER: u64 = 0x320;
+const LINT0: u64 = 0x350;
+const LINT1: u64 = 0x360;
+const INITIAL_COUNT: u64 = 0x380;
+const CURRENT_COUNT: u64 = 0x390;
+const DIVIDE: u64 = 0x3e0;
+const MASKED: u32 = 1 << 16;
+const SENDING: u32 = 1 << 12;
+
+fn write(register: u64, value: u32) {
+    // SAFETY: the local APIC's page is mapped at `direct`; the registers are those of the current core.
+    unsafe { direct::<u32>(BASE + register).write_volatile(value) }
+}
+
+fn read(register: u64) -> u32 {
+    // SAFETY: as for `write`.
+    unsafe { direct::<u32>(BASE + register).read_volatile() }
+}
+
+/// Sets up the current core's APIC, timer stopped.
+pub fn set_up() {
+    write(TASK_PRIORITY, 0);
+    write(LINT0, MASKED);
+    write(LINT1, MASKED);
+    write(SPURIOUS, 0x100 | VECTOR_SPURIOUS as u32);
+    write(DIVIDE, 0b1011);
+    write(TIMER, VECTOR_TIMER as u32);
+    write(INITIAL_COUNT, 0);
+}
+
+/// The current core's APIC number.
+pub fn id() -> u8 {
+    (read(ID) >> 24) as u8
+}
+
+/// Ends the interrupt being handled.
+pub fn end_of_interrupt() {
+    write(END_OF_INTERRUPT, 0);
+}
+
+/// Starts the one-shot timer; zero stops it.
+pub fn start_timer(counts: u32) {
+    write(INITIAL_COUNT, counts);
+}
+
+/// What is left of the running count.
+pub fn timer_count() -> u32 {
+    read(CURRENT_COUNT)
+}
+
+/// Interrupts another core.
+pub fn notify(apic: u8) {
+    command(apic, 0x4000 | VECTOR_NOTIFY as u32);
+}
+
+/// Puts another core into its start state.
+pub fn send_init(apic: u8) {
+    command(apic, 0x4500);
+}
+
+/// Starts another core at the page with this number, in real mode.
+pub fn send_start(apic: u8, page: u8) {
+    command(apic, 0x4600 | u32::from(page));
+}
+
+fn command(apic: u8, low: u32) {
+    write(COMMAND_HIGH, u32::from(apic) << 24);
+    write(COMMAND_LOW, low);
+    // Delivery takes a few cycles at most; the bound keeps broken hardware from holding the kernel.
+    for _ in 0..1_000 {
+        if read(COMMAND_LOW) & SENDING == 0 {
+            break;
+        }
+    }
+}
+
+/// Silences the old interrupt controllers: everything masked.
+pub fn silence_legacy() {
+    for (port, value) in
+        [(0x20, 0x11), (0xa0, 0x11), (0x21, 0x20), (0xa1, 0x28), (0x21, 4), (0xa1, 2), (0x21, 1), (0xa1, 1)]
+    {
+        out8(port, value);
+    }
+    out8(0x21, 0xff);
+    out8(0xa1, 0xff);
+}
+
+/// Lets the old timer run without interrupting anybody. An emulator that gives cores turns ends a turn at each of its
+/// events, so this bounds a turn.
+pub fn bound_turns(divisor: u32) {
+    if divisor == 0 {
+        return;
+    }
+    out8(0x43, 0x34);
+    out8(0x40, divisor as u8);
+    out8(0x40, (divisor >> 8) as u8);
+}

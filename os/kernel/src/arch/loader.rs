@@ -1,0 +1,126 @@
+//! What the boot loader tells: where the image lies, which memory is usable, where the firmware's tables are.
+
+use super::paging::direct;
+
+/// A range of physical addresses, the end excluded.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// First address.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+}
+
+impl Range {
+    /// Nothing.
+    pub const EMPTY: Range = Range { start: 0, end: 0 };
+
+    /// Whether the two share an address.
+    pub fn overlaps(self, other: Range) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
+/// What both loaders tell.
+#[derive(Clone, Copy)]
+pub struct BootInfo {
+    /// The image (first module).
+    pub image: Range,
+    /// The loader's own tables, kept until start-up is over.
+    pub tables: Range,
+    /// Usable memory below 4 GiB.
+    pub usable: [Range; BootInfo::MAX_RANGES],
+    /// Physical address of the ACPI root pointer; 0 if the loader did not tell.
+    pub acpi_root: u64,
+}
+
+const PVH_MAGIC: u32 = 0x336e_c578;
+const MULTIBOOT2_MAGIC: u32 = 0x36d7_6289;
+
+impl BootInfo {
+    /// The most ranges of usable memory that are kept.
+    pub const MAX_RANGES: usize = 32;
+
+    /// Reads the block that the loader left at `address`; nothing if it is neither form or holds no module.
+    pub fn read(magic: u32, address: u32) -> Option<BootInfo> {
+        let mut info = BootInfo {
+            image: Range::EMPTY,
+            tables: Range::EMPTY,
+            usable: [Range::EMPTY; BootInfo::MAX_RANGES],
+            acpi_root: 0,
+        };
+        let address = u64::from(address);
+        if magic == MULTIBOOT2_MAGIC {
+            info.read_multiboot2(address);
+        } else if read::<u32>(address) == PVH_MAGIC {
+            info.read_pvh(address);
+        } else {
+            return None;
+        }
+        (info.image.end > info.image.start).then_some(info)
+    }
+
+    fn add_usable(&mut self, count: &mut usize, start: u64, bytes: u64) {
+        const LIMIT: u64 = 1 << 32;
+        // The first mebibyte holds the start-up code of the other cores and firmware data.
+        let range = Range { start: start.max(0x10_0000), end: start.saturating_add(bytes).min(LIMIT) };
+        if range.start < range.end && *count < Self::MAX_RANGES {
+            self.usable[*count] = range;
+            *count += 1;
+        }
+    }
+
+    fn read_pvh(&mut self, at: u64) {
+        let modules = read::<u32>(at + 12);
+        let list = read::<u64>(at + 16);
+        self.acpi_root = read(at + 32);
+        let map = read::<u64>(at + 40);
+        let entries = read::<u32>(at + 48);
+        if modules > 0 {
+            let start = read::<u64>(list);
+            self.image = Range { start, end: start + read::<u64>(list + 8) };
+        }
+        let mut count = 0;
+        for i in 0..u64::from(entries.min(64)) {
+            let entry = map + i * 24;
+            if read::<u32>(entry + 16) == 1 {
+                self.add_usable(&mut count, read(entry), read(entry + 8));
+            }
+        }
+    }
+
+    fn read_multiboot2(&mut self, at: u64) {
+        let total = u64::from(read::<u32>(at));
+        self.tables = Range { start: at, end: at + total };
+        let mut count = 0;
+        let mut tag = at + 8;
+        while tag + 8 <= at + total {
+            let (kind, bytes) = (read::<u32>(tag), u64::from(read::<u32>(tag + 4)));
+            match kind {
+                0 => break,
+                3 if self.image.end == 0 => {
+                    self.image = Range { start: read::<u32>(tag + 8).into(), end: read::<u32>(tag + 12).into() };
+                }
+                6 => {
+                    let step = u64::from(read::<u32>(tag + 8)).max(24);
+                    let mut entry = tag + 16;
+                    while entry + 24 <= tag + bytes {
+                        if read::<u32>(entry + 16) == 1 {
+                            self.add_usable(&mut count, read(entry), read(entry + 8));
+                        }
+                        entry += step;
+                    }
+                }
+                14 | 15 => self.acpi_root = tag + 8,
+                _ => {}
+            }
+            tag += bytes.max(8).next_multiple_of(8);
+        }
+    }
+}
+
+/// Reads a value of the loader's or the firmware's tables, which may lie at any alignment below 4 GiB.
+pub fn read<T: Copy>(physical: u64) -> T {
+    // SAFETY: all memory below 4 GiB is mapped at `direct`; `T` is a plain number wherever this is used.
+    unsafe { direct::<T>(physical & 0xffff_ffff).read_unaligned() }
+}

@@ -1,0 +1,14 @@
+//! Everything that is particular to x86-64: start-up, the ways in and out, page tables, local APIC, the other cores.
+
+pub mod acpi;
+pub mod apic;
+pub mod boot;
+pub mod descriptors;
+pub mod entry;
+pub mod loader;
+pub mod paging;
+pub mod percore;
+pub mod port;
+pub mod serial;
+pub mod smp;
+pub mod time;

@@ -1,0 +1,140 @@
+//! Page tables: four levels, pages of 4 KiB for components, the kernel's half shared by all.
+
+use crate::frames::Frames;
+use core::arch::asm;
+
+/// Physical memory below 4 GiB appears here, not executable.
+pub const DIRECT: u64 = 0xffff_8000_0000_0000;
+/// The end of what components may have.
+pub const USER_END: u64 = 0x0000_7fff_ffff_f000;
+
+const PRESENT: u64 = 1;
+const WRITE: u64 = 2;
+const USER: u64 = 4;
+const NO_EXECUTE: u64 = 1 << 63;
+const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+
+extern "C" {
+    static mut boot_pml4: [u64; 512];
+}
+
+/// The kernel's pointer to a physical address below 4 GiB.
+pub fn direct<T>(physical: u64) -> *mut T {
+    (DIRECT + physical) as *mut T
+}
+
+/// What may be done with a page from user level. A page is never both writable and executable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read only.
+    Read,
+    /// Read and write.
+    Write,
+    /// Read and execute.
+    Execute,
+}
+
+/// Why a page could not be mapped.
+#[derive(Clone, Copy, Debug)]
+pub enum MapError {
+    /// No frame is left for a table.
+    OutOfFrames,
+    /// Something is mapped there.
+    Occupied,
+    /// The address is not a component's, or not page-aligned.
+    BadAddress,
+}
+
+/// An address space, by the physical address of its top table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AddressSpace(u64);
+
+impl AddressSpace {
+    /// None; for places that are filled later.
+    pub const NONE: AddressSpace = AddressSpace(0);
+
+    /// An address space with the kernel's half only.
+    pub fn new(frames: &mut Frames) -> Result<Self, MapError> {
+        let top = frames.page().ok_or(MapError::OutOfFrames)?;
+        let table: *mut u64 = direct(top);
+        for entry in 256..512 {
+            // SAFETY: `top` is a fresh frame of 512 entries; `boot_pml4` is not changed in its upper half after
+            // start-up.
+            unsafe { table.add(entry).write((&raw const boot_pml4).cast::<u64>().add(entry).read()) };
+        }
+        Ok(AddressSpace(top))
+    }
+
+    /// Maps one frame.
+    pub fn map(self, frames: &mut Frames, address: u64, frame: u64, access: Access) -> Result<(), MapError> {
+        if address % 4096 != 0 || frame % 4096 != 0 || address >= USER_END {
+            return Err(MapError::BadAddress);
+        }
+        let mut table: *mut u64 = direct(self.0);
+        for level in (1..4).rev() {
+            let index = (address >> (12 + 9 * level)) as usize & 511;
+            // SAFETY: `table` is one of this address space's tables, reached from its top through entries that this
+            // function wrote; nobody else has the address space while the system is being set up.
+            let entry = unsafe { &mut *table.add(index) };
+            if *entry & PRESENT == 0 {
+                *entry = frames.page().ok_or(MapError::OutOfFrames)? | PRESENT | WRITE | USER;
+            }
+            table = direct(*entry & ADDRESS);
+        }
+        // SAFETY: as above.
+        let entry = unsafe { &mut *table.add((address >> 12) as usize & 511) };
+        if *entry & PRESENT != 0 {
+            return Err(MapError::Occupied);
+        }
+        let rights = match access {
+            Access::Read => NO_EXECUTE,
+            Access::Write => NO_EXECUTE | WRITE,
+            Access::Execute => 0,
+        };
+        *entry = frame | PRESENT | USER | rights;
+        Ok(())
+    }
+
+    /// Makes this the current core's address space.
+    pub fn load(self) {
+        // SAFETY: every address space holds the kernel's half, so the code and stack in use stay mapped.
+        unsafe { asm!("mov cr3, {}", in(reg) self.0, options(nostack, preserves_flags)) }
+    }
+}
+
+/// Drops the identity mapping of start-up.
+pub fn drop_identity() {
+    // SAFETY: all cores run at the kernel's own address by now.
+    unsafe {
+        (&raw mut boot_pml4).cast::<u64>().write(0);
+        asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
+    }
+}
+
+/// The address of the last page fault on this core.
+pub fn fault_address() -> u64 {
+    let address: u64;
+    // SAFETY: reading the register has no effect.
+    unsafe { asm!("mov {}, cr2", out(reg) address, options(nomem, nostack, preserves_flags)) }
+    address
+}
+
+/// Turns on what the processor has against the kernel's own mistakes: no execution of, and no stray access to, user
+/// memory. The kernel never touches a component's memory through the component's addresses.
+pub fn protect_from_user() {
+    // SAFETY: CPUID exists on every 64-bit processor; the bits set are those it reports.
+    unsafe {
+        let features = core::arch::x86_64::__cpuid_count(7, 0).ebx;
+        let mut cr4: u64;
+        asm!("mov {}, cr4", out(reg) cr4, options(nomem, nostack, preserves_flags));
+        if core::arch::x86_64::__cpuid(0).eax >= 7 {
+            if features & (1 << 7) != 0 {
+                cr4 |= 1 << 20;
+            }
+            if features & (1 << 20) != 0 {
+                cr4 |= 1 << 21;
+            }
+        }
+        asm!("mov cr4, {}", in(reg) cr4, options(nostack, preserves_flags));
+    }
+}

@@ -1,0 +1,125 @@
+//! What belongs to one core: its block, found through the GS base, and its stacks.
+//!
+//! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
+
+use super::descriptors::Descriptors;
+use crate::thread::Thread;
+use tactus_abi::layout::MAX_CORES;
+use tactus_abi::shared::Region;
+
+/// Offset of [`Core::kernel_stack`].
+pub const CORE_KERNEL_STACK: usize = 8;
+/// Offset of [`Core::scratch`].
+pub const CORE_SCRATCH: usize = 16;
+/// Offset of [`Core::registers_end`].
+pub const CORE_REGS_END: usize = 24;
+
+/// One core's block. The first four fields are known to the entry code by offset.
+#[repr(C, align(64))]
+pub struct Core {
+    /// This block's own address.
+    pub this: *mut Core,
+    /// Upper end of the core's kernel stack.
+    pub kernel_stack: u64,
+    /// A place to put one register.
+    pub scratch: u64,
+    /// Upper end of the running thread's register area.
+    pub registers_end: u64,
+    /// The running thread; null if the core idles.
+    pub current: *mut Thread,
+    /// The thread that the active upcall interrupted; null if it interrupted the idle core or none is active.
+    pub interrupted: *mut Thread,
+    /// The upcall of the core's scheduler.
+    pub upcall: *mut Thread,
+    /// Shared with the core's scheduler.
+    pub region: *mut Region,
+    /// The core's number.
+    pub id: u64,
+    /// Its APIC number.
+    pub apic: u8,
+    /// The address space that is loaded.
+    pub space: super::paging::AddressSpace,
+    /// The time-out wanted, in time-stamp ticks; `NO_TIMEOUT` if none.
+    pub expiry: u64,
+    /// When the kernel was last entered, in time-stamp ticks.
+    pub entered: u64,
+    /// When time was last charged to a thread, in time-stamp ticks.
+    pub charged: u64,
+    /// Segment descriptors and task state.
+    pub descriptors: Descriptors,
+}
+
+const STACK_BYTES: usize = 16 * 1024;
+
+#[repr(C, align(16))]
+struct Stack(#[allow(dead_code)] [u8; STACK_BYTES]);
+
+/// A block that exists but is not in use yet.
+#[allow(clippy::declare_interior_mutable_const)]
+const UNUSED: Core = Core {
+    this: core::ptr::null_mut(),
+    kernel_stack: 0,
+    scratch: 0,
+    registers_end: 0,
+    current: core::ptr::null_mut(),
+    interrupted: core::ptr::null_mut(),
+    upcall: core::ptr::null_mut(),
+    region: core::ptr::null_mut(),
+    id: 0,
+    apic: 0,
+    space: super::paging::AddressSpace::NONE,
+    expiry: tactus_abi::call::NO_TIMEOUT,
+    entered: 0,
+    charged: 0,
+    descriptors: Descriptors::EMPTY,
+};
+
+static mut CORES: [Core; MAX_CORES] = [UNUSED; MAX_CORES];
+static mut KERNEL_STACKS: [Stack; MAX_CORES] = [const { Stack([0; STACK_BYTES]) }; MAX_CORES];
+static mut FAULT_STACKS: [Stack; MAX_CORES] = [const { Stack([0; STACK_BYTES]) }; MAX_CORES];
+
+/// The block of core `id`, for setting it up.
+pub fn of(id: usize) -> *mut Core {
+    assert!(id < MAX_CORES);
+    // SAFETY: in bounds by the line above.
+    unsafe { (&raw mut CORES).cast::<Core>().add(id) }
+}
+
+/// Upper end of core `id`'s kernel stack.
+pub fn kernel_stack(id: usize) -> u64 {
+    // SAFETY: one past the end of a stack inside the array.
+    unsafe { (&raw mut KERNEL_STACKS).cast::<Stack>().add(id + 1) as u64 }
+}
+
+/// Upper end of core `id`'s stack for faults inside the kernel.
+pub fn fault_stack(id: usize) -> u64 {
+    // SAFETY: as above.
+    unsafe { (&raw mut FAULT_STACKS).cast::<Stack>().add(id + 1) as u64 }
+}
+
+/// The current core's block.
+///
+/// # Safety
+/// Only inside the kernel after `set_up`, and no other reference to the block may be alive.
+pub unsafe fn current() -> &'static mut Core {
+    let this: *mut Core;
+    // SAFETY: GS holds the block's address inside the kernel, and the block's first field is that address.
+    unsafe {
+        core::arch::asm!("mov {}, gs:[0]", out(reg) this, options(nostack, preserves_flags, readonly));
+        &mut *this
+    }
+}
+
+/// Fills the current core's block and makes it current: descriptors, the way in for calls, GS base.
+pub fn set_up(id: usize, apic: u8) {
+    let core = of(id);
+    // SAFETY: each core does this once, for its own block, before it uses it.
+    unsafe {
+        (*core).this = core;
+        (*core).id = id as u64;
+        (*core).apic = apic;
+        (*core).kernel_stack = kernel_stack(id);
+        (*core).descriptors.load(kernel_stack(id), fault_stack(id));
+        super::descriptors::set_up_calls(core as u64);
+    }
+}

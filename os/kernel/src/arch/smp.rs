@@ -1,0 +1,62 @@
+//! Waking the other cores.
+
+use super::{apic, paging, percore};
+use crate::arch::port::time_stamp;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+extern "C" {
+    static ap_start: u8;
+    static ap_end: u8;
+}
+
+/// Where the core being started finds its stack. Named in the start-up code.
+#[no_mangle]
+static AP_STACK: AtomicU64 = AtomicU64::new(0);
+static STARTING: AtomicU64 = AtomicU64::new(0);
+static READY: AtomicUsize = AtomicUsize::new(1);
+
+const START_PAGE: u64 = 0x8000;
+
+/// Starts one core and waits for it; whether it came up.
+pub fn start(id: usize, apic_id: u8, ticks_per_second: u64) -> bool {
+    // SAFETY: the start-up code lies between the two symbols; page 8 is below 1 MiB, which nobody else uses.
+    unsafe {
+        let start = &raw const ap_start;
+        let bytes = (&raw const ap_end) as usize - start as usize;
+        core::ptr::copy_nonoverlapping(paging::direct::<u8>(start as u64), paging::direct::<u8>(START_PAGE), bytes);
+    }
+    AP_STACK.store(percore::kernel_stack(id), Ordering::SeqCst);
+    STARTING.store(id as u64 | u64::from(apic_id) << 8, Ordering::SeqCst);
+    apic::send_init(apic_id);
+    wait(ticks_per_second / 100, || false);
+    for _ in 0..2 {
+        apic::send_start(apic_id, (START_PAGE / 4096) as u8);
+        if wait(ticks_per_second / 5, || READY.load(Ordering::SeqCst) > id) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Waits until `done`, at most so many ticks; whether it was done.
+fn wait(ticks: u64, done: impl Fn() -> bool) -> bool {
+    let start = time_stamp();
+    while time_stamp() - start < ticks {
+        if done() {
+            return true;
+        }
+        core::hint::spin_loop();
+    }
+    done()
+}
+
+#[no_mangle]
+extern "C" fn ap_main() -> ! {
+    let starting = STARTING.load(Ordering::SeqCst);
+    let id = (starting & 0xff) as usize;
+    percore::set_up(id, (starting >> 8) as u8);
+    paging::protect_from_user();
+    apic::set_up();
+    READY.store(id + 1, Ordering::SeqCst);
+    crate::run_core()
+}

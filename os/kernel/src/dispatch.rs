@@ -1,0 +1,105 @@
+//! Giving the core to a thread, charging time, posting events to the scheduler.
+
+use crate::arch::apic;
+use crate::arch::entry::Registers;
+use crate::arch::paging::AddressSpace;
+use crate::arch::percore::Core;
+use crate::arch::port::time_stamp;
+use crate::component;
+use crate::thread::Thread;
+use tactus_abi::call::NO_TIMEOUT;
+
+/// What an upcall is told when it begins (`rdi`); a new thread is told 0.
+const REASON_UPCALL: u64 = 1;
+
+impl Core {
+    /// Loads an address space unless it is the one loaded.
+    pub fn enter_space(&mut self, space: AddressSpace) {
+        if self.space != space {
+            self.space = space;
+            space.load();
+        }
+    }
+
+    /// Counts a call that was refused.
+    pub fn count_refusal(&mut self) {
+        // SAFETY: the region is the kernel's and this core's.
+        unsafe { (*self.region).refused += 1 };
+    }
+}
+
+/// Charges the time since the last charge to the thread that had the core, and gives the core to `next` (null:
+/// nobody). The caller has taken `next` for this core.
+pub fn run(core: &mut Core, next: *mut Thread) -> *const Registers {
+    let now = time_stamp();
+    // SAFETY: the running thread is this core's.
+    if let Some(current) = unsafe { core.current.as_mut() } {
+        current.used += now.saturating_sub(core.charged);
+    }
+    core.charged = now;
+    core.current = next;
+    // SAFETY: `next` is this core's, as the caller promises.
+    match unsafe { next.as_mut() } {
+        None => leave_kernel(core, core::ptr::null()),
+        Some(thread) => {
+            let end = thread.registers_end();
+            core.registers_end = end;
+            core.descriptors.set_save_area(end);
+            core.enter_space(component::get(thread.component).space);
+            leave_kernel(core, &raw const thread.registers)
+        }
+    }
+}
+
+/// Goes on with the running thread.
+pub fn resume_thread(core: &mut Core, thread: &Thread) -> *const Registers {
+    leave_kernel(core, &raw const thread.registers)
+}
+
+fn leave_kernel(core: &mut Core, registers: *const Registers) -> *const Registers {
+    let stretch = time_stamp().saturating_sub(core.entered);
+    // SAFETY: the region is the kernel's and this core's.
+    let region = unsafe { &mut *core.region };
+    region.longest = region.longest.max(stretch);
+    registers
+}
+
+/// Posts events to the core's scheduler. If the scheduler is running on this core it will find them before its next
+/// dispatch succeeds, and goes on; otherwise its upcall takes the core.
+pub fn post(core: &mut Core, events: u64) -> *const Registers {
+    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
+    let region = unsafe { &mut *core.region };
+    region.events |= events;
+    region.event_pending = 1;
+    // SAFETY: running thread and upcall are this core's.
+    unsafe {
+        if let Some(current) = core.current.as_ref() {
+            if component::get(current.component).scheduler_depth.is_some() {
+                return resume_thread(core, current);
+            }
+        }
+        core.interrupted = core.current;
+        let upcall = &mut *core.upcall;
+        upcall.active = true;
+        upcall.begin(REASON_UPCALL, upcall.argument);
+        run(core, upcall)
+    }
+}
+
+/// Sets the core's time-out, in time-stamp ticks.
+pub fn arm(core: &mut Core, expiry: u64) {
+    if expiry != core.expiry {
+        core.expiry = expiry;
+        start_timer(core);
+    }
+}
+
+/// Starts the timer for the time-out, or for as much of the way as the timer can count.
+pub fn start_timer(core: &Core) {
+    if core.expiry == NO_TIMEOUT {
+        apic::start_timer(0);
+        return;
+    }
+    let ticks = core.expiry.saturating_sub(time_stamp());
+    apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
+}

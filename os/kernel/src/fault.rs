@@ -1,0 +1,146 @@
+//! Interrupts and faults: the machine's events on their way to the scheduler.
+
+use crate::arch::entry::{Registers, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_TIMER};
+use crate::arch::percore::{self, Core};
+use crate::arch::port::time_stamp;
+use crate::arch::{apic, paging};
+use crate::call::unwind;
+use crate::component;
+use crate::dispatch::{post, resume_thread, run, start_timer};
+use crate::say;
+use tactus_abi::layout::{STACKS, STACK_STRIDE};
+use tactus_abi::shared::{event, name_text, Fault};
+use tactus_record::FaultKind;
+
+/// An interrupt or fault at user level; the thread's registers are saved. Returns the registers to go on with.
+#[no_mangle]
+extern "C" fn kernel_trap() -> *const Registers {
+    // SAFETY: this is the kernel's entry on this core; nobody else holds the block.
+    let core = unsafe { percore::current() };
+    core.entered = time_stamp();
+    // SAFETY: a thread was running.
+    let registers = unsafe { &(*core.current).registers };
+    match registers.vector {
+        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_SPURIOUS => interrupt(core, registers.vector),
+        vector => {
+            let (kind, address) = describe(vector, registers);
+            stop(core, kind, address)
+        }
+    }
+}
+
+/// An interrupt of the idle core, or a fault in the kernel itself.
+#[no_mangle]
+extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64) -> *const Registers {
+    // SAFETY: as above; the kernel's own code does not run with interrupts on except in the idle loop.
+    let core = unsafe { percore::current() };
+    core.entered = time_stamp();
+    match vector {
+        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_SPURIOUS => interrupt(core, vector),
+        _ => {
+            say!("tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}", core.id);
+            crate::end(crate::END_KERNEL_FAULT)
+        }
+    }
+}
+
+fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
+    match vector {
+        VECTOR_TIMER => {
+            apic::end_of_interrupt();
+            if time_stamp() < core.expiry {
+                // The timer cannot count that far at once, or was meant for an older time-out.
+                start_timer(core);
+                return go_on(core);
+            }
+            core.expiry = tactus_abi::call::NO_TIMEOUT;
+            post(core, event::TIMER)
+        }
+        VECTOR_NOTIFY => {
+            apic::end_of_interrupt();
+            post(core, event::NOTIFY)
+        }
+        // The local APIC asks for no end of a spurious interrupt.
+        _ => go_on(core),
+    }
+}
+
+fn go_on(core: &mut Core) -> *const Registers {
+    // SAFETY: the running thread, if any, is this core's.
+    match unsafe { core.current.as_ref() } {
+        Some(thread) => resume_thread(core, thread),
+        None => core::ptr::null(),
+    }
+}
+
+/// What the processor's exception means for a component, and the address concerned.
+fn describe(vector: u64, registers: &Registers) -> (FaultKind, u64) {
+    match vector {
+        0 | 4 => (FaultKind::Arithmetic, registers.rip),
+        6 | 7 => (FaultKind::InvalidInstruction, registers.rip),
+        13 => (FaultKind::Privileged, registers.rip),
+        14 => {
+            let address = paging::fault_address();
+            let on_guard = address >= STACKS && (address - STACKS) % STACK_STRIDE < 4096
+                || (registers.rsp.wrapping_sub(address) < 4096 && address >= STACKS && registers.error & 5 == 4);
+            let kind = match registers.error {
+                _ if on_guard => FaultKind::StackOverflow,
+                error if error & 0x10 != 0 => FaultKind::Execute,
+                error if error & 2 != 0 => FaultKind::Write,
+                _ => FaultKind::Read,
+            };
+            (kind, address)
+        }
+        _ => (FaultKind::Other, registers.rip),
+    }
+}
+
+/// The running thread's component did what it may not: it is stopped, and only it. The thread goes back to its caller
+/// with an error, or is lost if there is none; the scheduler is told who is to blame.
+pub fn stop(core: &mut Core, kind: FaultKind, address: u64) -> *const Registers {
+    // SAFETY: the running thread is this core's.
+    let thread = unsafe { &mut *core.current };
+    let culprit = component::get(thread.component);
+    let instruction = thread.registers.rip;
+    if culprit.scheduler_depth == Some(0) {
+        say!(
+            "tactus: the root scheduler \"{}\" faulted: {kind:?} at {address:#x}, instruction {instruction:#x}, core {}",
+            name_text(&culprit.name),
+            core.id
+        );
+        crate::end(crate::END_SCHEDULER_FAULT)
+    }
+    culprit.stop();
+    let component = u64::from(thread.component);
+    leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
+}
+
+/// The thread returned into a component that was stopped meanwhile.
+pub fn caller_stopped(core: &mut Core) -> *const Registers {
+    // SAFETY: the running thread is this core's.
+    let thread = unsafe { &*core.current };
+    let component = u64::from(thread.component);
+    let at = thread.registers.rip;
+    leave_stopped(
+        core,
+        Fault { component, kind: FaultKind::Other as u64, address: at, instruction: at, ..Fault::default() },
+    )
+}
+
+/// Takes the running thread out of the stopped component that it is in and tells the scheduler.
+fn leave_stopped(core: &mut Core, told: Fault) -> *const Registers {
+    // SAFETY: the running thread is this core's.
+    let thread = unsafe { &mut *core.current };
+    let survives = unwind(thread);
+    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
+    unsafe {
+        (*core.region).fault = Fault { thread: thread.id.into(), survives: survives.into(), ..told };
+    }
+    if survives {
+        core.enter_space(component::get(thread.component).space);
+    } else {
+        run(core, core::ptr::null_mut());
+        thread.release();
+    }
+    post(core, event::FAULT)
+}

@@ -1,0 +1,178 @@
+//! The kernel of Tactus: mechanism only.
+//!
+//! It has components, threads, invocations, faults and cores; it has no scheduler, allocates nothing after start-up,
+//! takes no lock, and is not preemptible. Which thread runs is decided by the root scheduler, a component at user
+//! level, through `switch_thread`; see `call.rs` for every call and `dispatch.rs` for how events reach it.
+//!
+//! Nothing that a component passes in is a kernel address: arguments are numbers, checked against tables, and memory
+//! shared with a scheduler is reached through the kernel's own mapping of it.
+#![no_std]
+#![no_main]
+
+mod arch;
+mod call;
+mod component;
+mod dispatch;
+mod fault;
+mod frames;
+mod set_up;
+mod thread;
+
+use arch::loader::BootInfo;
+use arch::port::{out8, time_stamp};
+use arch::{acpi, apic, descriptors, paging, percore, serial, smp, time};
+use frames::Frames;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tactus_abi::shared::{event, Clock};
+
+/// The run's end, for the emulator's exit status.
+const END_KERNEL_FAULT: u8 = 0x71;
+const END_SCHEDULER_FAULT: u8 = 0x72;
+const END_BAD_IMAGE: u8 = 0x73;
+
+/// Physical address of the clock page.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+static CORES: AtomicUsize = AtomicUsize::new(0);
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+/// The start of the run in time-stamp ticks; 0 while it is not decided.
+static EPOCH: AtomicU64 = AtomicU64::new(0);
+static TIME_STAMP_RATE: AtomicU64 = AtomicU64::new(1);
+static APIC_RATE: AtomicU64 = AtomicU64::new(1);
+
+extern "C" {
+    static kernel_end: u8;
+}
+
+/// Number of cores that run.
+fn cores() -> usize {
+    CORES.load(Ordering::Relaxed)
+}
+
+/// Time-stamp ticks as counts of the APIC timer.
+fn timer_counts(ticks: u64) -> u64 {
+    let (time_stamp, apic) = (TIME_STAMP_RATE.load(Ordering::Relaxed), APIC_RATE.load(Ordering::Relaxed));
+    if time_stamp == apic {
+        return ticks;
+    }
+    (u128::from(ticks) * u128::from(apic) / u128::from(time_stamp)).min(u128::from(u64::MAX)) as u64
+}
+
+#[no_mangle]
+extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
+    serial::set_up();
+    descriptors::fill_interrupts();
+    apic::silence_legacy();
+    apic::set_up();
+    percore::set_up(0, apic::id());
+    paging::protect_from_user();
+    match start(magic, address) {
+        Ok(()) => run_core(),
+        Err(reason) => {
+            say!("tactus: cannot start: {reason}");
+            end(END_BAD_IMAGE)
+        }
+    }
+}
+
+/// Everything up to the first component.
+fn start(magic: u32, address: u32) -> Result<(), StartError> {
+    let info = BootInfo::read(magic, address).ok_or(StartError::NoModule)?;
+    let image = set_up::Image::read(info.image).map_err(StartError::Image)?;
+    let rates = time::rates();
+    TIME_STAMP_RATE.store(rates.time_stamp, Ordering::Relaxed);
+    APIC_RATE.store(rates.apic, Ordering::Relaxed);
+    let (processors, count) = acpi::processors(info.acpi_root);
+    let wanted = image.header.cores as usize;
+    if count < wanted {
+        return Err(StartError::Cores { wanted, found: count });
+    }
+    let mut frames = Frames::new(&info, (&raw const kernel_end) as u64);
+    let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
+    CORES.store(wanted, Ordering::Relaxed);
+    let own = apic::id();
+    let others = processors[..count].iter().copied().filter(|&id| id != own);
+    for (number, apic_id) in (1..wanted).zip(others) {
+        if !smp::start(number, apic_id, rates.time_stamp) {
+            return Err(StartError::Cores { wanted, found: number });
+        }
+    }
+    apic::bound_turns(image.header.turn_divisor);
+    say!(
+        "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz",
+        wanted,
+        image.header.components,
+        image.header.threads,
+        frames.used() / 1024,
+        trace.start,
+        trace.end - trace.start,
+        rates.time_stamp / 1000
+    );
+    Ok(())
+}
+
+/// Why the system cannot start.
+enum StartError {
+    NoModule,
+    Image(set_up::ImageError),
+    Cores { wanted: usize, found: usize },
+}
+
+impl core::fmt::Display for StartError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            StartError::NoModule => write!(f, "the boot loader passed no image (PVH or multiboot2 module)"),
+            StartError::Image(error) => error.fmt(f),
+            StartError::Cores { wanted, found } => {
+                write!(f, "the system wants {wanted} cores, the machine has {found}")
+            }
+        }
+    }
+}
+
+/// Waits for all cores, then runs the core's scheduler for the first time.
+fn run_core() -> ! {
+    let waiting = WAITING.fetch_add(1, Ordering::SeqCst) + 1;
+    // SAFETY: the kernel's own code; no other reference to the block is alive.
+    let core = unsafe { percore::current() };
+    // The last core to come here starts the run.
+    if waiting == cores() {
+        begin_run();
+    }
+    while EPOCH.load(Ordering::SeqCst) == 0 {
+        core::hint::spin_loop();
+    }
+    while time_stamp() < EPOCH.load(Ordering::SeqCst) {
+        core::hint::spin_loop();
+    }
+    core.charged = time_stamp();
+    core.entered = core.charged;
+    // SAFETY: the core's own upcall, not running anywhere.
+    unsafe { (*core.upcall).take(core.id) };
+    let registers = dispatch::post(core, event::START);
+    // SAFETY: the registers of the upcall, complete; the stack in use is not needed any more.
+    unsafe { core::arch::asm!("jmp resume", in("rax") registers, options(noreturn)) }
+}
+
+/// Decides the start of the run: soon, the same for all cores.
+fn begin_run() {
+    let epoch = time_stamp() + TIME_STAMP_RATE.load(Ordering::Relaxed) / 5_000;
+    paging::drop_identity();
+    // SAFETY: the clock page is the kernel's to write; no component runs yet.
+    unsafe { (*paging::direct::<Clock>(CLOCK.load(Ordering::Relaxed))).epoch = epoch };
+    EPOCH.store(epoch, Ordering::SeqCst);
+}
+
+/// Ends the run: the emulator leaves with the code, a real machine stops.
+fn end(code: u8) -> ! {
+    out8(0xf4, code);
+    loop {
+        // SAFETY: stops the core for good.
+        unsafe { core::arch::asm!("cli", "hlt", options(nomem, nostack)) }
+    }
+}
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    say!("tactus: kernel panic: {info}");
+    end(END_KERNEL_FAULT)
+}
