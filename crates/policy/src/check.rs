@@ -28,14 +28,11 @@ pub enum SetupError {
     SlotTask(CoreId, usize),
     /// A level-A task that has no slot in its core's table, so that it could never run.
     NoSlot(TaskId),
-    /// MC² is being written.
-    NotYet,
 }
 
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            SetupError::NotYet => write!(f, "MC² is being written"),
             SetupError::CoreCount(n) => write!(f, "{n} cores: a system has 1 to {MAX_CORES}"),
             SetupError::TaskCount(n) => write!(f, "{n} tasks: a system has at most {}", MAX_TASKS),
             SetupError::ZeroPeriod(task) => {

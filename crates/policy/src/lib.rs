@@ -20,6 +20,7 @@ mod codec;
 mod global;
 mod heap;
 mod jobs;
+mod mc2;
 mod partitioned;
 mod records;
 mod scheduler;

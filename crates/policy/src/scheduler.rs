@@ -1,7 +1,7 @@
 //! Where policies are listed: one line for each in [`Scheduler::new`].
 
 use crate::jobs::Rule;
-use crate::{check, global, partitioned};
+use crate::{check, global, mc2, partitioned};
 use crate::{Decision, Event, Kind, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
@@ -13,6 +13,7 @@ pub struct Scheduler(Shared);
 enum Shared {
     Partitioned,
     Global(global::Global),
+    Mc2(mc2::Containers),
 }
 
 /// What belongs to one core. Its owner is the only one to touch it.
@@ -21,6 +22,7 @@ pub struct CoreState(Own);
 enum Own {
     Partitioned(partitioned::Core),
     Global(global::Core),
+    Mc2(mc2::Core),
 }
 
 impl Scheduler {
@@ -35,7 +37,7 @@ impl Scheduler {
             Kind::PartitionedEdf => partition(partitioned::cores(setup, Rule::EarliestDeadline)),
             Kind::GlobalRm => globe(global::new(setup, Rule::RateMonotonic)),
             Kind::GlobalEdf => globe(global::new(setup, Rule::EarliestDeadline)),
-            Kind::Mc2(_) => return Err(SetupError::NotYet),
+            Kind::Mc2(parameters) => mixed(mc2::new(setup, parameters)),
         })
     }
 }
@@ -48,6 +50,10 @@ fn globe((shared, cores): (global::Global, Vec<global::Core>)) -> (Scheduler, Ve
     (Scheduler(Shared::Global(shared)), cores.into_iter().map(|core| CoreState(Own::Global(core))).collect())
 }
 
+fn mixed((shared, cores): (mc2::Containers, Vec<mc2::Core>)) -> (Scheduler, Vec<CoreState>) {
+    (Scheduler(Shared::Mc2(shared)), cores.into_iter().map(|core| CoreState(Own::Mc2(core))).collect())
+}
+
 impl Policy for Scheduler {
     type Core = CoreState;
 
@@ -58,6 +64,7 @@ impl Policy for Scheduler {
         match (&self.0, &mut core.0) {
             (Shared::Partitioned, Own::Partitioned(core)) => core.handle(now, event, records),
             (Shared::Global(shared), Own::Global(core)) => shared.handle(core, now, event, records),
+            (Shared::Mc2(shared), Own::Mc2(core)) => shared.handle(core, now, event, records),
             _ => panic!("the core's state belongs to a scheduler of another kind"),
         }
     }

@@ -1,0 +1,191 @@
+//! MC²: mixed criticality on multicore (Herman, Kenna, Mollison, Anderson, Johnson). Strictly A before B before C
+//! before D on each core; budgets per period; finished jobs that go on as ghosts and let lower levels run early.
+//!
+//! Levels A and B of a core are its own (`local`). Levels C and D lie behind one lock (`shared`), taken once by an
+//! entry at which the core is or becomes open to level C, or at which releases of C and D are due on core 0; other
+//! entries take none. One lock for both containers, because a decision about C decides which cores are open to D: with
+//! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
+
+mod local;
+mod server;
+mod shared;
+mod table;
+
+use crate::global::{ContainerRank, RELEASE_CORE};
+use crate::records::{Clock, Recorder};
+use crate::{Decision, Event, Mc2, Running, Setup};
+use alloc::vec::Vec;
+use local::Local;
+use server::Server;
+use shared::Shared;
+use tactus_record::{Kind, Sink};
+use tactus_sync::{Lock, Order, Unlocked};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+
+/// What all cores share.
+pub(crate) struct Containers {
+    shared: Lock<Shared, ContainerRank>,
+}
+
+/// What belongs to one core.
+pub(crate) struct Core {
+    id: CoreId,
+    clock: Clock,
+    order: Order<Unlocked>,
+    local: Local,
+    doing: Doing,
+    /// The ghosts that are selected since the last decision, at A, B and C.
+    ghosts: [Option<Ghost>; 3],
+    /// When the next release of C or D is due, as far as this core knows: never too late.
+    next_shared: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Doing {
+    Nothing,
+    Idle,
+    Job(Job),
+}
+
+/// A job on a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Job {
+    name: (TaskId, Level),
+    /// Where its task is kept, among the core's own or the shared ones as the level says.
+    place: usize,
+    number: u32,
+}
+
+impl Job {
+    fn of(task: &Server, place: usize) -> Job {
+        Job { name: task.name, place, number: task.job }
+    }
+    fn is_local(&self) -> bool {
+        self.name.1 <= Level::B
+    }
+}
+
+/// A ghost on a core.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ghost {
+    name: (TaskId, Level),
+    place: usize,
+    /// The finished job whose ghost it is.
+    job: u32,
+    left: Duration,
+}
+
+impl Ghost {
+    fn of(task: &Server, place: usize) -> Ghost {
+        Ghost { name: task.name, place, job: task.job.wrapping_sub(1), left: task.left }
+    }
+    fn is(&self, other: &Option<Ghost>) -> bool {
+        other.is_some_and(|other| (other.name, other.job) == (self.name, self.job))
+    }
+}
+
+/// Makes the containers and all cores. The set-up must have been checked.
+pub(crate) fn new(setup: &Setup, mc2: &Mc2) -> (Containers, Vec<Core>) {
+    let shared = Shared::new(setup, mc2);
+    let first = shared.next_release();
+    let core = |n| {
+        let id = CoreId(n as u8);
+        Core {
+            id,
+            clock: Clock::default(),
+            order: Order::unlocked(),
+            local: Local::new(setup, mc2, id),
+            doing: Doing::Nothing,
+            ghosts: [None; 3],
+            next_shared: if id == RELEASE_CORE { first } else { Instant::NEVER },
+        }
+    };
+    (Containers { shared: Lock::new(shared) }, (0..setup.cores).map(core).collect())
+}
+
+impl Containers {
+    pub(crate) fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+        let (now, elapsed) = core.clock.advance(now);
+        let mut records = Recorder { sink: records, core: core.id, now };
+        let ran = match core.doing {
+            Doing::Job(job) => Some(job),
+            Doing::Nothing | Doing::Idle => None,
+        };
+        let was_open = core.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
+        let mut unfinished = None;
+        if let Some(job) = ran.filter(Job::is_local) {
+            unfinished = core.local.leave(job, elapsed, event, &mut records).then_some(job);
+        }
+        for ghost in core.ghosts[..2].iter_mut().flatten() {
+            ghost.left = ghost.left.saturating_sub(elapsed);
+            core.local.drain(ghost, elapsed);
+        }
+        core.local.release_due(&mut records);
+        let local = core.local.choose(now);
+        let open = local.run.is_none();
+
+        let mut notify = CoreSet::EMPTY;
+        let mut ticket = 0;
+        let mut wanted = shared::Wanted::default();
+        if was_open || open || core.next_shared <= now {
+            let me = core.id;
+            let mut shared = self.shared.lock(&mut core.order);
+            ticket = shared.ticket();
+            if let Some(job) = ran.filter(|job| !job.is_local()) {
+                unfinished = shared.leave(me, job, elapsed, event, &mut records).then_some(job);
+            }
+            if let Some(ghost) = &mut core.ghosts[2] {
+                ghost.left = ghost.left.saturating_sub(elapsed);
+                shared.drain(me, ghost, elapsed);
+            }
+            shared.set_open(me, open);
+            shared.release_due(me, &mut notify, &mut records);
+            shared.link(me, &mut notify);
+            wanted = shared.take_up(me, now);
+            if me == RELEASE_CORE {
+                core.next_shared = shared.next_release();
+            }
+        }
+
+        let run = local.run.map(|job| (job, core.local.charged(job.place))).or(wanted.run);
+        core.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
+        for other in notify.iter() {
+            records.core(Kind::Notify, u64::from(other.0));
+        }
+        let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(core.next_shared);
+        let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged });
+        Decision { run, timer, notify, ticket }
+    }
+}
+
+impl Core {
+    /// Writes down what changes on the core: ghosts that end, the job that leaves, ghosts that begin, the new job.
+    fn switch(
+        &mut self,
+        ghosts: [Option<Ghost>; 3],
+        unfinished: Option<Job>,
+        run: Option<Job>,
+        records: &mut Recorder,
+    ) {
+        for (before, after) in self.ghosts.iter().zip(&ghosts) {
+            if let Some(ghost) = before.filter(|ghost| !ghost.is(after)) {
+                records.job(Kind::GhostEnd, ghost.name, ghost.job, ghost.left.as_nanos());
+            }
+        }
+        if let Some(job) = unfinished.filter(|job| Some(*job) != run) {
+            records.job(Kind::Preempt, job.name, job.number, 0);
+        }
+        for (before, after) in self.ghosts.iter().zip(&ghosts) {
+            if let Some(ghost) = after.filter(|ghost| !ghost.is(before)) {
+                records.job(Kind::GhostBegin, ghost.name, ghost.job, ghost.left.as_nanos());
+            }
+        }
+        match run {
+            Some(job) if unfinished != run => records.job(Kind::Dispatch, job.name, job.number, 0),
+            None if self.doing != Doing::Idle => records.core(Kind::Idle, 0),
+            _ => {}
+        }
+        self.ghosts = ghosts;
+        self.doing = run.map_or(Doing::Idle, Doing::Job);
+    }
+}

@@ -1,0 +1,176 @@
+//! One task of MC² and its budgets: as if wrapped in a server of its own (reference 2.3).
+//!
+//! At each period boundary a job is released and a budget arrives, both numbered alike from 0. A job uses the budget
+//! of its own period, at the earliest, and that budget's deadline; when it has used it up, it goes on with the next
+//! one, waiting for it where it has not arrived. So a job that overruns consumes several budgets in succession, and
+//! the jobs after it, being behind, go on with what is left. A task that is merely late, because others came first,
+//! finds its budgets waiting, each with its own deadline: at level C this is what the tardiness bound is proved for.
+//! A budget that its task has no job for is gone at the next boundary.
+
+use crate::heap::Key;
+use crate::records::Recorder;
+use crate::{Mc2, Task};
+use tactus_record::Kind;
+use tactus_time::{Duration, Instant, Level, TaskId};
+
+/// Whether a task has something that competes for a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// No pending job, or its budget is used up.
+    Waiting,
+    /// A pending job that may run.
+    Ready,
+    /// A finished job whose left-over budget lets lower levels run.
+    Ghost,
+}
+
+/// A task, its jobs and its budgets.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) name: (TaskId, Level),
+    pub(crate) state: State,
+    pub(crate) removed: bool,
+    period: Duration,
+    deadline: Duration,
+    /// Length of each budget, the allowance included.
+    full: Duration,
+    /// Jobs are held to their budgets.
+    pub(crate) enforce: bool,
+    /// Left-over budget becomes a ghost.
+    ghosts: bool,
+    /// How many boundaries have been noticed: jobs released, budgets arrived.
+    released: u32,
+    /// The oldest unfinished job and what it was charged.
+    pub(crate) job: u32,
+    pub(crate) charged: Duration,
+    /// The budget in use: its number, its boundary and what is left of it.
+    budget: u32,
+    boundary: Instant,
+    pub(crate) left: Duration,
+}
+
+impl Server {
+    pub(crate) fn new(id: TaskId, task: &Task, mc2: &Mc2) -> Server {
+        let budgeted = task.level != Level::D;
+        let enforce = mc2.enforce && budgeted;
+        let allowance = if enforce { mc2.allowance } else { Duration::ZERO };
+        Server {
+            name: (id, task.level),
+            state: State::Waiting,
+            removed: false,
+            period: task.period,
+            deadline: task.deadline,
+            full: if budgeted { task.budget.checked_add(allowance).unwrap_or(Duration::MAX) } else { Duration::ZERO },
+            enforce,
+            ghosts: mc2.slack_shifting && budgeted,
+            released: 0,
+            job: 0,
+            charged: Duration::ZERO,
+            budget: 0,
+            boundary: Instant::ZERO,
+            left: Duration::ZERO,
+        }
+    }
+
+    /// Place among the tasks of levels A to C: the deadline of the budget in use.
+    pub(crate) fn deadline_key(&self, place: usize) -> Key {
+        Key::at(self.boundary.saturating_add(self.deadline), place)
+    }
+
+    /// Place among the tasks of level D: the release of the oldest unfinished job.
+    pub(crate) fn release_key(&self, place: usize) -> Key {
+        Key::at(self.boundary, place)
+    }
+
+    /// The boundary after the one at `boundary`; nothing if it is later than every time, or the task was removed.
+    pub(crate) fn next_boundary(&self, boundary: Instant) -> Option<Instant> {
+        let next = boundary.saturating_add(self.period);
+        (next < Instant::NEVER && !self.removed).then_some(next)
+    }
+
+    /// Makes due what the boundary brings: a job, a budget, the end of a ghost. Whether the state or the deadline of
+    /// what competes has changed.
+    pub(crate) fn release(&mut self, boundary: Instant, records: &mut Recorder) -> bool {
+        if self.removed {
+            return false;
+        }
+        let number = self.released;
+        self.released = number.wrapping_add(1);
+        records.job(Kind::Release, self.name, number, boundary.as_nanos());
+        if self.state == State::Ready {
+            return false;
+        }
+        // Its only job, or an exhausted one that has waited for just this budget.
+        self.take_budget(number, boundary, records);
+        true
+    }
+
+    /// Charges the running job.
+    pub(crate) fn charge(&mut self, elapsed: Duration) {
+        self.charged = self.charged.checked_add(elapsed).unwrap_or(Duration::MAX);
+        self.left = self.left.saturating_sub(elapsed);
+    }
+
+    /// Ends the oldest unfinished job.
+    pub(crate) fn complete(&mut self, records: &mut Recorder) {
+        records.job(Kind::Complete, self.name, self.job, self.charged.as_nanos());
+        self.job = self.job.wrapping_add(1);
+        self.charged = Duration::ZERO;
+        if self.job != self.released {
+            if self.budget.wrapping_add(1) == self.job {
+                let boundary = self.boundary.saturating_add(self.period);
+                self.take_budget(self.job, boundary, records);
+            } else {
+                // Behind: an earlier job has used up budgets of later periods.
+                self.exhaust(records);
+            }
+        } else if self.ghosts && !self.left.is_zero() {
+            self.state = State::Ghost;
+        } else {
+            self.state = State::Waiting;
+        }
+    }
+
+    /// If the budget is used up: goes on to the next one, or waits for it. Whether it was used up.
+    pub(crate) fn exhaust(&mut self, records: &mut Recorder) -> bool {
+        if !self.enforce || !self.left.is_zero() {
+            return false;
+        }
+        let next = self.boundary.saturating_add(self.period);
+        records.job(Kind::Exhausted, self.name, self.job, next.as_nanos());
+        let number = self.budget.wrapping_add(1);
+        if number == self.released {
+            self.state = State::Waiting;
+        } else {
+            self.take_budget(number, next, records);
+        }
+        true
+    }
+
+    /// Uses up the ghost's budget. Whether the ghost is at its end.
+    pub(crate) fn drain(&mut self, elapsed: Duration) -> bool {
+        self.left = self.left.saturating_sub(elapsed);
+        let end = self.left.is_zero();
+        if end {
+            self.state = State::Waiting;
+        }
+        end
+    }
+
+    /// Takes the task out for good.
+    pub(crate) fn remove(&mut self, records: &mut Recorder) {
+        records.job(Kind::Removed, self.name, self.job, 0);
+        self.removed = true;
+        self.state = State::Waiting;
+    }
+
+    fn take_budget(&mut self, number: u32, boundary: Instant, records: &mut Recorder) {
+        self.budget = number;
+        self.boundary = boundary;
+        self.left = self.full;
+        self.state = State::Ready;
+        if self.enforce {
+            records.job(Kind::Replenish, self.name, self.job, self.full.as_nanos());
+        }
+    }
+}
