@@ -1,5 +1,6 @@
 //! What went on while a promise was broken, in figures and in words.
 
+use crate::extend;
 use crate::jobs::Job;
 use crate::promise::Case;
 use crate::{Broken, Cause, SegmentKind, Share, What};
@@ -18,14 +19,14 @@ pub(crate) fn explain(case: &Case, job: &Job, broken: &Broken) -> Cause {
     for s in case.segments.iter().filter(|s| concerned(s.core) && s.start < to && s.end > from) {
         let time = s.end.min(to).since(s.start.max(from));
         match (s.kind, s.task) {
-            (SegmentKind::Run, Some(t)) if (t, s.job) == (job.task, job.job) => cause.own += time,
+            (SegmentKind::Run, Some(t)) if (t, s.job) == (job.task, job.job) => extend(&mut cause.own, time),
             (SegmentKind::Run, Some(t)) => {
                 if let Some(sum) = of_task.get_mut(t.index()) {
-                    *sum += time;
+                    extend(sum, time);
                 }
             }
-            (SegmentKind::Scheduler, _) => cause.scheduler += time,
-            (SegmentKind::Idle, _) => cause.idle += time,
+            (SegmentKind::Scheduler, _) => extend(&mut cause.scheduler, time),
+            (SegmentKind::Idle, _) => extend(&mut cause.idle, time),
             _ => {}
         }
     }

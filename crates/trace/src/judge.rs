@@ -1,5 +1,6 @@
 //! From a trace to its summary: figures per task, level and core, and the verdict.
 
+use crate::extend;
 use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
@@ -193,7 +194,7 @@ fn per_core(trace: &Trace, segments: &[Segment], samples: Vec<Samples>) -> Vec<C
             SegmentKind::Scheduler => &mut core.scheduler,
             SegmentKind::Ghost => continue,
         };
-        *sum = Duration::from_nanos(sum.as_nanos().saturating_add(s.end.since(s.start).as_nanos()));
+        extend(sum, s.end.since(s.start));
     }
     out
 }

@@ -3,6 +3,7 @@
 
 mod cause;
 pub mod check;
+mod draw;
 mod file;
 mod jobs;
 mod judge;
@@ -13,6 +14,7 @@ mod schedule;
 mod spread;
 mod summary;
 
+pub use draw::{draw, list};
 pub use file::{TraceError, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
 pub use judge::judge;
@@ -83,4 +85,9 @@ pub enum Promise {
     Tardiness(Duration),
     /// Nothing.
     None,
+}
+
+/// Adds to a length; sums over a damaged trace may be too long, and then stay at the longest.
+pub(crate) fn extend(sum: &mut Duration, by: Duration) {
+    *sum = sum.checked_add(by).unwrap_or(Duration::MAX);
 }

@@ -2,6 +2,7 @@
 
 use crate::cause::explain;
 use crate::check::{self, Rule};
+use crate::extend;
 use crate::jobs::Job;
 use crate::{Broken, Cause, Overheads, Promise, Segment, SegmentKind, Trace, Verdict, View, What};
 use std::collections::HashMap;
@@ -67,7 +68,7 @@ fn exceeded(view: &View, charges: &[Segment]) -> Vec<[Option<(Instant, u32)>; 4]
     for run in runs {
         let Some(id) = run.task.filter(|t| t.index() < view.tasks.len()) else { continue };
         let sum = charged.entry((id, run.job)).or_default();
-        *sum += run.end.since(run.start);
+        extend(sum, run.end.since(run.start));
         for (first, assumed) in out[id.index()].iter_mut().zip(view.tasks[id.index()].assumed) {
             let excess = assumed.map(|a| sum.saturating_sub(a)).filter(|e| !e.is_zero());
             if let (None, Some(excess)) = (&first, excess) {

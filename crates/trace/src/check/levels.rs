@@ -157,9 +157,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes whether the task waits for a core. Its jobs follow one another, so it does if the first of them does.
+    /// Notes whether the task waits for a core. Its jobs follow one another, so it does if the first of
+    /// those that are not done does.
     fn recount(&mut self, task: TaskId, level: Level) {
-        let first = self.open.get(&task).and_then(|jobs| jobs.iter().min());
+        let first = self.open.get(&task).and_then(|jobs| jobs.first());
         let waits = first.is_some_and(|job| self.ready.contains(&(task, *job)));
         let changed = if waits { self.counted.insert(task) } else { self.counted.remove(&task) };
         if !changed {

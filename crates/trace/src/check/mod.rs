@@ -10,7 +10,7 @@ pub use levels::level_order;
 pub use sequence::sequence;
 
 use crate::schedule::{schedule_with, Boundary};
-use crate::{run_end, schedule, Segment, SegmentKind, Trace, View};
+use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
 use std::fmt;
 use tactus_record::Kind;
@@ -264,17 +264,20 @@ pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation>
             }
             None => {
                 let n = at.since(Instant::ZERO).saturating_sub(task.offset) / task.period;
-                (n, Instant::ZERO.saturating_add(task.offset) + task.period * (n + 1))
+                let length = n.checked_add(1).and_then(|n| task.period.checked_mul(n)).unwrap_or(Duration::MAX);
+                (n, Instant::ZERO.saturating_add(task.offset).saturating_add(length))
             }
         };
         let mut at = s.start;
         while at < s.end {
             let (number, until) = window(at);
-            let until = until.min(s.end).max(at + Duration::from_nanos(1));
+            // One whole period in a long stretch tells as much as all of them.
+            let whole = until.since(at) == task.period && until < s.end;
+            let until = until.min(s.end).max(at.saturating_add(Duration::from_nanos(1)));
             let entry = used.entry((id, number)).or_insert((Duration::ZERO, s));
-            entry.0 += until.since(at);
+            extend(&mut entry.0, until.since(at));
             entry.1 = s;
-            at = until;
+            at = if whole { until.max(Instant::from_nanos(s.end.as_nanos() - task.period.as_nanos())) } else { until };
         }
     }
     let mut found: Vec<Violation> = used
