@@ -1,1 +1,83 @@
-//! The discrete-event simulator.
+//! The discrete-event simulator: a machine of up to eight cores around the very policy code that the kernel runs.
+//!
+//! Three ways to use it:
+//!
+//! - [`Simulation`] (or [`simulate`], [`simulate_into`]) runs a system freely, with costs for the system's own work
+//!   that may be zero ([`Costs`]).
+//! - [`lockstep`] replays a trace of the kernel, call by call, and requires the same decision each time.
+//! - [`compare`] lays a free run beside a trace of the kernel and finds the first place where they part.
+//!
+//! [`generate`] draws random systems for such comparisons. [`setup`] turns a system file into what a policy is
+//! made from; the kernel's image is filled from the same values.
+#![forbid(unsafe_code)]
+
+mod keep;
+mod machine;
+mod setup;
+
+pub use keep::Keep;
+pub use machine::{Counts, Simulation, Stuck};
+pub use setup::setup;
+pub use tactus_model::Costs;
+
+use std::fmt;
+use tactus_policy::{Scheduler, Setup, SetupError};
+use tactus_record::Sink;
+use tactus_time::{Duration, Instant, TaskId};
+use tactus_trace::Trace;
+
+/// Why a simulation could not be carried out.
+#[derive(Debug)]
+pub enum Error {
+    /// The policy refuses the set-up.
+    Setup(SetupError),
+    /// The policy makes no progress.
+    Stuck(Stuck),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Setup(e) => write!(f, "the policy refuses this system: {e}"),
+            Error::Stuck(e) => e.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Runs the system for `duration` and keeps every record.
+///
+/// `demand` tells how long a job executes; it must give the same answer whenever it is asked about the same job.
+///
+/// # Errors
+/// If the policy refuses the set-up, or makes no progress.
+pub fn simulate(
+    setup: &Setup,
+    duration: Duration,
+    demand: impl FnMut(TaskId, u32) -> Duration,
+    costs: &Costs,
+) -> Result<Trace, Error> {
+    let mut keep = Keep::new(setup.cores);
+    simulate_into(setup, duration, demand, costs, &mut keep)?;
+    Ok(keep.into_trace())
+}
+
+/// Runs the system for `duration` and hands each record to `sink`, which finds the core in the record.
+///
+/// # Errors
+/// If the policy refuses the set-up, or makes no progress.
+pub fn simulate_into<S: Sink>(
+    setup: &Setup,
+    duration: Duration,
+    demand: impl FnMut(TaskId, u32) -> Duration,
+    costs: &Costs,
+    sink: &mut S,
+) -> Result<Counts, Error> {
+    let (scheduler, cores) = Scheduler::new(setup).map_err(Error::Setup)?;
+    let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), demand, costs);
+    let end = Instant::ZERO.saturating_add(duration);
+    let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
+    simulation.end(end, sink);
+    Ok(counts)
+}

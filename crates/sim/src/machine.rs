@@ -1,0 +1,255 @@
+//! The simulated machine: for each core a one-shot timer, a job that uses up its demand, and a line for events of
+//! other cores. It calls the policy exactly as the kernel does and knows nothing about policies.
+//!
+//! **Order.** What happens earlier is served first. At one instant: starts, then completions, then time-outs, then
+//! events of other cores; among equals the lower core first.
+//!
+//! **Costs.** A time-out is noticed `release` after it expired; an event of another core `inter_core` after it was
+//! sent; a completion `complete` after the job has used its demand. The policy's turn takes `schedule` and the way
+//! to the job's first instruction `switch`. While a core is on that way it cannot be entered: what comes meanwhile
+//! waits and then pays its cost. Without costs every instant is exact.
+//!
+//! **Charging.** A job is charged from decision to decision (see `tactus-policy`), costs included, and is finished
+//! when its charge reaches its demand, as the kernel's workloads do it.
+
+use std::fmt;
+use tactus_model::Costs;
+use tactus_policy::{Event, Policy, Running};
+use tactus_record::{EntryReason, Kind, Record, Sink};
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+
+/// A machine and a policy on it, at some point of a run.
+pub struct Simulation<'p, P: Policy, D> {
+    policy: &'p P,
+    cores: Vec<Core<P::Core>>,
+    /// When and why each core is entered next; what the main loop looks at, kept apart so that it stays small.
+    next: [Entry; tactus_time::MAX_CORES],
+    demands: Demands<D>,
+    costs: Costs,
+    counts: Counts,
+    /// The instant of the last entry, and how many entries it has seen.
+    now: Instant,
+    crowd: u32,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Calls of the policy.
+    pub entries: u64,
+    /// Jobs that finished.
+    pub jobs: u64,
+}
+
+/// The policy is called again and again at one instant: it wants a time-out that lies in the past each time, or
+/// cores send each other events without end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stuck {
+    /// The core entered last.
+    pub core: CoreId,
+    /// The instant that does not end.
+    pub now: Instant,
+    /// The event given last.
+    pub event: Event,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stuck { core, now, event } = self;
+        write!(f, "the policy makes no progress: called {CROWD} times at {now}, last on core {core} with {event:?}; ")?;
+        f.write_str("its time-outs lie in the past or its cores notify each other without end")
+    }
+}
+
+/// More calls at one instant than any system of 8 cores needs.
+const CROWD: u32 = 100_000;
+
+/// When a core is entered next, and why.
+#[derive(Clone, Copy)]
+struct Entry {
+    at: Instant,
+    rank: u8,
+}
+
+const NOTHING: Entry = Entry { at: Instant::NEVER, rank: 9 };
+
+/// What an entry's rank stands for, in the order of service at one instant.
+const RANKS: [(EntryReason, Event); 4] = [
+    (EntryReason::Start, Event::Start),
+    (EntryReason::Complete, Event::Complete),
+    (EntryReason::Timer, Event::Timer),
+    (EntryReason::Notify, Event::Notify),
+];
+
+struct Core<C> {
+    state: C,
+    /// Not entered before.
+    fresh: bool,
+    running: Option<Running>,
+    /// The time-out wanted.
+    timer: Instant,
+    /// When the running job has used its demand.
+    used: Instant,
+    /// When the first event of another core was sent that has not been delivered.
+    sent: Instant,
+    /// When the core leaves the scheduler and the switch.
+    free: Instant,
+}
+
+impl<C> Core<C> {
+    fn next(&self, costs: &Costs) -> Entry {
+        if self.fresh {
+            return Entry { at: Instant::ZERO, rank: 0 };
+        }
+        let noticed = |event: Instant, cost: Duration| event.max(self.free).saturating_add(cost);
+        let mut first = Entry { at: noticed(self.used, costs.complete), rank: 1 };
+        for (at, rank) in [(noticed(self.timer, costs.release), 2), (noticed(self.sent, costs.inter_core), 3)] {
+            if at < first.at {
+                first = Entry { at, rank };
+            }
+        }
+        first
+    }
+}
+
+/// Demands of jobs; asks only once for a job that is preempted and comes back.
+struct Demands<D> {
+    draw: D,
+    last: Vec<Option<(u32, Duration)>>,
+}
+
+impl<D: FnMut(TaskId, u32) -> Duration> Demands<D> {
+    fn of(&mut self, job: &Running) -> Duration {
+        match &mut self.last[job.task.index()] {
+            Some((number, demand)) if *number == job.job => *demand,
+            last => {
+                let demand = (self.draw)(job.task, job.job);
+                *last = Some((job.job, demand));
+                demand
+            }
+        }
+    }
+}
+
+impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
+    /// A machine at time zero whose cores have not started yet. `cores` is the policy's state of each core, `tasks`
+    /// the number of tasks. `demand` tells how long a job executes, always the same for the same job.
+    pub fn new(policy: &'p P, cores: Vec<P::Core>, tasks: usize, demand: D, costs: &Costs) -> Self {
+        assert!(cores.len() <= tactus_time::MAX_CORES, "{} cores, at most {}", cores.len(), tactus_time::MAX_CORES);
+        let mut next = [NOTHING; tactus_time::MAX_CORES];
+        next[..cores.len()].fill(Entry { at: Instant::ZERO, rank: 0 });
+        let fresh = |state| Core {
+            state,
+            fresh: true,
+            running: None,
+            timer: Instant::NEVER,
+            used: Instant::NEVER,
+            sent: Instant::NEVER,
+            free: Instant::ZERO,
+        };
+        Simulation {
+            policy,
+            cores: cores.into_iter().map(fresh).collect(),
+            next,
+            demands: Demands { draw: demand, last: vec![None; tasks] },
+            costs: *costs,
+            counts: Counts::default(),
+            now: Instant::ZERO,
+            crowd: 0,
+        }
+    }
+
+    /// Serves everything that is noticed before `end`, which itself is left to the next call.
+    ///
+    /// # Errors
+    /// If the policy does not let time pass.
+    pub fn run_until<S: Sink>(&mut self, end: Instant, sink: &mut S) -> Result<Counts, Stuck> {
+        loop {
+            let mut first = 0;
+            for core in 1..self.cores.len() {
+                let (a, b) = (self.next[core], self.next[first]);
+                if (a.at, a.rank) < (b.at, b.rank) {
+                    first = core;
+                }
+            }
+            if self.next[first].at >= end {
+                return Ok(self.counts);
+            }
+            self.enter(first, sink)?;
+        }
+    }
+
+    /// Writes the end of the run on each core.
+    pub fn end<S: Sink>(&self, end: Instant, sink: &mut S) {
+        for core in 0..self.cores.len() {
+            let core = CoreId(core as u8);
+            sink.record(Record { time: end, arg: 0, job: 0, task: None, kind: Kind::End, level: 0, core, ticket: 0 });
+        }
+    }
+
+    fn enter<S: Sink>(&mut self, index: usize, sink: &mut S) -> Result<(), Stuck> {
+        let Entry { at: now, rank } = self.next[index];
+        let (reason, event) = RANKS[usize::from(rank)];
+        let id = CoreId(index as u8);
+        self.let_time_pass(now, id, event)?;
+
+        let core = &mut self.cores[index];
+        let was = core.running;
+        sink.record(Record {
+            time: now,
+            arg: if reason == EntryReason::Timer { core.timer.as_nanos() } else { 0 },
+            job: was.map_or(0, |r| r.job),
+            task: was.map(|r| r.task),
+            kind: Kind::Enter,
+            level: reason as u8,
+            core: id,
+            ticket: 0,
+        });
+        let decision = self.policy.handle(&mut core.state, now, event, sink);
+        let leave = now.saturating_add(self.costs.schedule);
+        sink.record(Record {
+            time: leave,
+            arg: decision.timer.as_nanos(),
+            job: decision.run.map_or(0, |r| r.job),
+            task: decision.run.map(|r| r.task),
+            kind: Kind::Leave,
+            level: 0,
+            core: id,
+            ticket: decision.ticket,
+        });
+
+        core.fresh = false;
+        core.running = decision.run;
+        core.timer = decision.timer;
+        core.free = leave.saturating_add(self.costs.switch);
+        core.used = match &decision.run {
+            Some(job) => now.saturating_add(self.demands.of(job).saturating_sub(job.charged)),
+            None => Instant::NEVER,
+        };
+        if reason == EntryReason::Notify {
+            core.sent = Instant::NEVER;
+        }
+        self.next[index] = core.next(&self.costs);
+
+        self.counts.entries += 1;
+        self.counts.jobs += u64::from(reason == EntryReason::Complete);
+        for other in decision.notify.iter() {
+            if let Some(core) = self.cores.get_mut(other.index()) {
+                core.sent = core.sent.min(leave);
+                self.next[other.index()] = core.next(&self.costs);
+            }
+        }
+        Ok(())
+    }
+
+    fn let_time_pass(&mut self, now: Instant, core: CoreId, event: Event) -> Result<(), Stuck> {
+        if now > self.now {
+            (self.now, self.crowd) = (now, 0);
+        }
+        self.crowd += 1;
+        if self.crowd > CROWD {
+            return Err(Stuck { core, now, event });
+        }
+        Ok(())
+    }
+}
