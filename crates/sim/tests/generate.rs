@@ -1,0 +1,90 @@
+//! Random systems are what they are said to be.
+
+mod common;
+
+use common::*;
+use std::collections::HashSet;
+use tactus_model::{policy_key, Demand, Policy};
+use tactus_sim::generate::{generate, to_toml, Unwritable};
+use tactus_time::{Duration, Level};
+
+#[test]
+fn a_seed_gives_one_system_and_another_seed_another() {
+    let text = |seed| to_toml(&generate(seed)).unwrap();
+    assert_eq!(text(11), text(11));
+    let different: HashSet<String> = (0..50).map(text).collect();
+    assert_eq!(different.len(), 50);
+}
+
+#[test]
+fn the_seeds_cover_every_policy_core_count_and_load() {
+    let systems: Vec<_> = (0..200).map(generate).collect();
+    let policies: HashSet<_> = systems.iter().map(|s| policy_key(&s.policy)).collect();
+    assert_eq!(policies.len(), 5);
+    let cores: HashSet<_> = systems.iter().map(|s| s.cores).collect();
+    assert_eq!(cores, (1..=8).collect());
+    let sizes = || systems.iter().map(|s| s.tasks.len());
+    assert!(sizes().min() < Some(8) && sizes().max() > Some(100));
+    assert!(sizes().all(|n| (5..=120).contains(&n)));
+    let load = |s: &tactus_model::System| {
+        let parts = s.tasks.iter().filter(|t| t.level != Some(Level::D));
+        let sum: f64 = parts.map(|t| t.execution[2].unwrap().as_secs_f64() / t.period.as_secs_f64()).sum();
+        sum / s.cores as f64
+    };
+    let loads: Vec<f64> = systems.iter().map(load).collect();
+    assert!(loads.iter().any(|l| *l < 0.45) && loads.iter().any(|l| *l > 1.0), "{loads:?}");
+    assert!(loads.iter().all(|l| *l < 1.25), "{loads:?}");
+}
+
+#[test]
+fn the_load_asked_for_is_the_load_drawn() {
+    for seed in (0..70).filter(|seed| seed % 7 < 4) {
+        let draw = tactus_sim::generate::Draw::from_seed(seed);
+        let system = draw.system();
+        assert_eq!(system.tasks.len(), draw.tasks);
+        // Short jobs are made longer and odd ones cut, so only systems whose jobs are long enough are exact.
+        let shortest = system.tasks.iter().map(|t| t.execution[0].unwrap()).min().unwrap();
+        if shortest > us(50) {
+            let load: f64 =
+                system.tasks.iter().map(|t| t.execution[0].unwrap().as_secs_f64() / t.period.as_secs_f64()).sum();
+            let per_core = load / draw.cores as f64;
+            assert!((per_core - draw.utilisation).abs() < 0.01, "seed {seed}: {per_core} for {draw:?}");
+        }
+    }
+}
+
+#[test]
+fn every_task_makes_sense() {
+    for system in (0..200).map(generate) {
+        for task in &system.tasks {
+            let own = task.execution[task.level.unwrap_or_default().index()].unwrap();
+            assert!(own <= task.deadline && task.deadline <= task.period, "{task:?}");
+            assert!(task.offset < task.period);
+            let bound = match system.policy {
+                Policy::PartitionedRm | Policy::PartitionedEdf => true,
+                Policy::GlobalRm | Policy::GlobalEdf => false,
+                Policy::Mc2 { .. } => task.level.unwrap() <= Level::B,
+            };
+            assert_eq!(task.core.is_some(), bound);
+            assert!(task.core.is_none_or(|c| c.index() < system.cores));
+            assert_eq!(task.level.is_some(), matches!(system.policy, Policy::Mc2 { .. }));
+            let known: Vec<Duration> = task.execution.into_iter().flatten().collect();
+            assert!(known.windows(2).all(|pair| pair[0] >= pair[1]), "{task:?}");
+        }
+    }
+}
+
+#[test]
+fn level_a_always_has_a_table() {
+    for system in (0..140).map(generate) {
+        let setup = setup_of(&system, Duration::ZERO);
+        tactus_policy::Scheduler::new(&setup).map(drop).unwrap_or_else(|e| panic!("{}: {e}", system.name));
+    }
+}
+
+#[test]
+fn what_lies_outside_of_the_file_is_not_written() {
+    let mut system = generate(0);
+    system.tasks[2].demand = Demand::List(vec![ms(1)]);
+    assert_eq!(to_toml(&system), Err(Unwritable::List { task: "t2".into() }));
+}
