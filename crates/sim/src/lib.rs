@@ -13,6 +13,7 @@
 
 pub mod generate;
 mod keep;
+pub mod lockstep;
 mod machine;
 mod setup;
 

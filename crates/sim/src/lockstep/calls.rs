@@ -1,0 +1,102 @@
+//! Cuts a core's records into calls of the policy.
+
+use super::report::{Disagreement, What};
+use tactus_record::{EntryReason, Kind, Record};
+use tactus_time::{CoreId, Instant};
+use tactus_trace::Trace;
+
+/// One call of the policy as a trace holds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'t> {
+    /// The call's place on its core, counted from 0.
+    pub number: usize,
+    /// Why the policy was called.
+    pub reason: EntryReason,
+    /// The record that opens the call.
+    pub enter: &'t Record,
+    /// The records in between.
+    inside: &'t [Record],
+    /// The record that closes it; missing only at the very end of a core's records.
+    pub leave: Option<&'t Record>,
+}
+
+impl<'t> Call<'t> {
+    /// Where it happened.
+    pub fn core(&self) -> CoreId {
+        self.enter.core
+    }
+
+    /// What the policy wrote.
+    pub fn written(&self) -> impl Iterator<Item = &'t Record> {
+        self.inside.iter().filter(|r| r.kind.is_policy())
+    }
+}
+
+/// The calls of each core, in their order.
+pub fn of_trace(trace: &Trace) -> Result<Vec<Vec<Call<'_>>>, Disagreement> {
+    trace.cores.iter().enumerate().map(|(core, records)| of_core(CoreId(core as u8), records)).collect()
+}
+
+/// When the core's run ended, if the trace says so.
+pub fn end_of(trace: &Trace, core: CoreId) -> Option<Instant> {
+    trace.cores[core.index()].iter().rev().find(|r| r.kind == Kind::End).map(|r| r.time)
+}
+
+fn of_core(core: CoreId, records: &[Record]) -> Result<Vec<Call<'_>>, Disagreement> {
+    let mut calls: Vec<Call> = Vec::new();
+    let mut open = None;
+    let mut before = Instant::ZERO;
+    for (at, record) in records.iter().enumerate() {
+        let wrong = |what| Err(Disagreement::at_record(core, record, what));
+        if record.core != core {
+            return wrong(What::Shape("a record of another core in this core's ring"));
+        }
+        match record.kind {
+            Kind::Enter => {
+                if open.is_some() {
+                    return wrong(What::Shape("the scheduler is entered while it is still inside"));
+                }
+                if record.time < before {
+                    return wrong(What::Shape("time went back on this core"));
+                }
+                if EntryReason::from_u8(record.level).is_none() {
+                    return wrong(What::Shape("no such reason for entering the scheduler"));
+                }
+                open = Some(at);
+            }
+            Kind::Leave => {
+                let Some(start) = open.take() else {
+                    return wrong(What::Shape("the scheduler is left without having been entered"));
+                };
+                let enter = &records[start];
+                if record.time < enter.time {
+                    return wrong(What::Shape("time went back on this core"));
+                }
+                before = record.time;
+                calls.extend(call(calls.len(), &records[start..at], Some(record)));
+            }
+            kind if kind.is_policy() => match open {
+                None => return wrong(What::Shape("the policy wrote outside of a call")),
+                Some(start) if records[start].time != record.time => {
+                    return wrong(What::Shape("the policy's record does not carry the time of its call"));
+                }
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+    if let Some(start) = open {
+        calls.extend(call(calls.len(), &records[start..], None));
+    }
+    match calls.iter().position(|c| (c.number == 0) != (c.reason == EntryReason::Start)) {
+        Some(n) => Err(Disagreement::in_call(&calls[n], What::Shape("a core starts once, and first"))),
+        None if calls.is_empty() => Err(Disagreement::at_start(core, What::Shape("the core never started"))),
+        None => Ok(calls),
+    }
+}
+
+/// The call that opens with the first of `records`.
+fn call<'t>(number: usize, records: &'t [Record], leave: Option<&'t Record>) -> Option<Call<'t>> {
+    let (enter, inside) = records.split_first()?;
+    Some(Call { number, reason: EntryReason::from_u8(enter.level)?, enter, inside, leave })
+}

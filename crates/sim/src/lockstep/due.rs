@@ -1,0 +1,135 @@
+//! What is due on each core, and whether a call was.
+
+use super::calls::Call;
+use super::report::{Disagreement, What};
+use super::EARLY;
+use tactus_policy::{Decision, Running};
+use tactus_record::EntryReason;
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+
+/// Keeps book of what every core is to be called for.
+pub struct Due<D> {
+    cores: Vec<Core>,
+    demand: D,
+    tolerance: Duration,
+}
+
+#[derive(Clone)]
+struct Core {
+    running: Option<Running>,
+    timer: Instant,
+    /// When the running job has used its demand, if that is known.
+    used: Option<Instant>,
+    /// When the scheduler was left last.
+    left: Instant,
+    /// Events sent by other cores for which no call has come.
+    sent: Vec<Instant>,
+    /// The latest event sent, and how many there have been beyond the calls they caused. Events that come close
+    /// together may arrive as one or as several, which the records do not tell.
+    latest: Option<Instant>,
+    credit: u32,
+    calls: usize,
+}
+
+impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
+    /// Nothing is due but the start of each core.
+    pub fn new(cores: usize, demand: D, tolerance: Duration) -> Self {
+        let core = Core {
+            running: None,
+            timer: Instant::NEVER,
+            used: None,
+            left: Instant::ZERO,
+            sent: Vec::new(),
+            latest: None,
+            credit: 0,
+            calls: 0,
+        };
+        Due { cores: vec![core; cores], demand, tolerance }
+    }
+
+    /// Requires that the call was due, and that nothing else waited too long. Returns how late it came.
+    pub fn enter(&mut self, call: &Call) -> Result<Duration, Disagreement> {
+        let tolerance = self.tolerance;
+        let core = &mut self.cores[call.core().index()];
+        let now = call.enter.time;
+        let wrong = |what| Err(Disagreement::in_call(call, what));
+        if let Some((reason, since)) = core.overdue(now, tolerance) {
+            return wrong(What::Late { reason, due: since, tolerance });
+        }
+        let early = |due: Instant| now.saturating_add(EARLY) < due;
+        let due = match call.reason {
+            EntryReason::Start => Instant::ZERO,
+            EntryReason::Timer if early(core.timer) => return wrong(What::Early { due: core.timer }),
+            EntryReason::Timer => core.timer,
+            EntryReason::Complete | EntryReason::Fault if core.running.is_none() => return wrong(What::NothingRuns),
+            EntryReason::Complete => match core.used {
+                Some(used) if early(used) => return wrong(What::Early { due: used }),
+                used => used.unwrap_or(now),
+            },
+            EntryReason::Fault => now,
+            EntryReason::Notify => {
+                let Some(latest) = core.latest.filter(|_| core.credit > 0) else { return wrong(What::NotSent) };
+                let first = core.sent.iter().copied().filter(|s| !early(*s)).min();
+                let due = first.unwrap_or(latest);
+                if early(due) || now.since(due.max(core.left)) > tolerance {
+                    return wrong(What::NotSent);
+                }
+                core.credit -= 1;
+                due
+            }
+        };
+        // Whatever the reason, the policy looks at all state that an event sent by now stands for.
+        core.sent.retain(|s| *s > now);
+        Ok(now.since(due.max(core.left)))
+    }
+
+    /// Notes what the decision makes due.
+    pub fn leave(&mut self, call: &Call, decision: &Decision, left: Instant) {
+        let used = decision.run.and_then(|job| {
+            let demand = (self.demand)(job.task, job.job)?;
+            Some(call.enter.time.saturating_add(demand.saturating_sub(job.charged)))
+        });
+        let core = &mut self.cores[call.core().index()];
+        core.running = decision.run;
+        core.timer = decision.timer;
+        core.used = used;
+        core.left = left;
+        core.calls += 1;
+        for other in decision.notify.iter() {
+            if let Some(core) = self.cores.get_mut(other.index()) {
+                if core.latest.is_some_and(|l| left.since(l) > self.tolerance) {
+                    core.credit = 0;
+                }
+                core.sent.push(left);
+                core.latest = core.latest.max(Some(left));
+                core.credit += 1;
+            }
+        }
+    }
+
+    /// Requires that nothing waited too long when the core's run ended.
+    pub fn end(&self, core: CoreId, end: Instant) -> Result<(), Disagreement> {
+        let book = &self.cores[core.index()];
+        match book.overdue(end, self.tolerance) {
+            Some((reason, due)) => {
+                let what = What::Late { reason, due, tolerance: self.tolerance };
+                Err(Disagreement::after(core, book.calls, end, what))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Core {
+    /// What has waited for longer than `tolerance` at `now`, if anything.
+    fn overdue(&self, now: Instant, tolerance: Duration) -> Option<(EntryReason, Instant)> {
+        let sent = self.sent.iter().copied().min();
+        let waiting =
+            [(EntryReason::Complete, self.used), (EntryReason::Timer, Some(self.timer)), (EntryReason::Notify, sent)];
+        waiting
+            .into_iter()
+            .filter_map(|(reason, due)| Some((reason, due?)))
+            .filter(|(_, due)| now.since(due.max(&self.left).to_owned()) > tolerance)
+            .min_by_key(|(_, due)| *due)
+    }
+}

@@ -1,0 +1,311 @@
+//! The replay accepts every legitimate machine and refuses every trace that was tampered with.
+
+mod common;
+
+use common::*;
+use std::ops::RangeInclusive;
+use tactus_policy::{Kind as Policy, Setup};
+use tactus_record::{EntryReason, Kind, Record};
+use tactus_sim::generate::generate;
+use tactus_sim::lockstep::{lockstep, Agreement, Disagreement, What};
+use tactus_sim::{simulate, Costs};
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_trace::Trace;
+
+const TOLERANCE: Duration = Duration::from_micros(40);
+
+/// Two cores, global EDF, busy enough for preemptions and events between cores.
+fn example() -> (Setup, Trace) {
+    let tasks = vec![
+        task(None, ms(4), us(1_300)),
+        task(None, ms(5), us(2_100)),
+        task(None, ms(7), us(1_700)),
+        task(None, ms(11), us(5_000)),
+    ];
+    let setup = Setup { cores: 2, kind: Policy::GlobalEdf, tasks };
+    let trace = simulate(&setup, ms(100), budgets(&setup), &small_costs()).unwrap();
+    (setup, trace)
+}
+
+fn check(setup: &Setup, trace: &Trace) -> Result<Agreement, Disagreement> {
+    lockstep(setup, |task, _| Some(setup.tasks[task.index()].budget), trace, TOLERANCE).unwrap()
+}
+
+/// What is said about the example after `change`.
+fn spoiled(change: impl FnOnce(&mut Trace)) -> What {
+    let (setup, mut trace) = example();
+    let before = trace.cores.clone();
+    change(&mut trace);
+    assert!(trace.cores != before || trace.dropped.iter().any(|n| *n > 0), "nothing was changed");
+    let disagreement = check(&setup, &trace).unwrap_err();
+    assert!(!disagreement.to_string().is_empty());
+    disagreement.what
+}
+
+/// A core, and the place of one of its calls in the middle of the run, from `Enter` to `Leave`.
+fn call(trace: &Trace, wanted: impl Fn(&[Record]) -> bool) -> (usize, RangeInclusive<usize>) {
+    let all = (0..2).flat_map(|core| calls(trace, core).map(move |range| (core, range)));
+    let mut late = all.filter(|(core, range)| *range.start() > trace.cores[*core].len() / 3);
+    late.find(|(core, range)| wanted(&trace.cores[*core][range.clone()])).expect("there is such a call")
+}
+
+/// The places of a core's calls.
+fn calls(trace: &Trace, core: usize) -> impl Iterator<Item = RangeInclusive<usize>> + '_ {
+    let records = &trace.cores[core];
+    let enters = (0..records.len()).filter(|i| records[*i].kind == Kind::Enter);
+    enters.filter_map(|i| Some(i..=i + records[i..].iter().position(|r| r.kind == Kind::Leave)?))
+}
+
+fn by(reason: EntryReason) -> impl Fn(&[Record]) -> bool {
+    move |call| call[0].level == reason as u8
+}
+
+#[test]
+fn a_machine_with_costs_agrees_with_the_policy() {
+    let (setup, trace) = example();
+    let agreement = check(&setup, &trace).unwrap();
+    let count = |kind| trace.cores.iter().flatten().filter(|r| r.kind == kind).count() as u64;
+    assert_eq!(agreement.calls, count(Kind::Leave));
+    assert_eq!(agreement.jobs, count(Kind::Complete));
+    let by_reason: u64 = agreement.lateness.iter().map(|l| l.count).sum();
+    assert_eq!(by_reason, agreement.calls);
+    assert_eq!(agreement.cut, 0);
+    assert_eq!(agreement.turns.max, small_costs().schedule);
+    // At most: the way through the switch, then the cost of noticing.
+    assert!(agreement.largest_lateness() <= us(2 + 6), "{agreement}");
+    assert!(agreement.lateness[EntryReason::Notify as usize].count > 10, "{agreement}");
+}
+
+#[test]
+fn without_costs_nothing_is_ever_late() {
+    let (setup, _) = example();
+    let trace = simulate(&setup, ms(100), budgets(&setup), &Costs::default()).unwrap();
+    assert_eq!(check(&setup, &trace).unwrap().largest_lateness(), Duration::ZERO);
+}
+
+#[test]
+fn generated_systems_agree_on_a_machine_with_costs() {
+    let mut seen = (0, 0);
+    for seed in 0..21 {
+        let system = generate(seed);
+        let setup = setup_of(&system, Duration::ZERO);
+        let mut demand = demands(&system);
+        let trace = simulate(&setup, ms(300), demand, &small_costs()).unwrap();
+        let said = lockstep(&setup, |task, job| Some(demand(task, job)), &trace, TOLERANCE).unwrap();
+        let agreement = said.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        seen = (seen.0 + agreement.calls, seen.1 + agreement.jobs);
+    }
+    assert!(seen.0 > 10_000 && seen.1 > 3_000, "{seen:?}");
+}
+
+#[test]
+fn other_records_are_passed_over() {
+    let (setup, mut trace) = example();
+    let note = Record { kind: Kind::Text, ..trace.cores[1][20] };
+    trace.cores[1].insert(20, note);
+    let refused = Record { kind: Kind::Refused, ..trace.cores[1][40] };
+    trace.cores[1].insert(40, refused);
+    assert!(check(&setup, &trace).is_ok());
+}
+
+#[test]
+fn records_that_stop_inside_a_call_are_replayed_up_to_there() {
+    let (setup, mut trace) = example();
+    let (core, range) = call(&trace, by(EntryReason::Timer));
+    let now = trace.cores[core][*range.start()].time;
+    trace.cores[core].truncate(range.start() + 1);
+    trace.cores[1 - core].retain(|r| r.time <= now);
+    let agreement = check(&setup, &trace).unwrap();
+    assert!((1..4).contains(&agreement.cut), "{agreement}");
+}
+
+#[test]
+fn a_changed_record_is_found() {
+    let change = |change: fn(&mut Record)| {
+        spoiled(|trace| {
+            let (core, range) = call(trace, |call| call.iter().any(|r| r.kind == Kind::Dispatch));
+            let records = &mut trace.cores[core][range];
+            change(records.iter_mut().find(|r| r.kind == Kind::Dispatch).unwrap());
+        })
+    };
+    let changes: [fn(&mut Record); 5] = [
+        |r| r.job += 1,
+        |r| r.task = Some(TaskId(3 - r.task.unwrap().0)),
+        |r| r.kind = Kind::Preempt,
+        |r| r.arg ^= 1,
+        |r| r.level = 2,
+    ];
+    for one in changes {
+        assert!(matches!(change(one), What::Record { .. }));
+    }
+    assert!(matches!(change(|r| r.time = r.time.saturating_add(Duration::from_nanos(1))), What::Shape(_)));
+    assert!(matches!(change(|r| r.core = CoreId(1 - r.core.0)), What::Shape(_)));
+}
+
+#[test]
+fn a_lost_an_added_and_an_exchanged_record_are_found() {
+    let policy_call = |trace: &Trace| call(trace, |call| call.len() > 4 && call[1] != call[2]);
+    let lost = spoiled(|trace| {
+        let (core, range) = policy_call(trace);
+        trace.cores[core].remove(range.start() + 1);
+    });
+    assert!(matches!(lost, What::Record { .. }), "{lost}");
+    let twice = spoiled(|trace| {
+        let (core, range) = policy_call(trace);
+        let record = trace.cores[core][range.end() - 1];
+        trace.cores[core].insert(*range.end(), record);
+    });
+    assert!(matches!(twice, What::Record { expected: None, .. }), "{twice}");
+    let exchanged = spoiled(|trace| {
+        let (core, range) = policy_call(trace);
+        trace.cores[core].swap(range.start() + 1, range.start() + 2);
+    });
+    assert!(matches!(exchanged, What::Record { .. }), "{exchanged}");
+}
+
+#[test]
+fn a_changed_decision_is_found() {
+    let changes: [fn(&mut Record); 3] =
+        [|r| r.arg += 1, |r| r.job += 1, |r| r.task = Some(TaskId(r.task.map_or(0, |t| t.0 ^ 1)))];
+    for change in changes {
+        let what = spoiled(|trace| {
+            let (core, range) = call(trace, |call| call.last().is_some_and(|r| r.arg != u64::MAX && r.task.is_some()));
+            change(&mut trace.cores[core][*range.end()]);
+        });
+        assert!(matches!(what, What::Decision { .. }), "{what}");
+    }
+}
+
+#[test]
+fn a_ticket_that_is_missing_or_comes_twice_is_found() {
+    for ticket in [|t: u32| t + 1_000_000, |t: u32| t - 1] {
+        let what = spoiled(|trace| {
+            let (core, range) = call(trace, |call| call.last().is_some_and(|r| r.ticket > 1));
+            let leave = &mut trace.cores[core][*range.end()];
+            leave.ticket = ticket(leave.ticket);
+        });
+        assert!(matches!(what, What::Ticket { .. }), "{what}");
+    }
+}
+
+/// Shifts a whole call in time.
+fn shift(trace: &mut Trace, (core, range): (usize, RangeInclusive<usize>), by: i64) {
+    for record in &mut trace.cores[core][range] {
+        record.time = Instant::from_nanos(record.time.as_nanos().saturating_add_signed(by));
+    }
+}
+
+#[test]
+fn what_comes_before_its_cause_is_found() {
+    for reason in [EntryReason::Timer, EntryReason::Complete] {
+        let what = spoiled(|trace| {
+            let range = call(trace, by(reason));
+            shift(trace, range, -12_000);
+        });
+        assert!(matches!(what, What::Early { .. }), "{reason:?}: {what}");
+    }
+    let what = spoiled(|trace| {
+        let range = call(trace, by(EntryReason::Notify));
+        shift(trace, range, -16_000);
+    });
+    assert!(matches!(what, What::NotSent), "{what}");
+}
+
+#[test]
+fn what_comes_too_late_is_found() {
+    for reason in [EntryReason::Timer, EntryReason::Complete, EntryReason::Notify] {
+        let what = spoiled(|trace| {
+            // One that leaves room for the shift.
+            let roomy = |core: usize, range: &RangeInclusive<usize>| {
+                let records = &trace.cores[core];
+                let next = records[*range.end() + 1..].iter().find(|r| r.kind == Kind::Enter);
+                next.is_some_and(|next| next.time.since(records[*range.start()].time) > us(100))
+            };
+            let calls = (0..2).flat_map(|core| calls(trace, core).map(move |range| (core, range)));
+            let wanted = |(core, range): &(usize, RangeInclusive<usize>)| {
+                trace.cores[*core][*range.start()].level == reason as u8 && roomy(*core, range)
+            };
+            let range = calls.skip(10).find(wanted).expect("there is such a call");
+            shift(trace, range, 50_000);
+        });
+        assert!(matches!(what, What::Late { reason: late, .. } if late == reason), "{reason:?}: {what}");
+    }
+}
+
+#[test]
+fn a_call_without_cause_is_found() {
+    let invented = |reason: EntryReason| {
+        spoiled(move |trace| {
+            // Core 1 in the middle of a long stretch of one job.
+            let records = &mut trace.cores[1];
+            let at = (30..records.len() - 1)
+                .find(|i| records[*i].kind == Kind::Leave && records[i + 1].time.since(records[*i].time) > us(300));
+            let at = at.unwrap();
+            let leave = Record { time: records[at].time.saturating_add(us(150)), ticket: 0, ..records[at] };
+            let enter = Record { kind: Kind::Enter, level: reason as u8, arg: 0, ..leave };
+            records.splice(at + 1..at + 1, [enter, leave]);
+        })
+    };
+    assert!(matches!(invented(EntryReason::Timer), What::Early { .. }));
+    assert!(matches!(invented(EntryReason::Complete), What::Early { .. } | What::NothingRuns));
+    assert!(matches!(invented(EntryReason::Notify), What::NotSent));
+    assert!(matches!(invented(EntryReason::Start), What::Shape(_)));
+}
+
+#[test]
+fn a_core_that_is_never_called_again_is_found() {
+    let setup = partitioned_edf(2, vec![task(Some(0), ms(4), ms(1)), task(Some(1), ms(5), ms(2))]);
+    let whole = simulate(&setup, ms(100), budgets(&setup), &small_costs()).unwrap();
+    assert!(check(&setup, &whole).is_ok());
+    let calls = whole.cores[1].iter().filter(|r| r.kind == Kind::Enter).count();
+    for kept in 1..calls {
+        let mut trace = whole.clone();
+        let end = trace.cores[1].pop();
+        let mut seen = 0;
+        trace.cores[1].retain(|r| {
+            seen += usize::from(r.kind == Kind::Enter);
+            seen <= kept
+        });
+        trace.cores[1].extend(end);
+        let late = check(&setup, &trace).unwrap_err();
+        assert!(matches!(late.what, What::Late { .. }), "{kept} of {calls}: {late}");
+        assert_eq!(late.core, Some(CoreId(1)));
+    }
+}
+
+#[test]
+fn a_call_that_is_missing_in_the_middle_is_found() {
+    let what = spoiled(|trace| {
+        let (core, range) = call(trace, by(EntryReason::Timer));
+        trace.cores[core].drain(range);
+    });
+    assert!(matches!(what, What::Ticket { .. } | What::Late { .. }), "{what}");
+}
+
+#[test]
+fn dropped_records_and_other_machines_are_refused() {
+    assert_eq!(spoiled(|trace| trace.dropped[1] = 3), What::Dropped(3));
+    assert_eq!(spoiled(|trace| drop(trace.cores.pop())), What::Cores { expected: 2, found: 1 });
+    let shape = spoiled(|trace| trace.cores[0].clear());
+    assert!(matches!(shape, What::Shape("the core never started")), "{shape}");
+}
+
+#[test]
+fn an_unfinished_job_is_found_only_where_its_demand_is_known() {
+    let setup = partitioned_edf(1, vec![task(Some(0), ms(10), ms(2))]);
+    let trace = simulate(&setup, ms(50), |_, _| ms(5), &small_costs()).unwrap();
+    let known = check(&setup, &trace).unwrap_err();
+    assert!(matches!(known.what, What::Late { reason: EntryReason::Complete, .. }), "{known}");
+    assert!(lockstep(&setup, |_, _| None, &trace, TOLERANCE).unwrap().is_ok());
+}
+
+#[test]
+fn a_disagreement_tells_a_person_what_was_expected_and_what_was_found() {
+    let (setup, mut trace) = example();
+    let (core, range) = call(&trace, |call| call.last().is_some_and(|r| r.task.is_some()));
+    trace.cores[core][*range.end()].job += 7;
+    let said = check(&setup, &trace).unwrap_err().to_string();
+    for part in [&format!("core {core}"), " ns", "expected  run task", "found     run task", "job"] {
+        assert!(said.contains(part), "{part:?} is missing in: {said}");
+    }
+}
