@@ -1,0 +1,213 @@
+//! A free run beside a trace of the kernel: the same jobs on the same cores in the same order?
+//!
+//! A kernel's run shifts in time against a free run, because its work takes time. Where two events of the free run lie
+//! closer together than that shift, the kernel may meet them in the other order, and from there on the runs are
+//! different though both are right. Each first difference is therefore put into one of three classes ([`Cause`]).
+//! Whether *every* decision is the policy's own is what [`lockstep`](crate::lockstep) tells; this tells how far
+//! a run without costs foresees a run on the machine, and by how much the times differ.
+
+mod points;
+mod steps;
+
+use points::Points;
+use std::fmt;
+use steps::Steps;
+use tactus_policy::{Kind, Setup};
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_trace::Trace;
+
+/// A core begins to run a job, or the job is finished there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// When.
+    pub time: Instant,
+    /// Whose job.
+    pub task: TaskId,
+    /// Which one.
+    pub job: u32,
+    /// Whether it is finished, as opposed to begun or gone on with.
+    pub finished: bool,
+}
+
+impl Step {
+    fn what(&self) -> (TaskId, u32, bool) {
+        (self.task, self.job, self.finished)
+    }
+}
+
+/// Why two runs part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Two events of the free run lay so close together that the kernel could meet them in another order.
+    Race {
+        /// The earlier event.
+        first: Instant,
+        /// The later event.
+        second: Instant,
+    },
+    /// Another core's run had parted before, and the policy ties the cores together.
+    Consequence {
+        /// That core.
+        of: CoreId,
+    },
+    /// Neither: one of the two runs is wrong.
+    Disagreement,
+}
+
+/// The first place where a core's two runs part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// How many steps were equal before it.
+    pub place: usize,
+    /// The free run's step, if it has one.
+    pub expected: Option<Step>,
+    /// The kernel's step, if it has one.
+    pub found: Option<Step>,
+    /// Why.
+    pub cause: Cause,
+}
+
+impl Divergence {
+    fn time(&self) -> Instant {
+        let time = |step: Option<Step>| step.map_or(Instant::NEVER, |s| s.time);
+        time(self.expected).min(time(self.found))
+    }
+}
+
+/// What was found on one core, up to the first divergence.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OnCore {
+    /// Jobs that both runs began to run, or went on with, in the same order.
+    pub dispatches: usize,
+    /// The largest difference in time between them.
+    pub dispatch_difference: Duration,
+    /// Jobs that both finished.
+    pub completions: usize,
+    /// The largest difference in time between them.
+    pub completion_difference: Duration,
+    /// The system's own work in the kernel's trace so far: time-outs from expiry to notice, and turns of the
+    /// scheduler.
+    pub overhead: Duration,
+    /// The first divergence, if there is one.
+    pub divergence: Option<Divergence>,
+}
+
+impl OnCore {
+    /// The largest difference in time between equal steps.
+    pub fn largest_difference(&self) -> Duration {
+        self.dispatch_difference.max(self.completion_difference)
+    }
+}
+
+/// What was found on all cores.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comparison {
+    /// Core by core.
+    pub cores: Vec<OnCore>,
+}
+
+impl Comparison {
+    /// Whether no difference is left that a race does not explain.
+    pub fn agrees(&self) -> bool {
+        !self.divergences().any(|(_, d)| d.cause == Cause::Disagreement)
+    }
+    /// Whether the runs are the same to the end on every core.
+    pub fn is_equal(&self) -> bool {
+        self.divergences().next().is_none()
+    }
+    /// Equal steps on all cores.
+    pub fn steps(&self) -> usize {
+        self.cores.iter().map(|c| c.dispatches + c.completions).sum()
+    }
+    /// The largest difference in time on any core.
+    pub fn largest_difference(&self) -> Duration {
+        self.cores.iter().map(OnCore::largest_difference).max().unwrap_or_default()
+    }
+    /// The cores whose runs part.
+    pub fn divergences(&self) -> impl Iterator<Item = (CoreId, &Divergence)> {
+        let cores = self.cores.iter().enumerate();
+        cores.filter_map(|(core, c)| Some((CoreId(core as u8), c.divergence.as_ref()?)))
+    }
+}
+
+/// Lays the trace of a free run (`expected`) beside the kernel's (`found`), both of the system that `setup` was made
+/// for.
+///
+/// `demand` is as in [`lockstep`](crate::lockstep::lockstep). Two events are a race if they lie within `tolerance`, or within the largest
+/// difference in time seen so far on any core, whichever is longer.
+pub fn compare(
+    setup: &Setup,
+    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
+    expected: &Trace,
+    found: &Trace,
+    tolerance: Duration,
+) -> Comparison {
+    let points = Points::of(expected, demand);
+    let (left, right) = (Steps::of(expected), Steps::of(found));
+    let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
+
+    let together = !matches!(setup.kind, Kind::PartitionedRm | Kind::PartitionedEdf);
+    let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
+    order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));
+    let earliest = order.first().copied();
+    // What lies behind the first divergence of tied cores is no common prefix any more.
+    let until = match earliest {
+        Some(first) if together => cores[first].divergence.map_or(Instant::NEVER, |d| d.time()),
+        _ => Instant::NEVER,
+    };
+    for (core, on_core) in cores.iter_mut().enumerate() {
+        steps::cut(&left, &right, core, until, on_core);
+        on_core.overhead = steps::overhead(found, core, on_core.divergence.map_or(until, |d| d.time().min(until)));
+    }
+    let shift = cores.iter().map(OnCore::largest_difference).max().unwrap_or_default();
+    let window = tolerance.max(shift);
+    for core in order {
+        let Some(divergence) = &mut cores[core].divergence else { continue };
+        let time = divergence.time();
+        let here = if together { None } else { Some(CoreId(core as u8)) };
+        divergence.cause = match (points.race(time, window, here), earliest) {
+            (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
+            (Some((first, second)), _) => Cause::Race { first, second },
+            (None, _) => Cause::Disagreement,
+        };
+    }
+    Comparison { cores }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.finished { "finished" } else { "runs" };
+        write!(f, "task {} job {} {what} at {} ns", self.task.0, self.job, self.time.as_nanos())
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Race { first, second } => {
+                let apart = second.since(*first);
+                write!(f, "a race: events at {} ns and {} ns lie {apart} apart", first.as_nanos(), second.as_nanos())
+            }
+            Cause::Consequence { of } => write!(f, "a consequence of what happened before on core {of}"),
+            Cause::Disagreement => f.write_str("a disagreement: no race explains it"),
+        }
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = |s: &Option<Step>| s.map_or("nothing more".to_owned(), |s| s.to_string());
+        write!(f, "after {} equal steps: {}", self.place, self.cause)?;
+        write!(f, "\n  expected  {}\n  found     {}", step(&self.expected), step(&self.found))
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} equal steps, times differ by at most {}", self.steps(), self.largest_difference())?;
+        for (core, divergence) in self.divergences() {
+            write!(f, "\ncore {core} {divergence}")?;
+        }
+        Ok(())
+    }
+}

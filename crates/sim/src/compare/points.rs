@@ -1,0 +1,109 @@
+//! The events of a free run, and pairs of them that a machine might meet in another order.
+
+use std::collections::HashMap;
+use tactus_record::{EntryReason, Kind, Record};
+use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_trace::Trace;
+
+/// All events of a run.
+pub struct Points {
+    /// What happened, by time.
+    events: Vec<Point>,
+    /// What happened, and what on the same core would have happened next if it had not.
+    rivals: Vec<(Point, Instant)>,
+}
+
+#[derive(Clone, Copy)]
+struct Point {
+    time: Instant,
+    core: CoreId,
+    /// Whether the clock alone made it (a release): two of these at one instant are never met apart.
+    clock: bool,
+}
+
+/// What a job was charged between two calls of the policy.
+struct Turn {
+    job: (TaskId, u32),
+    start: Instant,
+    end: Point,
+    completed: bool,
+}
+
+impl Points {
+    /// Reads them from the trace of a free run.
+    pub fn of(trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
+        let mut points = Points { events: Vec::new(), rivals: Vec::new() };
+        let mut turns = Vec::new();
+        for records in &trace.cores {
+            points.add_core(records, &mut turns);
+        }
+        points.events.sort_by_key(|p| p.time);
+        // A job may have run on several cores; what it has been charged is the sum of all.
+        turns.sort_by_key(|t| t.end.time);
+        let mut charged: HashMap<(TaskId, u32), Duration> = HashMap::new();
+        for turn in turns {
+            let spent = charged.entry(turn.job).or_default();
+            *spent += turn.end.time.since(turn.start);
+            let left = demand(turn.job.0, turn.job.1).map(|d| d.saturating_sub(*spent));
+            if let Some(left) = left.filter(|_| !turn.completed) {
+                points.rivals.push((turn.end, turn.end.time.saturating_add(left)));
+            }
+        }
+        points
+    }
+
+    fn add_core(&mut self, records: &[Record], turns: &mut Vec<Turn>) {
+        let mut timer = Instant::NEVER;
+        let mut left = None;
+        let mut calls =
+            records.iter().filter(|r| matches!(r.kind, Kind::Enter | Kind::Leave | Kind::Release)).peekable();
+        let mut entered = Instant::ZERO;
+        while let Some(record) = calls.next() {
+            match record.kind {
+                Kind::Enter => {
+                    entered = record.time;
+                    let reason = EntryReason::from_u8(record.level);
+                    let timed = reason == Some(EntryReason::Timer);
+                    let released = calls.peek().is_some_and(|r| r.kind == Kind::Release);
+                    let clock = reason == Some(EntryReason::Start) || timed && released;
+                    let point = Point { time: record.time, core: record.core, clock };
+                    // An event of another core has its cause there, and that is a point already.
+                    if reason != Some(EntryReason::Notify) {
+                        self.events.push(point);
+                    }
+                    if !timed && timer != Instant::NEVER {
+                        self.rivals.push((point, timer));
+                    }
+                    if let Some((job, start)) = left.take() {
+                        let completed = reason == Some(EntryReason::Complete);
+                        turns.push(Turn { job, start, end: point, completed });
+                    }
+                }
+                Kind::Leave => {
+                    timer = Instant::from_nanos(record.arg);
+                    left = record.task.map(|t| ((t, record.job), entered));
+                }
+                // A release that was noticed later than it was due.
+                _ if record.arg != record.time.as_nanos() => {
+                    self.events.push(Point { time: Instant::from_nanos(record.arg), core: record.core, clock: true });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The closest pair of events around `time`, on `core` if one is given, that lie within `window` of each other.
+    pub fn race(&self, time: Instant, window: Duration, core: Option<CoreId>) -> Option<(Instant, Instant)> {
+        let near = |p: &Point| time.since(p.time) <= window && p.time.since(time) <= window;
+        let here = |p: &Point| core.is_none_or(|c| c == p.core);
+        let start = self.events.partition_point(|p| p.time.saturating_add(window) < time);
+        let around: Vec<&Point> = self.events[start..].iter().take_while(|p| near(p)).filter(|p| here(p)).collect();
+        let pairs = around.windows(2).filter_map(|pair| {
+            let together = pair[0].time == pair[1].time && pair[0].clock && pair[1].clock;
+            (!together).then_some((pair[0].time, pair[1].time))
+        });
+        let rivals = self.rivals.iter().filter(|(p, _)| near(p) && here(p));
+        let rivals = rivals.map(|(p, other)| (p.time.min(*other), p.time.max(*other)));
+        pairs.chain(rivals).filter(|(a, b)| b.since(*a) <= window).min_by_key(|(a, b)| b.since(*a))
+    }
+}

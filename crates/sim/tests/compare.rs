@@ -1,0 +1,125 @@
+//! Free runs beside each other.
+
+mod common;
+
+use common::*;
+use tactus_policy::{Kind as Policy, Setup};
+use tactus_record::Kind;
+use tactus_sim::compare::{compare, Cause};
+use tactus_sim::generate::generate;
+use tactus_sim::{simulate, Costs};
+use tactus_time::{CoreId, Duration, TaskId};
+
+const TOLERANCE: Duration = Duration::from_micros(40);
+
+#[test]
+fn a_run_equals_itself() {
+    let system = generate(3);
+    let setup = setup_of(&system, Duration::ZERO);
+    let mut demand = demands(&system);
+    let trace = simulate(&setup, ms(500), demand, &small_costs()).unwrap();
+    let same = compare(&setup, |t, j| Some(demand(t, j)), &trace, &trace, Duration::ZERO);
+    assert!(same.is_equal() && same.steps() > 20, "{same}");
+    assert_eq!(same.largest_difference(), Duration::ZERO);
+    assert!(same.cores.iter().all(|c| c.overhead > Duration::ZERO));
+}
+
+#[test]
+fn small_costs_change_times_but_no_order_where_nothing_is_close() {
+    let tasks = vec![task(Some(0), ms(10), us(3_300)), task(Some(0), ms(30), us(7_700)), task(Some(1), ms(20), ms(5))];
+    let setup = partitioned_edf(2, tasks);
+    let free = simulate(&setup, ms(600), budgets(&setup), &Costs::default()).unwrap();
+    let costly = simulate(&setup, ms(600), budgets(&setup), &small_costs()).unwrap();
+    let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &costly, TOLERANCE);
+    assert!(found.is_equal(), "{found}");
+    let dispatches = free.cores.iter().flatten().filter(|r| r.kind == Kind::Dispatch).count();
+    assert_eq!(found.cores.iter().map(|c| c.dispatches).sum::<usize>(), dispatches);
+    assert!((us(3)..us(100)).contains(&found.largest_difference()), "{found}");
+    assert!(found.cores.iter().all(|c| c.overhead > us(500)), "{found:?}");
+}
+
+#[test]
+fn generated_systems_part_only_in_races() {
+    let (mut steps, mut equal) = (0, 0);
+    for seed in 0..28 {
+        let system = generate(seed);
+        let setup = setup_of(&system, Duration::ZERO);
+        let mut demand = demands(&system);
+        let free = simulate(&setup, ms(500), demand, &Costs::default()).unwrap();
+        let costly = simulate(&setup, ms(500), demand, &small_costs()).unwrap();
+        let found = compare(&setup, |t, j| Some(demand(t, j)), &free, &costly, TOLERANCE);
+        assert!(found.agrees(), "seed {seed}: {found}");
+        steps += found.steps();
+        equal += usize::from(found.is_equal());
+    }
+    assert!(steps > 2_000 && equal > 3, "{steps} steps, {equal} equal");
+}
+
+/// Two tasks on each of two cores; the second of core 0 is released while the first is about to finish.
+fn close(policy: Policy, gap: Duration) -> (Setup, Duration) {
+    let mut tasks = vec![
+        task(Some(0), ms(50), ms(10)),
+        task(Some(0), ms(20), ms(2)),
+        task(Some(1), ms(50), ms(30)),
+        task(Some(1), ms(60), ms(5)),
+    ];
+    tasks[1].offset = Duration::from_nanos(ms(10).as_nanos() - gap.as_nanos());
+    (Setup { cores: 2, kind: policy, tasks }, ms(100))
+}
+
+#[test]
+fn a_release_just_before_a_completion_is_a_race() {
+    let (setup, length) = close(Policy::PartitionedEdf, Duration::from_nanos(500));
+    let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
+    let costly = simulate(&setup, length, budgets(&setup), &small_costs()).unwrap();
+    let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &costly, TOLERANCE);
+    assert!(found.agrees() && !found.is_equal(), "{found}");
+    let (core, divergence) = found.divergences().next().unwrap();
+    assert_eq!(core, CoreId(0));
+    let Cause::Race { first, second } = divergence.cause else { panic!("{found}") };
+    assert_eq!(second - first, Duration::from_nanos(500));
+}
+
+#[test]
+fn another_order_without_close_events_is_a_disagreement() {
+    let (setup, length) = close(Policy::PartitionedEdf, ms(3));
+    let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
+    let mut wrong = free.clone();
+    let at = wrong.cores[0].iter().position(|r| r.kind == Kind::Dispatch && r.task == Some(TaskId(1))).unwrap();
+    wrong.cores[0][at].task = Some(TaskId(0));
+    let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &wrong, TOLERANCE);
+    assert!(!found.agrees(), "{found}");
+    assert!(found.to_string().contains("expected  task 1 job 0"), "{found}");
+}
+
+#[test]
+fn a_run_that_stops_early_is_a_disagreement() {
+    let (setup, length) = close(Policy::PartitionedEdf, ms(3));
+    let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
+    let mut short = free.clone();
+    let end = short.cores[1].pop();
+    short.cores[1].truncate(4);
+    short.cores[1].extend(end);
+    let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &short, TOLERANCE);
+    assert!(!found.agrees(), "{found}");
+}
+
+#[test]
+fn what_follows_on_other_cores_of_a_global_policy_is_a_consequence() {
+    let mut seen = 0;
+    for seed in (2..160).step_by(7) {
+        let system = generate(seed);
+        assert_eq!(system.policy, tactus_model::Policy::GlobalRm);
+        let setup = setup_of(&system, Duration::ZERO);
+        let demand = demands(&system);
+        let free = simulate(&setup, ms(500), demand, &Costs::default()).unwrap();
+        let costly = simulate(&setup, ms(500), demand, &small_costs()).unwrap();
+        let mut demand = demand;
+        let found = compare(&setup, |t, j| Some(demand(t, j)), &free, &costly, TOLERANCE);
+        let races = found.divergences().filter(|(_, d)| !matches!(d.cause, Cause::Consequence { .. })).count();
+        let all = found.divergences().count();
+        assert!(races <= 1, "{found}");
+        seen += all - races;
+    }
+    assert!(seen > 0);
+}
