@@ -1,5 +1,26 @@
 //! The system file and the task model: parsed, validated, typed.
+//!
+//! A file is read in three steps: its format (TOML or rt-app JSON) into a draft that remembers where every value
+//! stands, the draft against the rules of a system, and only a draft without fault into a [`System`]. All faults are
+//! reported in one go. The keys and the rules are told in `docs/system-file.md` and `docs/rt-app.md`.
 #![forbid(unsafe_code)]
+
+mod check;
+mod demand;
+mod draft;
+mod form;
+mod label;
+mod limits;
+mod problem;
+mod read;
+mod rtapp;
+mod units;
+
+pub use demand::SHORTEST_JOB;
+pub use label::{policy_key, policy_label};
+pub use limits::*;
+pub use problem::{Complaint, Place, Problem, Problems};
+pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;
 use tactus_time::{CoreId, Duration, Level};
@@ -27,6 +48,8 @@ pub struct System {
     pub tasks: Vec<Task>,
     /// The user's own components, in file order.
     pub components: Vec<Component>,
+    /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.
+    pub notes: Vec<String>,
 }
 
 /// The root policy and its parameters.

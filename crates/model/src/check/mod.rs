@@ -1,0 +1,180 @@
+//! The rules of a system: from a draft to a [`System`], or to everything that is wrong with it.
+
+mod component;
+mod task;
+
+use crate::draft::{Draft, DraftTask, Given};
+use crate::problem::{Collector, Complaint, Place};
+use crate::units::format_size;
+use crate::{
+    Machine, Policy, System, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY,
+    MAX_NAME, MAX_TASKS, TASK_MEMORY,
+};
+use std::collections::HashMap;
+use std::path::Path;
+use tactus_time::{Duration, MAX_CORES};
+
+/// What the rules for a task need to know of the system. Nothing where the file is broken.
+struct Context {
+    policy: Option<Policy>,
+    cores: Option<usize>,
+    duration: Option<Duration>,
+    shift: u8,
+}
+
+/// Checks a draft and makes a system of it; nothing if something is wrong with it.
+pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option<System> {
+    let name = name_of(&draft, source, out);
+    let context = Context {
+        policy: draft.policy.value(),
+        cores: cores(&draft, out),
+        duration: duration(&draft, out),
+        shift: draft.shift.value().unwrap_or(DEFAULT_SHIFT),
+    };
+    count(&draft, out);
+    let memory = memory(&draft, out);
+    unique(draft.tasks.iter().map(|task| (&task.name, task.subject.as_str())), "task", out);
+    unique(draft.components.iter().map(|component| (&component.name, component.subject.as_str())), "component", out);
+
+    let mut notes = draft.notes;
+    let components = component::check(&draft.components, &draft.tasks, &mut notes, out);
+    let tasks: Vec<_> = draft.tasks.iter().map(|draft| task::check(draft, &context, &components, out)).collect();
+    if !out.is_empty() {
+        return None;
+    }
+    Some(System {
+        name,
+        source: source.to_path_buf(),
+        cores: context.cores?,
+        memory,
+        duration: context.duration?,
+        seed: draft.seed.value().unwrap_or(DEFAULT_SEED),
+        policy: context.policy?,
+        machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
+        tasks: tasks.into_iter().collect::<Option<Vec<_>>>()?,
+        components,
+        notes,
+    })
+}
+
+fn name_of(draft: &Draft, source: &Path, out: &mut Collector) -> String {
+    match &draft.name {
+        Given::Is(at) => {
+            check_name(&at.value, at.place, "[system]", "name", out);
+            at.value.clone()
+        }
+        // Whatever the file is called, the folder of its results has a plain name.
+        _ => {
+            let stem = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let plain: String = stem.chars().map(|c| if is_name_char(c) { c } else { '-' }).take(MAX_NAME).collect();
+            let plain = plain.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+            if plain.is_empty() {
+                "system".into()
+            } else {
+                plain.into()
+            }
+        }
+    }
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// A name can be a folder and a word in a table: a letter or digit, then letters, digits, `-`, `_` and `.`.
+fn check_name(name: &str, place: Place, subject: &str, what: &str, out: &mut Collector) {
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if starts_well && name.chars().all(is_name_char) && name.len() <= MAX_NAME {
+        return;
+    }
+    let found = format!("{:?}", name.chars().take(40).collect::<String>());
+    let expected =
+        format!("a letter or digit, then letters, digits, \"-\", \"_\" and \".\", {MAX_NAME} in all at most");
+    out.add(place, subject, Complaint::Malformed { what: what.into(), found, expected });
+}
+
+fn cores(draft: &Draft, out: &mut Collector) -> Option<usize> {
+    let at = draft.cores.get()?;
+    match usize::try_from(at.value) {
+        Ok(cores) if (1..=MAX_CORES).contains(&cores) => Some(cores),
+        _ => {
+            let limit = format!("not between 1 and {MAX_CORES}");
+            out.out_of_range(at.place, "[system]", "cores", at.value, limit, "choose a number from 1 to 8");
+            None
+        }
+    }
+}
+
+fn duration(draft: &Draft, out: &mut Collector) -> Option<Duration> {
+    let at = draft.duration.get()?;
+    if at.value.is_zero() {
+        out.out_of_range(at.place, "[system]", "duration", at.value, "no time at all", "write how long it is to run");
+        return None;
+    }
+    Some(at.value)
+}
+
+fn count(draft: &Draft, out: &mut Collector) {
+    if draft.no_tasks {
+        let complaint = Complaint::MissingKey { key: "task", example: "[[task]], once for each task".into() };
+        out.add(draft.place, "", complaint);
+    }
+    let mut too_many = |what: &str, n: usize, most: usize, place: Option<Place>| {
+        if let Some(place) = place {
+            let limit = format!("more than {most}");
+            out.out_of_range(place, "", format!("the number of {what}"), n, limit, "leave some out");
+        }
+    };
+    too_many("tasks", draft.tasks.len(), MAX_TASKS, draft.tasks.get(MAX_TASKS).map(|t| t.place));
+    let place = draft.components.get(MAX_COMPONENTS).map(|c| c.place);
+    too_many("components", draft.components.len(), MAX_COMPONENTS, place);
+}
+
+/// The machine's memory must be whole MiB and hold the kernel and every task.
+fn memory(draft: &Draft, out: &mut Collector) -> u64 {
+    let needed = draft.tasks.iter().fold(KERNEL_MEMORY, |sum, task| {
+        sum.saturating_add(TASK_MEMORY).saturating_add(task.memory.value().unwrap_or(0))
+    });
+    let (memory, place) = match &draft.memory {
+        Given::Is(at) => (at.value, at.place),
+        _ => (DEFAULT_MEMORY, draft.place),
+    };
+    let mut complain = |limit: String, remedy: String| {
+        out.out_of_range(place, "[system]", "memory", format_size(memory), limit, remedy);
+    };
+    let whole = needed.div_ceil(1 << 20).saturating_mul(1 << 20);
+    if memory > MAX_MEMORY {
+        complain(format!("more than {}", format_size(MAX_MEMORY)), "lower it".into());
+    } else if memory % (1 << 20) != 0 {
+        complain("not a whole number of MiB".into(), "round it up".into());
+    } else if memory < needed && whole > MAX_MEMORY {
+        let limit = format!("less than the {} that kernel and tasks need", format_size(whole));
+        complain(limit, "lower the memory of the tasks".into());
+    } else if memory < needed {
+        let limit = format!("less than kernel and tasks need ({} each beside its own)", format_size(TASK_MEMORY));
+        complain(limit, format!("raise it to {}", format_size(whole)));
+    }
+    memory
+}
+
+fn unique<'a>(names: impl Iterator<Item = (&'a Given<String>, &'a str)>, what: &'static str, out: &mut Collector) {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    for (name, subject) in names {
+        let Given::Is(at) = name else { continue };
+        check_name(&at.value, at.place, subject, "name", out);
+        match first.get(at.value.as_str()) {
+            Some(line) => {
+                let name = at.value.chars().take(40).collect();
+                out.add(at.place, "", Complaint::Duplicate { what, name, first: *line });
+            }
+            None => {
+                first.insert(&at.value, at.place.line);
+            }
+        }
+    }
+}
+
+/// Whether the task's jobs run the component with this name.
+fn runs_component(task: &DraftTask, name: &str) -> bool {
+    task.component.get().is_some_and(|at| at.value == name)
+}

@@ -1,0 +1,314 @@
+//! The rules for one task.
+
+use super::Context;
+use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
+use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::{shortest_period, Body, Component, Demand, Policy, Task, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB};
+use tactus_time::{CoreId, Duration, Level};
+
+/// Checks a task and makes it; nothing if something is wrong with it.
+pub(super) fn check(
+    draft: &DraftTask,
+    context: &Context,
+    components: &[Component],
+    out: &mut Collector,
+) -> Option<Task> {
+    let level = check_level(draft, context, out);
+    let period = check_period(draft, context, out);
+    let deadline = check_deadline(draft, context, period, out);
+    check_first_deadline(draft, context, deadline, out);
+    let execution = check_execution(draft, context, level, deadline, out);
+    let core = check_core(draft, context, level, out);
+    let body = check_body(draft, components, out);
+    let demand = demand(draft, level, execution.as_ref(), out);
+    Some(Task {
+        name: draft.name.get()?.value.clone(),
+        level,
+        core,
+        offset: draft.offset.value().unwrap_or_default(),
+        period: period?,
+        deadline: deadline?,
+        execution: execution?,
+        demand: demand?,
+        memory: draft.memory.value().unwrap_or(0),
+        body: body?,
+        line: draft.place.line,
+    })
+}
+
+fn is_mc2(context: &Context) -> bool {
+    matches!(context.policy, Some(Policy::Mc2 { .. }))
+}
+
+/// A level if and only if the policy is MC².
+fn check_level(draft: &DraftTask, context: &Context, out: &mut Collector) -> Option<Level> {
+    match (&draft.level, context.policy) {
+        (Given::Is(at), Some(Policy::Mc2 { .. })) => return Some(at.value),
+        (Given::Is(at), Some(policy)) => {
+            let why = format!("a level is given, but policy {:?} knows no levels", crate::policy_key(&policy));
+            out.refuse(at.place, &draft.subject, why, "remove it, or choose kind = \"mc2\"");
+        }
+        (Given::Absent, Some(Policy::Mc2 { .. })) => {
+            let complaint = Complaint::MissingKey { key: "level", example: "level = \"C\"".into() };
+            out.add(draft.place, &draft.subject, complaint);
+        }
+        _ => {}
+    }
+    None
+}
+
+fn check_period(draft: &DraftTask, context: &Context, out: &mut Collector) -> Option<Duration> {
+    let at = draft.period.get()?;
+    let least = shortest_period(context.shift);
+    if at.value < least {
+        let limit = if least > crate::SHORTEST_PERIOD {
+            format!("less than the {least} that {INSTRUCTIONS_PER_PERIOD} instructions take")
+        } else {
+            format!("less than the shortest, {least}")
+        };
+        out.out_of_range(at.place, &draft.subject, "period", at.value, limit, "lengthen it");
+        return None;
+    }
+    Some(at.value)
+}
+
+/// Implicit or constrained; implicit under MC².
+fn check_deadline(
+    draft: &DraftTask,
+    context: &Context,
+    period: Option<Duration>,
+    out: &mut Collector,
+) -> Option<Duration> {
+    let (at, period) = match (&draft.deadline, period) {
+        (Given::Is(at), Some(period)) => (at, period),
+        (Given::Absent, period) => return period,
+        _ => return None,
+    };
+    if at.value.is_zero() {
+        out.out_of_range(at.place, &draft.subject, "deadline", at.value, "no time at all", "raise it");
+    } else if is_mc2(context) && at.value != period {
+        let limit = format!("not its period of {period}, as MC² needs it");
+        out.out_of_range(at.place, &draft.subject, "deadline", at.value, limit, "remove it");
+    } else if at.value > period {
+        let limit = format!("more than its period of {period}");
+        let remedy = "lower it to the period or less (a job must be due before the next is released)";
+        out.out_of_range(at.place, &draft.subject, "deadline", at.value, limit, remedy);
+    } else {
+        return Some(at.value);
+    }
+    None
+}
+
+/// A task of which no deadline falls into the run could promise anything.
+fn check_first_deadline(draft: &DraftTask, context: &Context, deadline: Option<Duration>, out: &mut Collector) {
+    let (Some(run), Some(deadline)) = (context.duration, deadline) else { return };
+    let offset = draft.offset.value().unwrap_or_default();
+    let first = offset + deadline;
+    if first > run {
+        let place = draft.offset.get().or(draft.period.get()).map_or(draft.place, |at| at.place);
+        let limit = format!("after the end of the run at {run}");
+        let remedy = "lengthen the duration of the system, or shorten offset or period";
+        out.out_of_range(place, &draft.subject, "its first deadline", first, limit, remedy);
+    }
+}
+
+fn check_core(draft: &DraftTask, context: &Context, level: Option<Level>, out: &mut Collector) -> Option<CoreId> {
+    let policy = context.policy?;
+    let (bound, who) = match (policy, level) {
+        (Policy::PartitionedRm | Policy::PartitionedEdf, _) => (true, String::new()),
+        (Policy::GlobalRm | Policy::GlobalEdf, _) => {
+            (false, format!("policy {:?} runs a task", crate::policy_key(&policy)))
+        }
+        (Policy::Mc2 { .. }, Some(level)) => (level <= Level::B, format!("level {level} runs")),
+        (Policy::Mc2 { .. }, None) => return None,
+    };
+    match (&draft.core, bound) {
+        (Given::Is(at), true) => {
+            let cores = context.cores?;
+            match u8::try_from(at.value) {
+                Ok(core) if usize::from(core) < cores => return Some(CoreId(core)),
+                _ => {
+                    let limit = format!("not one of the system's cores, 0 to {}", cores - 1);
+                    out.out_of_range(at.place, &draft.subject, "core", at.value, limit, "choose one of them");
+                }
+            }
+        }
+        (Given::Is(at), false) => {
+            let why = format!("a core is given, but {who} on any core");
+            out.refuse(at.place, &draft.subject, why, "remove it");
+        }
+        (Given::Absent, true) if context.cores == Some(1) => return Some(CoreId(0)),
+        (Given::Absent, true) => {
+            let complaint = Complaint::MissingKey { key: "core", example: "core = 0".into() };
+            out.add(draft.place, &draft.subject, complaint);
+        }
+        _ => {}
+    }
+    None
+}
+
+fn check_body(draft: &DraftTask, components: &[Component], out: &mut Collector) -> Option<Body> {
+    let at = match &draft.component {
+        Given::Absent => return Some(Body::Workload),
+        Given::Broken => return None,
+        Given::Is(at) => at,
+    };
+    if let Some(memory) = draft.memory.get() {
+        let why = "memory is what the built-in workload touches, and this task runs a component";
+        out.refuse(memory.place, &draft.subject, why, "remove it");
+    }
+    match components.iter().position(|component| component.name == at.value) {
+        Some(index) => Some(Body::Component(index)),
+        None => {
+            let complaint = Complaint::UnknownName {
+                what: "component",
+                name: at.value.chars().take(40).collect(),
+                nearest: nearest(&at.value, components.iter().map(|c| c.name.as_str())),
+                remedy: "describe it in a [[component]]".into(),
+            };
+            out.add(at.place, &draft.subject, complaint);
+            None
+        }
+    }
+}
+
+/// The time at each level: present from the task's own level down, never longer at a less critical level, and from
+/// its own level down within the deadline.
+fn check_execution(
+    draft: &DraftTask,
+    context: &Context,
+    level: Option<Level>,
+    deadline: Option<Duration>,
+    out: &mut Collector,
+) -> Option<[Option<Duration>; 4]> {
+    let at = draft.execution.get()?;
+    let policy = context.policy?;
+    let subject = draft.subject.as_str();
+    let levels = match &at.value {
+        DraftExecution::Plain(length) => {
+            check_length(*length, at.place, subject, "execution", deadline, draft, out)?;
+            let own = level.unwrap_or_default();
+            if is_mc2(context) && level.is_none() {
+                return None;
+            }
+            return Some(Level::ALL.map(|level| (level >= own).then_some(*length)));
+        }
+        DraftExecution::Levels(levels) if is_mc2(context) => levels,
+        DraftExecution::Levels(_) => {
+            let why =
+                format!("times for levels are given, but policy {:?} knows no levels", crate::policy_key(&policy));
+            out.refuse(at.place, subject, why, "write one time, or choose kind = \"mc2\"");
+            return None;
+        }
+    };
+    let own = level?;
+    let mut sound = true;
+    for level in Level::ALL {
+        let what = format!("execution at level {level}");
+        match &levels[level.index()] {
+            Given::Is(time) => {
+                // A time at a level above its own is no budget: only for analysis and for drawing job times.
+                let most = if level >= own { deadline } else { None };
+                sound &= check_length(time.value, time.place, subject, &what, most, draft, out).is_some();
+            }
+            Given::Absent if level >= own && (level < Level::D || own == Level::D) => {
+                let why = format!("{what} is missing");
+                let remedy = format!("a task of level {own} needs its time at {}", needed_at(own));
+                out.refuse(at.place, subject, why, remedy);
+                sound = false;
+            }
+            Given::Absent => {}
+            Given::Broken => sound = false,
+        }
+    }
+    sound &= check_order(levels, subject, out);
+    let mut times = levels.clone().map(|time| time.value());
+    // Nothing is promised at level D, so its time matters to nobody else and may be left out.
+    times[Level::D.index()] = times[Level::D.index()].or(times[Level::C.index()]);
+    sound.then_some(times)
+}
+
+fn needed_at(own: Level) -> &'static str {
+    match own {
+        Level::A => "A, B and C",
+        Level::B => "B and C",
+        Level::C => "C",
+        Level::D => "D",
+    }
+}
+
+/// One execution time by itself. Without a known deadline, only its lower limit is looked at.
+fn check_length(
+    length: Duration,
+    place: Place,
+    subject: &str,
+    what: &str,
+    deadline: Option<Duration>,
+    draft: &DraftTask,
+    out: &mut Collector,
+) -> Option<()> {
+    if length < SHORTEST_JOB {
+        let limit = format!("less than the {SHORTEST_JOB} that every job takes");
+        out.out_of_range(place, subject, what, length, limit, "raise it");
+        return None;
+    }
+    match deadline {
+        Some(deadline) if length > deadline => {
+            let name = if draft.deadline.is_absent() { "period" } else { "deadline" };
+            let limit = format!("more than its {name} of {deadline}");
+            out.out_of_range(place, subject, what, length, limit, format!("lower it or lengthen the {name}"));
+            None
+        }
+        _ => Some(()),
+    }
+}
+
+/// A more critical level never assumes less (Vestal 2007).
+fn check_order(levels: &[Given<Duration>; 4], subject: &str, out: &mut Collector) -> bool {
+    let given: Vec<_> =
+        Level::ALL.iter().filter_map(|level| levels[level.index()].get().map(|at| (level, at))).collect();
+    let mut sound = true;
+    for pair in given.windows(2) {
+        let ((above, more), (below, less)) = (pair[0], pair[1]);
+        if less.value > more.value {
+            let limit = format!("more than the {} at level {above}", more.value);
+            let remedy = "a more critical level must assume at least as much: lower this one or raise that";
+            let what = format!("execution at level {below}");
+            out.out_of_range(less.place, subject, what, less.value, limit, remedy);
+            sound = false;
+        }
+    }
+    sound
+}
+
+/// What jobs really take; by default the time at the task's own level.
+fn demand(
+    draft: &DraftTask,
+    level: Option<Level>,
+    execution: Option<&[Option<Duration>; 4]>,
+    out: &mut Collector,
+) -> Option<Demand> {
+    let at = match &draft.actual {
+        Given::Broken => return None,
+        Given::Absent => return execution?[level.unwrap_or_default().index()].map(Demand::Fixed),
+        Given::Is(at) => at,
+    };
+    let wanted = match &at.value {
+        DraftDemand::Demand(demand) => return Some(demand.clone()),
+        DraftDemand::Level(wanted) => *wanted,
+    };
+    let execution = execution?;
+    if level.is_none() {
+        let why = "its jobs are to take the time of a level, but the policy knows no levels";
+        out.refuse(at.place, &draft.subject, why, "write a time, or choose kind = \"mc2\"");
+        return None;
+    }
+    match execution[wanted.index()] {
+        Some(length) => Some(Demand::Fixed(length)),
+        None => {
+            let why = format!("its jobs are to take the time of level {wanted}, but it has no execution time there");
+            out.refuse(at.place, &draft.subject, why, "add one to execution, or choose another level");
+            None
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The TOML form of a system file: from text to a draft.
+
+mod component;
+mod keys;
+mod task;
+
+use crate::draft::{Draft, Given};
+use crate::problem::{nearest, Collector, Complaint};
+use crate::read::Lines;
+use crate::Policy;
+use keys::{Reader, Section};
+use std::borrow::Cow;
+use toml::de::{DeTable, DeValue};
+
+const TOP: [&str; 5] = ["system", "policy", "machine", "task", "component"];
+const SYSTEM: [&str; 5] = ["name", "cores", "memory", "duration", "seed"];
+const MACHINE: [&str; 2] = ["instruction", "overheads"];
+const KINDS: [&str; 5] = ["partitioned-rm", "partitioned-edf", "global-rm", "global-edf", "mc2"];
+
+/// Reads the text as far as it can be read; nothing if it is not TOML.
+pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
+    let lines = Lines::new(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let place = error.span().map(|span| lines.place(span.start));
+        // One line: a message of the TOML reader may have several.
+        let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        out.add(place, "", Complaint::Syntax { reason: format!("this is not TOML: {message}") });
+    }
+    // What could be recovered beside a syntax error would draw complaints about keys that are not missing at all.
+    if !errors.is_empty() {
+        return None;
+    }
+    let span = root.span();
+    let root = toml::Spanned::new(span, DeValue::Table(root.into_inner()));
+    let mut reader = Reader { lines, out };
+    let mut draft = Draft::default();
+    let top = reader.open(&root, String::new(), &TOP)?;
+    draft.place = crate::Place { line: 1, column: 1 };
+
+    top.require(&mut reader, "system", "[system]");
+    if let Some(section) = top.get("system").and_then(|value| reader.open(value, "[system]".into(), &SYSTEM)) {
+        read_system(&section, &mut reader, &mut draft);
+    }
+    top.require(&mut reader, "policy", "[policy] with kind = \"partitioned-edf\"");
+    if let Some(value) = top.get("policy") {
+        draft.policy = read_policy(value, &mut reader);
+    }
+    if let Some(section) = top.get("machine").and_then(|value| reader.open(value, "[machine]".into(), &MACHINE)) {
+        draft.shift = read_instruction(&section, &mut reader);
+        draft.overheads = section.boolean(&mut reader, "overheads");
+    }
+    draft.no_tasks = top.get("task").is_none();
+    for (i, value) in each(&top, &mut reader, "task").into_iter().enumerate() {
+        draft.tasks.extend(task::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
+        draft.components.extend(component::read(value, i, &mut reader));
+    }
+    Some(draft)
+}
+
+fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft) {
+    draft.place = section.place;
+    section.require(reader, "cores", "cores = 4");
+    section.require(reader, "duration", "duration = \"10 s\"");
+    draft.name = section.string(reader, "name", "a name in quotes");
+    draft.cores = section.integer(reader, "cores", "a whole number from 1 to 8");
+    draft.memory = section.size(reader, "memory");
+    draft.duration = section.duration(reader, "duration");
+    draft.seed = section.integer(reader, "seed", "a whole number that is not negative");
+}
+
+fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>) -> Given<Policy> {
+    let kind = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "kind"));
+    let kind = kind.and_then(|(_, kind)| kind.get_ref().as_str());
+    let mc2 = kind == Some("mc2");
+    // The parameters of a policy are known only where it is chosen; without a known kind, none is complained about.
+    let known: &[&str] = match kind {
+        Some(kind) if KINDS.contains(&kind) && !mc2 => &["kind"],
+        _ => &["kind", "enforce", "slack-shifting"],
+    };
+    let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
+    section.require(reader, "kind", "kind = \"partitioned-edf\"");
+    let one_of = KINDS.map(|kind| format!("{kind:?}")).join(", ");
+    let name = section.string(reader, "kind", &format!("one of {one_of}"));
+    let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
+    let Given::Is(name) = name else { return Given::Broken };
+    let policy = match name.value.as_str() {
+        "partitioned-rm" => Policy::PartitionedRm,
+        "partitioned-edf" => Policy::PartitionedEdf,
+        "global-rm" => Policy::GlobalRm,
+        "global-edf" => Policy::GlobalEdf,
+        "mc2" => {
+            Policy::Mc2 { enforce: enforce.value().unwrap_or(true), slack_shifting: slack.value().unwrap_or(true) }
+        }
+        other => {
+            let complaint = Complaint::UnknownName {
+                what: "policy",
+                nearest: nearest(other, KINDS),
+                name: other.chars().take(40).collect(),
+                remedy: format!("choose one of {one_of}"),
+            };
+            reader.out.add(name.place, "[policy]", complaint);
+            return Given::Broken;
+        }
+    };
+    Given::is(policy, name.place)
+}
+
+/// The exponent of the instruction time: a power of two from 1 to 64 ns.
+fn read_instruction(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<u8> {
+    match section.duration(reader, "instruction") {
+        Given::Absent => Given::Absent,
+        Given::Broken => Given::Broken,
+        Given::Is(at) => match (0..=6).find(|shift| at.value.as_nanos() == 1 << shift) {
+            Some(shift) => Given::is(shift, at.place),
+            None => {
+                let limit = "which no machine offers";
+                let remedy = "choose one of 1, 2, 4, 8, 16, 32, 64 ns";
+                reader.out.out_of_range(at.place, "[machine]", "instruction", at.value, limit, remedy);
+                Given::Broken
+            }
+        },
+    }
+}
+
+/// The elements of an array of tables.
+fn each<'a>(top: &Section<'a>, reader: &mut Reader<'_>, key: &str) -> Vec<&'a keys::Value<'a>> {
+    match top.get(key).map(|value| (value, value.get_ref())) {
+        None => Vec::new(),
+        Some((_, DeValue::Array(elements))) => elements.iter().collect(),
+        Some((value, _)) => {
+            let place = reader.place(value);
+            reader.malformed(
+                place,
+                "",
+                Cow::Borrowed(key),
+                value,
+                format!("[[{key}]], in double brackets, once for each"),
+            );
+            Vec::new()
+        }
+    }
+}

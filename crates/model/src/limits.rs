@@ -1,0 +1,35 @@
+//! The limits of a system file.
+
+use tactus_time::Duration;
+
+/// The most tasks of one system.
+pub const MAX_TASKS: usize = 240;
+/// The most user's own components of one system.
+pub const MAX_COMPONENTS: usize = 64;
+/// The longest time that a file may name, and so the longest run.
+pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// The shortest period. A machine with slow instructions has a longer one: see [`shortest_period`].
+pub const SHORTEST_PERIOD: Duration = Duration::from_micros(100);
+/// How many instructions a period must hold, so that the system's own work can fit.
+pub const INSTRUCTIONS_PER_PERIOD: u64 = 10_000;
+/// Memory that the kernel and the system's own components need.
+pub const KERNEL_MEMORY: u64 = 4 << 20;
+/// Memory that each task needs beside its own: thread, stack, tables.
+pub const TASK_MEMORY: u64 = 64 << 10;
+/// The most memory of a machine.
+pub const MAX_MEMORY: u64 = 2 << 30;
+/// The longest name.
+pub const MAX_NAME: usize = 31;
+/// The longest list of job times.
+pub const MAX_LIST: usize = 100_000;
+/// The memory of a machine, where the file does not say.
+pub const DEFAULT_MEMORY: u64 = 256 << 20;
+/// The seed, where the file does not say.
+pub const DEFAULT_SEED: u64 = 1;
+/// Instructions take 2^3 = 8 ns, where the file does not say.
+pub const DEFAULT_SHIFT: u8 = 3;
+
+/// The shortest period on a machine whose instructions take 2^shift ns.
+pub fn shortest_period(shift: u8) -> Duration {
+    SHORTEST_PERIOD.max(Duration::from_nanos(INSTRUCTIONS_PER_PERIOD << shift.min(6)))
+}

@@ -1,0 +1,199 @@
+//! rt-app files (github.com/scheduler-tools/rt-app): from JSON to a draft, as far as the meaning can be kept.
+//!
+//! A thread of rt-app is a cycle of events. Where the cycle runs and waits so that releases come at a fixed distance,
+//! it is a periodic task; everything else is refused by name and line. What has no bearing on the schedule (logs,
+//! calibration) is ignored with a note. `docs/rt-app.md` tells the whole mapping.
+
+mod cycle;
+mod fields;
+mod json;
+mod policy;
+mod thread;
+
+use crate::draft::{Draft, Given};
+use crate::problem::{Collector, Complaint, Place};
+use crate::{LONGEST, MAX_TASKS};
+use fields::{Fields, Reader};
+use policy::Class;
+use std::collections::HashMap;
+use tactus_time::{Duration, Instant};
+use thread::Thread;
+
+const TOP: [&str; 3] = ["tasks", "global", "resources"];
+const GLOBAL: [&str; 15] = [
+    "duration",
+    "default_policy",
+    "calibration",
+    "pi_enabled",
+    "lock_pages",
+    "logdir",
+    "log_basename",
+    "log_size",
+    "ftrace",
+    "gnuplot",
+    "io_device",
+    "mem_buffer_size",
+    "cumulative_slack",
+    "frag",
+    "comment",
+];
+/// How long a file without an end runs.
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+
+/// What `global` says that bears on the schedule.
+struct Global {
+    /// Seconds, if there is an end.
+    duration: Given<Duration>,
+    default_class: Class,
+}
+
+/// Reads the text as far as it can be read; nothing if it is not JSON or has no tasks.
+pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
+    let root = match json::parse(text) {
+        Ok(root) => root,
+        Err(error) => {
+            out.add(error.place, "", Complaint::Syntax { reason: format!("this is not JSON: {}", error.reason) });
+            return None;
+        }
+    };
+    let mut reader = Reader { out, notes: Vec::new() };
+    let top = Fields::open(&root, "".into(), &mut reader)?;
+    top.check_known(&TOP, &mut reader);
+    let global = read_global(&top, &mut reader);
+    if top.get("resources").is_some() {
+        reader.note("\"resources\" is ignored, as rt-app itself does: nothing in it bears on the schedule");
+    }
+    let Some(tasks) = top.get("tasks") else {
+        let complaint = Complaint::MissingKey { key: "tasks", example: "\"tasks\" : { … }".into() };
+        reader.out.add(root.place, "", complaint);
+        return None;
+    };
+    let tasks = Fields::open(tasks, "\"tasks\"".into(), &mut reader)?;
+    let mut threads = Vec::new();
+    for member in tasks.members() {
+        threads.extend(thread::read(member, global.default_class, &mut reader));
+    }
+    if tasks.members().is_empty() {
+        reader.out.refuse(tasks.place, "\"tasks\"", "there is no task in it", "describe at least one");
+    }
+    // What follows compares threads with each other; with some of them unread it would complain beside the point.
+    if !reader.out.is_empty() {
+        return None;
+    }
+    draft(&threads, &global, tasks.place, reader)
+}
+
+fn read_global(top: &Fields<'_>, reader: &mut Reader<'_>) -> Global {
+    let mut global = Global { duration: Given::Absent, default_class: Class::BestEffort };
+    let Some(value) = top.get("global") else { return global };
+    let Some(fields) = Fields::open(value, "\"global\"".into(), reader) else { return global };
+    fields.check_known(&GLOBAL, reader);
+    global.duration = read_duration(&fields, reader);
+    if let Given::Is(class) = policy::read(&fields, "default_policy", reader) {
+        global.default_class = class.value;
+    }
+    let mut ignored: Vec<&str> = fields.members().iter().map(|member| member.key.as_str()).collect();
+    ignored.retain(|key| GLOBAL[2..].contains(key));
+    if !ignored.is_empty() {
+        reader.note(format!("\"global\": ignored, since it has no bearing on the schedule: {}", ignored.join(", ")));
+    }
+    global
+}
+
+/// Seconds; absent, 0 and −1 mean that there is no end.
+fn read_duration(global: &Fields<'_>, reader: &mut Reader<'_>) -> Given<Duration> {
+    match global.integer("duration", "a whole number of seconds, or -1 for no end", reader) {
+        Given::Is(at) if at.value == 0 || at.value == -1 => Given::Absent,
+        Given::Is(at) => match u64::try_from(at.value).ok().filter(|n| *n <= LONGEST.as_nanos() / 1_000_000_000) {
+            Some(seconds) => Given::is(Duration::from_secs(seconds), at.place),
+            None => {
+                let limit = "not between 1 and 86400 seconds";
+                reader.out.out_of_range(at.place, "\"global\"", "duration", at.value, limit, "choose a number of them");
+                Given::Broken
+            }
+        },
+        Given::Absent => Given::Absent,
+        Given::Broken => Given::Broken,
+    }
+}
+
+/// Puts the threads together to a system.
+fn draft(threads: &[Thread], global: &Global, place: Place, mut reader: Reader<'_>) -> Option<Draft> {
+    let cores = policy::cores(threads, &mut reader)?;
+    let duration = match &global.duration {
+        Given::Is(at) => at.value,
+        _ => end_of(threads, &mut reader),
+    };
+    check_ends(threads, duration, &mut reader);
+    check_timers(threads, &mut reader);
+    let chosen = policy::choose(threads, cores, &mut reader)?;
+    let mut draft = Draft {
+        place,
+        cores: Given::is(cores as u64, place),
+        duration: Given::is(duration, place),
+        policy: Given::is(chosen.policy, place),
+        ..Draft::default()
+    };
+    for index in chosen.order {
+        let thread = &threads[index];
+        let bound = chosen.bound[index];
+        for instance in 0..thread.instances.value {
+            // One more than fit is enough for the complaint about it.
+            if draft.tasks.len() > MAX_TASKS {
+                break;
+            }
+            draft.tasks.push(thread.task(instance, chosen.levels[index], bound));
+        }
+    }
+    if draft.tasks.is_empty() {
+        reader.out.refuse(place, "\"tasks\"", "no task has an instance", "give at least one an instance");
+    }
+    draft.notes = reader.notes;
+    Some(draft)
+}
+
+/// When the last thread has done its loops, or the default if one never has.
+fn end_of(threads: &[Thread], reader: &mut Reader<'_>) -> Duration {
+    let ends: Option<Vec<Instant>> = threads.iter().map(Thread::end).collect();
+    let last = ends.and_then(|ends| ends.into_iter().max()).map(|end| end.since(Instant::ZERO));
+    match last {
+        Some(end) if end <= LONGEST => {
+            reader.note(format!("the file names no duration: the run ends with the last loop, at {end}"));
+            end
+        }
+        _ => {
+            reader.note(format!("the file names no duration: the run ends after {DEFAULT_DURATION}"));
+            DEFAULT_DURATION
+        }
+    }
+}
+
+/// A task runs as long as the system: a thread that ends earlier is something else.
+fn check_ends(threads: &[Thread], duration: Duration, reader: &mut Reader<'_>) {
+    for thread in threads {
+        let Some(end) = thread.end().map(|end| end.since(Instant::ZERO)) else { continue };
+        let place = thread.cycle.loops.get().map_or(thread.place, |at| at.place);
+        if end < duration {
+            let limit = format!("before the run does at {duration}");
+            let remedy = "every task runs to the end: set \"loop\" to -1, or shorten the duration";
+            reader.out.out_of_range(place, &thread.subject, "the end of its last loop", end, limit, remedy);
+        }
+    }
+}
+
+/// Threads that wait on the same timer move each other's releases.
+fn check_timers(threads: &[Thread], reader: &mut Reader<'_>) {
+    let mut first: HashMap<&str, &Thread> = HashMap::new();
+    for thread in threads {
+        let Some(timer) = &thread.cycle.timer else { continue };
+        match first.get(timer.value.as_str()) {
+            Some(other) => {
+                let why = format!("it waits on the timer {:?} of {}", timer.value, other.subject);
+                reader.out.refuse(timer.place, &thread.subject, why, "give the timer a name of its own, or \"unique\"");
+            }
+            None => {
+                first.insert(&timer.value, thread);
+            }
+        }
+    }
+}
