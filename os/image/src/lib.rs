@@ -1,1 +1,116 @@
-//! From system file and component binaries to a boot image.
+//! From a system and the programs that it runs to a boot image, and from kernel and image to a bootable medium.
+//!
+//! [`build`] lays out everything that exists when the machine starts: components, threads, memory, who may call
+//! whom. The kernel maps what the image says and decides nothing. [`verify`] reads an image back and checks, in its
+//! own way, that it gives nobody more than the layout allows. [`iso`] wraps kernel and image for a real PC. What lies
+//! where, and why, is told in `docs/image.md`.
+#![forbid(unsafe_code)]
+
+mod build;
+mod error;
+mod iso;
+mod parsed;
+mod program;
+mod reach;
+mod size;
+mod verify;
+mod wire;
+
+pub use build::build;
+pub use error::{ImageError, ProgramError};
+pub use iso::{iso, IsoError};
+pub use parsed::Parsed;
+pub use size::{SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
+pub use verify::{verify, VerifyError};
+
+use tactus_model::System;
+use tactus_time::{Duration, TaskId};
+
+/// What an image is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The system.
+    pub system: &'a System,
+    /// The policy's set-up, encoded for the scheduler, which alone knows its form.
+    pub plan: &'a [u8],
+    /// What was promised for each task, in the order of [`System::tasks`].
+    pub promises: &'a [Promise],
+    /// The scheduler's program: an ELF file.
+    pub scheduler: &'a [u8],
+    /// The program of the built-in workload: an ELF file.
+    pub workload: &'a [u8],
+    /// The programs of the user's components, in the order of [`System::components`]: ELF files.
+    pub components: &'a [Vec<u8>],
+}
+
+/// What was promised for a task, for the verdict that the scheduler prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promise {
+    /// Nothing.
+    None,
+    /// No response longer than this.
+    Response(Duration),
+    /// No job later than its deadline by more than this.
+    Tardiness(Duration),
+}
+
+/// A boot image and what is to be known about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Image {
+    /// What the boot loader hands to the kernel; the layout is that of `tactus_abi::image`.
+    pub bytes: Vec<u8>,
+    /// What lies where.
+    pub facts: Facts,
+}
+
+/// What lies where in an image and in the machine that it starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// Names of the components, by component number. Number 0 is the scheduler.
+    pub components: Vec<String>,
+    /// The threads, by thread number.
+    pub threads: Vec<ThreadFact>,
+    /// The stacks, by thread and then by component.
+    pub stacks: Vec<StackFact>,
+    /// Length of the image in bytes.
+    pub image_bytes: u64,
+    /// Memory (bytes) that the machine must have for this image.
+    pub memory_needed: u64,
+    /// Physical address of the trace memory: the rings of all cores, one after another.
+    pub trace_address: u64,
+    /// Length of one core's ring in bytes, its head included.
+    pub ring_bytes: u64,
+    /// How many records each core's ring can hold.
+    pub ring_records: u64,
+}
+
+/// A thread of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadFact {
+    /// Number of the component in which it begins.
+    pub component: u32,
+    /// The task whose jobs it runs; nothing if it is a core's upcall.
+    pub task: Option<TaskId>,
+}
+
+/// A thread's stack in one component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StackFact {
+    /// The thread's number.
+    pub thread: u32,
+    /// The component's number.
+    pub component: u32,
+    /// The stack's upper end, the first address above it.
+    pub top: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+}
+
+impl Image {
+    /// What the image holds, for the line of a run that tells about the build: `9 components · image 412 KiB`.
+    pub fn sections_report(&self) -> String {
+        let count = self.facts.components.len();
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{count} component{plural} · image {} KiB", self.facts.image_bytes.div_ceil(1024))
+    }
+}

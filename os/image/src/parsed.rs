@@ -1,0 +1,100 @@
+//! An image read back into its parts. Only the form is checked here: that head and arrays are there.
+
+use crate::verify::{Part, VerifyError};
+use crate::wire::Stored;
+use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread, MAGIC, VERSION};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS, PAGE};
+use tactus_abi::shared::{Info, TaskCard};
+use tactus_time::MAX_CORES;
+
+/// The parts of an image.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The head.
+    pub header: Header,
+    /// Components, by number.
+    pub components: Vec<Component>,
+    /// Grants of all components.
+    pub grants: Vec<Grant>,
+    /// Memory objects, by number.
+    pub memories: Vec<Memory>,
+    /// Mappings of all components.
+    pub mappings: Vec<Mapping>,
+    /// Threads, by number.
+    pub threads: Vec<Thread>,
+    /// What each component is told about itself.
+    pub infos: Vec<Info>,
+    /// What the scheduler is told about each task.
+    pub cards: Vec<TaskCard>,
+    /// Length of head and arrays in bytes; contents begin at the next page.
+    pub array_bytes: u64,
+}
+
+impl Parsed {
+    /// Reads head and arrays. `infos` and `cards` stay empty: they are contents, found by way of the mappings.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, VerifyError> {
+        let mut rest = bytes;
+        let header = Header::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Header })?;
+        let broken = |rule| VerifyError::Broken { part: Part::Header, number: 0, rule };
+        if header.magic != MAGIC {
+            return Err(broken("does not begin with the mark of an image"));
+        }
+        if header.version != VERSION {
+            return Err(VerifyError::Version { found: header.version });
+        }
+        if header.bytes != bytes.len() as u64 || header.bytes % PAGE != 0 {
+            return Err(broken("gives a length that is not the image's, or no whole number of pages"));
+        }
+        if header.cores == 0 || header.cores as usize > MAX_CORES {
+            return Err(broken("gives a number of cores that no machine has"));
+        }
+        if header.components == 0 || header.components as usize > MAX_COMPONENTS {
+            return Err(broken("gives no components, or too many"));
+        }
+        if header.threads < header.cores || header.threads as usize > MAX_THREADS {
+            return Err(broken("gives too few or too many threads"));
+        }
+        if header.grants as usize > MAX_COMPONENTS * MAX_GRANTS {
+            return Err(broken("gives more grants than its components can hold"));
+        }
+        if header.trace_address % PAGE != 0 {
+            return Err(broken("wants the trace at an address that is not page-aligned"));
+        }
+        if header.turn_divisor > u32::from(u16::MAX) {
+            return Err(broken("gives a divisor that the timer does not have"));
+        }
+        let components = take_all(&mut rest, header.components, Part::Component)?;
+        let grants = take_all(&mut rest, header.grants, Part::Grant)?;
+        let memories = take_all(&mut rest, header.memories, Part::Memory)?;
+        let mappings = take_all(&mut rest, header.mappings, Part::Mapping)?;
+        let threads = take_all(&mut rest, header.threads, Part::Thread)?;
+        let array_bytes = (bytes.len() - rest.len()) as u64;
+        let (infos, cards) = (Vec::new(), Vec::new());
+        Ok(Parsed { header, components, grants, memories, mappings, threads, infos, cards, array_bytes })
+    }
+
+    /// The grants of one component; empty if its numbers are out of range.
+    pub fn grants_of(&self, component: usize) -> &[Grant] {
+        let Some(it) = self.components.get(component) else { return &[] };
+        let start = it.first_grant as usize;
+        start.checked_add(it.grants as usize).and_then(|end| self.grants.get(start..end)).unwrap_or(&[])
+    }
+
+    /// The number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.threads.len().saturating_sub(self.header.cores as usize)
+    }
+
+    /// The mapping of a component that begins at this address.
+    pub fn mapping_at(&self, component: usize, address: u64) -> Option<&Mapping> {
+        self.mappings.iter().find(|it| it.component as usize == component && it.address == address)
+    }
+}
+
+fn take_all<T: Stored>(rest: &mut &[u8], count: u32, part: Part) -> Result<Vec<T>, VerifyError> {
+    // Asked before anything is allocated: the count may be anything.
+    if (count as usize).checked_mul(T::BYTES).is_none_or(|bytes| bytes > rest.len()) {
+        return Err(VerifyError::Truncated { part });
+    }
+    (0..count).map(|_| T::take(rest).ok_or(VerifyError::Truncated { part })).collect()
+}

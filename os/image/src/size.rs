@@ -1,0 +1,133 @@
+//! How much of everything: stacks, heaps, tables of demands, trace rings, and where in the machine's memory the trace
+//! lies.
+
+use crate::ImageError;
+use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
+use tactus_model::{Demand, System, Task, KERNEL_MEMORY, MAX_MEMORY};
+use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_time::{CoreId, Duration, TaskId};
+
+/// Stack of a thread in one of the user's components (bytes).
+pub const USER_STACK: u64 = 16 << 10;
+/// Stack of a thread in the scheduler and in the built-in workload (bytes).
+pub const SYSTEM_STACK: u64 = 8 << 10;
+/// The scheduler's heap (bytes): what its policy allocates while it is set up.
+pub const SCHEDULER_HEAP: u64 = 1 << 20;
+/// The least heap of a component of the user's (bytes).
+pub const USER_HEAP: u64 = 64 << 10;
+
+/// Below this the kernel, its tables and the memory of all components must fit, if they can.
+const LOW_MEMORY: u64 = 32 << 20;
+/// Kept at the end of memory for tables that firmware leaves there.
+const FIRMWARE: u64 = 2 << 20;
+/// The trace begins at a multiple of this, so that few page-table entries map it.
+const TRACE_ALIGNMENT: u64 = 2 << 20;
+
+/// Records that a job costs in all at most, in most systems, all cores together.
+const RECORDS_PER_JOB: u64 = 16;
+/// Records that a job costs at the least: release, entry and decision twice, dispatch, completion, and what follows.
+const LEAST_RECORDS_PER_JOB: u64 = 8;
+/// The smallest ring (bytes).
+const SMALLEST_RING: u64 = 64 << 10;
+
+/// `bytes` rounded up to whole pages.
+pub(crate) fn pages(bytes: u64) -> u64 {
+    bytes.div_ceil(PAGE) * PAGE
+}
+
+/// How many jobs of the task are released before the end of the run.
+fn jobs(task: &Task, duration: Duration) -> u64 {
+    duration.saturating_sub(task.offset).div_ceil(task.period)
+}
+
+/// What the task's jobs take, in the form of `tactus_abi::layout::DEMANDS`: the count, then so many lengths in ns, the
+/// next job taking the first again after the last. `spare` is how many bytes there may be.
+pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u64>, ImageError> {
+    let it = &system.tasks[task.index()];
+    // One job may begin just at the end, and one more is in hand when it does.
+    let all = jobs(it, system.duration).saturating_add(2);
+    let count = match &it.demand {
+        Demand::Fixed(_) => 1,
+        Demand::List(lengths) => all.min(lengths.len() as u64).max(1),
+        Demand::Uniform { .. } | Demand::Beta { .. } => all,
+    };
+    let (bytes, limit) = (count.saturating_add(1).saturating_mul(8), (HEAP - DEMANDS).min(spare));
+    if bytes > limit || count > u64::from(u32::MAX) {
+        let what = format!("the lengths of the {count} jobs of task {:?} (line {})", it.name, it.line);
+        let remedy = "write a shorter duration, a longer period, a fixed demand or more memory";
+        return Err(ImageError::NoRoom { what, bytes, limit, remedy });
+    }
+    let lengths = (0..count as u32).map(|job| it.demand(system.seed, task, job).as_nanos());
+    Ok([count].into_iter().chain(lengths).collect())
+}
+
+/// Where the trace lies and how long it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Placement {
+    /// Length of one core's ring (bytes).
+    pub ring: u64,
+    /// Physical address of the first ring.
+    pub trace: u64,
+    /// Memory that the machine must have (bytes).
+    pub needed: u64,
+}
+
+/// Finds room for the trace in the machine's memory.
+///
+/// `image` is the image's length, `fresh` what the kernel has to find for the memory of components and for page
+/// tables (both bytes).
+///
+/// From below: kernel, tables and fresh memory, and the image if the boot loader puts it low, as GRUB does. From
+/// above: what firmware keeps, the image if the loader puts it high, as QEMU's does, then the trace.
+pub(crate) fn place(system: &System, image: u64, fresh: u64) -> Result<Placement, ImageError> {
+    let cores = system.cores as u64;
+    let image = pages(image);
+    let low = (KERNEL_MEMORY + fresh).max(LOW_MEMORY) + image;
+    let without_trace = low + image + FIRMWARE + TRACE_ALIGNMENT;
+    let (wanted, least) = (wanted_ring(system), least_ring(system));
+
+    let fits = (system.memory.saturating_sub(without_trace).min(STACKS - TRACE) / cores) / PAGE * PAGE;
+    let ring = wanted.min(fits);
+    if ring < least {
+        // Enough for what is wanted, if a machine can have that much; else enough to run at all.
+        let with = |ring: u64| (without_trace.saturating_add(ring.saturating_mul(cores))).div_ceil(1 << 20) << 20;
+        let most = MAX_MEMORY.min(without_trace + (STACKS - TRACE));
+        let generous = with(wanted) <= most;
+        let ring = if generous { wanted } else { least };
+        return Err(ImageError::Memory {
+            memory: system.memory,
+            needed: with(ring),
+            trace: ring.saturating_mul(cores),
+            most,
+        });
+    }
+    let trace = (system.memory - FIRMWARE - image - ring * cores) / TRACE_ALIGNMENT * TRACE_ALIGNMENT;
+    Ok(Placement { ring, trace, needed: without_trace + ring * cores })
+}
+
+/// The ring that holds everything even if one core does all the work that it may do, with a quarter to spare.
+fn wanted_ring(system: &System) -> u64 {
+    let records = worst_core(system, 1).saturating_mul(RECORDS_PER_JOB).saturating_mul(5) / 4;
+    ring_for(records).max(SMALLEST_RING)
+}
+
+/// The ring below which a run would be certain to lose records, were the work spread evenly.
+fn least_ring(system: &System) -> u64 {
+    ring_for(worst_core(system, system.cores as u64).saturating_mul(LEAST_RECORDS_PER_JOB)).max(SMALLEST_RING)
+}
+
+fn ring_for(records: u64) -> u64 {
+    // The cap keeps sums in range; nothing that long fits anywhere.
+    let bytes = records.saturating_mul(RECORD_BYTES as u64).min(1 << 48);
+    pages(bytes + RING_HEADER_BYTES as u64)
+}
+
+/// The most jobs on one core, if it does one in `share` of those that are bound to no core.
+fn worst_core(system: &System, share: u64) -> u64 {
+    let jobs_of = |core: Option<CoreId>| -> u64 {
+        let bound = system.tasks.iter().filter(|task| task.core == core);
+        bound.map(|task| jobs(task, system.duration)).fold(0, u64::saturating_add)
+    };
+    let bound = (0..system.cores).map(|core| jobs_of(Some(CoreId(core as u8)))).max().unwrap_or(0);
+    bound.saturating_add(jobs_of(None).div_ceil(share))
+}

@@ -1,0 +1,189 @@
+//! Reads an image back and checks that it gives nobody more than the layout allows. Shares no code with the builder
+//! but the stored forms, so that a mistake there is seen here.
+
+mod contents;
+mod space;
+
+use crate::parsed::Parsed;
+use std::fmt;
+use tactus_abi::image::VERSION;
+use tactus_abi::layout::{MAX_GRANTS, MAX_INVOCATIONS};
+use tactus_abi::shared::Name;
+
+/// What is wrong with an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VerifyError {
+    /// It ends before the part is complete.
+    Truncated {
+        /// The part.
+        part: Part,
+    },
+    /// It has a layout of another version.
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// A part breaks a rule.
+    Broken {
+        /// Which kind of part.
+        part: Part,
+        /// Its number among its kind.
+        number: usize,
+        /// What it does, as the end of a sentence.
+        rule: &'static str,
+    },
+}
+
+/// A kind of part of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The head.
+    Header,
+    /// A component.
+    Component,
+    /// A grant.
+    Grant,
+    /// A memory object.
+    Memory,
+    /// A mapping.
+    Mapping,
+    /// A thread.
+    Thread,
+    /// What a component is told about itself.
+    Info,
+    /// What the scheduler is told about a task.
+    Card,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Header => "head",
+            Part::Component => "component",
+            Part::Grant => "grant",
+            Part::Memory => "memory object",
+            Part::Mapping => "mapping",
+            Part::Thread => "thread",
+            Part::Info => "information for component",
+            Part::Card => "card of task",
+        })
+    }
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let remedy = "build the image again with this version of Tactus";
+        match self {
+            VerifyError::Truncated { part } => write!(f, "the image ends within its {part}s; {remedy}"),
+            VerifyError::Version { found } => {
+                write!(f, "the image has a layout of version {found}, this is version {VERSION}; {remedy}")
+            }
+            VerifyError::Broken { part: Part::Header, rule, .. } => write!(f, "the image's head {rule}; {remedy}"),
+            VerifyError::Broken { part, number, rule } => write!(f, "the image's {part} {number} {rule}; {remedy}"),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+/// `Err` with this rule unless the condition holds.
+fn rule(holds: bool, part: Part, number: usize, rule: &'static str) -> Result<(), VerifyError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(VerifyError::Broken { part, number, rule })
+    }
+}
+
+/// Reads an image and checks everything that the kernel and the components rely on.
+///
+/// # Errors
+/// The first rule that the image breaks, and which part of it does. Never panics, whatever the bytes.
+pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
+    let mut image = Parsed::read(bytes)?;
+    components(&image)?;
+    let reach = calls(&image)?;
+    threads(&image)?;
+    space::memories(&image)?;
+    let uses = space::mappings(&image)?;
+    space::sharing(&image, &uses)?;
+    space::entries(&image)?;
+    space::stacks(&image, &uses, &reach)?;
+    contents::read(&mut image, bytes)?;
+    Ok(image)
+}
+
+/// Whether a name is text, padded with zeros.
+fn is_name(name: &Name) -> bool {
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    end > 0 && name[end..].iter().all(|byte| *byte == 0) && std::str::from_utf8(&name[..end]).is_ok()
+}
+
+fn components(image: &Parsed) -> Result<(), VerifyError> {
+    let mut next = 0_u64;
+    for (number, it) in image.components.iter().enumerate() {
+        let check = |holds, text| rule(holds, Part::Component, number, text);
+        check(is_name(&it.name), "has a name that is no text")?;
+        check(it.reserved == 0, "has something where zero belongs")?;
+        check(it.scheduler == u32::from(number == 0), "is a scheduler and not the first, or the other way round")?;
+        check(u64::from(it.first_grant) == next, "has grants that do not follow those of the one before")?;
+        check(it.grants as usize <= MAX_GRANTS, "has more grants than a component can hold")?;
+        check((it.grants == 0) == (number == 0), "has no grant, or is the scheduler and has one")?;
+        next += u64::from(it.grants);
+    }
+    rule(next == image.grants.len() as u64, Part::Header, 0, "counts grants that belong to nobody, or too few")
+}
+
+/// Checks the grants; for each component, whether a thread that begins there can get to each other one.
+fn calls(image: &Parsed) -> Result<Vec<Vec<bool>>, VerifyError> {
+    let count = image.components.len();
+    for (number, it) in image.grants.iter().enumerate() {
+        rule((it.component as usize) < count, Part::Grant, number, "leads to a component that there is not")?;
+        rule(it.reserved == 0, Part::Grant, number, "has something where zero belongs")?;
+    }
+    let mut entry = None;
+    for number in 1..count {
+        let first = image.grants_of(number)[0];
+        let same = *entry.get_or_insert(first.entry) == first.entry;
+        let holds = first.component == 0 && same;
+        rule(holds, Part::Component, number, "has a first grant that is not the end of a job")?;
+    }
+    // What can be reached in at most so many steps, step by step: a fixpoint instead of the builder's search.
+    let mut reach: Vec<Vec<bool>> = (0..count).map(|from| (0..count).map(|to| from == to).collect()).collect();
+    let mut depth = vec![1_usize; count];
+    for _ in 0..count {
+        let mut changed = false;
+        for from in 0..count {
+            for grant in image.grants_of(from) {
+                let target = grant.component as usize;
+                let deeper = depth[from].max(depth[target] + 1);
+                rule(deeper <= MAX_INVOCATIONS, Part::Component, from, "can call in a circle, or too deep")?;
+                changed |= std::mem::replace(&mut depth[from], deeper) != deeper;
+                let beyond = reach[target].clone();
+                for (mine, gained) in reach[from].iter_mut().zip(beyond) {
+                    changed |= gained && !std::mem::replace(mine, *mine || gained);
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    Ok(reach)
+}
+
+fn threads(image: &Parsed) -> Result<(), VerifyError> {
+    let cores = image.header.cores as usize;
+    for (number, it) in image.threads.iter().enumerate() {
+        let check = |holds, text| rule(holds, Part::Thread, number, text);
+        check((it.component as usize) < image.components.len(), "begins in a component that there is not")?;
+        if number < cores {
+            let upcall = it.component == 0 && it.task == u32::MAX;
+            check(upcall, "should be a core's upcall: in the scheduler and without a task")?;
+        } else {
+            check(it.component != 0, "runs a task in the scheduler")?;
+            check(it.task as usize == number - cores, "does not run the task in its place")?;
+        }
+    }
+    Ok(())
+}

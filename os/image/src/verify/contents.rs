@@ -1,0 +1,79 @@
+//! What components are told: the information page of each, the cards of the tasks, the tables of demands.
+
+use super::{is_name, rule, Part, VerifyError};
+use crate::parsed::Parsed;
+use crate::wire::Stored;
+use tactus_abi::layout::{CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, TRACE};
+use tactus_abi::shared::{Info, TaskCard, NAME_BYTES};
+use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
+
+/// Reads and checks the contents; all mappings have been checked.
+pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
+    for number in 0..image.components.len() {
+        let mut page = contents(image, bytes, number, INFO);
+        let info = Info::take(&mut page).ok_or(VerifyError::Truncated { part: Part::Info })?;
+        check_info(image, number, &info)?;
+        image.infos.push(info);
+        if number > 0 && image.mapping_at(number, DEMANDS).is_some() {
+            let mut table = contents(image, bytes, number, DEMANDS);
+            let count = u64::take(&mut table).unwrap_or(0);
+            let holds = count > 0 && count <= (table.len() / 8) as u64;
+            rule(holds, Part::Component, number, "has a table of demands that is empty or longer than its memory")?;
+        }
+    }
+    let mut cards = contents(image, bytes, 0, CARDS);
+    for task in 0..image.tasks() {
+        let card = TaskCard::take(&mut cards).ok_or(VerifyError::Truncated { part: Part::Card })?;
+        let check = |holds, text| rule(holds, Part::Card, task, text);
+        let thread = image.header.cores as usize + task;
+        check(card.thread == thread as u64, "names another thread than the task's")?;
+        check(is_name(&card.name), "has a name that is no text")?;
+        let component = image.threads[thread].component as usize;
+        check(card.component == image.components[component].name, "names another component than the task's")?;
+        check(card.promise <= 2, "tells of a promise that there is not")?;
+        check(card.level <= 3 || card.level == 255, "tells of a level that there is not")?;
+        image.cards.push(card);
+    }
+    Ok(())
+}
+
+/// The image's own bytes that the component sees at this address; empty if there are none.
+fn contents<'a>(image: &Parsed, bytes: &'a [u8], component: usize, address: u64) -> &'a [u8] {
+    let Some(mapping) = image.mapping_at(component, address) else { return &[] };
+    let memory = &image.memories[mapping.memory as usize];
+    bytes.get(memory.offset as usize..(memory.offset + memory.file_bytes) as usize).unwrap_or(&[])
+}
+
+fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyError> {
+    let check = |holds, text| rule(holds, Part::Info, number, text);
+    let length = |address| {
+        let mapping = image.mapping_at(number, address);
+        mapping.map_or(0, |mapping| image.memories[mapping.memory as usize].bytes)
+    };
+    let it = &image.components[number];
+    check(info.component as usize == number && info.name == it.name, "tells it that it is another one")?;
+    check(info.grant_count == it.grants, "tells of more or fewer grants than it has")?;
+    check(info.cores == image.header.cores, "tells of another number of cores")?;
+    check(info.tasks as usize == image.tasks(), "tells of another number of tasks")?;
+    check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
+    check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
+    let (named, unused) = info.grants.split_at((info.grant_count as usize).min(MAX_GRANTS));
+    check(named.iter().all(is_name), "has a grant whose name is no text")?;
+    check(unused.iter().all(|name| *name == [0; NAME_BYTES]), "names a grant that it does not have")?;
+    let twice = named.iter().enumerate().any(|(place, name)| named[..place].contains(name));
+    check(!twice, "names two grants alike")?;
+    if number == 0 {
+        let cores = u64::from(image.header.cores);
+        check(is_name(&info.system), "has a name of the system that is no text")?;
+        check(info.plan_bytes.div_ceil(PAGE) == length(PLAN) / PAGE, "tells of another set-up than it has")?;
+        check(
+            info.ring_bytes % PAGE == 0 && info.ring_bytes.checked_mul(cores) == Some(length(TRACE)),
+            "tells of other trace rings than it has",
+        )?;
+        let least = (RING_HEADER_BYTES + RECORD_BYTES) as u64;
+        check(info.ring_bytes >= least, "tells of trace rings that hold nothing")
+    } else {
+        let none = info.plan_bytes == 0 && info.ring_bytes == 0 && info.duration == 0;
+        check(none && info.system == [0; NAME_BYTES], "is told what only the scheduler is to know")
+    }
+}

@@ -1,0 +1,233 @@
+//! Address spaces: what lies where, who may write what, and who has a stack in which component.
+
+use super::{rule, Part, VerifyError};
+use crate::parsed::Parsed;
+use tactus_abi::image::{Mapping, MemoryKind, EXECUTABLE, WRITABLE};
+use tactus_abi::layout::{
+    CARDS, CLOCK, DEMANDS, HEAP, INFO, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, STACKS, STACK_STRIDE, TASK_PAGE,
+    TASK_PAGES, TRACE,
+};
+
+/// What a mapping is for, as its address tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Use {
+    Program,
+    Info,
+    Clock,
+    /// A task's page as its component sees it.
+    TaskPage(usize),
+    /// A task's page as the scheduler sees it.
+    TaskPageWritten(usize),
+    Regions,
+    Plan,
+    Cards,
+    Demands,
+    Heap,
+    Trace,
+    /// The stack of the thread with this number.
+    Stack(usize),
+}
+
+/// The most that an image may ask of memory in one object (bytes): keeps sums of addresses in range.
+const LONGEST: u64 = 1 << 40;
+
+pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
+    let cores = u64::from(image.header.cores);
+    let first = image.array_bytes.div_ceil(PAGE) * PAGE;
+    let mut ranges = Vec::new();
+    let mut made = [0; 5];
+    for (number, it) in image.memories.iter().enumerate() {
+        let check = |holds, text| rule(holds, Part::Memory, number, text);
+        check(it.reserved == 0, "has something where zero belongs")?;
+        check(it.bytes > 0 && it.bytes % PAGE == 0, "has a length that is no whole number of pages")?;
+        check(it.bytes <= LONGEST, "is longer than any memory")?;
+        check(it.offset % PAGE == 0, "has contents that are not page-aligned")?;
+        check(it.file_bytes <= it.bytes, "has more contents than memory")?;
+        if it.file_bytes == 0 {
+            check(it.offset == 0, "has no contents, but a place for them")?;
+        } else {
+            check(it.offset >= first, "has contents that lie within the image's arrays")?;
+            let end = it.offset.checked_add(it.file_bytes);
+            check(end.is_some_and(|end| end <= image.header.bytes), "has contents that lie outside the image")?;
+            ranges.push((it.offset, it.offset + it.file_bytes.div_ceil(PAGE) * PAGE, it.kind, number));
+        }
+        const IN_PLACE: u32 = MemoryKind::InPlace as u32;
+        const COPIED: u32 = MemoryKind::Copied as u32;
+        const CLOCK_PAGE: u32 = MemoryKind::Clock as u32;
+        const REGION_PAGES: u32 = MemoryKind::Regions as u32;
+        const RINGS: u32 = MemoryKind::Trace as u32;
+        match it.kind {
+            IN_PLACE => check(it.file_bytes == it.bytes, "lies in the image, but not all of it does")?,
+            COPIED => {}
+            CLOCK_PAGE | REGION_PAGES | RINGS => {
+                check(it.file_bytes == 0, "is made by the kernel and has contents")?;
+                let length = match it.kind {
+                    CLOCK_PAGE => it.bytes == PAGE,
+                    REGION_PAGES => it.bytes == cores * PAGE,
+                    _ => it.bytes % (cores * PAGE) == 0,
+                };
+                check(length, "is made by the kernel and has another length than the layout says")?;
+            }
+            _ => check(false, "is of no known kind")?,
+        }
+        made[it.kind as usize] += 1;
+    }
+    for kind in [MemoryKind::Clock, MemoryKind::Regions, MemoryKind::Trace] {
+        rule(made[kind as usize] == 1, Part::Header, 0, "counts no clock, regions or trace, or more than one of them")?;
+    }
+    // Copies may begin with the same contents; nothing else may overlap.
+    ranges.sort_unstable();
+    for pair in ranges.windows(2) {
+        let ((start, end, kind, _), (next, next_end, next_kind, number)) = (pair[0], pair[1]);
+        let copies = kind == MemoryKind::Copied as u32 && next_kind == kind;
+        let holds = end <= next || copies && (start, end) == (next, next_end);
+        rule(holds, Part::Memory, number, "has contents that are another's too")?;
+    }
+    Ok(())
+}
+
+/// Checks each mapping by itself, and that those of one component do not overlap. What each is for, in their order.
+pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
+    let mut uses = Vec::new();
+    let mut ranges = Vec::new();
+    for (number, it) in image.mappings.iter().enumerate() {
+        let check = |holds, text| rule(holds, Part::Mapping, number, text);
+        check((it.component as usize) < image.components.len(), "belongs to a component that there is not")?;
+        check((it.memory as usize) < image.memories.len(), "shows a memory object that there is not")?;
+        check(it.reserved == 0, "has something where zero belongs")?;
+        check(it.address % PAGE == 0, "is not page-aligned")?;
+        check(it.flags & !(WRITABLE | EXECUTABLE) == 0, "has rights that there are not")?;
+        check(it.flags != WRITABLE | EXECUTABLE, "can be written and executed")?;
+        let bytes = image.memories[it.memory as usize].bytes;
+        let use_of = classify(image, it, bytes);
+        check(use_of.is_some(), "lies where the layout has no place for it")?;
+        let Some(it_is) = use_of else { continue };
+        let (kind, flags) = expected(it_is, it.flags);
+        let memory = image.memories[it.memory as usize].kind;
+        check(memory == kind as u32, "shows memory of another kind than belongs there")?;
+        check(it.flags == flags, "has other rights than belong there")?;
+        uses.push(it_is);
+        ranges.push((it.component, it.address, it.address + bytes, number));
+    }
+    ranges.sort_unstable();
+    for pair in ranges.windows(2) {
+        let apart = pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1;
+        rule(apart, Part::Mapping, pair[1].3, "lies on top of another one")?;
+    }
+    Ok(uses)
+}
+
+/// What lies at this address; nothing if nothing may, or not so much of it.
+fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
+    let scheduler = it.component == 0;
+    let tasks = image.tasks() as u64 * PAGE;
+    let end = it.address.checked_add(bytes)?;
+    let place = |start: u64| ((it.address - start) / PAGE) as usize;
+    let one = bytes == PAGE;
+    Some(match it.address {
+        PROGRAM..INFO if end <= INFO => Use::Program,
+        INFO if one => Use::Info,
+        CLOCK if one => Use::Clock,
+        at if at >= TASK_PAGE && at < TASK_PAGE + tasks && one && !scheduler => Use::TaskPage(place(TASK_PAGE)),
+        at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
+            Use::TaskPageWritten(place(TASK_PAGES))
+        }
+        REGIONS if scheduler => Use::Regions,
+        PLAN if scheduler && end <= CARDS => Use::Plan,
+        CARDS if scheduler && end <= HEAP => Use::Cards,
+        DEMANDS if !scheduler && end <= HEAP => Use::Demands,
+        HEAP if end <= TRACE => Use::Heap,
+        TRACE if scheduler && end <= STACKS => Use::Trace,
+        at if at >= STACKS && at < STACKS + MAX_THREADS as u64 * STACK_STRIDE => {
+            let thread = (at - STACKS) / STACK_STRIDE;
+            let start = STACKS + thread * STACK_STRIDE;
+            // It ends where the next begins, and its lowest page stays free to catch an overflow.
+            let fits = end == start + STACK_STRIDE && at >= start + PAGE;
+            (fits && thread < image.threads.len() as u64).then_some(Use::Stack(thread as usize))?
+        }
+        _ => return None,
+    })
+}
+
+/// The kind of memory that belongs into a place, and the rights; a program may have any that it asks for.
+fn expected(it: Use, flags: u32) -> (MemoryKind, u32) {
+    match it {
+        Use::Program if flags == WRITABLE => (MemoryKind::Copied, WRITABLE),
+        Use::Program => (MemoryKind::InPlace, flags),
+        Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
+        Use::Clock => (MemoryKind::Clock, 0),
+        Use::TaskPage(_) => (MemoryKind::Copied, 0),
+        Use::TaskPageWritten(_) | Use::Heap | Use::Stack(_) => (MemoryKind::Copied, WRITABLE),
+        Use::Regions => (MemoryKind::Regions, WRITABLE),
+        Use::Trace => (MemoryKind::Trace, WRITABLE),
+    }
+}
+
+/// Who sees one memory object together: nobody, but for programs, the clock, and the page of each task.
+pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
+    let mut seen: Vec<Vec<(u32, Use)>> = vec![Vec::new(); image.memories.len()];
+    for (it, what) in image.mappings.iter().zip(uses) {
+        seen[it.memory as usize].push((it.component, *what));
+    }
+    let cores = image.header.cores as usize;
+    for (number, by) in seen.iter().enumerate() {
+        let kind = image.memories[number].kind;
+        let holds = match by.as_slice() {
+            [] => false,
+            [(_, Use::TaskPage(_) | Use::TaskPageWritten(_))] => false,
+            [_] => true,
+            all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
+            all if all.iter().all(|(_, it)| *it == Use::Program) => kind == MemoryKind::InPlace as u32,
+            [(component, Use::TaskPage(task)), (0, Use::TaskPageWritten(same))]
+            | [(0, Use::TaskPageWritten(same)), (component, Use::TaskPage(task))] => {
+                task == same && image.threads[cores + task].component == *component
+            }
+            _ => false,
+        };
+        rule(holds, Part::Memory, number, "is seen by nobody, or by more than the layout says")?;
+    }
+    for task in 0..image.tasks() {
+        let told = uses.iter().filter(|it| **it == Use::TaskPage(task)).count();
+        rule(told == 1, Part::Thread, cores + task, "has no page that tells its task about its job")?;
+    }
+    for number in 0..image.components.len() {
+        let has =
+            |what: Use| image.mappings.iter().zip(uses).any(|(it, u)| it.component as usize == number && *u == what);
+        rule(has(Use::Info) && has(Use::Clock), Part::Component, number, "has no information page or no clock")?;
+    }
+    Ok(())
+}
+
+/// Every component begins, and is entered, in its own code.
+pub(super) fn entries(image: &Parsed) -> Result<(), VerifyError> {
+    let is_code = |component: usize, entry: u64| {
+        image.mappings.iter().any(|it| {
+            it.component as usize == component
+                && it.flags == EXECUTABLE
+                && entry >= it.address
+                && entry - it.address < image.memories[it.memory as usize].bytes
+        })
+    };
+    for (number, it) in image.components.iter().enumerate() {
+        rule(is_code(number, it.entry), Part::Component, number, "begins where it has no code")?;
+    }
+    for (number, it) in image.grants.iter().enumerate() {
+        rule(is_code(it.component as usize, it.entry), Part::Grant, number, "leads to where there is no code")?;
+    }
+    Ok(())
+}
+
+/// Every thread has a stack where it can get, and nowhere else.
+pub(super) fn stacks(image: &Parsed, uses: &[Use], reach: &[Vec<bool>]) -> Result<(), VerifyError> {
+    let mut has = vec![vec![false; image.components.len()]; image.threads.len()];
+    for (it, what) in image.mappings.iter().zip(uses) {
+        if let Use::Stack(thread) = what {
+            has[*thread][it.component as usize] = true;
+        }
+    }
+    for (number, it) in image.threads.iter().enumerate() {
+        let holds = has[number] == reach[it.component as usize];
+        rule(holds, Part::Thread, number, "lacks a stack where it can get, or has one where it cannot")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! The stored form of every structure in an image: each field little-endian, in the order and at the place that
+//! `#[repr(C)]` gives it.
+
+use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
+use tactus_abi::layout::MAX_GRANTS;
+use tactus_abi::shared::{Info, Name, TaskCard, NAME_BYTES};
+
+/// A value with a stored form of fixed length.
+pub(crate) trait Stored: Sized {
+    /// Length of the stored form.
+    const BYTES: usize;
+    /// Appends the stored form.
+    fn put(&self, out: &mut Vec<u8>);
+    /// Reads the stored form at the start of `bytes` and moves behind it; nothing if `bytes` is too short.
+    fn take(bytes: &mut &[u8]) -> Option<Self>;
+}
+
+impl Stored for u32 {
+    const BYTES: usize = 4;
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(u32::from_le_bytes(*head))
+    }
+}
+
+impl Stored for u64 {
+    const BYTES: usize = 8;
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(u64::from_le_bytes(*head))
+    }
+}
+
+impl Stored for Name {
+    const BYTES: usize = NAME_BYTES;
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(*head)
+    }
+}
+
+impl Stored for [Name; MAX_GRANTS] {
+    const BYTES: usize = NAME_BYTES * MAX_GRANTS;
+    fn put(&self, out: &mut Vec<u8>) {
+        self.iter().for_each(|name| name.put(out));
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let mut names = [[0; NAME_BYTES]; MAX_GRANTS];
+        for name in &mut names {
+            *name = Name::take(bytes)?;
+        }
+        Some(names)
+    }
+}
+
+macro_rules! stored {
+    ($name:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        impl Stored for $name {
+            const BYTES: usize = 0 $(+ <$type as Stored>::BYTES)*;
+            fn put(&self, out: &mut Vec<u8>) {
+                $(self.$field.put(out);)*
+            }
+            fn take(bytes: &mut &[u8]) -> Option<Self> {
+                Some($name { $($field: <$type as Stored>::take(bytes)?),* })
+            }
+        }
+        // Holds only if no field was left out and the compiler puts no padding between them.
+        const _: () = assert!(<$name as Stored>::BYTES == size_of::<$name>());
+    };
+}
+
+stored!(Header {
+    magic: u64,
+    version: u32,
+    cores: u32,
+    components: u32,
+    grants: u32,
+    memories: u32,
+    mappings: u32,
+    threads: u32,
+    turn_divisor: u32,
+    trace_address: u64,
+    bytes: u64,
+});
+stored!(Component { name: Name, entry: u64, first_grant: u32, grants: u32, scheduler: u32, reserved: u32 });
+stored!(Grant { entry: u64, component: u32, reserved: u32 });
+stored!(Memory { kind: u32, reserved: u32, bytes: u64, offset: u64, file_bytes: u64 });
+stored!(Mapping { component: u32, memory: u32, address: u64, flags: u32, reserved: u32 });
+stored!(Thread { component: u32, task: u32 });
+stored!(Info {
+    component: u32,
+    grant_count: u32,
+    cores: u32,
+    tasks: u32,
+    heap_bytes: u64,
+    plan_bytes: u64,
+    ring_bytes: u64,
+    duration: u64,
+    touch_bytes: u64,
+    name: Name,
+    system: Name,
+    grants: [Name; MAX_GRANTS],
+});
+stored!(TaskCard { name: Name, component: Name, thread: u64, promise: u64, bound: u64, deadline: u64, level: u64 });

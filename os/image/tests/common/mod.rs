@@ -1,0 +1,121 @@
+//! Small programs and systems to build images from.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod elf;
+
+use elf::{Elf, Segment, EXECUTE, READ, WRITE};
+use std::path::PathBuf;
+use tactus_image::{build, Image, ImageError, Promise, Request};
+use tactus_model::{Body, Component, Demand, Grant, Machine, Policy, System, Task};
+use tactus_time::{CoreId, Duration};
+
+/// A program with code at 0x401000, constants at 0x400000 that name these services, and two pages of data at
+/// 0x403000, of which the first begins with `mark`.
+pub fn program(services: &[&str], mark: u8) -> Vec<u8> {
+    let mut constants = Vec::new();
+    let names = 0x40_0000 + 24 * services.len() as u64;
+    let mut at = names;
+    for (place, service) in services.iter().enumerate() {
+        for word in [at, service.len() as u64, 0x40_1010 + 16 * place as u64] {
+            constants.extend_from_slice(&u64::to_le_bytes(word));
+        }
+        at += service.len() as u64;
+    }
+    constants.extend(services.iter().flat_map(|service| service.bytes()));
+    constants.push(mark);
+    let table = ("TACTUS_SERVICES".to_string(), 0x40_0000, 24 * services.len() as u64);
+    Elf {
+        segments: vec![
+            Segment::new(0x40_0000, READ, constants),
+            Segment::new(0x40_1000, READ | EXECUTE, vec![mark; 0x1234]),
+            Segment { bytes: 0x2000, ..Segment::new(0x40_3000, READ | WRITE, vec![mark; 16]) },
+        ],
+        entry: 0x40_1000,
+        symbols: if services.is_empty() { Vec::new() } else { vec![table] },
+        ..Elf::default()
+    }
+    .write()
+}
+
+/// A task of the built-in workload: 1 ms every 10 ms.
+pub fn task(name: &str, core: Option<u8>) -> Task {
+    Task {
+        name: name.to_string(),
+        level: None,
+        core: core.map(CoreId),
+        offset: Duration::ZERO,
+        period: Duration::from_millis(10),
+        deadline: Duration::from_millis(10),
+        execution: [Some(Duration::from_millis(1)); 4],
+        demand: Demand::Fixed(Duration::from_millis(1)),
+        memory: 0,
+        body: Body::Workload,
+        line: 10,
+    }
+}
+
+/// A component that provides and uses these services; a use is `(own name, provider, service)`.
+pub fn component(name: &str, provides: &[&str], uses: &[(&str, usize, &str)]) -> Component {
+    let grant = |(name, provider, service): &(&str, usize, &str)| Grant {
+        name: name.to_string(),
+        provider: *provider,
+        service: service.to_string(),
+    };
+    Component {
+        name: name.to_string(),
+        path: PathBuf::from("/crates").join(name),
+        provides: provides.iter().map(ToString::to_string).collect(),
+        uses: uses.iter().map(grant).collect(),
+        line: 30,
+    }
+}
+
+/// A system of partitioned tasks for one second.
+pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> System {
+    System {
+        name: "bench".to_string(),
+        source: PathBuf::from("bench.toml"),
+        cores,
+        memory: 128 << 20,
+        duration: Duration::from_secs(1),
+        seed: 7,
+        policy: Policy::PartitionedEdf,
+        machine: Machine { shift: 3, overheads: true },
+        tasks,
+        components,
+        notes: Vec::new(),
+    }
+}
+
+/// Two cores; two workload tasks, one with drawn demands and memory; a controller with two tasks that calls a filter,
+/// which calls a log.
+pub fn example() -> System {
+    let mut drawn = task("drawn", Some(1));
+    drawn.demand = Demand::Uniform { min: Duration::from_micros(500), max: Duration::from_millis(1) };
+    drawn.memory = 10_000;
+    let mut fast = task("fast", Some(0));
+    fast.body = Body::Component(0);
+    let mut slow = task("slow", Some(1));
+    slow.body = Body::Component(0);
+    let controller = component("controller", &[], &[("smooth", 1, "filter")]);
+    let filter = component("filter", &["filter", "reset"], &[("write", 2, "log")]);
+    system(2, vec![task("plain", Some(0)), drawn, fast, slow], vec![controller, filter, component("log", &["log"], &[])])
+}
+
+/// A program for each component of the system, with the services that it says it provides.
+pub fn programs(system: &System) -> Vec<Vec<u8>> {
+    let services = system.components.iter().map(|it| it.provides.iter().map(String::as_str).collect::<Vec<_>>());
+    services.enumerate().map(|(place, services)| program(&services, 0x40 + place as u8)).collect()
+}
+
+/// Builds the image of a system with these programs.
+pub fn image_with(system: &System, scheduler: &[u8], workload: &[u8], components: &[Vec<u8>]) -> Result<Image, ImageError> {
+    let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
+    let request = Request { system, plan: b"a plan", promises: &promises, scheduler, workload, components };
+    build(&request)
+}
+
+/// Builds the image of a system with small programs.
+pub fn image(system: &System) -> Result<Image, ImageError> {
+    image_with(system, &program(&["complete"], 1), &program(&[], 2), &programs(system))
+}
