@@ -112,7 +112,20 @@ impl Containers {
             Doing::Nothing | Doing::Idle => None,
         };
         let was_open = core.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
+        let me = core.id;
         let mut unfinished = None;
+        // A core that was open to C has something to say there whatever comes, so the event can come first.
+        let mut order = Some(&mut core.order);
+        let mut held = if was_open { order.take().map(|order| self.shared.lock(order)) } else { None };
+        if let Some(shared) = &mut held {
+            if let Some(job) = ran.filter(|job| !job.is_local()) {
+                unfinished = shared.leave(me, job, elapsed, event, &mut records).then_some(job);
+            }
+            if let Some(ghost) = &mut core.ghosts[2] {
+                ghost.left = ghost.left.saturating_sub(elapsed);
+                shared.drain(me, ghost, elapsed);
+            }
+        }
         if let Some(job) = ran.filter(Job::is_local) {
             unfinished = core.local.leave(job, elapsed, event, &mut records).then_some(job);
         }
@@ -123,21 +136,15 @@ impl Containers {
         core.local.release_due(&mut records);
         let local = core.local.choose(now);
         let open = local.run.is_none();
+        if held.is_none() && (open || core.next_shared <= now) {
+            held = order.map(|order| self.shared.lock(order));
+        }
 
         let mut notify = CoreSet::EMPTY;
         let mut ticket = 0;
         let mut wanted = shared::Wanted::default();
-        if was_open || open || core.next_shared <= now {
-            let me = core.id;
-            let mut shared = self.shared.lock(&mut core.order);
+        if let Some(shared) = &mut held {
             ticket = shared.ticket();
-            if let Some(job) = ran.filter(|job| !job.is_local()) {
-                unfinished = shared.leave(me, job, elapsed, event, &mut records).then_some(job);
-            }
-            if let Some(ghost) = &mut core.ghosts[2] {
-                ghost.left = ghost.left.saturating_sub(elapsed);
-                shared.drain(me, ghost, elapsed);
-            }
             shared.set_open(me, open);
             shared.release_due(me, &mut notify, &mut records);
             shared.link(me, &mut notify);
@@ -146,6 +153,7 @@ impl Containers {
                 core.next_shared = shared.next_release();
             }
         }
+        drop(held);
 
         let run = local.run.map(|job| (job, core.local.charged(job.place))).or(wanted.run);
         core.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);

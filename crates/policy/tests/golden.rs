@@ -1,0 +1,171 @@
+//! Golden schedules: one worked example for each policy, drawn in `golden/*.txt` for a person to check by eye.
+//!
+//! After a change that is meant, write them anew with `GOLDEN=write cargo test -p tactus-policy --test golden`, and
+//! look at every difference.
+
+mod common;
+
+use common::{core, draw, invariants, ms, run};
+use std::path::PathBuf;
+use tactus_policy::{Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+
+/// Runs the system and compares the drawing with the file. The file's first lines, marked with `#`, tell what it is.
+fn golden(file: &str, setup: &Setup, columns: u64, first_name: char, demand: &dyn Fn(TaskId, u32) -> Duration) {
+    let entries = run(setup, demand, Instant::ZERO + ms(columns));
+    invariants::check(setup, &entries);
+    let name = |task: TaskId| format!("{first_name}{}", task.0 + 1);
+    let drawn = draw::draw(setup, &entries, columns, &name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let head: String = kept.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    let fresh = head + &drawn;
+    if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
+        std::fs::write(&path, &fresh).unwrap();
+    } else {
+        assert!(kept == fresh, "{} is no longer what happens, which is:\n{fresh}", path.display());
+    }
+}
+
+/// A task without levels: core, offset, period, deadline, all in ms.
+fn task(on: u8, offset: u64, period: u64, deadline: u64) -> Task {
+    Task {
+        level: Level::A,
+        core: core(on),
+        offset: ms(offset),
+        period: ms(period),
+        deadline: ms(deadline),
+        budget: Duration::ZERO,
+    }
+}
+
+fn plain(kind: Kind, cores: usize, tasks: Vec<Task>) -> Setup {
+    Setup { cores, kind, tasks }
+}
+
+#[test]
+fn partitioned_rm_lets_the_short_period_win_and_misses_where_edf_would_not() {
+    let setup = plain(Kind::PartitionedRm, 2, vec![task(0, 0, 5, 5), task(0, 0, 7, 7), task(1, 1, 4, 4)]);
+    let demand = [2, 4, 3];
+    golden("partitioned_rm.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
+}
+
+#[test]
+fn partitioned_edf_meets_every_deadline_of_the_same_tasks() {
+    let setup = plain(Kind::PartitionedEdf, 2, vec![task(0, 0, 5, 5), task(0, 0, 7, 7), task(1, 1, 4, 4)]);
+    let demand = [2, 4, 3];
+    golden("partitioned_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
+}
+
+#[test]
+fn global_edf_moves_a_displaced_job_to_the_other_core() {
+    let setup =
+        plain(Kind::GlobalEdf, 2, vec![task(0, 0, 12, 12), task(0, 0, 10, 6), task(0, 1, 10, 3), task(0, 3, 10, 5)]);
+    let demand = [6, 2, 2, 2];
+    golden("global_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
+}
+
+#[test]
+fn global_rm_shows_dhalls_effect() {
+    let setup = plain(Kind::GlobalRm, 2, vec![task(0, 0, 10, 10), task(0, 0, 10, 10), task(0, 0, 11, 11)]);
+    let demand = [2, 2, 10];
+    golden("global_rm.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
+}
+
+/// The worked example of Herman et al., Table 1: execution times at levels A to D.
+const EXAMPLE: [(Level, u64, [u64; 4]); 7] = [
+    (Level::A, 5, [3, 2, 1, 1]),
+    (Level::A, 10, [4, 2, 2, 2]),
+    (Level::B, 10, [0, 2, 2, 1]),
+    (Level::B, 20, [0, 2, 1, 1]),
+    (Level::C, 10, [0, 0, 2, 2]),
+    (Level::C, 20, [0, 0, 2, 2]),
+    (Level::D, 5, [0, 0, 0, 2]),
+];
+
+fn example(slack_shifting: bool) -> Setup {
+    let slot = |task, start, end| Slot { task: TaskId(task), start: ms(start), end: ms(end) };
+    let slots = vec![slot(0, 0, 3), slot(1, 3, 5), slot(0, 5, 8), slot(1, 8, 10)];
+    let tasks = EXAMPLE.iter().map(|(level, period, execution)| Task {
+        level: *level,
+        core: (*level <= Level::B).then_some(CoreId(0)),
+        offset: Duration::ZERO,
+        period: ms(*period),
+        deadline: ms(*period),
+        budget: if *level == Level::D { Duration::ZERO } else { ms(execution[level.index()]) },
+    });
+    let tables = vec![Table { cycle: ms(10), slots }];
+    let mc2 = Mc2 { enforce: true, slack_shifting, allowance: Duration::ZERO, tables };
+    Setup { cores: 1, kind: Kind::Mc2(mc2), tasks: tasks.collect() }
+}
+
+/// What a job takes at a level; a task that has no time at a level takes that of its own.
+fn at_level(level: Level) -> impl Fn(TaskId, u32) -> Duration {
+    move |task, _| {
+        let (own, _, execution) = EXAMPLE[task.index()];
+        ms(execution[level.max(own).index()])
+    }
+}
+
+#[test]
+fn the_mc2_example_at_level_c_times_runs_lower_levels_early_through_nested_ghosts() {
+    golden("mc2_level_c_times.txt", &example(true), 20, 'T', &at_level(Level::C));
+}
+
+#[test]
+fn the_mc2_example_at_level_b_times_keeps_a_and_b_on_time() {
+    golden("mc2_level_b_times.txt", &example(true), 20, 'T', &at_level(Level::B));
+}
+
+#[test]
+fn the_mc2_example_at_level_a_times_runs_level_a_only() {
+    golden("mc2_level_a_times.txt", &example(true), 20, 'T', &at_level(Level::A));
+}
+
+#[test]
+fn without_slack_shifting_the_same_jobs_leave_no_ghosts() {
+    golden("mc2_without_ghosts.txt", &example(false), 20, 'T', &at_level(Level::C));
+}
+
+#[test]
+fn an_overrunning_job_consumes_several_budgets_and_shifts_its_successors() {
+    // One task per level on one core; the first job of B takes three budgets' time, that of C two.
+    let tasks = [(Level::A, 4, 1), (Level::B, 6, 2), (Level::C, 8, 2), (Level::D, 10, 0)];
+    let tasks: Vec<Task> = tasks
+        .map(|(level, period, budget)| Task {
+            level,
+            core: (level <= Level::B).then_some(CoreId(0)),
+            offset: Duration::ZERO,
+            period: ms(period),
+            deadline: ms(period),
+            budget: ms(budget),
+        })
+        .into();
+    let slots = vec![Slot { task: TaskId(0), start: ms(1), end: ms(2) }];
+    let tables = vec![Table { cycle: ms(4), slots }];
+    let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables };
+    let setup = Setup { cores: 1, kind: Kind::Mc2(mc2), tasks };
+    golden("mc2_overrun.txt", &setup, 32, 'T', &|task, job| {
+        ms(match (task.0, job) {
+            (1, 0) => 5,
+            (2, 0) => 3,
+            (3, _) => 4,
+            _ => 1,
+        })
+    });
+}
+
+#[test]
+fn level_c_moves_off_a_core_that_level_b_takes() {
+    // Core 1 runs B from time to time; C moves to core 0 then, and D to what is left.
+    let tasks = vec![
+        Task { level: Level::B, core: core(1), offset: ms(2), period: ms(8), deadline: ms(8), budget: ms(3) },
+        Task { level: Level::C, core: None, offset: ms(0), period: ms(12), deadline: ms(12), budget: ms(6) },
+        Task { level: Level::C, core: None, offset: ms(1), period: ms(9), deadline: ms(9), budget: ms(4) },
+        Task { level: Level::D, core: None, offset: ms(0), period: ms(12), deadline: ms(12), budget: ms(0) },
+    ];
+    let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: vec![Table::default(); 2] };
+    let setup = Setup { cores: 2, kind: Kind::Mc2(mc2), tasks };
+    let demand = [2, 6, 3, 5];
+    golden("mc2_two_cores.txt", &setup, 24, 'T', &|task, _| ms(demand[task.index()]));
+}
