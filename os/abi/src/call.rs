@@ -11,7 +11,7 @@ pub enum Call {
     /// Does nothing. For measuring.
     Null = 0,
     /// `(grant, a0, a1, a2, a3, a4)`: the thread goes on in the component that the grant names, at the grant's entry,
-    /// with the caller's component number in `rdi` and `a0`… in `rsi`, `rdx`, `rcx`, `r8`, `r9`.
+    /// with who called in `rdi` ([`Caller`]) and `a0`… in `rsi`, `rdx`, `rcx`, `r8`, `r9`.
     Invoke = 1,
     /// `(v0, v1)`: back to the component that invoked this one; it finds success in `rax`, `v0` in `rdi`, `v1` in `rsi`.
     Return = 2,
@@ -25,6 +25,25 @@ pub enum Call {
     Finish = 6,
     /// `()`: the component gives up: as if it had faulted.
     Panic = 7,
+}
+
+/// Who invoked a component, as the kernel tells it; a component cannot forge it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caller(pub u64);
+
+impl Caller {
+    /// The component that made the call.
+    pub const fn component(self) -> u16 {
+        self.0 as u16
+    }
+    /// The thread that came in.
+    pub const fn thread(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+    /// The core on which it came in. It may have moved on when it was preempted since.
+    pub const fn core(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
 }
 
 /// Why a call was refused. Each failure has its own number.

@@ -79,7 +79,7 @@ fn invoke(core: &mut Core, thread: &mut Thread) -> Result<(), Error> {
     let from = thread.registers;
     // Only what is named goes across; everything else would tell the callee about its caller.
     thread.registers = Registers {
-        rdi: caller.into(),
+        rdi: u64::from(caller) | u64::from(thread.id) << 16 | core.id << 32,
         rsi: from.rsi,
         rdx: from.rdx,
         rcx: from.r10,

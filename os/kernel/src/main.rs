@@ -141,9 +141,6 @@ fn run_core() -> ! {
     while EPOCH.load(Ordering::SeqCst) == 0 {
         core::hint::spin_loop();
     }
-    while time_stamp() < EPOCH.load(Ordering::SeqCst) {
-        core::hint::spin_loop();
-    }
     core.charged = time_stamp();
     core.entered = core.charged;
     // SAFETY: the core's own upcall, not running anywhere.
@@ -153,9 +150,9 @@ fn run_core() -> ! {
     unsafe { core::arch::asm!("jmp resume", in("rax") registers, options(noreturn)) }
 }
 
-/// Decides the start of the run: soon, the same for all cores.
+/// Decides the start of the run, the same for all cores: 20 ms ahead, so that the scheduler can set itself up before.
 fn begin_run() {
-    let epoch = time_stamp() + TIME_STAMP_RATE.load(Ordering::Relaxed) / 5_000;
+    let epoch = time_stamp() + TIME_STAMP_RATE.load(Ordering::Relaxed) / 50;
     paging::drop_identity();
     // SAFETY: the clock page is the kernel's to write; no component runs yet.
     unsafe { (*paging::direct::<Clock>(CLOCK.load(Ordering::Relaxed))).epoch = epoch };

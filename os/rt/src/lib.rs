@@ -1,2 +1,109 @@
-//! What every component is linked with.
+//! What every component is linked with: its beginning, the kernel's calls, the clock, jobs, services.
+//!
+//! A component is a crate with `#![no_std]`, `#![no_main]` and one [`component!`]:
+//!
+//! ```ignore
+//! tactus_rt::component! { job: control, services: [] }
+//!
+//! fn control(job: &tactus_rt::Job) {
+//!     let log = tactus_rt::grant("log");
+//!     let _ = log.call([job.number(), 0, 0, 0, 0]);
+//! }
+//! ```
 #![no_std]
+
+pub mod calls;
+pub mod clock;
+#[cfg(feature = "heap")]
+mod heap;
+mod job;
+mod service;
+
+pub use calls::{Caller, Error};
+pub use clock::now;
+pub use job::{run_jobs, Job};
+pub use service::{grant, info, Grant, Service, ServiceName};
+pub use tactus_abi as abi;
+pub use tactus_time as time;
+
+/// Why a thread begins in a component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beginning {
+    /// A new thread, for the task with this number.
+    Task(u32),
+    /// An upcall of the core with this number. Schedulers only.
+    Upcall(u8),
+}
+
+/// Says what a component is made of.
+///
+/// - `job: f` – each job of the component's tasks runs `f(&Job)`;
+/// - `upcall: f` – for schedulers: `f(core) -> !`;
+/// - `services: [a, b]` – functions `fn(Caller, [u64; 5]) -> [u64; 2]` that others may be granted, by these names.
+#[macro_export]
+macro_rules! component {
+    (job: $job:expr, services: [$($service:ident),* $(,)?] $(,)?) => {
+        $crate::component! { @services $($service),* }
+        #[no_mangle]
+        fn tactus_begin(beginning: $crate::Beginning) -> ! {
+            keep_services();
+            match beginning {
+                $crate::Beginning::Task(task) => $crate::run_jobs(task, $job),
+                $crate::Beginning::Upcall(_) => $crate::calls::give_up(),
+            }
+        }
+    };
+    (services: [$($service:ident),* $(,)?] $(,)?) => {
+        $crate::component! { @services $($service),* }
+        #[no_mangle]
+        fn tactus_begin(_: $crate::Beginning) -> ! {
+            keep_services();
+            $crate::calls::give_up()
+        }
+    };
+    (upcall: $upcall:expr, services: [$($service:ident),* $(,)?] $(,)?) => {
+        $crate::component! { @services $($service),* }
+        #[no_mangle]
+        fn tactus_begin(beginning: $crate::Beginning) -> ! {
+            keep_services();
+            match beginning {
+                $crate::Beginning::Upcall(core) => $upcall(core),
+                $crate::Beginning::Task(_) => $crate::calls::give_up(),
+            }
+        }
+    };
+    (@services $($service:ident),*) => {
+        mod tactus_entries {
+            $(pub extern "C" fn $service(caller: u64, a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> ! {
+                let values = super::$service($crate::Caller(caller), [a0, a1, a2, a3, a4]);
+                $crate::calls::give_back(values)
+            })*
+        }
+        /// Read by the image builder: names and entries of the services.
+        #[no_mangle]
+        static TACTUS_SERVICES: [$crate::Service; { <[&str]>::len(&[$(stringify!($service)),*]) }] =
+            [$($crate::Service::new(stringify!($service), tactus_entries::$service)),*];
+        /// Names the table, so that the linker keeps it.
+        fn keep_services() {
+            core::hint::black_box(&TACTUS_SERVICES);
+        }
+    };
+}
+
+extern "Rust" {
+    /// Written by [`component!`].
+    fn tactus_begin(beginning: Beginning) -> !;
+}
+
+/// Where every thread and upcall of the component begins; the kernel passes the reason.
+#[no_mangle]
+extern "C" fn _start(reason: u64, argument: u64, _thread: u64) -> ! {
+    let beginning = if reason == 0 { Beginning::Task(argument as u32) } else { Beginning::Upcall(argument as u8) };
+    // SAFETY: `component!` defines the function with this signature.
+    unsafe { tactus_begin(beginning) }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    calls::give_up()
+}

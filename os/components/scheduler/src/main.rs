@@ -1,0 +1,220 @@
+//! The root scheduler: a component at user level that runs `policy` on all cores.
+//!
+//! It is entered in two ways: by the core's upcall, when the kernel has an event, and by a task's thread that has
+//! finished its job. While it runs on a core, the kernel only posts further events there and lets it go on; a dispatch
+//! fails while events are pending. So each core's state has one user at a time without a lock.
+//!
+//! Each call of the policy is bracketed by an `Enter` and a `Leave` record and given one reading of the clock.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+mod ring;
+mod start;
+mod state;
+mod verdict;
+
+use core::ptr::{addr_of, addr_of_mut};
+use state::{core_state, system, CoreState};
+use tactus_policy::{Decision, Event, Policy};
+use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink};
+use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
+use tactus_rt::abi::layout::{PAGE, REGIONS, TASK_PAGES};
+use tactus_rt::abi::shared::{event, Region, TaskPage};
+use tactus_rt::time::{CoreId, TaskId};
+use tactus_rt::{calls, clock, Caller, Error};
+
+tactus_rt::component! { upcall: upcall, services: [complete] }
+
+/// The kernel has events for this core.
+fn upcall(core: u8) -> ! {
+    decide(core, false, SWITCH_UPCALL_DONE);
+    // An upcall that gave up the core is begun anew, never resumed.
+    calls::give_up()
+}
+
+/// A task's thread has finished its job. Comes back when the next one is given a core.
+fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    decide(caller.core(), true, 0);
+    [0; 2]
+}
+
+fn region(core: u8) -> *mut Region {
+    (REGIONS + u64::from(core) * PAGE) as *mut Region
+}
+
+/// Takes the events that the kernel posted. Cleared before they are taken, so that none is missed.
+fn take_events(region: *mut Region) -> u64 {
+    // SAFETY: the core's region, shared with the kernel, which writes it only while this code does not run on the
+    // core; each access is one instruction.
+    unsafe {
+        addr_of_mut!((*region).event_pending).write_volatile(0);
+        let events: u64;
+        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).events),
+            taken = inout(reg) 0_u64 => events, options(nostack, preserves_flags));
+        events
+    }
+}
+
+/// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
+fn decide(core: u8, completed: bool, flags: u64) {
+    let region = region(core);
+    let mut completed = completed;
+    loop {
+        let events = take_events(region);
+        if events & event::START != 0 {
+            start::start(core);
+        }
+        let begun = clock::time_stamp() >= clock::clock().epoch;
+        let Some(state) = core_state(core).filter(|_| begun) else {
+            sleep_until_start(region, flags);
+            continue;
+        };
+        if !state.started {
+            state.started = true;
+            step(state, Event::Start, EntryReason::Start);
+        }
+        if events & event::FAULT != 0 {
+            fault(state, region);
+        }
+        if completed {
+            completed = false;
+            step(state, Event::Complete, EntryReason::Complete);
+        }
+        if events & event::NOTIFY != 0 {
+            step(state, Event::Notify, EntryReason::Notify);
+        }
+        // An older time-out may come when what it was for has been handled: then nothing is due.
+        if events & event::TIMER != 0 && clock::now() >= state.time_out() {
+            step(state, Event::Timer, EntryReason::Timer);
+        }
+        if state.ended && !state.told {
+            state.told = true;
+            verdict::end();
+        }
+        if dispatch(state, core, region, flags) {
+            return;
+        }
+    }
+}
+
+/// One call of the policy. When the run is over, marks the core as ended instead.
+fn step(state: &mut CoreState, event: Event, reason: EntryReason) {
+    if state.ended {
+        return;
+    }
+    let stamp = clock::time_stamp();
+    let now = clock::instant(stamp);
+    if now >= system().end {
+        state.ended = true;
+        state.ring.end(now);
+        return;
+    }
+    let running = state.decision.run;
+    let expiry = if reason == EntryReason::Timer { state.time_out().as_nanos() } else { 0 };
+    state.ring.record(Record {
+        time: now,
+        arg: expiry,
+        job: 0,
+        task: running.map(|r| r.task),
+        kind: Kind::Enter,
+        level: reason as u8,
+        core: CoreId(state.core),
+        ticket: 0,
+    });
+    let CoreState { policy, ring, counts, .. } = state;
+    let decision = system().scheduler.handle(policy, now, event, &mut verdict::Counting { ring, counts });
+    state.ring.record(Record {
+        time: clock::now(),
+        arg: decision.timer.as_nanos(),
+        job: decision.run.map_or(0, |r| r.job),
+        task: decision.run.map(|r| r.task),
+        kind: Kind::Leave,
+        level: reason as u8,
+        core: CoreId(state.core),
+        ticket: decision.ticket,
+    });
+    state.decision = decision;
+    publish(&decision, stamp);
+    for other in decision.notify.iter() {
+        // A core that does not exist cannot be named: the policy was made for this number of cores.
+        let _ = calls::notify(other.0);
+    }
+}
+
+/// Tells the chosen job's component what it needs to know.
+fn publish(decision: &Decision, stamp: u64) {
+    let Some(running) = decision.run else { return };
+    let task = &system().setup.tasks[running.task.index()];
+    let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
+    // SAFETY: the task's page, mapped writable here; its thread does not run now, since this core is in the scheduler
+    // and no other core has the thread.
+    unsafe {
+        page.write_volatile(TaskPage {
+            job: running.job.into(),
+            charged: running.charged.as_nanos(),
+            since: stamp,
+            release: (task.offset + task.period * u64::from(running.job)).as_nanos(),
+        });
+    }
+}
+
+/// A component was stopped while this core ran one of its threads.
+fn fault(state: &mut CoreState, region: *mut Region) {
+    // SAFETY: as in `take_events`; written before the event was posted.
+    let fault = unsafe { addr_of!((*region).fault).read_volatile() };
+    let task = system().task_of(fault.thread);
+    state.ring.record(Record {
+        time: clock::now(),
+        arg: fault.address,
+        job: fault.component as u32,
+        task,
+        kind: Kind::Fault,
+        level: FaultKind::from_u8(fault.kind as u8).unwrap_or(FaultKind::Other) as u8,
+        core: CoreId(state.core),
+        ticket: fault.survives as u32,
+    });
+    if fault.survives == 0 {
+        step(state, Event::Remove, EntryReason::Fault);
+    }
+}
+
+/// Gives the core to what was decided; whether the kernel took it.
+fn dispatch(state: &mut CoreState, core: u8, region: *mut Region, flags: u64) -> bool {
+    let (thread, timeout) = if state.ended {
+        (IDLE, NO_TIMEOUT)
+    } else {
+        let thread = state.decision.run.map_or(IDLE, |r| system().thread_of(r.task));
+        (thread, clock::reading(state.time_out()))
+    };
+    state.ring.look(clock::now());
+    loop {
+        // SAFETY: as in `take_events`.
+        unsafe { addr_of_mut!((*region).next_thread).write_volatile(thread) };
+        match calls::switch_thread(thread, flags, timeout) {
+            Ok(()) => return true,
+            // The thread's last core has not saved it yet; it will within its own dispatch.
+            Err(Error::Busy) => core::hint::spin_loop(),
+            Err(Error::Again) => return false,
+            Err(Error::ThreadStopped) => {
+                step(state, Event::Remove, EntryReason::Fault);
+                return false;
+            }
+            Err(_) => panic!("core {core}: the kernel refuses a thread of this scheduler"),
+        }
+    }
+}
+
+/// Sleeps until the run begins or an event comes.
+fn sleep_until_start(region: *mut Region, flags: u64) {
+    // SAFETY: as in `take_events`.
+    unsafe { addr_of_mut!((*region).next_thread).write_volatile(IDLE) };
+    // An upcall that sleeps is over: the next event begins a new one. If an event is pending, this returns at once.
+    let _ = calls::switch_thread(IDLE, flags, clock::clock().epoch);
+}
+
+/// Used where a task number is needed for a thread.
+pub(crate) fn task_id(index: usize) -> TaskId {
+    TaskId(index as u16)
+}

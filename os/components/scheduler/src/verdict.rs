@@ -1,0 +1,174 @@
+//! The verdict as the machine itself can tell it, on its console: the same judgement that the host makes from the
+//! trace, for machines that have no host.
+
+use crate::ring::Ring;
+use crate::state::{core_state, system};
+use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use tactus_record::{Kind, Record, Sink};
+use tactus_rt::calls;
+use tactus_rt::time::{Duration, Instant, Level};
+
+/// What is counted of one task on one core.
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    /// Jobs finished.
+    finished: u64,
+    /// Of those, how many after their deadline.
+    missed: u64,
+    /// The longest response.
+    worst: Duration,
+    /// The greatest lateness after a deadline.
+    tardiness: Duration,
+    /// Jobs released.
+    released: u64,
+    /// The task was removed.
+    removed: bool,
+}
+
+/// Counts while it passes records on.
+pub struct Counting<'a> {
+    /// Where records go.
+    pub ring: &'a mut Ring,
+    /// Where counts are kept.
+    pub counts: &'a mut [Counts],
+}
+
+impl Sink for Counting<'_> {
+    fn record(&mut self, record: Record) {
+        self.ring.record(record);
+        let Some(task) = record.task else { return };
+        let counts = &mut self.counts[task.index()];
+        match record.kind {
+            Kind::Release => counts.released += 1,
+            Kind::Removed => counts.removed = true,
+            Kind::Complete => {
+                let setup = &system().setup.tasks[task.index()];
+                let release = Instant::ZERO + setup.offset + setup.period * u64::from(record.job);
+                let response = record.time.since(release);
+                counts.finished += 1;
+                counts.worst = counts.worst.max(response);
+                if response > setup.deadline {
+                    counts.missed += 1;
+                    counts.tardiness = counts.tardiness.max(response - setup.deadline);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+/// The exit codes of a run that came to its end.
+const PROMISES_HELD: u8 = 0x10;
+const PROMISE_BROKEN: u8 = 0x11;
+
+/// This core has ended. The last one tells the verdict and ends the run; the others return and sleep.
+pub fn end() {
+    let cores = system().setup.cores;
+    if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
+        let held = tell();
+        calls::finish(if held { PROMISES_HELD } else { PROMISE_BROKEN })
+    }
+}
+
+struct Console;
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        calls::text(text);
+        Ok(())
+    }
+}
+
+/// A task's counts over all cores.
+fn total(task: usize) -> Counts {
+    let mut sum = Counts::default();
+    for core in 0..system().setup.cores {
+        // All cores have ended: nobody else uses their state.
+        let Some(state) = core_state(core as u8) else { continue };
+        let counts = state.counts[task];
+        sum.finished += counts.finished;
+        sum.missed += counts.missed;
+        sum.released += counts.released;
+        sum.removed |= counts.removed;
+        sum.worst = sum.worst.max(counts.worst);
+        sum.tardiness = sum.tardiness.max(counts.tardiness);
+    }
+    // Jobs that were released, are not finished, and whose deadline has passed. Jobs of a task finish in order.
+    let setup = &system().setup.tasks[task];
+    if !sum.removed {
+        for job in sum.finished..sum.released {
+            let deadline = Instant::ZERO + setup.offset + setup.period * job + setup.deadline;
+            if deadline <= system().end {
+                sum.missed += 1;
+                sum.tardiness = sum.tardiness.max(system().end - deadline);
+                sum.worst = sum.worst.max(system().end - deadline + setup.deadline);
+            }
+        }
+    }
+    sum
+}
+
+/// Prints the verdict; whether every promise held.
+fn tell() -> bool {
+    let info = tactus_rt::info();
+    let cards = system().cards();
+    let mut held = true;
+    let mut console = Console;
+    let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
+    let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
+    for level in [Some(Level::A), Some(Level::B), Some(Level::C), Some(Level::D), None] {
+        let number = level.map_or(255, |l| l as u64);
+        let (mut jobs, mut missed, mut worst, mut tardiness, mut share) =
+            (0, 0, Duration::ZERO, Duration::ZERO, None::<u64>);
+        let mut any = false;
+        for (task, card) in cards.iter().enumerate().filter(|(_, card)| card.level == number) {
+            let counts = total(task);
+            any = true;
+            jobs += counts.finished;
+            missed += counts.missed;
+            worst = worst.max(counts.worst);
+            tardiness = tardiness.max(counts.tardiness);
+            if counts.removed || card.bound == 0 {
+                continue;
+            }
+            let measured = match card.promise {
+                1 => counts.worst,
+                2 => counts.tardiness,
+                _ => continue,
+            };
+            held &= measured.as_nanos() <= card.bound;
+            share = share.max(Some(measured.as_nanos() * 1000 / card.bound));
+        }
+        if !any {
+            continue;
+        }
+        match level {
+            Some(level) => {
+                let _ = write!(console, "{level}    ");
+            }
+            None => {
+                let _ = write!(console, "all  ");
+            }
+        }
+        let _ = write!(console, " {jobs:>8}  {missed:>6}  {:>11} µs", worst.as_nanos() / 1000);
+        match share {
+            Some(share) => {
+                let _ = write!(console, "  {:>7}.{:01} %  ", share / 10, share % 10);
+            }
+            None => {
+                let _ = write!(console, "            -  ");
+            }
+        }
+        let _ = writeln!(console, "{:>6} µs", tardiness.as_nanos() / 1000);
+    }
+    let dropped: u64 =
+        (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
+    if dropped > 0 {
+        let _ = writeln!(console, "{dropped} records did not fit");
+        held = false;
+    }
+    let _ = writeln!(console, "verdict: {}", if held { "every promise held" } else { "a promise was broken" });
+    held
+}

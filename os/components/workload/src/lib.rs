@@ -1,2 +1,0 @@
-//! Room kept.
-#![no_std]

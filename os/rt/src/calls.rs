@@ -1,0 +1,125 @@
+//! The kernel's calls as functions.
+
+use core::arch::asm;
+pub use tactus_abi::call::{Caller, Error};
+use tactus_abi::call::Call;
+
+/// A call with up to six words in and two out.
+fn call(call: Call, words: [u64; 6]) -> (u64, [u64; 2]) {
+    let (status, v0, v1);
+    // SAFETY: the kernel keeps `rsp` and nothing else that matters: what it may change is saved here or declared. It
+    // does not touch this component's memory.
+    unsafe {
+        asm!(
+            "push rbx",
+            "push rbp",
+            "syscall",
+            "pop rbp",
+            "pop rbx",
+            inout("rax") call as u64 => status,
+            inout("rdi") words[0] => v0,
+            inout("rsi") words[1] => v1,
+            inout("rdx") words[2] => _,
+            inout("r10") words[3] => _,
+            inout("r8") words[4] => _,
+            inout("r9") words[5] => _,
+            out("rcx") _,
+            out("r11") _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+        );
+    }
+    (status, [v0, v1])
+}
+
+fn outcome<T>(status: u64, value: T) -> Result<T, Error> {
+    match Error::from_u64(status) {
+        Some(Error::None) => Ok(value),
+        Some(error) => Err(error),
+        None => Err(Error::BadCall),
+    }
+}
+
+/// Enters the kernel and leaves it again.
+pub fn null() {
+    call(Call::Null, [0; 6]);
+}
+
+/// Goes on in the component that the grant names and comes back with two words.
+pub fn invoke(grant: u64, words: [u64; 5]) -> Result<[u64; 2], Error> {
+    let (status, values) = call(Call::Invoke, [grant, words[0], words[1], words[2], words[3], words[4]]);
+    outcome(status, values)
+}
+
+/// Returns from an invocation.
+pub fn give_back(values: [u64; 2]) -> ! {
+    call(Call::Return, [values[0], values[1], 0, 0, 0, 0]);
+    give_up()
+}
+
+/// Dispatches a thread on this core; comes back when this thread is dispatched again.
+pub fn switch_thread(thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {
+    outcome(call(Call::SwitchThread, [thread, flags, timeout, 0, 0, 0]).0, ())
+}
+
+/// Sends an inter-core event.
+pub fn notify(core: u8) -> Result<(), Error> {
+    outcome(call(Call::Notify, [core.into(), 0, 0, 0, 0, 0]).0, ())
+}
+
+/// Writes text to the console.
+pub fn text(text: &str) {
+    for part in text.as_bytes().chunks(32) {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(part.chunks(8)) {
+            let mut padded = [0; 8];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(padded);
+        }
+        call(Call::Text, [part.len() as u64, words[0], words[1], words[2], words[3], 0]);
+    }
+}
+
+/// Any call with any words: for tests that try what the kernel refuses.
+pub fn raw(number: u64, words: [u64; 6]) -> u64 {
+    let status;
+    // SAFETY: as for `call`; the kernel refuses what it does not know.
+    unsafe {
+        asm!(
+            "push rbx",
+            "push rbp",
+            "syscall",
+            "pop rbp",
+            "pop rbx",
+            inout("rax") number => status,
+            inout("rdi") words[0] => _,
+            inout("rsi") words[1] => _,
+            inout("rdx") words[2] => _,
+            inout("r10") words[3] => _,
+            inout("r8") words[4] => _,
+            inout("r9") words[5] => _,
+            out("rcx") _,
+            out("r11") _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+        );
+    }
+    status
+}
+
+/// Ends the run of the whole machine. Root scheduler only.
+pub fn finish(code: u8) -> ! {
+    call(Call::Finish, [code.into(), 0, 0, 0, 0, 0]);
+    give_up()
+}
+
+/// The component gives up, as if it had faulted.
+pub fn give_up() -> ! {
+    loop {
+        call(Call::Panic, [0; 6]);
+    }
+}

@@ -1,0 +1,53 @@
+//! The clock: time-stamp counter and the kernel's word on how to read it.
+
+use tactus_abi::layout::CLOCK;
+use tactus_abi::shared::Clock;
+use tactus_time::Instant;
+
+/// How the clock is read. The same for all components and cores, fixed during a run.
+pub fn clock() -> &'static Clock {
+    // SAFETY: the kernel maps the page into every component, filled before the component runs, never written again.
+    unsafe { &*(CLOCK as *const Clock) }
+}
+
+/// The time-stamp counter.
+pub fn time_stamp() -> u64 {
+    // SAFETY: reading the counter has no effect.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// The point in time of a reading of the time-stamp counter; the start of the run for readings before it.
+pub fn instant(time_stamp: u64) -> Instant {
+    let clock = clock();
+    Instant::from_nanos(nanos(clock, time_stamp.saturating_sub(clock.epoch)))
+}
+
+/// The reading of the time-stamp counter at a point in time, rounded up.
+pub fn reading(instant: Instant) -> u64 {
+    let clock = clock();
+    let ticks = if clock.shift == 0 && clock.multiplier == 1 {
+        instant.as_nanos()
+    } else {
+        // Inverse of `nanos`, rounded up so that the time has come when the reading has.
+        (u128::from(instant.as_nanos()) << clock.shift).div_ceil(u128::from(clock.multiplier)).min(u128::from(u64::MAX))
+            as u64
+    };
+    clock.epoch.saturating_add(ticks)
+}
+
+fn nanos(clock: &Clock, ticks: u64) -> u64 {
+    if clock.shift == 0 && clock.multiplier == 1 {
+        return ticks;
+    }
+    ((u128::from(ticks) * u128::from(clock.multiplier)) >> clock.shift) as u64
+}
+
+/// Now.
+pub fn now() -> Instant {
+    instant(time_stamp())
+}
+
+/// Nanoseconds in so many ticks.
+pub fn ticks_to_nanos(ticks: u64) -> u64 {
+    nanos(clock(), ticks)
+}
