@@ -240,7 +240,7 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mc2_runs_what_a_machine_runs_that_thinks_anew_each_nanosecond((setup, most) in systems()) {

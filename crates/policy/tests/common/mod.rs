@@ -4,6 +4,7 @@
 
 pub mod draw;
 pub mod invariants;
+pub mod systems;
 
 use std::collections::HashMap;
 use tactus_policy::{CoreState, Decision, Event, Policy, Running, Scheduler, Setup};

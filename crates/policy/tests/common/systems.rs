@@ -1,0 +1,59 @@
+//! Random systems of every policy, for the tests that need no oracle.
+
+use proptest::prelude::*;
+use tactus_policy::{Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_time::{CoreId, Duration, Level, TaskId};
+
+/// A system of any policy with periods from `shortest` to four times that, in nanoseconds. Level-A tasks have at least
+/// one slot of at least `slot` in each cycle, and cycles are no longer than the shortest period where they fit.
+pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
+    (1u8..=4, 0u8..5, 1usize..=8, any::<[bool; 2]>(), 0u64..3)
+        .prop_flat_map(move |(cores, kind, tasks, mc2, allowance)| {
+            let levels = if kind == 4 { 0u8..4 } else { 0u8..1 };
+            let task = (levels, 0..cores, 0u64..10, shortest..shortest * 4, 1u64..4);
+            (Just((cores, kind, mc2, allowance)), prop::collection::vec(task, tasks))
+        })
+        .prop_map(move |((cores, kind, [enforce, slack_shifting], allowance), tasks)| {
+            let tasks: Vec<Task> = tasks
+                .into_iter()
+                .map(|(level, core, offset, period, budget)| {
+                    let level = Level::from_index(level).expect("below four");
+                    Task {
+                        level,
+                        core: (level <= Level::B).then_some(CoreId(core)),
+                        offset: Duration::from_nanos(offset),
+                        period: Duration::from_nanos(period),
+                        deadline: Duration::from_nanos(period),
+                        budget: Duration::from_nanos(budget),
+                    }
+                })
+                .collect();
+            let cores = usize::from(cores);
+            let kind = match kind {
+                0 => Kind::PartitionedRm,
+                1 => Kind::PartitionedEdf,
+                2 => Kind::GlobalRm,
+                3 => Kind::GlobalEdf,
+                _ => Kind::Mc2(Mc2 {
+                    enforce,
+                    slack_shifting,
+                    allowance: Duration::from_nanos(allowance),
+                    tables: (0..cores).map(|core| table(core, &tasks, slot)).collect(),
+                }),
+            };
+            Setup { cores, kind, tasks }
+        })
+}
+
+fn table(core: usize, tasks: &[Task], slot: u64) -> Table {
+    let mut at = Duration::ZERO;
+    let mut slots = Vec::new();
+    for (n, task) in tasks.iter().enumerate() {
+        if task.level == Level::A && task.core == Some(CoreId(core as u8)) {
+            let start = at + Duration::from_nanos(n as u64 % 2);
+            at = start + Duration::from_nanos(slot);
+            slots.push(Slot { task: TaskId(n as u16), start, end: at });
+        }
+    }
+    Table { cycle: at, slots }
+}

@@ -1,0 +1,117 @@
+//! Set-ups: their stored form, and what is refused.
+
+mod common;
+
+use common::{core, ms, systems::any_policy};
+use proptest::prelude::*;
+use tactus_policy::{DecodeError, Kind, Mc2, Scheduler, Setup, SetupError, Slot, Table, Task};
+use tactus_time::{CoreId, Duration, Level, TaskId};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_encoded_is_decoded_unchanged(setup in any_policy(3, 3)) {
+        prop_assert_eq!(Setup::decode(&setup.encode()), Ok(setup));
+    }
+
+    #[test]
+    fn garbage_is_refused_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(Setup::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_damaged_set_up_is_refused_or_read_as_another_without_a_panic(
+        setup in any_policy(3, 3), at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(),
+    ) {
+        let good = setup.encode();
+        prop_assert!(Setup::decode(&good[..cut.index(good.len())]).is_err());
+        let mut bad = good.clone();
+        bad[at.index(good.len())] = byte;
+        if let Ok(read) = Setup::decode(&bad) {
+            prop_assert_eq!(read.encode(), bad);
+            // Whatever it is, making a scheduler from it says yes or no.
+            drop(Scheduler::new(&read));
+        }
+    }
+}
+
+#[test]
+fn decoding_says_what_is_wrong() {
+    let good = Setup { cores: 1, kind: Kind::GlobalEdf, tasks: vec![task(Level::A, None)] }.encode();
+    assert_eq!(Setup::decode(b"ELF\x7f0123"), Err(DecodeError::Magic));
+    let with = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        Setup::decode(&bytes)
+    };
+    assert_eq!(with(4, 9), Err(DecodeError::Version(9)));
+    assert_eq!(with(14, 77), Err(DecodeError::Value(14)));
+    // A count of tasks that no memory could hold.
+    assert_eq!(with(22, 0x7f), Err(DecodeError::Truncated));
+    assert_eq!(Setup::decode(&good[..20]), Err(DecodeError::Truncated));
+    assert_eq!(Setup::decode(&[&good[..], &[0, 0]].concat()), Err(DecodeError::Trailing(2)));
+}
+
+fn task(level: Level, on: Option<CoreId>) -> Task {
+    Task { level, core: on, offset: Duration::ZERO, period: ms(10), deadline: ms(10), budget: ms(1) }
+}
+
+fn refused(setup: &Setup) -> SetupError {
+    let error = Scheduler::new(setup).map(|_| ()).expect_err("it is wrong");
+    assert!(error.to_string().len() > 10);
+    error
+}
+
+#[test]
+fn a_set_up_that_breaks_a_rule_is_refused_by_name() {
+    let bound = Setup { cores: 2, kind: Kind::PartitionedEdf, tasks: vec![task(Level::A, core(1))] };
+    assert!(Scheduler::new(&bound).is_ok());
+    for cores in [0, 9, usize::MAX] {
+        assert_eq!(refused(&Setup { cores, ..bound.clone() }), SetupError::CoreCount(cores));
+    }
+    let with = |task| Setup { tasks: vec![task], ..bound.clone() };
+    let zero = Task { period: Duration::ZERO, ..bound.tasks[0] };
+    assert_eq!(refused(&with(zero)), SetupError::ZeroPeriod(TaskId(0)));
+    assert_eq!(refused(&with(task(Level::A, None))), SetupError::NoCore(TaskId(0)));
+    assert_eq!(refused(&with(task(Level::A, core(2)))), SetupError::CoreOutOfRange(TaskId(0), CoreId(2)));
+    let many = Setup { tasks: vec![bound.tasks[0]; 65_536], ..bound };
+    assert_eq!(refused(&many), SetupError::TaskCount(65_536));
+}
+
+#[test]
+fn mc2_refuses_tables_and_budgets_that_cannot_work() {
+    let slot = |task, start, end| Slot { task: TaskId(task), start: ms(start), end: ms(end) };
+    let with = |slots: Vec<Slot>, edit: &dyn Fn(&mut Setup)| {
+        let tables = vec![Table { cycle: ms(10), slots }, Table::default()];
+        let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables };
+        let tasks = vec![task(Level::A, core(0)), task(Level::B, core(1)), task(Level::C, None)];
+        let mut setup = Setup { cores: 2, kind: Kind::Mc2(mc2), tasks };
+        edit(&mut setup);
+        setup
+    };
+    let good = vec![slot(0, 0, 3), slot(0, 3, 4), slot(0, 9, 10)];
+    assert!(Scheduler::new(&with(good.clone(), &|_| {})).is_ok());
+
+    for bad in [slot(0, 2, 5), slot(0, 5, 5), slot(0, 9, 11), slot(0, 7, 6)] {
+        let error = refused(&with(vec![good[0], bad], &|_| {}));
+        assert_eq!(error, SetupError::SlotBounds(CoreId(0), 1), "{bad:?}");
+    }
+    for stranger in [1, 2, 3] {
+        let error = refused(&with(vec![good[0], slot(stranger, 4, 5)], &|_| {}));
+        assert_eq!(error, SetupError::SlotTask(CoreId(0), 1), "task {stranger}");
+    }
+    assert_eq!(refused(&with(vec![], &|_| {})), SetupError::NoSlot(TaskId(0)));
+    assert_eq!(refused(&with(good.clone(), &|s| s.tasks[1].core = None)), SetupError::NoCore(TaskId(1)));
+    assert_eq!(refused(&with(good.clone(), &|s| s.tasks[0].core = core(1))), SetupError::SlotTask(CoreId(0), 0));
+    assert_eq!(refused(&with(good.clone(), &|s| s.cores = 3)), SetupError::TableCount(2));
+    let no_budget = |s: &mut Setup| s.tasks[2].budget = Duration::ZERO;
+    assert_eq!(refused(&with(good.clone(), &no_budget)), SetupError::ZeroBudget(TaskId(2)));
+    let not_enforced = |s: &mut Setup| {
+        no_budget(s);
+        if let Kind::Mc2(mc2) = &mut s.kind {
+            mc2.enforce = false;
+        }
+    };
+    assert!(Scheduler::new(&with(good, &not_enforced)).is_ok());
+}
