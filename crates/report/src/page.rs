@@ -231,12 +231,24 @@ mod tests {
     fn every_place_of_the_template_is_filled_by_name() {
         let names: Vec<&str> = TEMPLATE.split("{{").skip(1).filter_map(|s| s.split("}}").next()).collect();
         let known = [
-            "title", "style", "name", "subtitle", "verdict", "facts", "levels", "tasks", "cores", "overheads", "data",
-            "columns", "uplot", "script",
+            "title",
+            "style",
+            "name",
+            "subtitle",
+            "verdict",
+            "facts",
+            "levels",
+            "tasks",
+            "cores",
+            "overheads",
+            "data",
+            "columns",
+            "uplot",
+            "script",
         ];
-        for name in &names {
-            assert!(known.contains(name), "{name} has no value");
+        for name in &known {
+            assert!(names.contains(name), "{name} is filled in but has no place");
         }
-        assert_eq!(names.len(), known.len() + 1, "title stands once in the head; name in the header only: {names:?}");
+        assert_eq!(names.len(), known.len(), "a place without a value: {names:?}");
     }
 }

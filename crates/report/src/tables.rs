@@ -126,10 +126,7 @@ pub(crate) fn tasks(summary: &Summary) -> String {
     for (name, unit, numeric, title) in heads {
         let class = if numeric { " class=\"num\"" } else { "" };
         let unit = if unit.is_empty() { String::new() } else { format!(" <i>{unit}</i>") };
-        put(
-            &mut out,
-            format_args!("<th{class}><button type=\"button\" title=\"{title}\">{name}{unit}</button></th>"),
-        );
+        put(&mut out, format_args!("<th{class}><button type=\"button\" title=\"{title}\">{name}{unit}</button></th>"));
     }
     out.push_str("</tr></thead><tbody>\n");
     for task in &summary.tasks {

@@ -56,7 +56,10 @@ fn promise_in_words(view: &View, summary: &Summary, promised: u64) -> String {
         .iter()
         .filter_map(|t| Some((t.worst_over_bound.filter(|w| w.is_finite())?, &t.name)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let worst = worst.map_or(String::new(), |(w, name)| format!(" Nearest to its bound: {name}, at {}.", percent(w)));
+    let worst = worst.map_or(String::new(), |(w, name)| {
+        let how = if w > 1.0 { "Furthest past its bound" } else { "Nearest to its bound" };
+        format!(" {how}: {name}, at {}.", percent(w))
+    });
     format!("Promised: {}. Of {jobs}, {missed}.{worst}", kinds.join(", "))
 }
 

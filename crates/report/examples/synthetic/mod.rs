@@ -58,12 +58,23 @@ struct Run {
     cores: Vec<Core>,
     trace: Trace,
     free_at: u64,
+    ticket: u32,
     overrun: bool,
 }
 
 const ROLES: [&str; 12] = [
-    "attitude", "airspeed", "autopilot", "engine", "flaps", "display", "telemetry", "camera", "planner", "radio",
-    "logger", "diagnosis",
+    "attitude",
+    "airspeed",
+    "autopilot",
+    "engine",
+    "flaps",
+    "display",
+    "telemetry",
+    "camera",
+    "planner",
+    "radio",
+    "logger",
+    "diagnosis",
 ];
 
 /// Makes up a system and a run of it.
@@ -73,9 +84,16 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
     let mut budgets = Vec::new();
     for i in 0..wanted.tasks {
         let level = Level::ALL[[0, 1, 2, 2, 1, 0, 2, 1, 2, 3, 1, 2][i * 12 / wanted.tasks.max(12) % 12]];
-        let period = [5, 10, 20, 25, 40, 50, 80, 100][dice.between(0, 7) as usize] * 1_000_000;
-        let share = 75 * wanted.cores as u64 * dice.between(60, 130) / 100 / wanted.tasks as u64;
-        let budget = (period * share.clamp(1, 60) / 100).max(20_000);
+        // More critical tasks have shorter periods, so that a run without overruns keeps its promises.
+        let periods: [u64; 4] = match level {
+            Level::A => [5, 5, 10, 10],
+            Level::B => [20, 25, 40, 50],
+            Level::C | Level::D => [40, 50, 80, 100],
+        };
+        let period = periods[dice.between(0, 3) as usize] * 1_000_000;
+        // Per mille of a core, of which jobs take 70 % on average.
+        let share = 850 * wanted.cores as u64 * dice.between(60, 130) / 100 / wanted.tasks.max(1) as u64;
+        let budget = (period * share.clamp(1, 280) / 1000).max(20_000);
         let bound = matches!(level, Level::A | Level::B);
         budgets.push(budget);
         tasks.push(TaskView {
@@ -112,6 +130,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         cores: vec![Core::default(); wanted.cores],
         trace,
         free_at: 0,
+        ticket: 0,
         overrun: wanted.overrun,
     };
     run.go();
@@ -208,8 +227,9 @@ impl Run {
         let core = self.view.tasks[task].core.map_or(task % self.running.len(), CoreId::index);
         self.enter(core, now, EntryReason::Timer, nominal);
         let budget = self.budgets[task];
-        let wild = self.overrun && task == self.budgets.len() / 3 && (300..420).contains(&(nominal / 10_000_000));
-        let left = if wild { budget * 6 } else { self.dice.between(budget * 2 / 5, budget) };
+        let wild = self.overrun && task == self.budgets.len() / 3 && (300..330).contains(&(nominal / 10_000_000));
+        let left =
+            if wild { self.view.tasks[task].period.as_nanos() * 2 } else { self.dice.between(budget * 2 / 5, budget) };
         let deadline = nominal + self.view.tasks[task].deadline.as_nanos();
         let job = Job { task, number, deadline, left, charged: 0 };
         self.policy(core, now, Kind::Release, job, nominal);
@@ -246,21 +266,24 @@ impl Run {
             }
             begun.push(job.task);
         }
+        // A core that gives a job up decides before the one that takes it on.
         let key = |j: &Option<Job>| j.map(|j| (j.task, j.number));
-        let changed: Vec<bool> = (0..cores).map(|c| key(&chosen[c]) != key(&self.running[c])).collect();
-        for core in (0..cores).filter(|c| changed[*c]) {
-            self.enter(core, now, EntryReason::Notify, 0);
-            if let Some(old) = self.running[core] {
-                self.policy(core, now, Kind::Preempt, old, 0);
-            }
-        }
-        for core in 0..cores {
-            self.run_on(core, now, chosen[core], changed[core]);
+        let mut left: Vec<usize> = (0..cores).collect();
+        while let Some(&first) = left.first() {
+            let held = |c: &usize, on: &usize| on != c && key(&chosen[*c]) == key(&self.running[*on]);
+            let free = |c: &&usize| chosen[**c].is_none() || !left.iter().any(|on| held(c, on));
+            let core = *left.iter().find(free).unwrap_or(&first);
+            left.retain(|c| *c != core);
+            self.run_on(core, now, chosen[core], key(&chosen[core]) != key(&self.running[core]));
         }
     }
 
     fn run_on(&mut self, core: usize, now: u64, job: Option<Job>, changed: bool) {
         if changed {
+            self.enter(core, now, EntryReason::Notify, 0);
+            if let Some(old) = self.running[core] {
+                self.policy(core, now, Kind::Preempt, old, 0);
+            }
             if let (Some((task, number, since, left)), Some(new)) = (self.cores[core].ghost, job) {
                 if self.view.tasks[new.task].core.is_some() {
                     self.cores[core].ghost = None;
@@ -279,6 +302,10 @@ impl Run {
             let decided = now + usual + self.dice.between(0, 60) * self.dice.between(0, 60);
             let (task, number) = job.map_or((None, 0), |j| (Some(j.task), j.number));
             self.write(core, decided, Kind::Leave, task, number, 0, u64::MAX);
+            self.ticket += 1;
+            if let Some(leave) = self.trace.cores[core].last_mut() {
+                leave.ticket = self.ticket;
+            }
             self.free_at = self.free_at.max(decided);
         }
     }

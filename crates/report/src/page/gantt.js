@@ -1,9 +1,11 @@
 // The schedule: cores on top, tasks below, over one time axis. Draws, and turns pointer and keys into views.
 
 const GUTTER = 210;
+const MARGIN = 18;
 const AXIS = 26;
 const CORE_ROW = 30;
 const TASK_ROW = 24;
+const CORE_STRIPS = TALL + 2;
 const LEAST_SPAN = 1000;
 
 class Gantt {
@@ -37,9 +39,12 @@ class Gantt {
     const seen = [0, 0, 0, 0];
     this.data.tasks.forEach((task, i) => {
       task.colour = levelColour(task);
+      task.colourText = textOn(task.colour);
       table.set((task.shade = shadeColour(task, seen[task.level ?? 0]++)), i * 3);
+      task.shadeText = textOn(task.shade);
     });
     this.shades = table;
+    this.levels = Uint8Array.from(this.data.tasks, (task) => task.level ?? 0);
     this.layout();
   }
 
@@ -128,9 +133,10 @@ class Gantt {
   /** What a row needs to know to place things. */
   plot() {
     const { t0, t1, width } = this;
-    const scale = (width - GUTTER) / (t1 - t0);
+    const room = width - GUTTER - MARGIN;
+    const scale = room / (t1 - t0);
     return {
-      t0, t1, left: GUTTER, right: width, width: width - GUTTER, duration: this.data.duration,
+      t0, t1, left: GUTTER, right: width - MARGIN, width: room, duration: this.data.duration,
       x: (time) => GUTTER + (time - t0) * scale,
     };
   }
@@ -158,7 +164,7 @@ class Gantt {
   clip(context, height, draw) {
     context.save();
     context.beginPath();
-    context.rect(GUTTER, 0, this.width - GUTTER, height);
+    context.rect(GUTTER, 0, this.width - GUTTER - MARGIN, height);
     context.clip();
     draw();
     context.restore();
@@ -168,14 +174,13 @@ class Gantt {
     const { data, strips } = this;
     const context = this.begin(this.coreCanvas);
     const height = this.coreCanvas.drawnHeight;
-    strips.begin(Math.round(plot.width * this.ratio), data.cores * 3, this.t0, this.t1);
+    strips.begin(Math.round(plot.width * this.ratio), data.cores * CORE_STRIPS, this.t0, this.t1);
     for (let core = 0; core < data.cores; core++) {
       strips.add(data.ghosts[core], data.ghosts[core].task, this.shades);
-      strips.flush(core * 3, 0.4);
-      strips.add(data.runs[core], data.runs[core].task, this.shades);
-      strips.flush(core * 3 + 1);
+      strips.flush(core * CORE_STRIPS, 0.4);
       strips.add(data.turns[core], null, palette.work);
-      strips.flush(core * 3 + 2);
+      strips.flush(core * CORE_STRIPS + 1);
+      strips.stack(core * CORE_STRIPS + 2, data.runs[core], data.runs[core].task, this.shades, this.levels);
     }
     strips.end();
     context.font = `12px ${palette.font}`;
@@ -202,17 +207,18 @@ class Gantt {
     const { data, strips } = this;
     const y = AXIS + core * CORE_ROW;
     const ghosts = data.ghosts[core];
-    strips.draw(context, core * 3, plot.left, y + 1, plot.width, 5);
+    strips.draw(context, core * CORE_STRIPS, plot.left, y + 1, plot.width, 5);
     if (inSight(ghosts.start, plot, ghosts.n) < 600) {
       visible(ghosts, plot, 3, (x, width, i) => {
         context.fillStyle = this.hatches[data.tasks[ghosts.task[i]].level ?? 0];
         context.fillRect(x, y + 1, width, 5);
       });
     }
-    strips.draw(context, core * 3 + 1, plot.left, y + 7, plot.width, 16);
+    strips.draw(context, core * CORE_STRIPS + 2, plot.left, y + 7, plot.width, TALL, TALL);
     drawPreemptions(context, data.runs[core], plot, y + 7, 16);
-    drawLabels(context, data.runs[core], plot, y + 15.5, (i) => data.tasks[data.runs[core].task[i]].name);
-    strips.draw(context, core * 3 + 2, plot.left, y + 24, plot.width, 3);
+    drawLabels(context, data.runs[core], plot, y + 15.5, 
+      (i) => data.tasks[data.runs[core].task[i]].name, (i) => data.tasks[data.runs[core].task[i]].shadeText);
+    strips.draw(context, core * CORE_STRIPS + 1, plot.left, y + 24, plot.width, 3);
   }
 
   drawRows(plot, ticks) {
@@ -254,7 +260,7 @@ class Gantt {
     drawHatches(context, task.ghosts, plot, y + 9, 12, this.hatches[task.level ?? 0]);
     this.strips.draw(context, strip * 2 + 1, plot.left, y + 9, plot.width, 12);
     drawPreemptions(context, task.runs, plot, y + 9, 12);
-    drawLabels(context, task.runs, plot, y + 15.5, (i) => String(task.runs.job[i]));
+    drawLabels(context, task.runs, plot, y + 15.5, (i) => String(task.runs.job[i]), () => task.colourText);
     drawArrows(context, task, plot, y + 2, y + 21);
     drawMisses(context, task, plot, y + 2, y + 23);
   }

@@ -46,13 +46,13 @@ function drawPreemptions(context, list, plot, y, height) {
 }
 
 /** Text inside stretches that are wide enough for it. */
-function drawLabels(context, list, plot, y, label) {
+function drawLabels(context, list, plot, y, label, colour) {
   if (inSight(list.start, plot, list.n) > plot.width / 5) return;
   context.font = `11px ${palette.font}`;
   context.textBaseline = "middle";
-  context.fillStyle = css(palette.card);
   visible(list, plot, 16, (x, width, i) => {
     const text = label(i);
+    context.fillStyle = colour(i);
     const room = Math.floor((width - 7) / 6.4);
     if (text.length <= room) context.fillText(text, x + 4, y);
     else if (room >= 4) context.fillText(text.slice(0, room - 1) + "…", x + 4, y);
@@ -87,10 +87,8 @@ function drawArrows(context, task, plot, top, bottom) {
       context.lineTo(release, bottom);
       continue;
     }
-    // Where a deadline is the next release, the two stand side by side.
-    const apart = task.deadline === task.period ? 1.5 : 0;
-    if (release >= plot.left) arrow(context, release + apart, top, bottom, true);
-    if (deadline >= plot.left && deadline <= plot.right) arrow(context, deadline - apart, top, bottom, false);
+    if (release >= plot.left) arrow(context, release, top, bottom, true);
+    if (deadline >= plot.left && deadline <= plot.right) arrow(context, deadline, top, bottom, false);
   }
   context.stroke();
 }

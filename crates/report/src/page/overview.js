@@ -42,7 +42,7 @@ class Overview {
     const seconds = Float64Array.from({ length: bins }, (_, i) => ((i + 0.5) * data.duration) / bins / 1e9);
     const axis = { stroke: css(palette.soft), grid: { show: false }, ticks: { show: false }, font: `11px ${palette.font}` };
     const options = {
-      width, height: 84, padding: [6, 0, 0, 0], legend: { show: false },
+      width, height: 84, padding: [6, MARGIN, 0, 0], legend: { show: false },
       cursor: { show: false }, select: { show: false },
       scales: { x: { time: false, range: [0, data.duration / 1e9] }, y: { range: [0, data.cores] } },
       axes: [

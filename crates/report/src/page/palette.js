@@ -36,3 +36,8 @@ function shadeColour(task, index) {
   const towards = [null, palette.card, palette.ink][index % 3];
   return towards ? mix(levelColour(task), towards, 0.24) : levelColour(task);
 }
+
+/** Dark or light text, whichever can be read on a colour. */
+function textOn([r, g, b]) {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 135 ? "#14171a" : "#ffffff";
+}

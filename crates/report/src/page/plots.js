@@ -14,10 +14,11 @@ function histogram(columns, most, bins) {
 
 /** Heights are log10(1 + count), so that one late job among thousands can be seen. */
 const heights = (counts) => counts.map((n) => Math.log10(1 + n));
-const COUNT_TICKS = [0, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7];
+const COUNT_TICKS = [0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 1e7];
 
 function countAxis(highest) {
-  const shown = COUNT_TICKS.filter((n) => n === 0 || n <= Math.max(1, highest));
+  // Threes only where there are few decades to tell apart.
+  const shown = COUNT_TICKS.filter((n) => n === 0 || (n <= Math.max(1, highest) && (highest < 200 || !String(n).startsWith("3"))));
   return {
     splits: () => shown.map((n) => Math.log10(1 + n)),
     values: () => shown.map((n) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : String(n))),
@@ -32,6 +33,7 @@ function uprights(lines) {
     ctx.save();
     ctx.font = `${11 * ratio}px ${palette.font}`;
     ctx.textBaseline = "top";
+    ctx.textAlign = "left";
     lines.forEach(([value, dashed, label], i) => {
       const x = u.valToPos(value, "x", true);
       const beyond = x > bbox.left + bbox.width + 1;
@@ -77,15 +79,18 @@ function responsePlot(task, into, width, height) {
   const highest = counts[0].reduce((a, b) => Math.max(a, b), 0);
   const [unit, name] = most >= 1e6 ? [1e6, "ms"] : [1e3, "µs"];
   const colour = levelColour(task);
+  // Names of lines beyond the edge stand above the bars.
+  const beyond = lines.filter(([value]) => value > most).length;
+  const top = (Math.log10(1 + highest) || 1) * (1.08 + (beyond * 17) / height);
   return new uPlot({
     width, height, padding: [8, 10, 0, 0], legend: { show: false }, cursor: { show: false },
-    scales: { x: { time: false, range: [0, most / unit] }, y: { range: [0, Math.log10(1 + highest) * 1.08 || 1] } },
+    scales: { x: { time: false, range: [0, most / unit] }, y: { range: [0, top] } },
     axes: axes(name, highest, 64),
     series: [{}, {
       fill: css(colour, 0.75), stroke: css(colour), width: 0, points: { show: false },
       paths: uPlot.paths.bars({ align: 1, size: [1, Infinity], gap: 1 }),
     }],
-    hooks: { draw: [uprights(lines.map(([value, dashed, label]) => [value / unit, dashed, label]))] },
+    hooks: { draw: [uprights(lines.map(([value, dashed, label]) => [value / unit, dashed, `${label} ${brief(value)}`]))] },
   }, [edges.map((v) => v / unit), heights(counts[0])], into);
 }
 

@@ -7,7 +7,7 @@ function placeAt(gantt, event) {
   const box = gantt.root.getBoundingClientRect();
   const x = event.clientX - box.left;
   const y = event.clientY - box.top;
-  const share = (x - GUTTER) / (gantt.width - GUTTER);
+  const share = (x - GUTTER) / gantt.plot().width;
   const place = { x, y, time: gantt.t0 + share * (gantt.t1 - gantt.t0), inPlot: share >= 0 && share <= 1 };
   if (event.target === gantt.coreCanvas) {
     const top = gantt.coreCanvas.getBoundingClientRect().top;
@@ -74,7 +74,7 @@ function attachPointer(gantt) {
   let drag = null;
   const bandTo = (place) => {
     const a = Math.max(GUTTER, Math.min(drag.x, place.x));
-    const b = Math.min(gantt.width, Math.max(drag.x, place.x));
+    const b = Math.min(gantt.plot().right, Math.max(drag.x, place.x));
     gantt.band.hidden = false;
     Object.assign(gantt.band.style, {
       left: `${a}px`, width: `${Math.max(0, b - a)}px`, top: `${gantt.coreCanvas.offsetTop}px`,

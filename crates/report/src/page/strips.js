@@ -2,6 +2,9 @@
 // covers, by the share that it covers; so stretches far below a pixel blend instead of vanishing, edges are smooth
 // at any zoom, and a frame costs the visible stretches plus one small image, however many stretches there are.
 
+/** How many strips a stack of levels has. */
+const TALL = 16;
+
 class Strips {
   constructor() {
     this.canvas = document.createElement("canvas");
@@ -57,7 +60,8 @@ class Strips {
     for (let at = 0; at < sum.length; at += 4) {
       const share = sum[at + 3];
       if (share > 0.0004) {
-        const alpha = Math.min(1, 0.15 + 0.85 * share) * opacity * 255;
+        // The root lifts what is thinly spread: one hundredth of a pixel's time still shows.
+        const alpha = Math.min(1, 0.2 + 0.8 * Math.sqrt(share)) * opacity * 255;
         pixels[to] = ((alpha << 24) | ((sum[at + 2] / share) << 16) | ((sum[at + 1] / share) << 8) | (sum[at] / share)) >>> 0;
       } else {
         pixels[to] = 0;
@@ -67,14 +71,53 @@ class Strips {
     sum.fill(0);
   }
 
+  /**
+   * Writes what a core ran as `TALL` strips from `row` on: in each column the levels stand on one another, as high
+   * as the share of its time that they had. `groups` holds the level of each value of `keys`.
+   */
+  stack(row, list, keys, colours, groups) {
+    const { start, end, n } = list;
+    const { scale, t0, t1, width, pixels } = this;
+    if (this.tall?.length !== width * 16) this.tall = new Float32Array(width * 16);
+    const sum = this.tall;
+    for (let i = firstAbove(end, t0, n); i < n && start[i] < t1; i++) {
+      const a = Math.max(0, (start[i] - t0) * scale);
+      const b = Math.min(width, (end[i] - t0) * scale);
+      const key = keys[i];
+      const last = b | 0;
+      for (let x = a | 0; x <= last && x < width; x++) {
+        const share = (x + 1 < b ? x + 1 : b) - (x > a ? x : a);
+        const at = x * 16 + groups[key] * 4;
+        sum[at] += colours[key * 3] * share;
+        sum[at + 1] += colours[key * 3 + 1] * share;
+        sum[at + 2] += colours[key * 3 + 2] * share;
+        sum[at + 3] += share;
+      }
+    }
+    for (let x = 0; x < width; x++) {
+      let done = 0;
+      let covered = 0;
+      for (let at = x * 16; at < x * 16 + 16; at += 4) {
+        const share = sum[at + 3];
+        if (share < 0.0004) continue;
+        covered += share;
+        const upTo = Math.max(done + 1, Math.round(covered * TALL));
+        const pixel = ((255 << 24) | ((sum[at + 2] / share) << 16) | ((sum[at + 1] / share) << 8) | (sum[at] / share)) >>> 0;
+        for (; done < upTo && done < TALL; done++) pixels[(row + TALL - 1 - done) * width + x] = pixel;
+      }
+      for (; done < TALL; done++) pixels[(row + TALL - 1 - done) * width + x] = 0;
+    }
+    sum.fill(0);
+  }
+
   /** Ends the frame; the strips can be drawn. */
   end() {
     this.context.putImageData(this.image, 0, 0, 0, 0, this.width, this.used);
   }
 
-  /** Draws strip `row` into a rectangle. */
-  draw(context, row, x, y, width, height) {
+  /** Draws strip `row`, or several from there on, into a rectangle. */
+  draw(context, row, x, y, width, height, rows = 1) {
     context.imageSmoothingEnabled = false;
-    context.drawImage(this.canvas, 0, row, this.width, 1, x, y, width, height);
+    context.drawImage(this.canvas, 0, row, this.width, rows, x, y, width, height);
   }
 }
