@@ -77,7 +77,8 @@ pub(crate) fn explain(case: &Case, job: &Job, broken: &Broken) -> Cause {
     }
     text.push('.');
     if job.exhausted > 0 {
-        let _ = write!(text, " It used up its budget {} times and waited for the next.", job.exhausted);
+        let times = if job.exhausted == 1 { "once".into() } else { format!("{} times", job.exhausted) };
+        let _ = write!(text, " It used up its budget {times} and waited for the next.");
     }
     let held: Vec<&str> = {
         let mut ids: Vec<TaskId> = records()

@@ -49,8 +49,8 @@ struct Core {
     has: Option<(Name, Level)>,
     waiting_b: usize,
     ghosts: HashSet<(Name, Level)>,
-    /// Since when level B, and level C, wait in vain.
-    since: [Option<Instant>; 2],
+    /// Since when level B, and level C, wait in vain, and the job that the core had latest in that time.
+    since: [Option<(Instant, Option<Name>)>; 2],
 }
 
 struct Walk<'a> {
@@ -189,12 +189,13 @@ impl Walk<'_> {
             on && self.waiting_c > 0 && runs > Level::C && !haunted(Level::C),
         ];
         for (i, level) in [Level::B, Level::C].into_iter().enumerate() {
+            let has = core.has.map(|h| h.0);
             match (core.since[i], ignored[i]) {
-                (None, true) => core.since[i] = Some(now),
-                (Some(since), false) => {
+                (None, true) => core.since[i] = Some((now, has)),
+                (Some((since, had)), true) => core.since[i] = Some((since, has.or(had))),
+                (Some((since, runs)), false) => {
                     core.since[i] = None;
                     if now.since(since) > self.tolerance {
-                        let runs = core.has.map(|h| h.0);
                         self.found.push(Violation {
                             rule: Rule::LevelOrder,
                             time: since,
