@@ -210,7 +210,7 @@ impl fmt::Display for ImageError {
                  so join some into one service",
                 MAX_GRANTS - 1
             ),
-            ImageError::DuplicateGrant { component, line, name } if name == crate::build::COMPLETE => write!(
+            ImageError::DuplicateGrant { component, line, name } if name == crate::parts::COMPLETE => write!(
                 f,
                 "component {component:?} (line {line}) calls a service {name:?}, which is the system's own name for \
                  the end of a job; choose another"

@@ -9,7 +9,9 @@
 mod build;
 mod error;
 mod iso;
+mod layout;
 mod parsed;
+mod parts;
 mod program;
 mod reach;
 mod size;
@@ -23,8 +25,10 @@ pub use parsed::Parsed;
 pub use size::{SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
 pub use verify::{verify, VerifyError};
 
+use tactus_abi::image::Header;
 use tactus_model::System;
 use tactus_time::{Duration, TaskId};
+use wire::Stored;
 
 /// What an image is made from.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +80,7 @@ pub struct Facts {
     pub image_bytes: u64,
     /// Memory (bytes) that the machine must have for this image.
     pub memory_needed: u64,
-    /// Physical address of the trace memory: the rings of all cores, one after another.
+    /// Physical address of the trace memory: the rings of all cores, one after another. 0 if the kernel chooses it.
     pub trace_address: u64,
     /// Length of one core's ring in bytes, its head included.
     pub ring_bytes: u64,
@@ -107,6 +111,18 @@ pub struct StackFact {
 }
 
 impl Image {
+    /// The same image with the trace wherever the kernel finds room, for a machine whose firmware may keep memory
+    /// anywhere: a real PC, or UEFI. Nobody outside the machine can read the trace then.
+    pub fn with_trace_anywhere(mut self) -> Image {
+        let mut header = Vec::new();
+        if let Ok(parsed) = Parsed::read(&self.bytes) {
+            Header { trace_address: 0, ..parsed.header }.put(&mut header);
+        }
+        self.bytes[..header.len()].copy_from_slice(&header);
+        self.facts.trace_address = 0;
+        self
+    }
+
     /// What the image holds, for the line of a run that tells about the build: `9 components · image 412 KiB`.
     pub fn sections_report(&self) -> String {
         let count = self.facts.components.len();

@@ -11,7 +11,8 @@ use tactus_time::{CoreId, Duration, TaskId};
 pub const USER_STACK: u64 = 16 << 10;
 /// Stack of a thread in the scheduler and in the built-in workload (bytes).
 pub const SYSTEM_STACK: u64 = 8 << 10;
-/// The scheduler's heap (bytes): what its policy allocates while it is set up.
+/// The least heap of the scheduler (bytes): what its policy allocates while it is set up. Four times the length of
+/// the encoded set-up comes on top.
 pub const SCHEDULER_HEAP: u64 = 1 << 20;
 /// The least heap of a component of the user's (bytes).
 pub const USER_HEAP: u64 = 64 << 10;

@@ -9,6 +9,9 @@ use tactus_image::{build, Image, ImageError, Promise, Request};
 use tactus_model::{Body, Component, Demand, Grant, Machine, Policy, System, Task};
 use tactus_time::{CoreId, Duration};
 
+/// Where the small programs lie.
+pub const BASE: u64 = 0x40_0000;
+
 /// A program with code at 0x401000, constants at 0x400000 that name these services, and two pages of data at
 /// 0x403000, of which the first begins with `mark`.
 pub fn program(services: &[&str], mark: u8) -> Vec<u8> {
@@ -99,7 +102,11 @@ pub fn example() -> System {
     slow.body = Body::Component(0);
     let controller = component("controller", &[], &[("smooth", 1, "filter")]);
     let filter = component("filter", &["filter", "reset"], &[("write", 2, "log")]);
-    system(2, vec![task("plain", Some(0)), drawn, fast, slow], vec![controller, filter, component("log", &["log"], &[])])
+    system(
+        2,
+        vec![task("plain", Some(0)), drawn, fast, slow],
+        vec![controller, filter, component("log", &["log"], &[])],
+    )
 }
 
 /// A program for each component of the system, with the services that it says it provides.
@@ -109,7 +116,12 @@ pub fn programs(system: &System) -> Vec<Vec<u8>> {
 }
 
 /// Builds the image of a system with these programs.
-pub fn image_with(system: &System, scheduler: &[u8], workload: &[u8], components: &[Vec<u8>]) -> Result<Image, ImageError> {
+pub fn image_with(
+    system: &System,
+    scheduler: &[u8],
+    workload: &[u8],
+    components: &[Vec<u8>],
+) -> Result<Image, ImageError> {
     let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
     let request = Request { system, plan: b"a plan", promises: &promises, scheduler, workload, components };
     build(&request)

@@ -1,0 +1,210 @@
+//! What lies where: memory objects, mappings and contents as they grow.
+
+use crate::parts::{Part, Parts, SCHEDULER};
+use crate::program::{Program, Rights};
+use crate::size::{self, pages, SCHEDULER_HEAP, USER_HEAP};
+use crate::wire::Stored;
+use crate::{ImageError, StackFact};
+use std::collections::BTreeSet;
+use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
+use tactus_abi::layout::{
+    CARDS, DEMANDS, HEAP, INFO, PAGE, PLAN, REGIONS, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+};
+use tactus_abi::shared::Info;
+use tactus_model::System;
+
+/// A stretch of a program, ready to be mapped.
+pub(crate) enum Loaded {
+    /// One memory object for all who run the program.
+    Shared { memory: u32, address: u64, flags: u32 },
+    /// A memory object for each, that begins with the same contents.
+    Own { address: u64, bytes: u64, contents: Option<Contents> },
+}
+
+/// A place in [`Layout::contents`].
+#[derive(Clone, Copy)]
+pub(crate) struct Contents {
+    at: u64,
+    bytes: u64,
+}
+
+/// Memory objects, mappings and contents as they grow. Offsets count from the first contents until all is known.
+#[derive(Default)]
+pub(crate) struct Layout {
+    pub memories: Vec<Memory>,
+    pub mappings: Vec<Mapping>,
+    pub contents: Vec<u8>,
+}
+
+impl Layout {
+    pub fn memory(&mut self, kind: MemoryKind, bytes: u64, contents: Option<Contents>) -> u32 {
+        let Contents { at: offset, bytes: file_bytes } = contents.unwrap_or(Contents { at: 0, bytes: 0 });
+        self.memories.push(Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes });
+        (self.memories.len() - 1) as u32
+    }
+
+    pub fn map(&mut self, component: u32, memory: u32, address: u64, flags: u32) {
+        self.mappings.push(Mapping { component, memory, address, flags, reserved: 0 });
+    }
+
+    /// Puts bytes at the next page of the contents and fills that up with zeros to `length`.
+    fn put(&mut self, bytes: &[u8], length: u64) -> Contents {
+        let at = self.contents.len();
+        self.contents.extend_from_slice(bytes);
+        self.contents.resize(at + pages(length) as usize, 0);
+        Contents { at: at as u64, bytes: length }
+    }
+
+    /// A read-only object that holds these bytes.
+    fn in_place(&mut self, bytes: &[u8]) -> u32 {
+        let length = pages(bytes.len() as u64);
+        let contents = self.put(bytes, length);
+        self.memory(MemoryKind::InPlace, length, Some(contents))
+    }
+
+    /// Fresh memory, zeroed.
+    fn zeros(&mut self, bytes: u64) -> u32 {
+        self.memory(MemoryKind::Copied, bytes, None)
+    }
+
+    pub fn load(&mut self, program: &Program) -> Vec<Loaded> {
+        let stretches = program.stretches.iter().map(|stretch| {
+            let (address, bytes) = (stretch.address, stretch.bytes);
+            if stretch.rights == Rights::Write {
+                let given = &stretch.contents;
+                let contents = (!given.is_empty()).then(|| self.put(given, given.len() as u64));
+                return Loaded::Own { address, bytes, contents };
+            }
+            let contents = self.put(&stretch.contents, bytes);
+            let memory = self.memory(MemoryKind::InPlace, bytes, Some(contents));
+            let flags = if stretch.rights == Rights::Execute { EXECUTABLE } else { 0 };
+            Loaded::Shared { memory, address, flags }
+        });
+        stretches.collect()
+    }
+
+    /// Gives a component its program.
+    pub fn instance(&mut self, component: u32, program: &[Loaded]) {
+        for stretch in program {
+            match *stretch {
+                Loaded::Shared { memory, address, flags } => self.map(component, memory, address, flags),
+                Loaded::Own { address, bytes, contents } => {
+                    let memory = self.memory(MemoryKind::Copied, bytes, contents);
+                    self.map(component, memory, address, WRITABLE);
+                }
+            }
+        }
+    }
+
+    /// Gives a component its heap; returns the length in bytes. `plan` is the length of the policy's set-up, which the
+    /// scheduler decodes into its own.
+    pub fn heap(&mut self, component: u32, part: &Part, system: &System, plan: usize) -> Result<u64, ImageError> {
+        let tasks = part.tasks.iter().map(|task| &system.tasks[task.index()]);
+        let asked = tasks.map(|task| task.memory).fold(0, u64::saturating_add);
+        let least = match (component as usize == SCHEDULER, part.workload) {
+            (true, _) => SCHEDULER_HEAP + 4 * plan as u64,
+            (false, true) => PAGE,
+            (false, false) => USER_HEAP,
+        };
+        let (bytes, limit) = (asked.max(least), TRACE - HEAP);
+        if bytes > limit {
+            let what = format!("the memory of component {:?}", part.name);
+            return Err(ImageError::NoRoom { what, bytes, limit, remedy: "write less memory for its tasks" });
+        }
+        let memory = self.zeros(pages(bytes));
+        self.map(component, memory, HEAP, WRITABLE);
+        Ok(pages(bytes))
+    }
+
+    pub fn task_pages(&mut self, parts: &Parts) {
+        for thread in &parts.threads {
+            let Some(task) = thread.task else { continue };
+            let memory = self.zeros(PAGE);
+            let offset = u64::from(task.0) * PAGE;
+            self.map(thread.component, memory, TASK_PAGE + offset, 0);
+            self.map(SCHEDULER as u32, memory, TASK_PAGES + offset, WRITABLE);
+        }
+    }
+
+    pub fn demands(&mut self, parts: &Parts, system: &System) -> Result<(), ImageError> {
+        for thread in &parts.threads {
+            let Some(task) = thread.task else { continue };
+            if !parts.components[thread.component as usize].workload {
+                continue;
+            }
+            let spare = system.memory.saturating_sub(self.contents.len() as u64);
+            let words = size::demands(system, task, spare)?;
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let memory = self.in_place(&bytes);
+            self.map(thread.component, memory, DEMANDS, 0);
+        }
+        Ok(())
+    }
+
+    /// Gives every thread a stack in every component that it can be inside of.
+    pub fn stacks(&mut self, parts: &Parts, cores: usize) -> Vec<StackFact> {
+        let mut stacks = Vec::new();
+        for (number, thread) in parts.threads.iter().enumerate() {
+            debug_assert!(number >= cores || thread.component as usize == SCHEDULER);
+            let top = STACKS + (number as u64 + 1) * STACK_STRIDE;
+            for component in parts.calls.reachable(thread.component as usize) {
+                let bytes = parts.components[component].stack;
+                let memory = self.zeros(bytes);
+                self.map(component as u32, memory, top - bytes, WRITABLE);
+                stacks.push(StackFact { thread: number as u32, component: component as u32, top, bytes });
+            }
+        }
+        stacks
+    }
+
+    /// What only the scheduler sees, but for the trace.
+    pub fn scheduler_tables(&mut self, cores: usize, plan: &[u8], cards: &[u8]) -> Result<(), ImageError> {
+        let scheduler = SCHEDULER as u32;
+        let regions = self.memory(MemoryKind::Regions, cores as u64 * PAGE, None);
+        self.map(scheduler, regions, REGIONS, WRITABLE);
+        let (bytes, limit) = (plan.len() as u64, CARDS - PLAN);
+        if bytes > limit {
+            let what = "the policy's set-up".to_string();
+            let remedy = "choose periods with a shorter common multiple, so that level-A tables get shorter";
+            return Err(ImageError::NoRoom { what, bytes, limit, remedy });
+        }
+        for (contents, address) in [(plan, PLAN), (cards, CARDS)] {
+            if !contents.is_empty() {
+                let memory = self.in_place(contents);
+                self.map(scheduler, memory, address, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a component the page that tells it about itself; returns the place of the contents, still empty.
+    pub fn reserve_info(&mut self, component: u32) -> usize {
+        let at = self.contents.len();
+        let memory = self.in_place(&[0; Info::BYTES]);
+        self.map(component, memory, INFO, 0);
+        at
+    }
+
+    pub fn array_bytes(&self) -> u64 {
+        (self.memories.len() * Memory::BYTES + self.mappings.len() * Mapping::BYTES) as u64
+    }
+
+    /// Memory that the kernel has to find beside the image and the trace: what is copied, and page tables.
+    pub fn fresh_bytes(&self, components: usize) -> u64 {
+        let kept =
+            |memory: &&Memory| memory.kind != MemoryKind::InPlace as u32 && memory.kind != MemoryKind::Trace as u32;
+        let frames: u64 = self.memories.iter().filter(kept).map(|memory| memory.bytes).sum();
+        // One table for each 2 MiB, 1 GiB and 512 GiB that holds a mapping, and one root for each component.
+        let mut tables = BTreeSet::new();
+        for mapping in &self.mappings {
+            let last = mapping.address + self.memories[mapping.memory as usize].bytes.max(PAGE) - 1;
+            for shift in [21, 30, 39] {
+                tables
+                    .extend((mapping.address >> shift..=last >> shift).map(|place| (mapping.component, shift, place)));
+            }
+        }
+        // The length of the trace is not known yet: tables for the longest.
+        let trace = (STACKS - TRACE) >> 21;
+        frames + (tables.len() as u64 + trace + components as u64) * PAGE
+    }
+}

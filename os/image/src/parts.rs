@@ -1,0 +1,191 @@
+//! What an image consists of before anything has a place: components, threads, and who may call whom.
+
+use crate::program::Program;
+use crate::reach::Calls;
+use crate::size::{SYSTEM_STACK, USER_STACK};
+use crate::wire::Stored;
+use crate::{ImageError, Request, ThreadFact};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use tactus_abi::image::{Component, Grant, Header, Thread};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
+use tactus_abi::shared::NAME_BYTES;
+use tactus_model::{Body, System};
+use tactus_time::TaskId;
+
+/// The scheduler's service by which a task's thread says that its job is finished; grant 0 of every component but
+/// the scheduler.
+pub(crate) const COMPLETE: &str = "complete";
+/// The component that is the root scheduler.
+pub(crate) const SCHEDULER: usize = 0;
+
+/// A component of the image before it has memory.
+pub(crate) struct Part {
+    pub name: String,
+    /// Which of [`Parts::programs`] it runs.
+    pub program: usize,
+    /// The tasks whose jobs it runs.
+    pub tasks: Vec<TaskId>,
+    pub grants: Vec<Granted>,
+    pub stack: u64,
+    pub workload: bool,
+}
+
+pub(crate) struct Granted {
+    pub name: String,
+    pub target: usize,
+    pub entry: u64,
+}
+
+/// Components, threads and grants.
+pub(crate) struct Parts {
+    /// Scheduler, workload, then the user's.
+    pub programs: Vec<Program>,
+    pub components: Vec<Part>,
+    pub threads: Vec<ThreadFact>,
+    pub calls: Calls,
+}
+
+impl Parts {
+    /// Reads the programs and finds out who may call whom.
+    pub fn new(request: &Request) -> Result<Parts, ImageError> {
+        let system = request.system;
+        let read = |file: &[u8], component: &str, crate_path: Option<PathBuf>| {
+            let failed = |error| ImageError::Program { component: component.to_string(), crate_path, error };
+            Program::read(file, system.memory).map_err(failed)
+        };
+        let mut programs = vec![
+            read(request.scheduler, "built-in scheduler", None)?,
+            read(request.workload, "built-in workload", None)?,
+        ];
+        for (component, file) in system.components.iter().zip(request.components) {
+            programs.push(read(file, &component.name, Some(component.path.clone()))?);
+        }
+        for (component, program) in system.components.iter().zip(&programs[2..]) {
+            if let Some(service) = component.provides.iter().find(|service| program.service(service).is_none()) {
+                return Err(missing(
+                    &component.name,
+                    Some(component.path.clone()),
+                    service,
+                    Some(component.line),
+                    program,
+                ));
+            }
+        }
+        let complete = programs[SCHEDULER]
+            .service(COMPLETE)
+            .ok_or_else(|| missing("built-in scheduler", None, COMPLETE, None, &programs[SCHEDULER]))?;
+
+        let part = |name: &str, program: usize, stack: u64| {
+            let complete = Granted { name: COMPLETE.to_string(), target: SCHEDULER, entry: complete };
+            let grants = if program == SCHEDULER { Vec::new() } else { vec![complete] };
+            Part { name: name.to_string(), program, tasks: Vec::new(), grants, stack, workload: program == 1 }
+        };
+        let mut components = vec![part("scheduler", 0, SYSTEM_STACK)];
+        for task in system.tasks.iter().filter(|task| task.body == Body::Workload) {
+            components.push(part(&task.name, 1, SYSTEM_STACK));
+        }
+        let first_user = components.len();
+        for (place, component) in system.components.iter().enumerate() {
+            components.push(part(&component.name, 2 + place, USER_STACK));
+        }
+        most("components", components.len(), MAX_COMPONENTS)?;
+
+        let mut threads = vec![ThreadFact { component: SCHEDULER as u32, task: None }; system.cores];
+        let mut workload = 1..first_user;
+        for (index, task) in system.tasks.iter().enumerate() {
+            let component = match task.body {
+                Body::Component(place) => first_user + place,
+                Body::Workload => workload.next().expect("one component was made for each such task"),
+            };
+            components[component].tasks.push(TaskId(index as u16));
+            threads.push(ThreadFact { component: component as u32, task: Some(TaskId(index as u16)) });
+        }
+        most("threads", threads.len(), MAX_THREADS)?;
+
+        for (place, component) in system.components.iter().enumerate() {
+            let granted = grants(system, component, first_user, &programs)?;
+            components[first_user + place].grants.extend(granted);
+        }
+        let targets = |part: &Part| part.grants.iter().map(|grant| grant.target).collect();
+        let calls = Calls(components.iter().map(targets).collect());
+        let parts = Parts { programs, components, threads, calls };
+        let names = |chain: Vec<usize>| chain.into_iter().map(|c| parts.components[c].name.clone()).collect();
+        if let Some(circle) = parts.calls.circle() {
+            let line = circle[0].checked_sub(first_user).map_or(0, |place| system.components[place].line);
+            return Err(ImageError::Circle { names: names(circle), line });
+        }
+        let chain = parts.calls.longest_chain();
+        if chain.len() > MAX_INVOCATIONS {
+            return Err(ImageError::TooDeep { names: names(chain) });
+        }
+        Ok(parts)
+    }
+
+    /// Length of the arrays that this describes, and of the head.
+    pub fn array_bytes(&self) -> u64 {
+        let grants: usize = self.components.iter().map(|part| part.grants.len()).sum();
+        let components = self.components.len() * Component::BYTES;
+        (Header::BYTES + components + grants * Grant::BYTES + self.threads.len() * Thread::BYTES) as u64
+    }
+}
+
+fn most(what: &'static str, count: usize, limit: usize) -> Result<(), ImageError> {
+    if count <= limit {
+        Ok(())
+    } else {
+        Err(ImageError::TooMany { what, count, limit })
+    }
+}
+
+fn missing(
+    component: &str,
+    crate_path: Option<PathBuf>,
+    service: &str,
+    line: Option<usize>,
+    program: &Program,
+) -> ImageError {
+    let provided = program.services.iter().map(|(name, _)| name.clone()).collect();
+    ImageError::MissingService {
+        component: component.to_string(),
+        crate_path,
+        service: service.to_string(),
+        line,
+        provided,
+    }
+}
+
+/// What the system file grants to one of the user's components, in the file's order.
+fn grants(
+    system: &System,
+    component: &tactus_model::Component,
+    first_user: usize,
+    programs: &[Program],
+) -> Result<Vec<Granted>, ImageError> {
+    let (holder, line) = (component.name.clone(), component.line);
+    if component.uses.len() > MAX_GRANTS - 1 {
+        return Err(ImageError::TooManyGrants { component: holder, line, grants: component.uses.len() });
+    }
+    let mut names = BTreeSet::from([COMPLETE]);
+    let mut granted = Vec::new();
+    for grant in &component.uses {
+        let name = grant.name.clone();
+        if name.len() > NAME_BYTES {
+            return Err(ImageError::LongGrantName { component: holder, line, name });
+        }
+        if !names.insert(&grant.name) {
+            return Err(ImageError::DuplicateGrant { component: holder, line, name });
+        }
+        let provider = &system.components[grant.provider];
+        let program = &programs[2 + grant.provider];
+        if !provider.provides.contains(&grant.service) {
+            let (provider, service) = (provider.name.clone(), grant.service.clone());
+            return Err(ImageError::NotProvided { component: holder, provider, service, line });
+        }
+        let entry = program
+            .service(&grant.service)
+            .ok_or_else(|| missing(&provider.name, Some(provider.path.clone()), &grant.service, Some(line), program))?;
+        granted.push(Granted { name, target: first_user + grant.provider, entry });
+    }
+    Ok(granted)
+}
