@@ -151,7 +151,8 @@ fn calls(image: &Parsed) -> Result<Vec<Vec<bool>>, VerifyError> {
     // What can be reached in at most so many steps, step by step: a fixpoint instead of the builder's search.
     let mut reach: Vec<Vec<bool>> = (0..count).map(|from| (0..count).map(|to| from == to).collect()).collect();
     let mut depth = vec![1_usize; count];
-    for _ in 0..count {
+    // Ends: depths are bounded, and reach only grows.
+    loop {
         let mut changed = false;
         for from in 0..count {
             for grant in image.grants_of(from) {
@@ -166,10 +167,9 @@ fn calls(image: &Parsed) -> Result<Vec<Vec<bool>>, VerifyError> {
             }
         }
         if !changed {
-            break;
+            return Ok(reach);
         }
     }
-    Ok(reach)
 }
 
 fn threads(image: &Parsed) -> Result<(), VerifyError> {
