@@ -102,21 +102,20 @@ fn read_core(view: &View, records: &[Record], history: &mut History) -> CoreHist
         let task = record.task.map(|t| t.0).filter(|t| usize::from(*t) < view.tasks.len());
         let runs_here = |open: &Open| task.is_some() && open.is_some_and(|(t, ..)| Some(t) == task);
         match (record.kind, task) {
-            (Kind::Dispatch, Some(t)) => {
-                if run.is_none_or(|(other, job, _)| (other, job) != (t, record.job)) {
-                    close(&mut run, time, Ending::Preempted, &mut out.runs);
-                    run = Some((t, record.job, time));
-                }
+            (Kind::Dispatch, Some(t)) if run.is_none_or(|(other, job, _)| (other, job) != (t, record.job)) => {
+                close(&mut run, time, Ending::Preempted, &mut out.runs);
+                run = Some((t, record.job, time));
             }
             (Kind::Preempt, _) if runs_here(&run) => close(&mut run, time, Ending::Preempted, &mut out.runs),
             (Kind::Exhausted, _) if runs_here(&run) => close(&mut run, time, Ending::Exhausted, &mut out.runs),
             (Kind::Complete, Some(t)) => {
+                let here = runs_here(&run);
+                if here {
+                    close(&mut run, time, Ending::Completed, &mut out.runs);
+                }
                 // A completion without a release in the trace says nothing about a response.
                 if let Some(job) = history.jobs[usize::from(t)].get_mut(&record.job) {
                     job.complete.get_or_insert(time);
-                }
-                if runs_here(&run) {
-                    close(&mut run, time, Ending::Completed, &mut out.runs);
                 }
             }
             (Kind::Removed, _) if runs_here(&run) => close(&mut run, time, Ending::Removed, &mut out.runs),
@@ -142,8 +141,7 @@ fn read_core(view: &View, records: &[Record], history: &mut History) -> CoreHist
             _ => {}
         }
     }
-    let end = last.max(view.duration.as_nanos());
-    close(&mut run, end, Ending::RunEnded, &mut out.runs);
-    close(&mut ghost, end, Ending::RunEnded, &mut out.ghosts);
+    close(&mut run, last, Ending::RunEnded, &mut out.runs);
+    close(&mut ghost, last, Ending::RunEnded, &mut out.ghosts);
     out
 }

@@ -67,7 +67,10 @@ struct PageFault {
 #[derive(Serialize)]
 struct PageData<'a> {
     name: &'a str,
+    /// How long the time axis is.
     duration: u64,
+    /// When the trace ends.
+    end: u64,
     cores: usize,
     tasks: Vec<PageTask<'a>>,
     faults: Vec<PageFault>,
@@ -80,9 +83,11 @@ struct PageData<'a> {
 /// have is left out.
 pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> String {
     let packed = pack::pack(&history::read(view, trace));
+    let end = tactus_trace::run_end(trace).as_nanos();
     let data = PageData {
         name: &view.name,
-        duration: view.duration.as_nanos(),
+        duration: view.duration.as_nanos().max(end).max(1),
+        end,
         cores: view.cores.max(trace.cores.len()),
         tasks: page_tasks(view, summary),
         faults: page_faults(summary, extra),

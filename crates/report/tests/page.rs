@@ -14,7 +14,7 @@ use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::{jobs, judge, schedule, SegmentKind, Trace, View};
 
 fn made_up(tasks: usize, seconds: u64, overrun: bool) -> (View, Trace) {
-    synthetic::run(&Wanted { tasks, cores: 4, seconds, seed: 11, overrun })
+    synthetic::run(&Wanted { tasks, cores: 4, seconds, seed: 11, overrun, fault: false })
 }
 
 fn page(view: &View, trace: &Trace, extra: &Details) -> String {

@@ -2,7 +2,7 @@
 //! a level) over random tasks, which writes the records that a machine would. It feeds the demo and the tests, and
 //! stands for no policy of Tactus.
 
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_record::{EntryReason, FaultKind, Kind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_trace::{Promise, TaskView, Trace, View};
 
@@ -14,6 +14,8 @@ pub struct Wanted {
     pub seed: u64,
     /// Whether one task takes far more than was assumed, for a while.
     pub overrun: bool,
+    /// Whether one task's component writes where it may not, and is stopped.
+    pub fault: bool,
 }
 
 /// Random numbers (splitmix64): the same for the same seed, everywhere.
@@ -60,6 +62,9 @@ struct Run {
     free_at: u64,
     ticket: u32,
     overrun: bool,
+    /// The task that will fault, from when on; nothing once it has.
+    fault: Option<(usize, u64)>,
+    removed: Option<usize>,
 }
 
 const ROLES: [&str; 12] = [
@@ -132,18 +137,21 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         free_at: 0,
         ticket: 0,
         overrun: wanted.overrun,
+        fault: wanted.fault.then_some((wanted.tasks / 2, wanted.seconds * 420_000_000)),
+        removed: None,
     };
     run.go();
     (run.view, run.trace)
 }
 
 impl Run {
-    fn write(&mut self, core: usize, time: u64, kind: Kind, task: Option<usize>, job: u32, level: u8, arg: u64) {
+    /// `job` is a task and a number, `level` as the kind says.
+    fn write(&mut self, core: usize, time: u64, kind: Kind, job: Option<(usize, u32)>, level: u8, arg: u64) {
         self.trace.cores[core].push(Record {
             time: Instant::from_nanos(time),
             arg,
-            job,
-            task: task.map(|t| TaskId(t as u16)),
+            job: job.map_or(0, |(_, number)| number),
+            task: job.map(|(task, _)| TaskId(task as u16)),
             kind,
             level,
             core: CoreId(core as u8),
@@ -156,13 +164,13 @@ impl Run {
     }
 
     fn policy(&mut self, core: usize, time: u64, kind: Kind, job: Job, arg: u64) {
-        self.write(core, time, kind, Some(job.task), job.number, self.level(job.task), arg);
+        self.write(core, time, kind, Some((job.task, job.number)), self.level(job.task), arg);
     }
 
     fn enter(&mut self, core: usize, time: u64, reason: EntryReason, arg: u64) {
         if !std::mem::replace(&mut self.cores[core].entered, true) {
-            let task = self.running[core].map(|j| j.task);
-            self.write(core, time, Kind::Enter, task, 0, reason as u8, arg);
+            let job = self.running[core].map(|j| (j.task, 0));
+            self.write(core, time, Kind::Enter, job, reason as u8, arg);
         }
     }
 
@@ -184,17 +192,18 @@ impl Run {
                 break;
             }
             self.finish(now);
-            for task in 0..next.len() {
-                if next[task].0 <= now {
-                    let (time, number) = next[task];
-                    self.release(task, number, time, now);
-                    next[task] = (time + self.view.tasks[task].period.as_nanos(), number + 1);
+            self.stop_culprit(now);
+            for (task, (time, number)) in next.iter_mut().enumerate() {
+                if *time <= now {
+                    self.release(task, *number, *time, now);
+                    *time += self.view.tasks[task].period.as_nanos();
+                    *number += 1;
                 }
             }
             self.assign(now);
         }
         for core in 0..self.running.len() {
-            self.write(core, end, Kind::End, None, 0, 0, 0);
+            self.write(core, end, Kind::End, None, 0, 0);
         }
     }
 
@@ -204,7 +213,7 @@ impl Run {
                 if since + left <= now {
                     self.enter(core, now, EntryReason::Timer, since + left);
                     self.cores[core].ghost = None;
-                    self.write(core, now, Kind::GhostEnd, Some(task), number, self.level(task), 0);
+                    self.write(core, now, Kind::GhostEnd, Some((task, number)), self.level(task), 0);
                 }
             }
             let Some(mut job) = self.running[core] else { continue };
@@ -223,7 +232,25 @@ impl Run {
         }
     }
 
+    /// Once its time has come and it has a core, the culprit faults and is taken out.
+    fn stop_culprit(&mut self, now: u64) {
+        let Some((culprit, _)) = self.fault.filter(|(_, from)| now >= *from) else { return };
+        let running = |job: &Option<Job>| job.is_some_and(|j| j.task == culprit);
+        let Some(core) = self.running.iter().position(running) else { return };
+        let level = self.level(culprit);
+        self.write(core, now, Kind::Fault, Some((culprit, 0)), FaultKind::Write as u8, 0x7f_dead_b000);
+        self.enter(core, now, EntryReason::Fault, 0);
+        self.write(core, now, Kind::Removed, Some((culprit, 0)), level, 0);
+        self.running[core] = None;
+        self.ready.retain(|j| j.task != culprit);
+        self.removed = Some(culprit);
+        self.fault = None;
+    }
+
     fn release(&mut self, task: usize, number: u32, nominal: u64, now: u64) {
+        if self.removed == Some(task) {
+            return;
+        }
         let core = self.view.tasks[task].core.map_or(task % self.running.len(), CoreId::index);
         self.enter(core, now, EntryReason::Timer, nominal);
         let budget = self.budgets[task];
@@ -287,12 +314,12 @@ impl Run {
             if let (Some((task, number, since, left)), Some(new)) = (self.cores[core].ghost, job) {
                 if self.view.tasks[new.task].core.is_some() {
                     self.cores[core].ghost = None;
-                    self.write(core, now, Kind::GhostEnd, Some(task), number, self.level(task), since + left - now);
+                    self.write(core, now, Kind::GhostEnd, Some((task, number)), self.level(task), since + left - now);
                 }
             }
             match job {
                 Some(job) => self.policy(core, now, Kind::Dispatch, job, 0),
-                None => self.write(core, now, Kind::Idle, None, 0, 0, 0),
+                None => self.write(core, now, Kind::Idle, None, 0, 0),
             }
             self.running[core] = job;
             self.cores[core].since = now;
@@ -300,8 +327,8 @@ impl Run {
         if std::mem::take(&mut self.cores[core].entered) {
             let usual = 700 + 12 * self.ready.len() as u64;
             let decided = now + usual + self.dice.between(0, 60) * self.dice.between(0, 60);
-            let (task, number) = job.map_or((None, 0), |j| (Some(j.task), j.number));
-            self.write(core, decided, Kind::Leave, task, number, 0, u64::MAX);
+            let chosen = job.map(|j| (j.task, j.number));
+            self.write(core, decided, Kind::Leave, chosen, 0, u64::MAX);
             self.ticket += 1;
             if let Some(leave) = self.trace.cores[core].last_mut() {
                 leave.ticket = self.ticket;

@@ -88,8 +88,13 @@ function byTask(lists, tasks) {
   }
 }
 
+/** When a job is done with: at its completion, else when its task was taken out, else at the end of the run. */
+function overAt(task, jobs, i, end) {
+  return Number.isNaN(jobs.complete[i]) ? Math.min(task.removed ?? end, end) : jobs.complete[i];
+}
+
 /** The jobs of each task: number, release, completion (NaN if none), and which of them were missed. */
-function readJobs(read, tasks, duration) {
+function readJobs(read, tasks, end) {
   const counts = read("jobs.count", Float64Array);
   const number = read("jobs.number", Float64Array);
   const release = read("jobs.release", Float64Array);
@@ -107,8 +112,7 @@ function readJobs(read, tasks, duration) {
       jobs.response[i] = jobs.response[i] ? jobs.response[i] - 1 : NaN;
       jobs.complete[i] = jobs.release[i] + jobs.response[i];
       const deadline = jobs.release[i] + tasks[t].deadline;
-      const over = Number.isNaN(jobs.complete[i]) ? duration : jobs.complete[i];
-      if (over > deadline) jobs.missed.push(i);
+      if (overAt(tasks[t], jobs, i, end) > deadline) jobs.missed.push(i);
     }
     return jobs;
   });
@@ -132,7 +136,7 @@ async function readData() {
   }
   const runs = byTask(data.runs, data.tasks.length);
   const ghosts = byTask(data.ghosts, data.tasks.length);
-  const jobs = readJobs(read, data.tasks, data.duration);
+  const jobs = readJobs(read, data.tasks, data.end);
   data.tasks.forEach((task, i) => Object.assign(task, { id: i, runs: runs[i], ghosts: ghosts[i], jobs: jobs[i] }));
   return data;
 }

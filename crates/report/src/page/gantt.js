@@ -136,7 +136,7 @@ class Gantt {
     const room = width - GUTTER - MARGIN;
     const scale = room / (t1 - t0);
     return {
-      t0, t1, left: GUTTER, right: width - MARGIN, width: room, duration: this.data.duration,
+      t0, t1, left: GUTTER, right: width - MARGIN, width: room, end: this.data.end,
       x: (time) => GUTTER + (time - t0) * scale,
     };
   }

@@ -101,7 +101,7 @@ function drawWaits(context, task, plot, y) {
   if (to - from > plot.width / 5) return;
   context.fillStyle = css(palette.soft, 0.8);
   for (let i = from; i < to; i++) {
-    const end = Number.isNaN(jobs.complete[i]) ? task.removed ?? plot.duration : jobs.complete[i];
+    const end = overAt(task, jobs, i, plot.end);
     const a = Math.max(plot.left, plot.x(jobs.release[i]));
     const b = Math.min(plot.right, plot.x(end));
     if (b > a) context.fillRect(a, y, b - a, 1);
@@ -119,7 +119,7 @@ function drawMisses(context, task, plot, top, bottom) {
   let last = -Infinity;
   for (const i of jobs.missed) {
     const deadline = jobs.release[i] + task.deadline;
-    const end = Number.isNaN(jobs.complete[i]) ? plot.duration : jobs.complete[i];
+    const end = overAt(task, jobs, i, plot.end);
     if (end < plot.t0 || deadline > plot.t1) continue;
     const a = Math.max(plot.left, plot.x(deadline));
     const b = Math.min(plot.right, Math.max(a + 2, plot.x(end)));

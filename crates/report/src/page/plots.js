@@ -37,7 +37,7 @@ function uprights(lines) {
     lines.forEach(([value, dashed, label], i) => {
       const x = u.valToPos(value, "x", true);
       const beyond = x > bbox.left + bbox.width + 1;
-      ctx.strokeStyle = ctx.fillStyle = css(dashed ? palette.soft : palette.late);
+      ctx.strokeStyle = css(dashed ? palette.soft : palette.late);
       if (!beyond) {
         ctx.lineWidth = 1.5 * ratio;
         ctx.setLineDash(dashed ? [4 * ratio, 3 * ratio] : []);
@@ -49,7 +49,12 @@ function uprights(lines) {
       const text = beyond ? `${label} →` : label;
       const wide = ctx.measureText(text).width;
       const right = beyond || x + wide + 6 * ratio > bbox.left + bbox.width;
-      ctx.fillText(text, right ? Math.min(x, bbox.left + bbox.width) - wide - 4 * ratio : x + 4 * ratio, bbox.top + i * 13 * ratio);
+      const left = right ? Math.min(x, bbox.left + bbox.width) - wide - 4 * ratio : x + 4 * ratio;
+      const top = bbox.top + i * 13 * ratio;
+      ctx.fillStyle = css(palette.card, 0.85);
+      ctx.fillRect(left - 2 * ratio, top, wide + 4 * ratio, 12 * ratio);
+      ctx.fillStyle = ctx.strokeStyle;
+      ctx.fillText(text, left, top);
     });
     ctx.restore();
   };
@@ -72,8 +77,8 @@ function responsePlot(task, into, width, height) {
   const longest = values.reduce((a, b) => Math.max(a, b), 0);
   const lines = [[task.deadline, true, "deadline"]];
   if (task.bound !== null) lines.push([task.bound, false, "bound"]);
-  // A line more than four times as far as the longest response would squeeze all bars to the left.
-  const near = lines.map(([value]) => value).filter((value) => value <= 4 * longest);
+  // A line more than five times as far as the longest response would squeeze all bars to the left.
+  const near = lines.map(([value]) => value).filter((value) => value <= 5 * longest);
   const most = Math.max(longest, ...near, 1000) * 1.06;
   const { edges, counts } = histogram([values], most, Math.max(24, Math.min(90, Math.floor(width / 6))));
   const highest = counts[0].reduce((a, b) => Math.max(a, b), 0);
@@ -83,7 +88,7 @@ function responsePlot(task, into, width, height) {
   const beyond = lines.filter(([value]) => value > most).length;
   const top = (Math.log10(1 + highest) || 1) * (1.08 + (beyond * 17) / height);
   return new uPlot({
-    width, height, padding: [8, 10, 0, 0], legend: { show: false }, cursor: { show: false },
+    width, height, padding: [8, 18, 0, 0], legend: { show: false }, cursor: { show: false },
     scales: { x: { time: false, range: [0, most / unit] }, y: { range: [0, top] } },
     axes: axes(name, highest, 64),
     series: [{}, {
@@ -105,7 +110,7 @@ function corePlot(title, columns, into, width) {
   card.append(element("h3", title));
   into.append(card);
   return new uPlot({
-    width: width - 22, height: 210, padding: [8, 10, 0, 0],
+    width: width - 22, height: 210, padding: [8, 18, 0, 0],
     legend: { markers: { width: 2 } },
     scales: { x: { time: false, range: [0, edges[edges.length - 1] / unit] }, y: { range: [0, Math.log10(1 + highest) * 1.06 || 1] } },
     axes: axes(name, highest, 70),

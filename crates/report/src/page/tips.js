@@ -26,7 +26,7 @@ function stretchPairs(list, i) {
   ];
 }
 
-function jobPairs(task, number, duration) {
+function jobPairs(task, number, end) {
   const i = jobIndex(task.jobs, number);
   if (i < 0) return [];
   const { release, complete, response } = task.jobs;
@@ -38,7 +38,7 @@ function jobPairs(task, number, duration) {
     ["completed", finished ? instant(complete[i]) : "never"],
   ];
   if (finished) pairs.push(["response", exact(response[i])]);
-  const over = (finished ? complete[i] : duration) - deadline;
+  const over = overAt(task, task.jobs, i, end) - deadline;
   if (over > 0) pairs.push(["past the deadline by", exact(over), true]);
   if (finished && task.bound !== null) {
     pairs.push(["bound", `${exact(task.bound)} (${(100 * response[i] / task.bound).toFixed(1)}%)`, response[i] > task.bound]);
@@ -63,7 +63,7 @@ function coreTip(data, core, time, slack, part) {
   if (i < 0) return null;
   const task = data.tasks[list.task[i]];
   const ghost = part === "ghost" ? "Ghost of " : "";
-  const pairs = [...stretchPairs(list, i), ["ended", ENDINGS[list.ending[i]]], ...jobPairs(task, list.job[i], data.duration)];
+  const pairs = [...stretchPairs(list, i), ["ended", ENDINGS[list.ending[i]]], ...jobPairs(task, list.job[i], data.end)];
   return tipContent(`${ghost}${task.name}, job ${list.job[i]}`, pairs);
 }
 
@@ -73,10 +73,10 @@ function taskTip(data, task, time, slack) {
     const i = stretchAt(list, time, slack);
     if (i < 0) continue;
     const pairs = [["on core", String(list.core[i])], ...stretchPairs(list, i), ["ended", ENDINGS[list.ending[i]]]];
-    return tipContent(`${ghost}${task.name}, job ${list.job[i]}`, [...pairs, ...jobPairs(task, list.job[i], data.duration)]);
+    return tipContent(`${ghost}${task.name}, job ${list.job[i]}`, [...pairs, ...jobPairs(task, list.job[i], data.end)]);
   }
   const i = firstAbove(task.jobs.release, time + slack, task.jobs.n) - 1;
   if (i < 0) return null;
-  const pairs = jobPairs(task, task.jobs.number[i], data.duration);
+  const pairs = jobPairs(task, task.jobs.number[i], data.end);
   return tipContent(`${task.name}, job ${task.jobs.number[i]}`, pairs);
 }
