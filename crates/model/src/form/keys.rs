@@ -23,6 +23,8 @@ pub(super) struct Section<'a> {
     pub place: Place,
     /// What complaints are about: `task "nav"`.
     pub subject: String,
+    /// The keys that unknown ones were most likely meant to be.
+    meant: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -33,14 +35,13 @@ impl Reader<'_> {
             self.malformed(place, "", subject, value, format!("a table with the keys {}", known.join(", ")));
             return None;
         };
-        let section = Section { table, place, subject };
+        let mut section = Section { table, place, subject, meant: Vec::new() };
         for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
             let name = key.get_ref().to_string();
-            let complaint = Complaint::UnknownKey {
-                nearest: nearest(&name, known.iter().copied()),
-                key: name,
-                known: known.to_vec(),
-            };
+            let nearest = nearest(&name, known.iter().copied());
+            section.meant.extend(nearest.clone());
+            let complaint =
+                Complaint::UnknownKey { nearest, key: name.chars().take(40).collect(), known: known.to_vec() };
             self.out.add(self.lines.place(key.span().start), &section.subject, complaint);
         }
         Some(section)
@@ -108,9 +109,9 @@ impl<'a> Section<'a> {
         self.table.iter().find(|(k, _)| k.get_ref() == key).map(|(_, value)| value)
     }
 
-    /// Reports a key that must be there, unless it is.
+    /// Reports a key that must be there, unless it is, or is misspelt.
     pub fn require(&self, reader: &mut Reader<'_>, key: &'static str, example: &str) {
-        if self.get(key).is_none() {
+        if self.get(key).is_none() && !self.meant.iter().any(|meant| meant == key) {
             let complaint = Complaint::MissingKey { key, example: example.into() };
             reader.out.add(self.place, &self.subject, complaint);
         }

@@ -21,8 +21,15 @@ const KINDS: [&str; 5] = ["partitioned-rm", "partitioned-edf", "global-rm", "glo
 pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     let lines = Lines::new(text);
     let (root, errors) = DeTable::parse_recoverable(text);
+    let mut last_line = 0;
     for error in &errors {
         let place = error.span().map(|span| lines.place(span.start));
+        // What follows on the same line is mostly the same mistake, seen from further on.
+        let line = place.map_or(0, |place| place.line);
+        if line != 0 && line == last_line {
+            continue;
+        }
+        last_line = line;
         // One line: a message of the TOML reader may have several.
         let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
         out.add(place, "", Complaint::Syntax { reason: format!("this is not TOML: {message}") });

@@ -161,7 +161,7 @@ fn read_list(actual: &Section<'_>, reader: &mut Reader<'_>) -> Option<DraftDeman
     let text = match read_text(&path) {
         Ok(text) => text,
         Err((None, Complaint::Unreadable { reason })) => {
-            let why = format!("file {} cannot be read: {reason}", shorten(&path.display().to_string()));
+            let why = format!("file {} cannot be read: {reason}", shorten(&name.value));
             let remedy = "name a text file beside the system file, one time on each line";
             reader.out.refuse(name.place, &actual.subject, why, remedy);
             return None;

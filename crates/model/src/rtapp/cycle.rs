@@ -66,6 +66,11 @@ pub(super) fn read_phase(fields: &Fields<'_>, known: &[&'static str], reader: &m
                 None => sound = false,
             },
             None if known.contains(&member.key.as_str()) => {}
+            None if matches!(member.key.as_str(), "exec" | "resources") => {
+                let why = format!("{:?} belongs to the grammar of old versions of rt-app", member.key);
+                reader.out.refuse(member.place, &fields.subject, why, "write a \"run\" and a \"timer\"");
+                sound = false;
+            }
             None => {
                 let all: Vec<&'static str> = known.iter().copied().chain(["run", "sleep", "timer"]).collect();
                 fields.unknown(member, &all, reader);
@@ -115,9 +120,10 @@ fn read_timer(member: &Member, fields: &Fields<'_>, reader: &mut Reader<'_>) -> 
         return None;
     };
     let timer = Fields::open(value, subject, reader)?;
-    timer.check_known(&["ref", "period", "mode"], reader);
+    let known = timer.check_known(&["ref", "period", "mode"], reader);
     let period = timer.microseconds("period", reader);
-    if period.is_absent() {
+    // A misspelt key has been complained about already.
+    if period.is_absent() && known {
         let complaint = Complaint::MissingKey { key: "period", example: "\"period\" : 10000".into() };
         reader.out.add(timer.place, &timer.subject, complaint);
     }

@@ -53,10 +53,14 @@ impl<'a> Fields<'a> {
         self.members.iter().rev().find(|member| member.key == key).and_then(|member| member.value.as_ref())
     }
 
-    pub fn check_known(&self, known: &[&'static str], reader: &mut Reader<'_>) {
-        for member in self.members.iter().filter(|member| !known.contains(&member.key.as_str())) {
+    /// Reports keys that are not among these; whether there are none.
+    pub fn check_known(&self, known: &[&'static str], reader: &mut Reader<'_>) -> bool {
+        let mut strangers = self.members.iter().filter(|member| !known.contains(&member.key.as_str())).peekable();
+        let none = strangers.peek().is_none();
+        for member in strangers {
             self.unknown(member, known, reader);
         }
+        none
     }
 
     pub fn unknown(&self, member: &Member, known: &[&'static str], reader: &mut Reader<'_>) {

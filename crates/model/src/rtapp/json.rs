@@ -150,10 +150,11 @@ impl Parser<'_> {
             } else {
                 None
             };
+            let wanted = if value.is_some() { "a comma or }" } else { "a colon, a comma or }" };
             members.push(Member { key, place, value });
             self.skip()?;
             if !self.take(',') && self.peek() != Some('}') {
-                return Err(self.expected(", or }"));
+                return Err(self.expected(wanted));
             }
         }
     }
@@ -169,7 +170,7 @@ impl Parser<'_> {
             values.push(self.value(depth + 1)?);
             self.skip()?;
             if !self.take(',') && self.peek() != Some(']') {
-                return Err(self.expected(", or ]"));
+                return Err(self.expected("a comma or ]"));
             }
         }
     }
@@ -261,7 +262,7 @@ mod tests {
             ("{\n \"a\": }", 2, "a value expected"),
             ("{ \"a\": \"b\n\" }", 1, "does not end"),
             ("{ /* ", 1, "comment"),
-            ("{ \"a\": [1, 2 }", 1, ", or ]"),
+            ("{ \"a\": [1, 2 }", 1, "a comma or ]"),
             ("{}\nx", 2, "after the end"),
             ("", 1, "the file ends"),
             ("{ \"\\q\": 1}", 1, "\\uXXXX"),

@@ -96,7 +96,6 @@ pub(super) struct Choice {
 /// Chooses the policy that keeps the meaning of the file; nothing if there is none.
 pub(super) fn choose(threads: &[Thread], cores: usize, reader: &mut Reader<'_>) -> Option<Choice> {
     let bound = bindings(threads, cores, reader)?;
-    check_reservations(threads, reader);
     let any = |class| threads.iter().any(|thread| thread.class.value == class);
     if any(Class::Fixed) {
         if !check_unmixed(threads, reader) {
@@ -168,9 +167,7 @@ fn all_or_none(
 ) -> Option<Vec<Option<CoreId>>> {
     let named = threads.iter().filter_map(|thread| thread.cpus.as_ref()).flat_map(|cpus| &cpus.value).max();
     if named == Some(&0) {
-        for core in &mut bound {
-            *core = Some(CoreId(0));
-        }
+        bound.fill(Some(CoreId(0)));
     }
     let ours = || threads.iter().zip(&bound).filter(|(thread, _)| concerned(thread));
     let first = ours().find(|(_, core)| core.is_some());
@@ -224,22 +221,5 @@ fn check_rate_monotonic(threads: &[Thread], bound: &[Option<CoreId>], reader: &m
         if tied.is_some() {
             reader.note("of tasks with equal priority, the one with the shorter period goes first here");
         }
-    }
-}
-
-/// A reservation is a task here, so it has the task's period.
-fn check_reservations(threads: &[Thread], reader: &mut Reader<'_>) {
-    for thread in threads.iter().filter(|thread| thread.class.value == Class::Deadline) {
-        // As in rt-app: the period is the runtime where the file does not say.
-        let reserved = thread.reservation.period.get().or(thread.reservation.runtime.get());
-        let Some(reserved) = reserved.filter(|at| at.value != thread.cycle.period.value) else { continue };
-        let what = if thread.reservation.period.is_absent() {
-            "the period of its reservation (\"dl-runtime\", since there is no \"dl-period\")"
-        } else {
-            "the period of its reservation"
-        };
-        let limit = format!("not the {} from release to release", thread.cycle.period.value);
-        let remedy = "set \"dl-period\" to that";
-        reader.out.out_of_range(reserved.place, &thread.subject, what, reserved.value, limit, remedy);
     }
 }

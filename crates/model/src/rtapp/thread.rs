@@ -77,6 +77,7 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
         return None;
     };
     let fields = Fields::open(value, subject.clone(), reader)?;
+    let phases = read_phases(&fields, reader);
     let instances = match fields.integer("instance", "a whole number from 0", reader) {
         Given::Is(at) if at.value < 0 || at.value > MAX_TASKS as i64 => {
             let limit = format!("not between 0 and {MAX_TASKS}");
@@ -87,7 +88,6 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
         Given::Absent => At { value: 1, place: member.place },
         Given::Broken => return None,
     };
-    let phases = read_phases(&fields, reader);
     if instances.value == 0 {
         reader.note(format!("{subject} has 0 instances and is left out"));
         return None;
@@ -107,6 +107,7 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
     ignore(&fields, reader);
     let phases = phases?;
     let cycle = cycle::of(&phases, &fields, instances.value, reader)?;
+    check_reservation(&reservation, class.value, &cycle, &subject, reader);
     Some(Thread {
         name: member.key.clone(),
         subject,
@@ -248,7 +249,7 @@ fn read_reservation(fields: &Fields<'_>, class: Class, reader: &mut Reader<'_>) 
         }
         for key in ["period", "deadline"] {
             if let Some(value) = fields.get(key) {
-                let why = format!("{key:?} belongs to the grammar of SCHED_DEADLINE or of old versions of rt-app");
+                let why = format!("{key:?} belongs to the grammar of old versions of rt-app");
                 reader.out.refuse(value.place, &fields.subject, why, "write a \"timer\" with a period");
             }
         }
@@ -257,6 +258,22 @@ fn read_reservation(fields: &Fields<'_>, class: Class, reader: &mut Reader<'_>) 
         reader.out.refuse(fields.place, &fields.subject, why, "add one, in microseconds");
     }
     reservation
+}
+
+/// A reservation is a task here, so it has the task's period.
+fn check_reservation(reservation: &Reservation, class: Class, cycle: &Cycle, subject: &str, reader: &mut Reader<'_>) {
+    // As in rt-app: the period is the runtime where the file does not say.
+    let reserved = reservation.period.get().or(reservation.runtime.get());
+    let Some(reserved) = reserved.filter(|at| class == Class::Deadline && at.value != cycle.period.value) else {
+        return;
+    };
+    let what = if reservation.period.is_absent() {
+        "the period of its reservation (\"dl-runtime\", since there is no \"dl-period\")"
+    } else {
+        "the period of its reservation"
+    };
+    let limit = format!("not the {} from release to release", cycle.period.value);
+    reader.out.out_of_range(reserved.place, subject, what, reserved.value, limit, "set \"dl-period\" to that");
 }
 
 impl Thread {

@@ -1,0 +1,276 @@
+//! Broken files, one kind of fault each: every one is refused on the line of the fault, in words that say what it is
+//! and what to do.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tactus_model::{Problem, System};
+
+/// A file, and for each complaint the line that it must name and words that it must contain.
+type Case = (&'static str, &'static [(usize, &'static str)]);
+
+const CASES: &[Case] = &[
+    ("01-not-toml.toml", &[(3, "this is not TOML")]),
+    ("02-unknown-key.toml", &[(12, "key \"peroid\" is not known here; did you mean \"period\"?")]),
+    ("03-unknown-table.toml", &[(9, "key \"machin\" is not known here; did you mean \"machine\"?")]),
+    ("04-no-tasks.toml", &[(2, "\"task\" is missing; add a line like [[task]]")]),
+    ("05-nothing.toml", &[(1, "\"system\" is missing"), (1, "\"policy\" is missing"), (1, "\"task\" is missing")]),
+    (
+        "06-not-a-time.toml",
+        &[
+            (12, "offset is 5; write a time like \"25 ms\""),
+            (13, "period is \"10\"; write a time"),
+            (14, "deadline is \"10 msec\"; write a time"),
+        ],
+    ),
+    (
+        "07-zero-and-negative.toml",
+        &[
+            (4, "duration is 0 ns, no time at all"),
+            (12, "offset is \"-1 ms\", less than nothing"),
+            (13, "period is 0 ns, less than the shortest, 100 µs; lengthen it"),
+            (14, "execution is 0 ns, less than the 1 µs that every job takes; raise it"),
+        ],
+    ),
+    ("08-overflow.toml", &[(12, "period is \"99999999999999999999 s\", more than"), (18, "\"100000 s\", more than")]),
+    ("09-too-fine.toml", &[(13, "execution is \"1000.5 ns\", finer than a nanosecond")]),
+    ("10-period-too-short.toml", &[(15, "period is 500 µs, less than the 640 µs that 10000 instructions take")]),
+    (
+        "11-execution-exceeds-period.toml",
+        &[(14, "execution at level B is 12 ms, more than its period of 10 ms; lower it or lengthen the period")],
+    ),
+    ("12-deadline-exceeds-period.toml", &[(12, "deadline is 15 ms, more than its period of 10 ms; lower it")]),
+    ("13-execution-exceeds-deadline.toml", &[(14, "execution is 2 ms, more than its deadline of 1 ms")]),
+    ("14-mc2-deadline.toml", &[(12, "deadline is 8 ms, not its period of 10 ms, as MC² needs it; remove it")]),
+    (
+        "15-level-without-mc2.toml",
+        &[
+            (11, "a level is given, but policy \"partitioned-edf\" knows no levels; remove it"),
+            (20, "times for levels are given, but policy"),
+            (25, "its jobs are to take the time of a level, but the policy knows no levels"),
+        ],
+    ),
+    ("16-mc2-without-level.toml", &[(9, "\"level\" is missing; add a line like level = \"C\"")]),
+    (
+        "17-missing-level-time.toml",
+        &[(14, "execution at level B is missing; a task of level A needs its time at A, B and C")],
+    ),
+    ("18-levels-out-of-order.toml", &[(14, "execution at level C is 2 ms, more than the 1 ms at level B")]),
+    ("19-core-missing.toml", &[(9, "\"core\" is missing; add a line like core = 0")]),
+    ("20-core-out-of-range.toml", &[(11, "core is 2, not one of the system's cores, 0 to 1")]),
+    ("21-core-not-wanted.toml", &[(12, "a core is given, but level C runs on any core; remove it")]),
+    (
+        "22-global-with-core.toml",
+        &[(11, "a core is given, but policy \"global-edf\" runs a task on any core; remove it")],
+    ),
+    ("23-too-many-cores.toml", &[(3, "cores is 9, not between 1 and 8")]),
+    ("24-duplicate-task.toml", &[(20, "task \"nav\" is there already, on line 10")]),
+    (
+        "25-bad-name.toml",
+        &[
+            (3, "name is \"../out\"; write a letter or digit"),
+            (11, "name is \"flight control\""),
+            (16, "name is \"\""),
+            (21, "31 in all at most"),
+        ],
+    ),
+    ("26-unknown-policy.toml", &[(7, "there is no policy \"partitioned-edff\"; did you mean \"partitioned-edf\"?")]),
+    ("27-parameter-of-another-policy.toml", &[(8, "key \"slack-shifting\" is not known here; known are kind")]),
+    ("28-unknown-component.toml", &[(11, "there is no component \"navigatoin\"; did you mean \"navigation\"?")]),
+    ("29-unknown-service.toml", &[(18, "there is no service \"sensor.raed\"; did you mean \"sensor.read\"?")]),
+    ("30-self-grant.toml", &[(19, "it is granted \"fix\" of its own; call the function directly")]),
+    ("31-circular-grants.toml", &[(19, "in a circle: a → b → c → a; take one of these grants away")]),
+    ("32-no-such-crate.toml", &[(17, "crate \"crates/missing\" has no Cargo.toml; name the folder")]),
+    ("33-memory-too-small.toml", &[(4, "memory is 16 MiB, less than kernel and tasks need")]),
+    (
+        "34-memory-not-whole.toml",
+        &[
+            (4, "memory is 100000 KiB, not a whole number of MiB"),
+            (12, "memory is \"64 KB\"; write a size like \"32 KiB\""),
+        ],
+    ),
+    (
+        "35-beta-impossible.toml",
+        &[
+            (11, "deviation is 0.6, outside what a beta distribution with mean 0.5 can have"),
+            (17, "probability is 1.5, outside 0 to 1"),
+            (23, "mean is 1, not between 0 and 1"),
+        ],
+    ),
+    ("36-uniform-upside-down.toml", &[(11, "min is 2 ms, more than max, 1 ms; exchange the two")]),
+    (
+        "37-list-missing.toml",
+        &[(11, "file \"lists/missing.txt\" cannot be read"), (17, "the number of times in \"lists/empty.txt\" is 0")],
+    ),
+    ("38-list-broken.toml", &[(4, "job time is \"2\"; write a time"), (5, "job time is \"0 ms\"; write a time")]),
+    (
+        "39-mixed-actual.toml",
+        &[(11, "it mixes several ways to say it; write a time, or"), (17, "it says nothing; write")],
+    ),
+    ("40-first-deadline-after-the-end.toml", &[(11, "its first deadline is 1.005 s, after the end of the run at 1 s")]),
+    ("41-too-many-tasks.toml", &[(1209, "the number of tasks is 241, more than 240; leave some out")]),
+    ("42-impossible-instruction.toml", &[(10, "instruction is 3 ns, which no machine offers; choose one of 1, 2, 4")]),
+    (
+        "43-wrong-types.toml",
+        &[
+            (2, "[system] is 3; write a table"),
+            (3, "kind is 1; write one of"),
+            (3, "enforce is \"yes\"; write true or false"),
+            (4, "task is \"none\"; write [[task]], in double brackets"),
+            (5, "component number 1 is 1; write a table"),
+        ],
+    ),
+    (
+        "44-missing-keys.toml",
+        &[
+            (2, "\"cores\" is missing"),
+            (2, "\"duration\" is missing"),
+            (4, "\"kind\" is missing"),
+            (6, "\"name\" is missing"),
+            (6, "\"period\" is missing"),
+            (6, "\"execution\" is missing"),
+            (8, "\"name\" is missing"),
+            (8, "\"crate\" is missing"),
+        ],
+    ),
+    (
+        "45-actual-level-absent.toml",
+        &[(12, "its jobs are to take the time of level A, but it has no execution time there")],
+    ),
+    ("46-component-with-memory.toml", &[(12, "this task runs a component; remove it")]),
+    ("60-not-json.json", &[(5, "this is not JSON: a colon, a comma or } expected, but there is '1'")]),
+    ("61-open-comment.json", &[(3, "this comment does not end")]),
+    (
+        "62-lock.json",
+        &[(5, "event \"lock\" is not supported: tasks share no locks"), (7, "event \"unlock\" is not supported")],
+    ),
+    ("63-barrier.json", &[(6, "event \"barrier\" is not supported: tasks wait for time only, not for each other")]),
+    (
+        "64-suspend-without-value.json",
+        &[(5, "event \"suspend\" is not supported"), (10, "event \"resume\" is not supported")],
+    ),
+    (
+        "65-memory-and-io.json",
+        &[
+            (5, "event \"mem\" is not supported"),
+            (7, "event \"iorun\" is not supported: there is no device to write to"),
+            (8, "event \"memrun\" is not supported"),
+        ],
+    ),
+    ("66-fork.json", &[(5, "event \"fork\" is not supported: all tasks are there from the start")]),
+    ("67-taskgroup.json", &[(5, "\"taskgroup\" \"/tg1\": groups of tasks share no budget here")]),
+    ("68-never-waits.json", &[(4, "it runs without ever waiting, so nothing releases its jobs; add a \"timer\"")]),
+    ("69-never-runs.json", &[(4, "it never runs; add a \"run\"")]),
+    ("70-suspends-itself.json", &[(6, "it sleeps in the middle of a job")]),
+    ("71-two-periods.json", &[(7, "the period of its timer is 10 ms, not 20 ms as on line 6")]),
+    (
+        "72-phase-policy.json",
+        &[(6, "\"cpus\" would change from phase to phase"), (7, "\"policy\" would change from phase to phase")],
+    ),
+    (
+        "73-priority-against-rate.json",
+        &[(6, "priority is 20, above that of task \"fast\" (10), whose period of 10 ms")],
+    ),
+    ("74-mixed-classes.json", &[(10, "its policy SCHED_OTHER stands beside the fixed priority of task \"a\"")]),
+    ("75-some-bound.json", &[(12, "it may run on any core, but task \"a\" is bound to one")]),
+    (
+        "76-reservation-period.json",
+        &[
+            (7, "the period of its reservation is 5 ms, not the 10 ms"),
+            (11, "a SCHED_DEADLINE task has no \"dl-runtime\""),
+        ],
+    ),
+    ("77-some-cores.json", &[(6, "\"cpus\" names 2 of 3 cores; name one core or all")]),
+    ("78-too-many-cores.json", &[(5, "a core of \"cpus\" is 64, not between 0 and 7")]),
+    ("79-shared-timer.json", &[(7, "its 2 instances share the timer \"tick\"")]),
+    ("80-ends-early.json", &[(5, "the end of its last loop is 30 ms, before the run does at 1 s")]),
+    (
+        "81-unknown-names.json",
+        &[
+            (5, "key \"polcy\" is not known here; did you mean \"policy\"?"),
+            (10, "there is no policy \"SCHED_FIFOO\"; did you mean \"SCHED_FIFO\"?"),
+            (12, "key \"periode\" is not known here; did you mean \"period\"?"),
+            (15, "key \"globl\" is not known here; did you mean \"global\"?"),
+        ],
+    ),
+    (
+        "82-wrong-types.json",
+        &[
+            (5, "instance is \"two\"; write a whole number"),
+            (6, "run is -5; write a whole number of microseconds"),
+            (7, "timer is 10000; write an object"),
+            (9, "task \"b\" is 7; write an object"),
+            (11, "cpus is 1; write a list of cores"),
+            (12, "loop is 0, neither -1 nor more than 0"),
+            (13, "run is 1.5; write a whole number of microseconds"),
+        ],
+    ),
+    ("83-no-tasks.json", &[(1, "\"tasks\" is missing")]),
+    (
+        "84-old-grammar.json",
+        &[
+            (5, "\"exec\" belongs to the grammar of old versions"),
+            (6, "\"period\" belongs"),
+            (7, "\"deadline\" belongs"),
+        ],
+    ),
+    ("85-longer-than-its-period.json", &[(6, "execution is 12 ms, more than its period of 10 ms")]),
+    ("86-bound-best-effort.json", &[(5, "a best-effort task is bound to a core")]),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/broken")
+}
+
+#[test]
+fn every_kind_of_broken_file_is_refused_on_its_line_with_words_that_help() {
+    let mut wrong = Vec::new();
+    for (name, expected) in CASES {
+        let problems = match System::read(&folder().join(name)) {
+            Ok(_) => {
+                wrong.push(format!("{name} was accepted"));
+                continue;
+            }
+            Err(problems) => problems,
+        };
+        let found = |line: usize, words: &str| {
+            let here = |p: &&Problem| p.place.is_some_and(|place| place.line == line);
+            problems.iter().filter(here).any(|problem| problem.to_string().contains(words))
+        };
+        if problems.len() != expected.len() || !expected.iter().all(|(line, words)| found(*line, words)) {
+            wrong.push(format!("{name} was refused with\n{problems}"));
+        }
+        for problem in &problems {
+            let text = problem.to_string();
+            // Where, what about it, and what to do, on one line.
+            assert!(text.lines().count() == 1 && text.len() < 500, "{text}");
+            assert!(text.starts_with(&format!("{}:", problem.file.display())), "{text}");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn no_broken_file_is_left_out_of_the_table() {
+    let listed: BTreeSet<String> = CASES.iter().map(|(name, _)| name.to_string()).collect();
+    let entries =
+        std::fs::read_dir(folder()).expect("the folder of broken files").map(|entry| entry.expect("an entry"));
+    let files = entries.filter(|entry| entry.path().is_file());
+    let there: BTreeSet<String> = files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(listed, there);
+    assert!(listed.len() >= 30);
+}
+
+#[test]
+fn a_file_of_another_name_or_that_is_not_there_or_not_text_is_refused() {
+    let read = |path: &Path| System::read(path).expect_err("accepted").to_string();
+    assert!(read(Path::new("system.yaml")).contains("neither .toml nor .json"));
+    assert!(read(Path::new("missing.toml")).contains("cannot be read"));
+    assert!(read(&std::env::temp_dir().join("nowhere/x.json")).contains("cannot be read"));
+    let folder = std::env::temp_dir().join(format!("tactus-model-{}.toml", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    assert!(read(&folder).contains("not an ordinary file"));
+    let binary = folder.join("binary.toml");
+    std::fs::write(&binary, b"[system]\ncores = \xff\n").expect("a file");
+    assert!(read(&binary).contains("binary.toml:2: this is not UTF-8"), "{}", read(&binary));
+    std::fs::remove_dir_all(&folder).expect("to be removed");
+}

@@ -1,0 +1,214 @@
+//! Nothing that a file can hold makes the reader panic, run away, or accept what breaks its own rules.
+
+use proptest::prelude::*;
+use std::path::Path;
+use tactus_model::{Policy, System};
+use tactus_time::{Duration, Level, TaskId};
+
+const TOML: [&str; 5] = [
+    include_str!("../../../examples/avionics.toml"),
+    include_str!("../../../examples/mc2-example.toml"),
+    include_str!("../../../examples/partitioned-edf.toml"),
+    include_str!("../../../examples/broken/35-beta-impossible.toml"),
+    include_str!("../../../examples/broken/31-circular-grants.toml"),
+];
+const JSON: [&str; 4] = [
+    include_str!("../../../examples/rt-app/deadline.json"),
+    include_str!("../../../examples/rt-app/fixed-priority.json"),
+    include_str!("../../../examples/broken/71-two-periods.json"),
+    include_str!("../../../examples/broken/81-unknown-names.json"),
+];
+/// Pieces that are likely to lead somewhere.
+const PIECES: [&str; 24] = [
+    "[[task]]\n",
+    "name = \"x\"\n",
+    "{",
+    "}",
+    "\"",
+    "[",
+    "]",
+    "= ",
+    "\n",
+    "level = \"B\"\n",
+    "-1",
+    "\"1e99 s\"",
+    "99999999999999999999",
+    "0.5",
+    "actual = { scale = \"1 ms\", mean = 0.5, deviation = 0.1 }\n",
+    "\u{b5}s",
+    "\"run\" : 1000,",
+    "\"loop\" : -1,",
+    "\"loop\" : 4000000000,",
+    "\"timer\" : { \"ref\" : \"u\", \"period\" : 10 },",
+    "\"sleep\" : 9223372036854775807,",
+    "\"instance\" : 4294967296,",
+    "/*",
+    "\\u",
+];
+
+/// One change to a text, made of bytes so that UTF-8 breaks too.
+#[derive(Clone, Debug)]
+enum Change {
+    Flip(prop::sample::Index, u8),
+    Cut(prop::sample::Index, usize),
+    Truncate(prop::sample::Index),
+    DropLine(prop::sample::Index),
+    RepeatLine(prop::sample::Index),
+    SwapLines(prop::sample::Index, prop::sample::Index),
+    Insert(prop::sample::Index, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    use prop::sample::Index;
+    let index = any::<Index>;
+    prop_oneof![
+        (index(), any::<u8>()).prop_map(|(at, bits)| Change::Flip(at, bits)),
+        (index(), 1..40_usize).prop_map(|(at, length)| Change::Cut(at, length)),
+        index().prop_map(Change::Truncate),
+        index().prop_map(Change::DropLine),
+        index().prop_map(Change::RepeatLine),
+        (index(), index()).prop_map(|(a, b)| Change::SwapLines(a, b)),
+        (index(), 0..PIECES.len()).prop_map(|(at, piece)| Change::Insert(at, piece)),
+    ]
+}
+
+fn apply(text: &str, changes: &[Change]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for change in changes {
+        if bytes.is_empty() {
+            break;
+        }
+        let lines = |bytes: &[u8]| bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+        match change {
+            Change::Flip(at, bits) => {
+                let at = at.index(bytes.len());
+                bytes[at] ^= bits;
+            }
+            Change::Cut(at, length) => {
+                let start = at.index(bytes.len());
+                let end = (start + length).min(bytes.len());
+                bytes.drain(start..end);
+            }
+            Change::Truncate(at) => bytes.truncate(at.index(bytes.len())),
+            Change::DropLine(at) => {
+                let mut all = lines(&bytes);
+                all.remove(at.index(all.len()));
+                bytes = all.concat();
+            }
+            Change::RepeatLine(at) => {
+                let mut all = lines(&bytes);
+                let at = at.index(all.len());
+                all.insert(at, all[at].clone());
+                bytes = all.concat();
+            }
+            Change::SwapLines(a, b) => {
+                let mut all = lines(&bytes);
+                let (a, b) = (a.index(all.len()), b.index(all.len()));
+                all.swap(a, b);
+                bytes = all.concat();
+            }
+            Change::Insert(at, piece) => {
+                let at = at.index(bytes.len());
+                bytes.splice(at..at, PIECES[*piece].bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads the text in both formats. What is refused has words for it; what is accepted keeps the rules.
+fn read(text: &str) -> Result<(), TestCaseError> {
+    // A folder that is not there: no changed file name may lead anywhere.
+    let source = Path::new("nowhere/at/all/system.toml");
+    for result in [System::parse_toml(text, source), System::parse_rt_app(text, source)] {
+        match result {
+            Ok(system) => check(&system)?,
+            Err(problems) => {
+                for problem in &problems {
+                    prop_assert!(!problem.to_string().is_empty());
+                    let lines = text.lines().count() + 1;
+                    prop_assert!(problem.place.is_none_or(|place| (1..=lines).contains(&place.line)), "{problem}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rules that the rest of Tactus relies on, written down a second time.
+fn check(system: &System) -> Result<(), TestCaseError> {
+    let mc2 = matches!(system.policy, Policy::Mc2 { .. });
+    prop_assert!((1..=8).contains(&system.cores) && !system.duration.is_zero());
+    prop_assert!((1..=240).contains(&system.tasks.len()));
+    for (i, task) in system.tasks.iter().enumerate() {
+        prop_assert_eq!(task.level.is_some(), mc2);
+        let bound = match system.policy {
+            Policy::PartitionedRm | Policy::PartitionedEdf => true,
+            Policy::GlobalRm | Policy::GlobalEdf => false,
+            Policy::Mc2 { .. } => task.level <= Some(Level::B),
+        };
+        prop_assert_eq!(task.core.is_some(), bound);
+        prop_assert!(task.core.is_none_or(|core| core.index() < system.cores));
+        prop_assert!(task.period >= Duration::from_micros(100));
+        prop_assert!(!task.deadline.is_zero() && task.deadline <= task.period);
+        prop_assert!(!mc2 || task.deadline == task.period);
+        prop_assert!(task.budget() <= task.deadline && !task.budget().is_zero());
+        let times: Vec<Duration> = task.execution.iter().flatten().copied().collect();
+        prop_assert!(times.windows(2).all(|pair| pair[0] >= pair[1]));
+        for level in Level::ALL {
+            let own = task.level.unwrap_or_default();
+            prop_assert!(level < own || task.execution[level.index()].is_some());
+        }
+        for job in [0, 1, 2, u32::MAX] {
+            prop_assert!(task.demand(system.seed, TaskId(i as u16), job) >= tactus_model::SHORTEST_JOB);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+    #[test]
+    fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        read(&String::from_utf8_lossy(&bytes))?;
+    }
+
+    #[test]
+    fn any_mixture_of_likely_pieces_is_read_without_panic(pieces in prop::collection::vec(0..PIECES.len(), 0..40)) {
+        let text: String = pieces.into_iter().map(|piece| PIECES[piece]).collect();
+        read(&text)?;
+    }
+
+    #[test]
+    fn any_change_of_a_system_file_is_read_without_panic(
+        which in 0..TOML.len(), changes in prop::collection::vec(change(), 1..6)
+    ) {
+        read(&apply(TOML[which], &changes))?;
+    }
+
+    #[test]
+    fn any_change_of_an_rt_app_file_is_read_without_panic(
+        which in 0..JSON.len(), changes in prop::collection::vec(change(), 1..6)
+    ) {
+        read(&apply(JSON[which], &changes))?;
+    }
+}
+
+/// The same for longer: `TACTUS_FUZZ_CASES=1000000 cargo test -p tactus-model --release -- --ignored`.
+#[test]
+#[ignore = "runs as long as TACTUS_FUZZ_CASES asks for"]
+fn a_long_search_finds_no_panic() {
+    let cases = std::env::var("TACTUS_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000);
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let all: Vec<&'static str> = TOML.iter().chain(&JSON).copied().collect();
+    let strategy = (0..all.len(), prop::collection::vec(change(), 1..12));
+    let result = runner.run(&strategy, |(which, changes)| read(&apply(all[which], &changes)));
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
