@@ -206,6 +206,10 @@ fn notify(thread: &Thread) -> Result<(), Error> {
     }
     // SAFETY: APIC numbers are written during set-up only.
     apic::notify(unsafe { (*percore::of(target as usize)).apic });
+    if crate::turn() != 0 {
+        // Where cores take turns, the receiver can only look when this one lets it.
+        core::hint::spin_loop();
+    }
     Ok(())
 }
 

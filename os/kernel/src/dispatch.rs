@@ -40,9 +40,18 @@ pub fn run(core: &mut Core, next: *mut Thread) -> *const Registers {
     core.current = next;
     // SAFETY: `next` is this core's, as the caller promises.
     match unsafe { next.as_mut() } {
-        None => leave_kernel(core, core::ptr::null()),
+        None => {
+            if crate::turn() != 0 {
+                // A core that sleeps has no turn to end: only the time-out may wake it.
+                start_timer_for_sleep(core);
+            }
+            leave_kernel(core, core::ptr::null())
+        }
         Some(thread) => {
             let end = thread.registers_end();
+            if crate::turn() != 0 {
+                start_timer(core);
+            }
             core.registers_end = end;
             core.descriptors.set_save_area(end);
             core.enter_space(component::get(thread.component).space);
@@ -94,12 +103,26 @@ pub fn arm(core: &mut Core, expiry: u64) {
     }
 }
 
-/// Starts the timer for the time-out, or for as much of the way as the timer can count.
-pub fn start_timer(core: &Core) {
+fn start_timer_for_sleep(core: &Core) {
     if core.expiry == NO_TIMEOUT {
         apic::start_timer(0);
         return;
     }
     let ticks = core.expiry.saturating_sub(time_stamp());
+    apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
+}
+
+/// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and on
+/// a machine whose cores take turns no further than a turn may last ([`crate::turn`]).
+pub fn start_timer(core: &Core) {
+    let turn = crate::turn();
+    if core.expiry == NO_TIMEOUT && turn == 0 {
+        apic::start_timer(0);
+        return;
+    }
+    let mut ticks = core.expiry.saturating_sub(time_stamp());
+    if turn != 0 {
+        ticks = ticks.min(turn);
+    }
     apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
 }

@@ -49,7 +49,10 @@ fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
         VECTOR_TIMER => {
             apic::end_of_interrupt();
             if time_stamp() < core.expiry {
-                // The timer cannot count that far at once, or was meant for an older time-out.
+                // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
+                if crate::turn() != 0 {
+                    core::hint::spin_loop();
+                }
                 start_timer(core);
                 return go_on(core);
             }

@@ -98,14 +98,3 @@ pub fn silence_legacy() {
     out8(0x21, 0xff);
     out8(0xa1, 0xff);
 }
-
-/// Lets the old timer run without interrupting anybody. An emulator that gives cores turns ends a turn at each of its
-/// events, so this bounds a turn.
-pub fn bound_turns(divisor: u32) {
-    if divisor == 0 {
-        return;
-    }
-    out8(0x43, 0x34);
-    out8(0x40, divisor as u8);
-    out8(0x40, (divisor >> 8) as u8);
-}

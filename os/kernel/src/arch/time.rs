@@ -11,6 +11,8 @@ pub struct Rates {
     pub time_stamp: u64,
     /// The APIC timer's.
     pub apic: u64,
+    /// Whether this is QEMU's own processor, whose cores take turns.
+    pub emulated: bool,
 }
 
 /// Finds the rates: known for QEMU's own processors, measured otherwise. The APIC must be set up.
@@ -29,7 +31,7 @@ pub fn rates() -> Rates {
     let emulated = [u32::from_le_bytes(*b"TCGT"), u32::from_le_bytes(*b"CGTC"), u32::from_le_bytes(*b"GTCG")];
     if hypervisor == emulated {
         // Both count nanoseconds of the emulator's clock.
-        return Rates { time_stamp: 1_000_000_000, apic: 1_000_000_000 };
+        return Rates { time_stamp: 1_000_000_000, apic: 1_000_000_000, emulated: true };
     }
     measure()
 }
@@ -49,5 +51,5 @@ fn measure() -> Rates {
     let (end, rest) = (time_stamp(), apic::timer_count());
     apic::start_timer(0);
     let per_second = |counted: u64| counted * 1_193_182 / u64::from(TICKS);
-    Rates { time_stamp: per_second(end - start), apic: per_second(u64::from(count - rest)) }
+    Rates { time_stamp: per_second(end - start), apic: per_second(u64::from(count - rest)), emulated: false }
 }
