@@ -42,6 +42,7 @@ class Page {
     const { gantt } = this;
     const chips = document.getElementById("level-chips");
     const levels = [...new Set(this.data.tasks.map((task) => task.level))].filter((level) => level !== null).sort();
+    if (!levels.length) document.getElementById("legend-runs").textContent = "runs";
     for (const level of levels.length > 1 ? levels : []) {
       const chip = element("button", LEVELS[level]);
       chip.type = "button";
@@ -240,5 +241,6 @@ readData().then((data) => {
   new Page(data);
 }).catch((error) => {
   const notice = element("p", `The schedule cannot be drawn: ${error.message}. The tables hold every figure.`, "card notice");
+  notice.id = "failed";
   document.getElementById("schedule").before(notice);
 });
