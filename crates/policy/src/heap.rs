@@ -73,19 +73,20 @@ impl Heap {
             return;
         }
         let mut hole = 0;
-        loop {
-            let mut child = 2 * hole + 1;
-            if child >= entries.len() {
-                break;
+        // Values are read before they are compared, so that the choice of the child needs no branch.
+        while let Some(&[left, right]) = entries.get(2 * hole + 1..2 * hole + 3) {
+            let (child, below) = if right < left { (2 * hole + 2, right) } else { (2 * hole + 1, left) };
+            if key < below {
+                entries[hole] = key;
+                return;
             }
-            if child + 1 < entries.len() && entries[child + 1] < entries[child] {
-                child += 1;
-            }
-            if key < entries[child] {
-                break;
-            }
-            entries[hole] = entries[child];
+            entries[hole] = below;
             hole = child;
+        }
+        let last = 2 * hole + 1;
+        if last < entries.len() && entries[last] < key {
+            entries[hole] = entries[last];
+            hole = last;
         }
         entries[hole] = key;
     }

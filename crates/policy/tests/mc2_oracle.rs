@@ -59,8 +59,17 @@ fn slot_owner(table: &Table, now: u64) -> Option<usize> {
     Some(slot.task.index())
 }
 
-/// What runs at levels A to C in each nanosecond, A and B with their core, and how many cores run D.
-type Moment = (BTreeSet<(Option<usize>, u16, u32)>, usize);
+/// One nanosecond.
+#[derive(Default, PartialEq, Debug)]
+struct Moment {
+    /// What runs at levels A to C: core (for A and B), task, job.
+    run: BTreeSet<(Option<usize>, u16, u32)>,
+    /// Whose ghosts are selected at levels B and C: core (for B), task. At A a ghost may be noted for longer than its
+    /// budget lasts, up to the end of the slot.
+    ghosts: BTreeSet<(Option<usize>, u16)>,
+    /// How many cores run level D.
+    level_d: usize,
+}
 
 fn slowly(setup: &Setup, mc2: &Mc2, demand: &dyn Fn(TaskId, u32) -> Duration, ours: &[Moment], d: &[Vec<(u16, u32)>]) {
     let mut tasks: Vec<Slow> =
@@ -76,7 +85,7 @@ fn slowly(setup: &Setup, mc2: &Mc2, demand: &dyn Fn(TaskId, u32) -> Duration, ou
         let bids: BTreeMap<usize, Bid> =
             (0..tasks.len()).filter_map(|n| tasks[n].bid(n, mc2).map(|bid| (n, bid))).collect();
         let mut selected: Vec<Bid> = Vec::new();
-        let mut moment: Moment = Default::default();
+        let mut moment = Moment::default();
         let mut open = 0;
         for core in 0..setup.cores {
             let a = slot_owner(&mc2.tables[core], now).and_then(|owner| bids.get(&owner));
@@ -92,10 +101,11 @@ fn slowly(setup: &Setup, mc2: &Mc2, demand: &dyn Fn(TaskId, u32) -> Duration, ou
             if top.is_none() {
                 let b = b();
                 selected.extend(b);
+                moment.ghosts.extend(b.filter(|bid| bid.ghost).map(|bid| (Some(core), bid.task as u16)));
                 top = b.filter(|bid| !bid.ghost);
             }
             match top {
-                Some(bid) => moment.0.insert((Some(core), bid.task as u16, tasks[bid.task].job as u32)),
+                Some(bid) => moment.run.insert((Some(core), bid.task as u16, tasks[bid.task].job as u32)),
                 None => {
                     open += 1;
                     false
@@ -106,12 +116,13 @@ fn slowly(setup: &Setup, mc2: &Mc2, demand: &dyn Fn(TaskId, u32) -> Duration, ou
         c.sort_by_key(|bid| (bid.deadline, bid.task));
         c.truncate(open);
         for bid in c.iter().filter(|bid| !bid.ghost) {
-            moment.0.insert((None, bid.task as u16, tasks[bid.task].job as u32));
+            moment.run.insert((None, bid.task as u16, tasks[bid.task].job as u32));
             open -= 1;
         }
+        moment.ghosts.extend(c.iter().filter(|bid| bid.ghost).map(|bid| (None, bid.task as u16)));
         selected.extend(c);
         let waiting = bids.values().filter(|bid| setup.tasks[bid.task].level == Level::D).count();
-        moment.1 = open.min(waiting);
+        moment.level_d = open.min(waiting);
         assert_eq!(ours[now as usize], moment, "at {now}");
 
         // Which of D run is the policy's choice; the slow machine follows it, having checked that it may.
@@ -135,20 +146,31 @@ fn slowly(setup: &Setup, mc2: &Mc2, demand: &dyn Fn(TaskId, u32) -> Duration, ou
 
 fn moments(setup: &Setup, entries: &[Entry]) -> (Vec<Moment>, Vec<Vec<(u16, u32)>>) {
     let line = timeline(entries);
+    let mut records = entries.iter().flat_map(|entry| &entry.records).peekable();
+    let mut ghosts = BTreeSet::new();
     (0..END)
         .map(|now| {
+            while let Some(record) = records.next_if(|record| record.time.as_nanos() <= now) {
+                let Some(task) = record.task.filter(|_| record.level == 1 || record.level == 2) else { continue };
+                let ghost = ((record.level == 1).then_some(record.core.index()), task.0);
+                match record.kind {
+                    Record::GhostBegin => assert!(ghosts.insert(ghost), "a ghost in two places"),
+                    Record::GhostEnd => assert!(ghosts.remove(&ghost)),
+                    _ => {}
+                }
+            }
             let at = line.iter().rev().find(|(from, _)| from.as_nanos() <= now).expect("the run starts at zero");
-            let mut moment: Moment = Default::default();
+            let mut moment = Moment { ghosts: ghosts.clone(), ..Moment::default() };
             let mut d = Vec::new();
             for (core, job) in at.1.iter().enumerate() {
                 let Some((task, job)) = job else { continue };
                 match setup.tasks[task.index()].level {
-                    Level::A | Level::B => drop(moment.0.insert((Some(core), task.0, *job))),
-                    Level::C => drop(moment.0.insert((None, task.0, *job))),
+                    Level::A | Level::B => drop(moment.run.insert((Some(core), task.0, *job))),
+                    Level::C => drop(moment.run.insert((None, task.0, *job))),
                     Level::D => d.push((task.0, *job)),
                 }
             }
-            moment.1 = d.len();
+            moment.level_d = d.len();
             (moment, d)
         })
         .unzip()

@@ -51,7 +51,7 @@ impl Local {
 
     /// Charges the job that ran and does what the event or its budget asks. Whether it could go on.
     pub(crate) fn leave(&mut self, ran: Job, elapsed: Duration, event: Event, records: &mut Recorder) -> bool {
-        let task = &mut self.tasks[ran.place];
+        let task = &mut self.tasks[ran.place()];
         task.charge(elapsed);
         let goes_on = match event {
             Event::Complete => {
@@ -69,14 +69,14 @@ impl Local {
                 true
             }
         };
-        self.queue(ran.place);
+        self.queue(ran.place());
         goes_on
     }
 
     /// Uses up the budget of a ghost that was selected.
     pub(crate) fn drain(&mut self, ghost: &Ghost, elapsed: Duration) {
-        if self.tasks[ghost.place].drain(elapsed) {
-            self.queue(ghost.place);
+        if self.tasks[ghost.place()].drain(elapsed) {
+            self.queue(ghost.place());
         }
     }
 

@@ -52,13 +52,16 @@ enum Doing {
 pub(crate) struct Job {
     name: (TaskId, Level),
     /// Where its task is kept, among the core's own or the shared ones as the level says.
-    place: usize,
+    place: u16,
     number: u32,
 }
 
 impl Job {
     fn of(task: &Server, place: usize) -> Job {
-        Job { name: task.name, place, number: task.job }
+        Job { name: task.name, place: place as u16, number: task.job }
+    }
+    fn place(&self) -> usize {
+        usize::from(self.place)
     }
     fn is_local(&self) -> bool {
         self.name.1 <= Level::B
@@ -69,7 +72,7 @@ impl Job {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ghost {
     name: (TaskId, Level),
-    place: usize,
+    place: u16,
     /// The finished job whose ghost it is.
     job: u32,
     left: Duration,
@@ -77,7 +80,10 @@ pub(crate) struct Ghost {
 
 impl Ghost {
     fn of(task: &Server, place: usize) -> Ghost {
-        Ghost { name: task.name, place, job: task.job.wrapping_sub(1), left: task.left }
+        Ghost { name: task.name, place: place as u16, job: task.job.wrapping_sub(1), left: task.left }
+    }
+    fn place(&self) -> usize {
+        usize::from(self.place)
     }
     fn is(&self, other: &Option<Ghost>) -> bool {
         other.is_some_and(|other| (other.name, other.job) == (self.name, self.job))
@@ -155,7 +161,7 @@ impl Containers {
         }
         drop(held);
 
-        let run = local.run.map(|job| (job, core.local.charged(job.place))).or(wanted.run);
+        let run = local.run.map(|job| (job, core.local.charged(job.place()))).or(wanted.run);
         core.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
         for other in notify.iter() {
             records.core(Kind::Notify, u64::from(other.0));

@@ -25,6 +25,7 @@ pub(crate) struct Shared {
     releases: Heap,
     level_c: IndexedHeap,
     level_d: Heap,
+    has_level_d: bool,
     cores: Vec<Entry>,
     tickets: u32,
 }
@@ -82,6 +83,7 @@ impl Shared {
             releases,
             level_c: IndexedHeap::for_tasks(tasks.len()),
             level_d: Heap::with_capacity(tasks.len()),
+            has_level_d: tasks.iter().any(|task| task.name.1 == Level::D),
             cores: alloc::vec![Entry::default(); setup.cores],
             tickets: 0,
             tasks,
@@ -108,7 +110,7 @@ impl Shared {
         event: Event,
         records: &mut Recorder,
     ) -> bool {
-        let task = &mut self.tasks[ran.place];
+        let task = &mut self.tasks[ran.place()];
         task.charge(elapsed);
         let (goes_on, changed) = match event {
             Event::Complete => {
@@ -121,16 +123,16 @@ impl Shared {
             }
             Event::Start | Event::Timer | Event::Notify => (true, task.exhaust(records)),
         };
-        self.no_longer_current(me, ran.place, changed);
+        self.no_longer_current(me, ran.place(), changed);
         goes_on
     }
 
     /// Uses up the budget of the ghost that was selected on the core, unless it has ended meanwhile.
     pub(crate) fn drain(&mut self, me: CoreId, ghost: &Ghost, elapsed: Duration) {
-        let task = &mut self.tasks[ghost.place];
-        let same = task.state == State::Ghost && Ghost::of(task, ghost.place).job == ghost.job;
+        let task = &mut self.tasks[ghost.place()];
+        let same = task.state == State::Ghost && Ghost::of(task, ghost.place()).job == ghost.job;
         let ended = same && task.drain(elapsed);
-        self.no_longer_current(me, ghost.place, ended);
+        self.no_longer_current(me, ghost.place(), ended);
     }
 
     /// The core has nothing current at this task's level until it has decided; what was displaced is free to go
@@ -230,6 +232,12 @@ impl Shared {
                 notify.insert(core);
             }
         }
+        if self.has_level_d {
+            self.link_d(me, notify);
+        }
+    }
+
+    fn link_d(&mut self, me: CoreId, notify: &mut CoreSet) {
         for n in 0..self.cores.len() {
             let core = CoreId(n as u8);
             if self.open_to_d(core) {
@@ -237,11 +245,9 @@ impl Shared {
             }
             let entry = &mut self.cores[n];
             if let Some(place) = entry.linked_d.take() {
+                // Another core is among those to notify already: what it has linked at C has changed.
                 let current = entry.current_d;
                 self.displace(me, core, place, current);
-                if core != me {
-                    notify.insert(core);
-                }
             }
         }
         while let Some(first) = self.level_d.peek() {

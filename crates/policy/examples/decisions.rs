@@ -1,0 +1,113 @@
+//! How long a decision takes: a zero-cost machine drives a policy as fast as it can.
+//!
+//! `cargo run --release -p tactus-policy --example decisions -- <policy> <cores> <tasks> <jobs>`, policy one of `prm`,
+//! `pedf`, `grm`, `gedf`, `mc2`. Prints jobs and decisions per second. For instructions per decision, take the
+//! difference of two runs under `valgrind --tool=callgrind --toggle-collect='*Scheduler*handle*'`, or read the total for
+//! that function: it is the policy alone, records going nowhere.
+
+use std::time::Instant as WallClock;
+use tactus_policy::{Event, Kind, Mc2, Policy, Running, Scheduler, Setup, Table, Task};
+use tactus_record::NoSink;
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+
+/// Tasks with periods from 1 to 100 ms that load each core to nine tenths.
+fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duration>)> {
+    let kind = match policy {
+        "prm" => Kind::PartitionedRm,
+        "pedf" => Kind::PartitionedEdf,
+        "grm" => Kind::GlobalRm,
+        "gedf" => Kind::GlobalEdf,
+        "mc2" => Kind::Mc2(Mc2 {
+            enforce: true,
+            slack_shifting: true,
+            allowance: Duration::ZERO,
+            tables: vec![Table::default(); cores],
+        }),
+        _ => return None,
+    };
+    let mut demand = Vec::new();
+    let mut list = Vec::new();
+    for n in 0..tasks {
+        let period = Duration::from_micros(1_000 + (n as u64 * 7_919) % 99_000);
+        let budget = period * 9 * cores as u64 / (10 * tasks as u64);
+        demand.push(budget * 4 / 5);
+        list.push(Task {
+            level: if policy == "mc2" { [Level::B, Level::C, Level::C, Level::C][n % 4] } else { Level::A },
+            core: Some(CoreId((n % cores) as u8)),
+            offset: Duration::ZERO,
+            period,
+            deadline: period,
+            budget,
+        });
+    }
+    Some((Setup { cores, kind, tasks: list }, demand))
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |n: usize| arguments.get(n).and_then(|word| word.parse::<usize>().ok());
+    let made = arguments.first().zip(number(1)).zip(number(2)).and_then(|((p, c), t)| setup(p, c, t));
+    let (Some((setup, demand)), Some(jobs)) = (made, number(3)) else {
+        eprintln!("usage: decisions prm|pedf|grm|gedf|mc2 <cores> <tasks> <jobs>");
+        std::process::exit(2);
+    };
+    let (scheduler, mut cores) = match Scheduler::new(&setup) {
+        Ok(made) => made,
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(2);
+        }
+    };
+    let start = WallClock::now();
+    let (completed, decisions) = drive(&scheduler, &mut cores, &demand, jobs);
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{completed} jobs, {decisions} decisions, {:.0} jobs/s, {:.0} ns a decision",
+        completed as f64 / seconds,
+        seconds * 1e9 / decisions as f64
+    );
+}
+
+/// Executed time per task, of its oldest unfinished job.
+fn drive(
+    scheduler: &Scheduler,
+    cores: &mut [tactus_policy::CoreState],
+    demand: &[Duration],
+    jobs: usize,
+) -> (usize, usize) {
+    let mut running: Vec<Option<Running>> = vec![None; cores.len()];
+    let mut timers = vec![Instant::ZERO; cores.len()];
+    let mut notified = vec![Instant::NEVER; cores.len()];
+    let mut finish = vec![Instant::NEVER; cores.len()];
+    let (mut completed, mut decisions) = (0, 0);
+    let mut started = vec![false; cores.len()];
+    let of = |task: TaskId| demand[task.index()];
+    while completed < jobs {
+        let next = |core: &usize| finish[*core].min(notified[*core]).min(timers[*core]);
+        let Some(core) = (0..cores.len()).min_by_key(next) else { break };
+        let now = next(&core);
+        let event = if !started[core] {
+            Event::Start
+        } else if finish[core] == now {
+            completed += 1;
+            Event::Complete
+        } else if notified[core] == now {
+            Event::Notify
+        } else {
+            Event::Timer
+        };
+        started[core] = true;
+        if event == Event::Notify {
+            notified[core] = Instant::NEVER;
+        }
+        let decision = scheduler.handle(&mut cores[core], now, event, &mut NoSink);
+        decisions += 1;
+        running[core] = decision.run;
+        timers[core] = decision.timer;
+        finish[core] = decision.run.map_or(Instant::NEVER, |job| now + of(job.task).saturating_sub(job.charged));
+        for other in decision.notify.iter() {
+            notified[other.index()] = now;
+        }
+    }
+    (completed, decisions)
+}
