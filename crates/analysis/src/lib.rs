@@ -1,1 +1,22 @@
-//! Schedulability tests and bounds.
+//! Schedulability tests and bounds: what can be promised for a system before it runs.
+//!
+//! [`check`] judges a whole [`tactus_model::System`]. Below it lie the tests of the field, one file per theorem, in
+//! the symbols of the paper: [`uniprocessor`], [`global`] and [`mc2`]. They are pure functions of integers
+//! (nanoseconds) and exact fractions; no decision is taken on a rounded number, and where a number has to be
+//! rounded it is rounded against the system. A bound is a promise: it may be too long, never too short.
+#![forbid(unsafe_code)]
+// The papers' symbols are kept: a task is τ, as in the theorem that the code is read against.
+#![allow(mixed_script_confusables)]
+
+pub mod arrivals;
+pub mod check;
+pub mod effort;
+pub mod global;
+pub mod mc2;
+pub mod overhead;
+pub mod task;
+pub mod uniprocessor;
+pub mod utilisation;
+
+pub use check::{check, Bound, Check, CoreLoad, Finding, TaskVerdict};
+pub use mc2::table::{Slot, Table};

@@ -1,0 +1,48 @@
+//! The check of a whole system: which tests apply to its policy, and what they promise for each task.
+//!
+//! **What is accepted.** Partitioned and global policies: every task's response bound is shown to be within its deadline.
+//! (A global EDF system that only has a tardiness bound is not accepted, though the bound is given.) MC²: every
+//! level-A table exists, every level-A and level-B response is within its deadline, and every level-C task has a
+//! tardiness bound. Level D is promised nothing.
+
+mod assumptions;
+mod global;
+mod mc2;
+mod partitioned;
+mod report;
+mod sensitivity;
+
+pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
+
+use crate::overhead;
+use tactus_model::{Costs, Policy, System};
+use tactus_time::{Duration, Level, TaskId};
+
+/// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
+pub fn check(system: &System, costs: &Costs) -> Check {
+    let entry = if system.machine.overheads { overhead::entry(costs) } else { Duration::ZERO };
+    let mut check = Check::new(system);
+    match system.policy {
+        Policy::PartitionedRm | Policy::PartitionedEdf => partitioned::check(system, entry, &mut check),
+        Policy::GlobalRm | Policy::GlobalEdf => global::check(system, entry, &mut check),
+        Policy::Mc2 { .. } => mc2::check(system, entry, &mut check),
+    }
+    assumptions::note(system, &mut check);
+    check.accepted = check.findings.is_empty();
+    check
+}
+
+/// The execution time that a task may take as assumed at a level; zero where the file gives none.
+fn assumed(task: &tactus_model::Task, level: Level) -> Duration {
+    task.execution[level.index()].unwrap_or(Duration::ZERO)
+}
+
+/// A task without levels: its execution time.
+fn plain(task: &tactus_model::Task) -> Duration {
+    assumed(task, Level::A)
+}
+
+/// The task's place as its name in traces and policies.
+fn id(place: usize) -> TaskId {
+    TaskId(u16::try_from(place).unwrap_or(u16::MAX))
+}

@@ -1,0 +1,119 @@
+//! Partitioned RM and EDF: every core by itself.
+
+use super::report::{hundredths, Bound, Check};
+use super::{plain, sensitivity};
+use crate::arrivals::{Instants, Interrupts};
+use crate::effort::Effort;
+use crate::task::{Sporadic, Withheld};
+use crate::uniprocessor::edf_demand::Demand;
+use crate::uniprocessor::{edf_demand, edf_response, fixed_priority};
+use tactus_model::{Policy, System};
+use tactus_time::Duration;
+
+/// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
+type Responses = Vec<Option<Duration>>;
+
+pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
+    let rm = system.policy == Policy::PartitionedRm;
+    for core in 0..system.cores {
+        let mut places: Vec<usize> =
+            (0..system.tasks.len()).filter(|&n| system.tasks[n].core.is_some_and(|c| c.index() == core)).collect();
+        // The policy breaks ties between equal periods by the order of the file.
+        places.sort_by_key(|&n| (system.tasks[n].period, n));
+        one_core(system, &places, rm, entry, check);
+    }
+    let busiest = check.cores.iter().map(|c| c.levels[0]).max().unwrap_or(0);
+    let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
+    check.summary = format!(
+        "{} · at most {} per core{}",
+        if rm { "RM" } else { "EDF" },
+        hundredths(busiest),
+        slack.map_or(String::new(), |s| format!(" · least slack {s}"))
+    );
+}
+
+fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check: &mut Check) {
+    let instants =
+        Instants::of(places.iter().map(|&n| (system.tasks[n].offset, system.tasks[n].period)), system.duration);
+    let processor = Interrupts { instants: &instants, cost: entry };
+    let tasks: Vec<Sporadic> = places
+        .iter()
+        .map(|&n| {
+            let t = &system.tasks[n];
+            Sporadic::new(plain(t) + entry, t.period, t.deadline)
+        })
+        .collect();
+    let (responses, why) = test(&tasks, rm, entry, &processor, Effort::default());
+    let mut first_failure = true;
+    for (i, &n) in places.iter().enumerate() {
+        let deadline = tasks[i].deadline;
+        let verdict = &mut check.tasks[n];
+        verdict.explanation = why.into();
+        if let Some(r) = responses[i] {
+            verdict.bound = Bound::Response(r);
+            verdict.met = r <= deadline;
+        }
+        if verdict.met {
+            continue;
+        }
+        let binds = match responses[i] {
+            Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
+            None => unbounded(&tasks, entry, &processor),
+        };
+        let what =
+            format!("task `{}` on core {} fails: {binds}", verdict.name, system.tasks[n].core.unwrap_or_default());
+        // The remedy is the same for all tasks of the core; it is worked out once.
+        let remedy = if std::mem::take(&mut first_failure) {
+            let scale = sensitivity::largest_scale(&tasks, |set| {
+                let (r, _) = test(set, rm, entry, &processor, Effort::terms(300_000));
+                r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
+            });
+            sensitivity::remedy(scale, &format!(" on core {}", system.tasks[n].core.unwrap_or_default()))
+        } else {
+            "see the remedy for this core above".into()
+        };
+        check.fail(system, n, what, remedy);
+    }
+}
+
+/// The responses of one core's tasks, the most urgent first, and the test that gave them.
+fn test(
+    tasks: &[Sporadic],
+    rm: bool,
+    blocking: Duration,
+    processor: &dyn Withheld,
+    mut effort: Effort,
+) -> (Responses, &'static str) {
+    if rm {
+        let r = |i: usize| fixed_priority::response(&tasks[i], &tasks[..i], blocking, processor, &mut effort);
+        return ((0..tasks.len()).map(r).collect(), "response-time analysis");
+    }
+    let exact = &mut effort.clone();
+    if let Some(r) = edf_response::responses(tasks, blocking, processor, exact) {
+        return (r.into_iter().map(Some).collect(), "EDF response times (Spuri)");
+    }
+    match edf_demand::schedulable(tasks, blocking, processor, &mut effort) {
+        // Every deadline is met, so the deadline is a bound.
+        Demand::Fits => (tasks.iter().map(|τ| Some(τ.deadline)).collect(), "EDF demand; the deadline is the bound"),
+        _ => (vec![None; tasks.len()], "EDF demand"),
+    }
+}
+
+/// Why a core's tasks have no bound at all.
+fn unbounded(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withheld) -> String {
+    match edf_demand::schedulable(tasks, blocking, processor, &mut Effort::default()) {
+        Demand::Overload => {
+            let u = crate::utilisation::Utilisation::of(tasks.iter().map(|τ| (τ.execution, τ.period)));
+            format!(
+                "the core is asked for {} of its time, overheads included; the limit is 1",
+                hundredths(u.millionths())
+            )
+        }
+        Demand::Exceeds { window, demand } => {
+            format!("a window of {window} may ask for {demand} of work, overheads included")
+        }
+        Demand::Fits | Demand::Undecided => {
+            "the load is so close to the whole core that no end of its busy period was found".into()
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What a check gives back: verdicts, findings and the tables, and how they are shown to people.
+
+use crate::mc2::table::Table;
+use crate::utilisation::Utilisation;
+use std::fmt;
+use tactus_model::{Policy, System};
+use tactus_time::{CoreId, Duration, Level, TaskId};
+
+/// What was found about a system.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// Whether every promise that the policy makes can be kept.
+    pub accepted: bool,
+    /// The level-A table of each core, in core order; empty ones where a core has none. Empty without MC².
+    pub tables: Vec<Table>,
+    /// By how much every MC² budget has to be enlarged for the system's work; tables and bounds count on it.
+    pub allowance: Duration,
+    /// One verdict per task, by `TaskId`.
+    pub tasks: Vec<TaskVerdict>,
+    /// How much of each core is asked for. Empty where tasks are bound to no core.
+    pub cores: Vec<CoreLoad>,
+    /// What fails, and what to do about it. Empty if and only if accepted.
+    pub findings: Vec<Finding>,
+    /// One line for people.
+    pub summary: String,
+}
+
+/// What is promised for a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// No job takes longer than this from its release to its completion.
+    Response(Duration),
+    /// No job ends later than this after its deadline.
+    Tardiness(Duration),
+    /// Nothing.
+    None,
+}
+
+/// The verdict on one task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaskVerdict {
+    /// Which one.
+    pub task: TaskId,
+    /// Its name.
+    pub name: String,
+    /// Its level, if the policy knows levels.
+    pub level: Option<Level>,
+    /// The core it is bound to, if any.
+    pub core: Option<CoreId>,
+    /// Execution time over period at its own level, in millionths, rounded up.
+    pub utilisation: u64,
+    /// Its relative deadline.
+    pub deadline: Duration,
+    /// What holds while no task takes longer than the file assumes.
+    pub bound: Bound,
+    /// Whether the bound keeps the task's promise: the deadline, or for level C that there is a bound.
+    pub met: bool,
+    /// Which test gave the bound, or why there is none.
+    pub explanation: String,
+    /// A task whose declared demand may exceed what the bound assumes of it: then the bound is no promise for a run.
+    pub exceeded_by: Option<TaskId>,
+}
+
+impl TaskVerdict {
+    /// What a run of this system has to keep: the bound, unless some task's declared demand breaks its assumption.
+    pub fn promise(&self) -> Bound {
+        match self.exceeded_by {
+            None => self.bound,
+            Some(_) => Bound::None,
+        }
+    }
+    /// Time between bound and deadline, where a response is bounded within the deadline.
+    pub fn slack(&self) -> Option<Duration> {
+        match self.bound {
+            Bound::Response(r) => self.deadline.checked_sub(r),
+            Bound::Tardiness(_) | Bound::None => None,
+        }
+    }
+}
+
+/// What is asked of one core, as assumed at each level, in millionths, rounded up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CoreLoad {
+    /// Which core.
+    pub core: CoreId,
+    /// At level A: the tasks of level A. At B: those of A and B. At C: those of A and B at level-C times. Without
+    /// levels all three are the same.
+    pub levels: [u64; 3],
+}
+
+/// Something that fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The task concerned, if one can be named.
+    pub task: Option<TaskId>,
+    /// The core concerned, if one can be named.
+    pub core: Option<CoreId>,
+    /// The line of the system file to look at; 0 if none.
+    pub line: usize,
+    /// Who fails and what binds it, with value and limit.
+    pub what: String,
+    /// What would mend it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        write!(f, "{}; {}", self.what, self.remedy)
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Response(r) => write!(f, "response ≤ {r}"),
+            Bound::Tardiness(x) => write!(f, "tardiness ≤ {x}"),
+            Bound::None => f.write_str("none"),
+        }
+    }
+}
+
+/// A fraction in millionths as people read it: two decimals, rounded up.
+pub(crate) fn hundredths(millionths: u64) -> String {
+    let n = millionths.div_ceil(10_000);
+    format!("{}.{:02}", n / 100, n % 100)
+}
+
+impl Check {
+    /// Everything that is known before a test ran.
+    pub(crate) fn new(system: &System) -> Check {
+        let verdict = |(n, t): (usize, &tactus_model::Task)| {
+            let e = super::assumed(t, t.level.unwrap_or(Level::A));
+            TaskVerdict {
+                task: super::id(n),
+                name: t.name.clone(),
+                level: t.level,
+                core: t.core,
+                utilisation: Utilisation::of([(e, t.period)]).millionths(),
+                deadline: t.deadline,
+                bound: Bound::None,
+                met: false,
+                explanation: String::new(),
+                exceeded_by: None,
+            }
+        };
+        let tasks: Vec<TaskVerdict> = system.tasks.iter().enumerate().map(verdict).collect();
+        let bound_to_cores = !matches!(system.policy, Policy::GlobalRm | Policy::GlobalEdf);
+        let cores = if bound_to_cores { (0..system.cores).map(|c| load(system, c)).collect() } else { Vec::new() };
+        Check {
+            accepted: false,
+            tables: Vec::new(),
+            allowance: Duration::ZERO,
+            tasks,
+            cores,
+            findings: Vec::new(),
+            summary: String::new(),
+        }
+    }
+
+    /// Notes that a task fails.
+    pub(crate) fn fail(&mut self, system: &System, place: usize, what: String, remedy: String) {
+        let task = &system.tasks[place];
+        self.findings.push(Finding { task: Some(super::id(place)), core: task.core, line: task.line, what, remedy });
+    }
+}
+
+fn load(system: &System, core: usize) -> CoreLoad {
+    let at = |level: Level| {
+        let on_core = system.tasks.iter().filter(|t| t.core.is_some_and(|c| c.index() == core));
+        let counted = on_core.filter(|t| match (t.level, level) {
+            (None, _) => true,
+            (Some(own), Level::A) => own == Level::A,
+            (Some(own), _) => own <= Level::B,
+        });
+        Utilisation::of(counted.map(|t| (super::assumed(t, level), t.period))).millionths()
+    };
+    CoreLoad { core: CoreId(core as u8), levels: [at(Level::A), at(Level::B), at(Level::C)] }
+}
+
+/// A table: one line per task, then the cores, then what fails.
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.tasks.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).max(4);
+        writeln!(f, "{:width$}  level  core  util.  deadline      bound                     verdict", "task")?;
+        for t in &self.tasks {
+            let level = t.level.map_or("–".into(), |l| l.to_string());
+            let core = t.core.map_or("any".into(), |c| c.to_string());
+            let verdict = match (t.bound, t.met) {
+                (Bound::None, true) => "no promise",
+                (_, true) => "holds",
+                (_, false) => "fails",
+            };
+            let conditional = if t.exceeded_by.is_some() { " (demand exceeds the assumption)" } else { "" };
+            writeln!(
+                f,
+                "{:width$}  {level:5}  {core:4}  {:5}  {:12}  {:24}  {verdict}{conditional}  {}",
+                t.name,
+                hundredths(t.utilisation),
+                t.deadline.to_string(),
+                t.bound.to_string(),
+                t.explanation,
+            )?;
+        }
+        for c in &self.cores {
+            let [a, b, in_c] = c.levels.map(hundredths);
+            if self.tasks.iter().any(|t| t.level.is_some()) {
+                writeln!(f, "core {}  A {a} · A+B {b} · A+B at level C {in_c}", c.core)?;
+            } else {
+                writeln!(f, "core {}  {a}", c.core)?;
+            }
+        }
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        write!(f, "{}  {}", self.summary, if self.accepted { "accepted" } else { "not accepted" })
+    }
+}

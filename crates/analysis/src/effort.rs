@@ -1,0 +1,35 @@
+//! How long an exact test may search before it gives up.
+//!
+//! The exact tests are pseudo-polynomial: near full utilisation their search grows with the hyperperiod. A test
+//! that runs out of effort says so, and its caller falls back on a cheaper test; it never guesses.
+
+/// Longest time that a fixed-point search looks at: about 146 years in nanoseconds.
+pub(crate) const HORIZON: i128 = 1 << 62;
+
+/// What is left to spend, in evaluated terms of a sum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort(u64);
+
+impl Effort {
+    /// So many terms may be evaluated.
+    pub const fn terms(n: u64) -> Self {
+        Effort(n)
+    }
+    /// Takes `n` terms; false when there is not that much left.
+    pub(crate) fn spend(&mut self, n: usize) -> bool {
+        let n = n as u64 + 1;
+        if self.0 < n {
+            self.0 = 0;
+            return false;
+        }
+        self.0 -= n;
+        true
+    }
+}
+
+impl Default for Effort {
+    /// Enough for 100 tasks on a core at 99 % utilisation with periods of a common clock, some ten milliseconds.
+    fn default() -> Self {
+        Effort(2_000_000)
+    }
+}

@@ -1,0 +1,6 @@
+//! Several processors, every task on any of them: sufficient tests with response bounds, and tardiness bounds.
+
+pub mod bertogna_cirinei;
+pub mod devi_anderson;
+pub mod gfb;
+pub mod tardiness;

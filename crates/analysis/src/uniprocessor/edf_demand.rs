@@ -1,0 +1,118 @@
+//! Processor demand under earliest deadline first, searched backwards (QPA).
+//!
+//! Baruah, Mok and Rosier 1990: a set is schedulable on one processor exactly if in every window t the demand
+//! h(t) = Σ max(0, 1 + ⌊(t + Jᵢ − Dᵢ)/Tᵢ⌋)·Cᵢ is at most t. Zhang and Burns, "Schedulability analysis for real-time
+//! systems with EDF scheduling", IEEE TC 58(9), 2009 (QPA): start at the last deadline within the longest busy
+//! period and jump to h(t) while h(t) < t; the set fails exactly if the search stops above the first deadline.
+//!
+//! Here h carries two more terms that do not fall as t grows: a blocking term B and what the processor withholds in
+//! a window t. QPA needs nothing of h but that it does not fall, so it stays complete for the extended demand; the
+//! test is then sufficient. Only deadlines are looked at, since nothing has to be finished in between.
+
+use crate::effort::Effort;
+use crate::task::{to_duration, withheld, Sporadic, Withheld};
+use crate::uniprocessor::busy_period;
+use crate::utilisation::Utilisation;
+use tactus_time::Duration;
+
+/// What the demand test found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Demand {
+    /// Every deadline is met.
+    Fits,
+    /// Some window asks for more than it offers.
+    Exceeds {
+        /// Length of the window, from the start of a busy period to a deadline.
+        window: Duration,
+        /// What may have to be done in it.
+        demand: Duration,
+    },
+    /// The utilisation is over one: no window has to be named.
+    Overload,
+    /// The search ran out of effort.
+    Undecided,
+}
+
+/// Judges the tasks under EDF with blocking B on a processor that withholds time.
+pub fn schedulable(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withheld, effort: &mut Effort) -> Demand {
+    if !Utilisation::of(tasks.iter().map(|τ| (τ.execution, τ.period))).at_most(1) {
+        return Demand::Overload;
+    }
+    let undisturbed = blocking.is_zero() && processor.at_most(Duration::MAX).is_zero();
+    if undisturbed && tasks.iter().all(|τ| τ.deadline >= τ.period && τ.jitter.is_zero()) {
+        // Liu and Layland 1973, theorem 7.
+        return Demand::Fits;
+    }
+    let b = i128::from(blocking.as_nanos());
+    let Some(l) = busy_period(tasks, b, processor, effort) else {
+        return Demand::Undecided;
+    };
+    let h = |t: i128| b + tasks.iter().map(|τ| jobs_due(τ, t) * τ.c()).sum::<i128>() + withheld(processor, t);
+    let mut before = l + 1;
+    loop {
+        if !effort.spend(2 * tasks.len()) {
+            return Demand::Undecided;
+        }
+        let Some(t) = last_deadline_before(tasks, before) else {
+            return Demand::Fits;
+        };
+        let demand = h(t);
+        if demand > t {
+            return Demand::Exceeds { window: to_duration(t), demand: to_duration(demand) };
+        }
+        // No deadline in (h(t), t) can fail, for there h ≤ h(t).
+        before = if demand < t { demand + 1 } else { t };
+    }
+}
+
+/// How many jobs have arrival, or release at the latest, and deadline in a window of length t.
+fn jobs_due(τ: &Sporadic, t: i128) -> i128 {
+    (1 + (t + τ.j() - τ.d()).div_euclid(τ.t())).max(0)
+}
+
+/// The last deadline of a synchronous arrival sequence that lies before `limit`.
+fn last_deadline_before(tasks: &[Sporadic], limit: i128) -> Option<i128> {
+    tasks
+        .iter()
+        .filter_map(|τ| {
+            // Deadlines of a task whose first arrival was J before the window: kT + D − J, the first not before 0.
+            let first = τ.d() - τ.j();
+            if first >= limit {
+                return None;
+            }
+            let t = first + (limit - 1 - first).div_euclid(τ.t()) * τ.t();
+            Some(t.max(0))
+        })
+        .filter(|&t| t < limit)
+        .max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Dedicated;
+
+    fn judge(tasks: &[(u64, u64, u64)]) -> Demand {
+        let tasks: Vec<_> = tasks
+            .iter()
+            .map(|&(c, t, d)| Sporadic::new(Duration::from_nanos(c), Duration::from_nanos(t), Duration::from_nanos(d)))
+            .collect();
+        schedulable(&tasks, Duration::ZERO, &Dedicated, &mut Effort::default())
+    }
+
+    #[test]
+    fn full_utilisation_with_deadlines_at_periods_fits() {
+        assert_eq!(judge(&[(1, 2, 2), (1, 3, 3), (1, 6, 6)]), Demand::Fits);
+        assert_eq!(judge(&[(1, 2, 2), (1, 3, 3), (1, 5, 5)]), Demand::Overload);
+    }
+
+    #[test]
+    fn the_window_that_fails_is_named() {
+        // h(5) = 2 + 2 + 2: in five units six have to be done; no later window fails.
+        assert_eq!(judge(&[(2, 4, 3), (2, 6, 4), (1, 12, 5)]), Demand::Fits);
+        assert_eq!(
+            judge(&[(2, 8, 3), (2, 12, 4), (2, 24, 5)]),
+            Demand::Exceeds { window: Duration::from_nanos(5), demand: Duration::from_nanos(6) }
+        );
+    }
+}

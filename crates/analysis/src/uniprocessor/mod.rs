@@ -1,0 +1,27 @@
+//! One processor: what fixed priorities and earliest deadline first can promise there.
+
+pub mod edf_demand;
+pub mod edf_response;
+pub mod fixed_priority;
+pub mod utilisation_bounds;
+
+use crate::effort::{Effort, HORIZON};
+use crate::task::{ceil_div, withheld, Sporadic, Withheld};
+
+/// The longest busy period: the least L > 0 with L = B + Σ ⌈(L + Jᵢ)/Tᵢ⌉·Cᵢ + withheld(L).
+///
+/// `None` where it does not end or the effort did not do.
+pub(crate) fn busy_period(tasks: &[Sporadic], b: i128, processor: &dyn Withheld, effort: &mut Effort) -> Option<i128> {
+    let mut l = (b + tasks.iter().map(Sporadic::c).sum::<i128>()).max(1);
+    loop {
+        if l > HORIZON || !effort.spend(tasks.len()) {
+            return None;
+        }
+        let demand = b + tasks.iter().map(|τ| ceil_div(l + τ.j(), τ.t()) * τ.c()).sum::<i128>();
+        let next = demand + withheld(processor, l);
+        if next <= l {
+            return Some(l);
+        }
+        l = next;
+    }
+}

@@ -1,0 +1,117 @@
+//! Several processors: whatever a test accepts meets its deadlines in simulation, and no bound is exceeded.
+
+mod common;
+
+use common::{simulate, sporadics, task_set, Deadlines, Dice, T};
+use tactus_analysis::effort::Effort;
+use tactus_analysis::global::tardiness::Supply;
+use tactus_analysis::global::{bertogna_cirinei, devi_anderson, gfb, tardiness};
+use tactus_analysis::task::Dedicated;
+
+const PERIODS: [u64; 8] = [5, 6, 8, 10, 12, 15, 20, 30];
+const LENGTH: u64 = 480;
+
+/// The largest responses over some starts: all together, and at random; always with full execution times, since
+/// under global scheduling neither is the worst case.
+fn worst(dice: &mut Dice, set: &mut [T], m: usize, edf: bool) -> Vec<u64> {
+    let mut worst = vec![0; set.len()];
+    for start in 0..4 {
+        for x in set.iter_mut() {
+            x.offset = if start == 0 { 0 } else { dice.between(0, x.t - 1) };
+        }
+        let mut shorter = Dice::new(dice.next());
+        let mut later = Dice::new(dice.next());
+        let seen = simulate(
+            set,
+            m,
+            edf,
+            LENGTH,
+            |x| if start == 3 { shorter.between(1, x.c) } else { x.c },
+            || if start == 2 { later.between(0, 4) } else { 0 },
+        );
+        for (w, s) in worst.iter_mut().zip(seen) {
+            *w = (*w).max(s);
+        }
+    }
+    worst
+}
+
+#[test]
+fn no_response_under_global_edf_exceeds_its_bound() {
+    let mut dice = Dice::new(11);
+    let (mut accepted, mut by_density) = (0, 0);
+    for _ in 0..4000 {
+        let m = dice.between(2, 4) as usize;
+        let n = dice.between(m as u64 + 1, 9) as usize;
+        let percent = dice.between(20, 75) * m as u64;
+        let deadlines = dice.pick(&[Deadlines::Implicit, Deadlines::Constrained]);
+        let mut set = task_set(&mut dice, n, percent, &PERIODS, deadlines);
+        let tasks = sporadics(&set);
+        let responses = bertogna_cirinei::edf_responses(&tasks, m, &Dedicated, &mut Effort::default());
+        let dense = gfb::schedulable(&tasks, m);
+        if !dense && responses.iter().any(Option::is_none) {
+            continue;
+        }
+        let seen = worst(&mut dice, &mut set, m, true);
+        for ((x, seen), bound) in set.iter().zip(&seen).zip(&responses) {
+            assert!(*seen <= x.d, "{set:?} misses");
+            if responses.iter().all(Option::is_some) {
+                assert!(*seen <= bound.unwrap().as_nanos(), "{set:?} {responses:?} {seen}");
+                accepted += 1;
+            }
+        }
+        by_density += u32::from(dense);
+    }
+    assert!(accepted > 2000 && by_density > 100, "{accepted} {by_density}");
+}
+
+#[test]
+fn no_response_under_global_fixed_priorities_exceeds_its_bound() {
+    let mut dice = Dice::new(12);
+    let mut compared = 0;
+    for _ in 0..3000 {
+        let m = dice.between(2, 4) as usize;
+        let n = dice.between(m as u64 + 1, 9) as usize;
+        let percent = dice.between(20, 75) * m as u64;
+        let mut set = task_set(&mut dice, n, percent, &PERIODS, Deadlines::Constrained);
+        set.sort_by_key(|x| x.t);
+        let tasks = sporadics(&set);
+        let responses = bertogna_cirinei::fixed_priority_responses(&tasks, m, &Dedicated, &mut Effort::default());
+        let seen = worst(&mut dice, &mut set, m, false);
+        for (bound, seen) in responses.iter().zip(seen) {
+            if let Some(bound) = bound {
+                assert!(seen <= bound.as_nanos(), "{set:?} {responses:?} {seen}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 5000, "{compared}");
+}
+
+#[test]
+fn no_tardiness_under_global_edf_exceeds_its_bound_up_to_full_utilisation() {
+    let mut dice = Dice::new(13);
+    let (mut sets, mut tardy, mut classic) = (0, 0, 0);
+    for _ in 0..4000 {
+        let m = dice.between(1, 4) as usize;
+        let n = dice.between(m as u64 + 1, 10) as usize;
+        let percent = dice.between(80, 108) * m as u64;
+        let deadlines = dice.pick(&[Deadlines::Implicit, Deadlines::Arbitrary]);
+        let mut set = task_set(&mut dice, n, percent, &PERIODS, deadlines);
+        let tasks = sporadics(&set);
+        let Ok(late) = tardiness::bounds(&tasks, &vec![Supply::full(); m]) else { continue };
+        let first = devi_anderson::x(&tasks, m);
+        let seen = worst(&mut dice, &mut set, m, true);
+        for (i, (x, seen)) in set.iter().zip(&seen).enumerate() {
+            let tardiness = seen.saturating_sub(x.d);
+            assert!(tardiness <= late[i].as_nanos(), "m {m} {set:?} task {i} {late:?} {tardiness}");
+            if let Some(first) = first.filter(|_| m > 1) {
+                assert!(tardiness <= first.as_nanos() + x.c, "m {m} {set:?} task {i} {first} {tardiness}");
+                classic += 1;
+            }
+            tardy += u32::from(tardiness > 0);
+        }
+        sets += 1;
+    }
+    assert!(sets > 1500 && tardy > 300 && classic > 3000, "{sets} {tardy} {classic}");
+}

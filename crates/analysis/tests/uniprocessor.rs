@@ -1,0 +1,188 @@
+//! One processor: bounds against simulation in unit steps, and against the `response-time-analysis` crate.
+
+mod common;
+
+use common::{ns, simulate, sporadics, task_set, Deadlines, Dice};
+use response_time_analysis as oracle;
+use response_time_analysis::demand::RBF;
+use tactus_analysis::effort::Effort;
+use tactus_analysis::task::{Dedicated, Sporadic};
+use tactus_analysis::uniprocessor::edf_demand::{self, Demand};
+use tactus_analysis::uniprocessor::utilisation_bounds::{hyperbolic, liu_layland};
+use tactus_analysis::uniprocessor::{edf_response, fixed_priority};
+use tactus_time::Duration;
+
+const PERIODS: [u64; 8] = [5, 6, 8, 10, 12, 15, 20, 30];
+/// A common multiple of the periods, more than once.
+const LENGTH: u64 = 360;
+
+fn fixed(set: &[Sporadic]) -> Vec<Option<u64>> {
+    let r = |i: usize| fixed_priority::response(&set[i], &set[..i], Duration::ZERO, &Dedicated, &mut Effort::default());
+    (0..set.len()).map(|i| r(i).map(Duration::as_nanos)).collect()
+}
+
+fn edf(set: &[Sporadic]) -> Option<Vec<u64>> {
+    let r = edf_response::responses(set, Duration::ZERO, &Dedicated, &mut Effort::default())?;
+    Some(r.into_iter().map(Duration::as_nanos).collect())
+}
+
+#[test]
+fn fixed_priority_bounds_are_met_exactly_when_all_tasks_start_together() {
+    let mut dice = Dice::new(1);
+    let mut compared = 0;
+    for _ in 0..2000 {
+        let percent = dice.between(30, 100);
+        let n = dice.between(1, 6) as usize;
+        let mut set = task_set(&mut dice, n, percent, &PERIODS, Deadlines::Arbitrary);
+        set.sort_by_key(|x| x.t);
+        if common::utilisation(&set) > 1.0 {
+            continue;
+        }
+        let seen = simulate(&set, 1, false, LENGTH, |x| x.c, || 0);
+        for (bound, seen) in fixed(&sporadics(&set)).into_iter().zip(seen) {
+            assert_eq!(bound, Some(seen), "{set:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 3000, "{compared}");
+}
+
+#[test]
+fn edf_bounds_are_never_exceeded_and_sometimes_met() {
+    let mut dice = Dice::new(2);
+    let (mut compared, mut met) = (0, 0);
+    for _ in 0..1500 {
+        let percent = dice.between(30, 100);
+        let n = dice.between(1, 6) as usize;
+        let mut set = task_set(&mut dice, n, percent, &PERIODS, Deadlines::Arbitrary);
+        let Some(bounds) = edf(&sporadics(&set)) else { continue };
+        for start in 0..4 {
+            for x in &mut set {
+                x.offset = if start == 0 { 0 } else { dice.between(0, x.t - 1) };
+            }
+            let late = if start == 3 { 3 } else { 0 };
+            let mut jitter = Dice::new(dice.next());
+            let seen = simulate(&set, 1, true, LENGTH, |x| x.c, || jitter.between(0, late));
+            for (bound, seen) in bounds.iter().zip(seen) {
+                assert!(seen <= *bound, "{set:?} {bounds:?} {seen}");
+                compared += 1;
+                met += u32::from(seen == *bound);
+            }
+        }
+    }
+    assert!(compared > 8000 && met > compared / 10, "{met} of {compared}");
+}
+
+#[test]
+fn the_demand_test_and_the_edf_bounds_agree_on_who_meets_deadlines() {
+    let mut dice = Dice::new(3);
+    let mut counts = [0, 0];
+    for _ in 0..3000 {
+        let percent = dice.between(50, 100);
+        let n = dice.between(2, 6) as usize;
+        let mut set = task_set(&mut dice, n, percent, &PERIODS, Deadlines::Arbitrary);
+        if dice.between(0, 1) == 0 {
+            set.iter_mut().for_each(|x| x.d = dice.between(x.c, x.t));
+        }
+        let set = sporadics(&set);
+        let by_demand = edf_demand::schedulable(&set, Duration::ZERO, &Dedicated, &mut Effort::default());
+        let Some(bounds) = edf(&set) else {
+            assert_eq!(by_demand, Demand::Overload);
+            continue;
+        };
+        let by_response = bounds.iter().zip(&set).all(|(r, τ)| ns(*r) <= τ.deadline);
+        assert_eq!(by_demand == Demand::Fits, by_response, "{set:?} {bounds:?} {by_demand:?}");
+        counts[usize::from(by_response)] += 1;
+    }
+    assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
+}
+
+#[test]
+fn whatever_a_utilisation_bound_admits_response_times_admit() {
+    let mut dice = Dice::new(4);
+    let mut admitted = [0, 0];
+    for _ in 0..3000 {
+        let percent = dice.between(60, 95);
+        let n = dice.between(1, 6) as usize;
+        let mut set = task_set(&mut dice, n, percent, &[20, 35, 50, 70, 110, 200], Deadlines::Implicit);
+        set.sort_by_key(|x| x.t);
+        let set = sporadics(&set);
+        let (simple, product) = (liu_layland(&set), hyperbolic(&set));
+        assert!(product || !simple, "the hyperbolic bound admits what Liu and Layland's does: {set:?}");
+        if product {
+            assert!(fixed(&set).iter().zip(&set).all(|(r, τ)| r.is_some_and(|r| ns(r) <= τ.deadline)), "{set:?}");
+        }
+        admitted[0] += u32::from(simple);
+        admitted[1] += u32::from(product);
+    }
+    assert!(admitted[0] > 100 && admitted[1] > admitted[0], "{admitted:?}");
+}
+
+type Demanded = RBF<oracle::arrival::Sporadic, oracle::wcet::Scalar>;
+
+fn demanded(τ: &Sporadic) -> Demanded {
+    let d = |x: Duration| oracle::time::Duration::from(x.as_nanos());
+    let arrivals = oracle::arrival::Sporadic::new(d(τ.period), d(τ.jitter));
+    RBF::new(arrivals, oracle::wcet::Scalar::new(oracle::time::Service::from(τ.execution.as_nanos())))
+}
+
+fn value(r: oracle::fixed_point::SearchResult) -> Option<u64> {
+    r.ok().map(u64::from)
+}
+
+#[test]
+fn fixed_priority_bounds_equal_those_of_the_verified_analysis() {
+    let mut dice = Dice::new(5);
+    let limit = oracle::time::Duration::from(1_000_000);
+    let mut compared = 0;
+    for _ in 0..1000 {
+        let percent = dice.between(30, 98);
+        let n = dice.between(1, 8) as usize;
+        let mut set = task_set(&mut dice, n, percent, &[100, 170, 250, 400, 630, 1000], Deadlines::Implicit);
+        set.sort_by_key(|x| x.t);
+        let mut set = sporadics(&set);
+        for τ in &mut set {
+            τ.jitter = ns(dice.between(0, 40));
+        }
+        let all: Vec<Demanded> = set.iter().map(demanded).collect();
+        for (i, ours) in fixed(&set).into_iter().enumerate() {
+            // The oracle counts a response from the release; ours counts from the arrival.
+            let own = Sporadic { jitter: Duration::ZERO, ..set[i] };
+            let theirs =
+                oracle::fixed_priority::fully_preemptive::dedicated_uniproc_rta(&demanded(&own), &all[..i], limit);
+            let plain = fixed_priority::response(&own, &set[..i], Duration::ZERO, &Dedicated, &mut Effort::default());
+            assert_eq!(plain.map(Duration::as_nanos), value(theirs), "{set:?}");
+            if let (Some(ours), Some(plain)) = (ours, plain) {
+                assert!(ours >= plain.as_nanos() + set[i].jitter.as_nanos());
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 3000, "{compared}");
+}
+
+#[test]
+fn edf_bounds_equal_those_of_the_verified_analysis() {
+    let mut dice = Dice::new(6);
+    let limit = oracle::time::Duration::from(1_000_000);
+    let mut compared = 0;
+    for _ in 0..400 {
+        let percent = dice.between(30, 95);
+        let n = dice.between(1, 8) as usize;
+        let set = sporadics(&task_set(&mut dice, n, percent, &[100, 170, 250, 400, 630], Deadlines::Arbitrary));
+        let all: Vec<Demanded> = set.iter().map(demanded).collect();
+        let deadline = |i: usize| oracle::time::Duration::from(set[i].deadline.as_nanos());
+        let Some(ours) = edf(&set) else { continue };
+        for (i, ours) in ours.into_iter().enumerate() {
+            let own = oracle::edf::fully_preemptive::Task { rbf: &all[i], deadline: deadline(i) };
+            let others: Vec<_> = (0..set.len())
+                .filter(|j| *j != i)
+                .map(|j| oracle::edf::fully_preemptive::Task { rbf: &all[j], deadline: deadline(j) })
+                .collect();
+            let theirs = oracle::edf::fully_preemptive::dedicated_uniproc_rta(&own, &others, limit);
+            assert_eq!(Some(ours), value(theirs), "task {i} of {set:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+}
