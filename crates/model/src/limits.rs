@@ -6,6 +6,8 @@ use tactus_time::Duration;
 pub const MAX_TASKS: usize = 240;
 /// The most user's own components of one system.
 pub const MAX_COMPONENTS: usize = 64;
+/// The most services that a component provides, and the most that it is granted.
+pub const MAX_SERVICES: usize = 64;
 /// The longest time that a file may name, and so the longest run.
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// The shortest period. A machine with slow instructions has a longer one: see [`shortest_period`].

@@ -155,6 +155,11 @@ pub enum Complaint {
         /// What to do instead.
         remedy: String,
     },
+    /// What was not kept, because nobody would read it.
+    More {
+        /// How many complaints.
+        count: usize,
+    },
 }
 
 impl fmt::Display for Complaint {
@@ -183,6 +188,7 @@ impl fmt::Display for Complaint {
                 }
             }
             Complaint::Refused { why, remedy } => write!(f, "{why}; {remedy}"),
+            Complaint::More { count } => write!(f, "{count} more like these; mend the first ones"),
         }
     }
 }
@@ -191,11 +197,16 @@ impl fmt::Display for Complaint {
 pub(crate) struct Collector {
     file: PathBuf,
     problems: Vec<Problem>,
+    /// Problems that were not kept.
+    more: usize,
 }
+
+/// More than a person reads, and little enough memory for a file that is nothing but mistakes.
+const MAX_PROBLEMS: usize = 500;
 
 impl Collector {
     pub(crate) fn new(file: &Path) -> Self {
-        Collector { file: file.to_path_buf(), problems: Vec::new() }
+        Collector { file: file.to_path_buf(), problems: Vec::new(), more: 0 }
     }
 
     pub(crate) fn file(&self) -> &Path {
@@ -203,13 +214,26 @@ impl Collector {
     }
 
     pub(crate) fn add(&mut self, place: impl Into<Option<Place>>, subject: &str, complaint: Complaint) {
-        let problem = Problem { file: self.file.clone(), place: place.into(), subject: subject.to_string(), complaint };
-        self.problems.push(problem);
+        let file = self.file.clone();
+        self.keep(Problem { file, place: place.into(), subject: subject.to_string(), complaint });
     }
 
     /// A problem of a file that the system file names.
     pub(crate) fn add_elsewhere(&mut self, file: &Path, place: Option<Place>, subject: &str, complaint: Complaint) {
-        self.problems.push(Problem { file: file.to_path_buf(), place, subject: subject.to_string(), complaint });
+        self.keep(Problem { file: file.to_path_buf(), place, subject: subject.to_string(), complaint });
+    }
+
+    /// Whether further problems are only counted, so that no work need be put into them.
+    pub(crate) fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    fn keep(&mut self, problem: Problem) {
+        if !self.is_full() {
+            self.problems.push(problem);
+        } else {
+            self.more += 1;
+        }
     }
 
     pub(crate) fn out_of_range(
@@ -236,13 +260,17 @@ impl Collector {
 
     /// The value, unless something was wrong.
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {
-        let Collector { file, mut problems } = self;
+        let Collector { file, mut problems, more } = self;
         match value {
             Some(value) if problems.is_empty() => Ok(value),
             _ => {
                 // Those of the system file first, in its order; a stable sort keeps the order within a line.
                 problems.sort_by_key(|p| (p.file != file, p.file.clone(), p.place));
                 problems.dedup();
+                if more > 0 {
+                    let complaint = Complaint::More { count: more };
+                    problems.push(Problem { file, place: None, subject: String::new(), complaint });
+                }
                 Err(Problems(problems))
             }
         }

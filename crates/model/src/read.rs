@@ -82,6 +82,9 @@ pub(crate) fn read_text(path: &Path) -> Result<String, (Option<Place>, Complaint
     })
 }
 
+/// Columns beyond are counted in bytes instead of characters.
+const LONGEST_LINE: usize = 4_096;
+
 /// Finds lines and columns in a text.
 pub(crate) struct Lines<'a> {
     text: &'a str,
@@ -98,7 +101,9 @@ impl<'a> Lines<'a> {
     pub fn place(&self, offset: usize) -> Place {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts[line - 1];
-        let column = self.text.get(start..offset).map_or(offset - start, |before| before.chars().count()) + 1;
+        // Counting the characters of one endless line for each of its values would take quadratic time.
+        let before = self.text.get(start..offset).filter(|before| before.len() <= LONGEST_LINE);
+        let column = before.map_or(offset - start, |before| before.chars().count()) + 1;
         Place { line, column }
     }
 }

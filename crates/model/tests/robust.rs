@@ -166,6 +166,37 @@ fn check(system: &System) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Quadratic time would show here as a test that does not end.
+#[test]
+fn large_files_of_nothing_but_mistakes_are_read_in_good_time() {
+    let many = |head: &str, piece: &str, tail: &str| format!("{head}{}{tail}", piece.repeat(1_000_000 / piece.len()));
+    let json = [
+        many("{\"tasks\":{\"a\":{", "\"x\":1,", "}}}"),
+        many("{\"tasks\":{", "\"a\":{\"run\":1,\"timer\":{\"ref\":\"unique\",\"period\":9}},", "}}"),
+        many("", "{\"\":", ""),
+        many("", "[", ""),
+        many("{\"tasks\":{\"a\":{", "\"run\":1,\"sleep\":1,", "}}}"),
+        many("", "/", ""),
+    ];
+    for text in json {
+        let problems = System::parse_rt_app(&text, Path::new("large.json")).expect_err("accepted");
+        assert!(problems.len() <= 501 && !problems.to_string().is_empty());
+    }
+    let toml = [
+        many("", "[[task]]\n", ""),
+        many("", "[[component]]\nprovides = [\"a\"]\n", ""),
+        many("[[component]]\nname = \"c\"\nprovides = [", "\"a\",", "]\n"),
+        many("x = ", "[", ""),
+        many("x = ", "{a=", ""),
+        many("", "= ", ""),
+        many("a = \"", "\\u", ""),
+    ];
+    for text in toml {
+        let problems = System::parse_toml(&text, Path::new("large.toml")).expect_err("accepted");
+        assert!(problems.len() <= 501 && !problems.to_string().is_empty());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 

@@ -8,7 +8,7 @@ use crate::problem::{Collector, Complaint, Place};
 use crate::units::format_size;
 use crate::{
     Machine, Policy, System, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY,
-    MAX_NAME, MAX_TASKS, TASK_MEMORY,
+    MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,7 +31,10 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         duration: duration(&draft, out),
         shift: draft.shift.value().unwrap_or(DEFAULT_SHIFT),
     };
-    count(&draft, out);
+    if !count(&draft, out) {
+        // Some rules compare each with each.
+        return None;
+    }
     let memory = memory(&draft, out);
     unique(draft.tasks.iter().map(|task| (&task.name, task.subject.as_str())), "task", out);
     unique(draft.components.iter().map(|component| (&component.name, component.subject.as_str())), "component", out);
@@ -114,20 +117,31 @@ fn duration(draft: &Draft, out: &mut Collector) -> Option<Duration> {
     Some(at.value)
 }
 
-fn count(draft: &Draft, out: &mut Collector) {
+/// Whether there are not too many of anything.
+fn count(draft: &Draft, out: &mut Collector) -> bool {
     if draft.no_tasks {
         let complaint = Complaint::MissingKey { key: "task", example: "[[task]], once for each task".into() };
         out.add(draft.place, "", complaint);
     }
-    let mut too_many = |what: &str, n: usize, most: usize, place: Option<Place>| {
+    let mut few = true;
+    let mut check = |subject: &str, what: &str, n: usize, most: usize, place: Option<Place>| {
         if let Some(place) = place {
             let limit = format!("more than {most}");
-            out.out_of_range(place, "", format!("the number of {what}"), n, limit, "leave some out");
+            out.out_of_range(place, subject, format!("the number of {what}"), n, limit, "leave some out");
+            few = false;
         }
     };
-    too_many("tasks", draft.tasks.len(), MAX_TASKS, draft.tasks.get(MAX_TASKS).map(|t| t.place));
+    check("", "tasks", draft.tasks.len(), MAX_TASKS, draft.tasks.get(MAX_TASKS).map(|t| t.place));
     let place = draft.components.get(MAX_COMPONENTS).map(|c| c.place);
-    too_many("components", draft.components.len(), MAX_COMPONENTS, place);
+    check("", "components", draft.components.len(), MAX_COMPONENTS, place);
+    for component in &draft.components {
+        let (provides, uses) = (&component.provides, &component.uses);
+        let place = provides.get(MAX_SERVICES).map(|at| at.place);
+        check(&component.subject, "services that it provides", provides.len(), MAX_SERVICES, place);
+        let place = uses.get(MAX_SERVICES).map(|at| at.place);
+        check(&component.subject, "services that it uses", uses.len(), MAX_SERVICES, place);
+    }
+    few
 }
 
 /// The machine's memory must be whole MiB and hold the kernel and every task.

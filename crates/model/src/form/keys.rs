@@ -38,7 +38,7 @@ impl Reader<'_> {
         let mut section = Section { table, place, subject, meant: Vec::new() };
         for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
             let name = key.get_ref().to_string();
-            let nearest = nearest(&name, known.iter().copied());
+            let nearest = if self.out.is_full() { None } else { nearest(&name, known.iter().copied()) };
             section.meant.extend(nearest.clone());
             let complaint =
                 Complaint::UnknownKey { nearest, key: name.chars().take(40).collect(), known: known.to_vec() };

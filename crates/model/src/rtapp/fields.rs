@@ -64,7 +64,7 @@ impl<'a> Fields<'a> {
     }
 
     pub fn unknown(&self, member: &Member, known: &[&'static str], reader: &mut Reader<'_>) {
-        let nearest = nearest(&member.key, known.iter().copied());
+        let nearest = if reader.out.is_full() { None } else { nearest(&member.key, known.iter().copied()) };
         let key = member.key.chars().take(40).collect();
         let complaint = Complaint::UnknownKey { key, nearest, known: known.to_vec() };
         reader.out.add(member.place, &self.subject, complaint);

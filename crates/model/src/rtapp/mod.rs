@@ -69,6 +69,12 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         return None;
     };
     let tasks = Fields::open(tasks, "\"tasks\"".into(), &mut reader)?;
+    if let Some(first) = tasks.members().get(MAX_TASKS) {
+        let limit = format!("more than {MAX_TASKS}");
+        let n = tasks.members().len();
+        reader.out.out_of_range(first.place, "", "the number of tasks", n, limit, "leave some out");
+        return None;
+    }
     let mut threads = Vec::new();
     for member in tasks.members() {
         threads.extend(thread::read(member, global.default_class, &mut reader));
