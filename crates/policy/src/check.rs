@@ -1,8 +1,8 @@
 //! What makes a set-up usable, and what to say when it is not.
 
-use crate::{Kind, Mc2, Setup};
+use crate::{Setup, Task};
 use core::fmt;
-use tactus_time::{CoreId, Level, TaskId, MAX_CORES};
+use tactus_time::{CoreId, TaskId, MAX_CORES};
 
 /// Why no scheduler can be made from a [`Setup`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ impl core::error::Error for SetupError {}
 /// One number is taken for "no task" in records.
 const MAX_TASKS: usize = u16::MAX as usize;
 
-/// Finds the first thing that is wrong.
+/// Finds the first thing that would be wrong under any policy.
 pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
     if setup.cores == 0 || setup.cores > MAX_CORES {
         return Err(SetupError::CoreCount(setup.cores));
@@ -74,54 +74,17 @@ pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
     if setup.tasks.len() > MAX_TASKS {
         return Err(SetupError::TaskCount(setup.tasks.len()));
     }
-    for (n, task) in setup.tasks.iter().enumerate() {
-        let id = TaskId(n as u16);
-        if task.period.is_zero() {
-            return Err(SetupError::ZeroPeriod(id));
-        }
-        let bound = match setup.kind {
-            Kind::PartitionedRm | Kind::PartitionedEdf => true,
-            Kind::GlobalRm | Kind::GlobalEdf => false,
-            Kind::Mc2(_) => task.level <= Level::B,
-        };
-        match task.core {
-            None if bound => return Err(SetupError::NoCore(id)),
-            Some(core) if bound && core.index() >= setup.cores => return Err(SetupError::CoreOutOfRange(id, core)),
-            _ => {}
-        }
-    }
-    match &setup.kind {
-        Kind::Mc2(mc2) => check_mc2(setup, mc2),
-        _ => Ok(()),
-    }
+    let zero = setup.tasks.iter().position(|task| task.period.is_zero());
+    zero.map_or(Ok(()), |n| Err(SetupError::ZeroPeriod(TaskId(n as u16))))
 }
 
-fn check_mc2(setup: &Setup, mc2: &Mc2) -> Result<(), SetupError> {
-    if mc2.tables.len() != setup.cores {
-        return Err(SetupError::TableCount(mc2.tables.len()));
-    }
-    for (n, table) in mc2.tables.iter().enumerate() {
-        let core = CoreId(n as u8);
-        let mut free_from = tactus_time::Duration::ZERO;
-        for (place, slot) in table.slots.iter().enumerate() {
-            if slot.start < free_from || slot.end <= slot.start || slot.end > table.cycle {
-                return Err(SetupError::SlotBounds(core, place));
-            }
-            free_from = slot.end;
-            match setup.tasks.get(slot.task.index()) {
-                Some(task) if task.level == Level::A && task.core == Some(core) => {}
-                _ => return Err(SetupError::SlotTask(core, place)),
-            }
-        }
-    }
-    for (n, task) in setup.tasks.iter().enumerate() {
+/// Finds the first task that the policy binds to a core and that has none, or one that does not exist.
+pub(crate) fn cores_of_tasks(setup: &Setup, binds: impl Fn(&Task) -> bool) -> Result<(), SetupError> {
+    for (n, task) in setup.tasks.iter().enumerate().filter(|(_, task)| binds(task)) {
         let id = TaskId(n as u16);
-        let in_slot = || mc2.tables.iter().flat_map(|table| &table.slots).any(|slot| slot.task == id);
-        if task.level == Level::A && !in_slot() {
-            return Err(SetupError::NoSlot(id));
-        }
-        if mc2.enforce && task.level != Level::D && task.budget.is_zero() {
-            return Err(SetupError::ZeroBudget(id));
+        let core = task.core.ok_or(SetupError::NoCore(id))?;
+        if core.index() >= setup.cores {
+            return Err(SetupError::CoreOutOfRange(id, core));
         }
     }
     Ok(())

@@ -58,16 +58,7 @@ impl Setup {
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
         put(&mut out, self.cores as u64);
-        match &self.kind {
-            Kind::PartitionedRm => out.push(0),
-            Kind::PartitionedEdf => out.push(1),
-            Kind::GlobalRm => out.push(2),
-            Kind::GlobalEdf => out.push(3),
-            Kind::Mc2(mc2) => {
-                out.push(4);
-                put_mc2(&mut out, mc2);
-            }
-        }
+        self.kind.encode(&mut out);
         put(&mut out, self.tasks.len() as u64);
         for task in &self.tasks {
             out.push(task.level as u8);
@@ -95,14 +86,7 @@ impl Setup {
         }
         let at = input.at;
         let cores = usize::try_from(input.number()?).map_err(|_| DecodeError::Value(at))?;
-        let kind = match input.byte()? {
-            0 => Kind::PartitionedRm,
-            1 => Kind::PartitionedEdf,
-            2 => Kind::GlobalRm,
-            3 => Kind::GlobalEdf,
-            4 => Kind::Mc2(input.mc2()?),
-            _ => return Err(DecodeError::Value(input.at - 1)),
-        };
+        let kind = Kind::decode(&mut input)?;
         let tasks = input.list(TASK_BYTES, Input::task)?;
         match bytes.len() - input.at {
             0 => Ok(Setup { cores, kind, tasks }),
@@ -115,23 +99,41 @@ fn put(out: &mut Vec<u8>, number: u64) {
     out.extend(number.to_le_bytes());
 }
 
-fn put_mc2(out: &mut Vec<u8>, mc2: &Mc2) {
-    out.extend([u8::from(mc2.enforce), u8::from(mc2.slack_shifting)]);
-    put(out, mc2.allowance.as_nanos());
-    put(out, mc2.tables.len() as u64);
-    for table in &mc2.tables {
-        put(out, table.cycle.as_nanos());
-        put(out, table.slots.len() as u64);
-        for slot in &table.slots {
-            out.extend(slot.task.0.to_le_bytes());
-            put(out, slot.start.as_nanos());
-            put(out, slot.end.as_nanos());
+/// Parameters of a policy, as they are stored behind its number.
+pub(crate) trait Parameters: Sized {
+    /// Adds the stored form to `out`.
+    fn encode(&self, out: &mut Vec<u8>);
+    /// Reads the stored form.
+    fn decode(input: &mut Input) -> Result<Self, DecodeError>;
+}
+
+impl Parameters for Mc2 {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend([u8::from(self.enforce), u8::from(self.slack_shifting)]);
+        put(out, self.allowance.as_nanos());
+        put(out, self.tables.len() as u64);
+        for table in &self.tables {
+            put(out, table.cycle.as_nanos());
+            put(out, table.slots.len() as u64);
+            for slot in &table.slots {
+                out.extend(slot.task.0.to_le_bytes());
+                put(out, slot.start.as_nanos());
+                put(out, slot.end.as_nanos());
+            }
         }
+    }
+    fn decode(input: &mut Input) -> Result<Mc2, DecodeError> {
+        Ok(Mc2 {
+            enforce: input.boolean()?,
+            slack_shifting: input.boolean()?,
+            allowance: input.time()?,
+            tables: input.list(TABLE_BYTES, Input::table)?,
+        })
     }
 }
 
 /// What is still to be read. `at` never passes the end.
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -142,8 +144,13 @@ impl Input<'_> {
         self.at += N;
         Ok(*chunk)
     }
-    fn byte(&mut self) -> Result<u8, DecodeError> {
+    /// The next byte.
+    pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
         Ok(self.take::<1>()?[0])
+    }
+    /// The error for a byte without meaning that was just read.
+    pub(crate) fn no_meaning(&self) -> DecodeError {
+        DecodeError::Value(self.at - 1)
     }
     fn number(&mut self) -> Result<u64, DecodeError> {
         Ok(u64::from_le_bytes(self.take()?))
@@ -155,7 +162,7 @@ impl Input<'_> {
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(DecodeError::Value(self.at - 1)),
+            _ => Err(self.no_meaning()),
         }
     }
     fn list<T>(
@@ -169,14 +176,6 @@ impl Input<'_> {
         }
         (0..count).map(|_| item(self)).collect()
     }
-    fn mc2(&mut self) -> Result<Mc2, DecodeError> {
-        Ok(Mc2 {
-            enforce: self.boolean()?,
-            slack_shifting: self.boolean()?,
-            allowance: self.time()?,
-            tables: self.list(TABLE_BYTES, Input::table)?,
-        })
-    }
     fn table(&mut self) -> Result<Table, DecodeError> {
         Ok(Table { cycle: self.time()?, slots: self.list(SLOT_BYTES, Input::slot)? })
     }
@@ -187,7 +186,7 @@ impl Input<'_> {
         let level = Level::from_index(self.byte()?).ok_or(DecodeError::Value(self.at - 1))?;
         let (bound, core) = (self.boolean()?, self.byte()?);
         if !bound && core != 0 {
-            return Err(DecodeError::Value(self.at - 1));
+            return Err(self.no_meaning());
         }
         Ok(Task {
             level,

@@ -10,8 +10,9 @@
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
-use crate::{Decision, Event, Running, Setup};
+use crate::{Decision, Event, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use tactus_record::{Kind, Sink};
 use tactus_sync::{Lock, Order, Rank, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
@@ -27,8 +28,8 @@ impl Rank for ContainerRank {
 }
 
 /// What all cores share.
-pub(crate) struct Global {
-    container: Lock<Container, ContainerRank>,
+pub(crate) struct Global<R> {
+    container: Lock<Container<R>, ContainerRank>,
 }
 
 /// What belongs to one core.
@@ -39,8 +40,8 @@ pub(crate) struct Core {
     order: Order<Unlocked>,
 }
 
-struct Container {
-    rule: Rule,
+struct Container<R> {
+    rule: PhantomData<fn(R)>,
     /// A place is the task's number.
     tasks: Vec<Jobs>,
     releases: Heap,
@@ -58,27 +59,40 @@ struct CoreEntry {
     running: Option<usize>,
 }
 
-/// Makes the container and all cores. The set-up must have been checked.
-pub(crate) fn new(setup: &Setup, rule: Rule) -> (Global, Vec<Core>) {
-    let mut releases = Heap::with_capacity(setup.tasks.len());
-    for (place, task) in setup.tasks.iter().enumerate() {
-        releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
+impl<R: Rule> Global<R> {
+    /// Any task will do.
+    pub(crate) fn check(_: &Setup) -> Result<(), SetupError> {
+        Ok(())
     }
-    let container = Container {
-        rule,
-        tasks: setup.tasks.iter().enumerate().map(|(n, task)| Jobs::new(TaskId(n as u16), task)).collect(),
-        releases,
-        ready: Heap::with_capacity(setup.tasks.len()),
-        cores: alloc::vec![CoreEntry::default(); setup.cores],
-        tickets: 0,
-    };
-    let core =
-        |n| Core { id: CoreId(n as u8), clock: Clock::default(), on_core: OnCore::Nothing, order: Order::unlocked() };
-    (Global { container: Lock::new(container) }, (0..setup.cores).map(core).collect())
+
+    /// Makes the container and all cores. The set-up must have been checked.
+    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+        let mut releases = Heap::with_capacity(setup.tasks.len());
+        for (place, task) in setup.tasks.iter().enumerate() {
+            releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
+        }
+        let container = Container {
+            rule: PhantomData,
+            tasks: setup.tasks.iter().enumerate().map(|(n, task)| Jobs::new(TaskId(n as u16), task)).collect(),
+            releases,
+            ready: Heap::with_capacity(setup.tasks.len()),
+            cores: alloc::vec![CoreEntry::default(); setup.cores],
+            tickets: 0,
+        };
+        let core = |n| Core {
+            id: CoreId(n as u8),
+            clock: Clock::default(),
+            on_core: OnCore::Nothing,
+            order: Order::unlocked(),
+        };
+        (Global { container: Lock::new(container) }, (0..setup.cores).map(core).collect())
+    }
 }
 
-impl Global {
-    pub(crate) fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+impl<R: Rule> Policy for Global<R> {
+    type Core = Core;
+
+    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
         let mut container = self.container.lock(&mut core.order);
@@ -101,7 +115,7 @@ impl Global {
     }
 }
 
-impl Container {
+impl<R: Rule> Container<R> {
     /// Charges and, where the event says so, ends the job that the core ran. A job that is no longer linked here is
     /// off its core now, so it is ready for any core. Gives the job that could go on.
     fn leave(
@@ -132,7 +146,7 @@ impl Container {
                 if linked_here {
                     entry.running = Some(place);
                 } else {
-                    self.ready.push(task.key(self.rule, place));
+                    self.ready.push(task.key::<R>(place));
                 }
                 return Some((place, job));
             }
@@ -141,7 +155,7 @@ impl Container {
             entry.linked = None;
         }
         if pending {
-            self.ready.push(task.key(self.rule, place));
+            self.ready.push(task.key::<R>(place));
         }
         None
     }
@@ -166,7 +180,7 @@ impl Container {
             let (job, first) = task.release();
             records.job(Kind::Release, task.name(), job, due.time().as_nanos());
             if first {
-                self.ready.push(task.key(self.rule, place));
+                self.ready.push(task.key::<R>(place));
             }
         }
     }

@@ -6,12 +6,29 @@ use crate::Task;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// What makes one job more urgent than another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Rule {
-    /// The shorter period first.
-    RateMonotonic,
-    /// The earlier deadline first.
-    EarliestDeadline,
+pub(crate) trait Rule: Send + Sync {
+    /// The urgency of the task's oldest unfinished job: less is more urgent. It may not change while the job waits.
+    fn urgency(task: &Jobs) -> u64;
+}
+
+/// The shorter period first.
+pub(crate) struct RateMonotonic;
+
+impl Rule for RateMonotonic {
+    #[inline]
+    fn urgency(task: &Jobs) -> u64 {
+        task.period.as_nanos()
+    }
+}
+
+/// The earlier deadline first.
+pub(crate) struct EarliestDeadline;
+
+impl Rule for EarliestDeadline {
+    #[inline]
+    fn urgency(task: &Jobs) -> u64 {
+        task.release.saturating_add(task.deadline).as_nanos()
+    }
 }
 
 /// A task and its jobs.
@@ -68,11 +85,8 @@ impl Jobs {
     }
     /// The place of the oldest unfinished job in a ready queue, for the task at `place`.
     #[inline]
-    pub(crate) fn key(&self, rule: Rule, place: usize) -> Key {
-        match rule {
-            Rule::RateMonotonic => Key::new(self.period.as_nanos(), place),
-            Rule::EarliestDeadline => Key::at(self.release.saturating_add(self.deadline), place),
-        }
+    pub(crate) fn key<R: Rule>(&self, place: usize) -> Key {
+        Key::new(R::urgency(self), place)
     }
     /// Releases the next job. Gives its number, and whether it is now the oldest unfinished one.
     #[inline]

@@ -31,7 +31,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub use check::SetupError;
 pub use codec::DecodeError;
-pub use scheduler::{CoreState, Scheduler};
+pub use scheduler::{CoreState, Kind, Scheduler};
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,21 +42,6 @@ pub struct Setup {
     pub kind: Kind,
     /// The tasks; a [`TaskId`] is an index into this.
     pub tasks: Vec<Task>,
-}
-
-/// Which policy decides.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Rate-monotonic on each core by itself (Liu and Layland 1973). Every task needs a core.
-    PartitionedRm,
-    /// Earliest deadline first on each core by itself. Every task needs a core.
-    PartitionedEdf,
-    /// The m tasks with the shortest periods run, on whatever core.
-    GlobalRm,
-    /// The m jobs with the earliest deadlines run, on whatever core.
-    GlobalEdf,
-    /// Mixed criticality on multicore (Herman et al.).
-    Mc2(Mc2),
 }
 
 /// Parameters of MC².

@@ -6,15 +6,19 @@
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
-use crate::{Decision, Event, Running, Setup};
+use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use tactus_record::{Kind, Sink};
 use tactus_time::{CoreId, CoreSet, Instant, TaskId};
 
+/// What the cores share: nothing.
+pub(crate) struct Partitioned<R>(PhantomData<fn(R)>);
+
 /// One core's tasks and queues.
-pub(crate) struct Core {
+pub(crate) struct Core<R> {
     id: CoreId,
-    rule: Rule,
+    rule: PhantomData<fn(R)>,
     clock: Clock,
     on_core: OnCore,
     /// By place; places are in the order of task numbers, so that a tie between places is one between numbers.
@@ -25,13 +29,29 @@ pub(crate) struct Core {
     ready: Heap,
 }
 
-/// Makes all cores. The set-up must have been checked.
-pub(crate) fn cores(setup: &Setup, rule: Rule) -> Vec<Core> {
-    (0..setup.cores).map(|core| Core::new(setup, rule, CoreId(core as u8))).collect()
+impl<R: Rule> Partitioned<R> {
+    /// Every task needs a core.
+    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        check::cores_of_tasks(setup, |_| true)
+    }
+
+    /// Makes all cores. The set-up must have been checked.
+    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core<R>>) {
+        (Partitioned(PhantomData), (0..setup.cores).map(|core| Core::new(setup, CoreId(core as u8))).collect())
+    }
 }
 
-impl Core {
-    fn new(setup: &Setup, rule: Rule, id: CoreId) -> Core {
+impl<R: Rule> Policy for Partitioned<R> {
+    type Core = Core<R>;
+
+    #[inline]
+    fn handle(&self, core: &mut Core<R>, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+        core.handle(now, event, records)
+    }
+}
+
+impl<R: Rule> Core<R> {
+    fn new(setup: &Setup, id: CoreId) -> Core<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(id));
         let tasks: Vec<Jobs> = mine().map(|(number, task)| Jobs::new(TaskId(number as u16), task)).collect();
         let mut releases = Heap::with_capacity(tasks.len());
@@ -39,10 +59,10 @@ impl Core {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
         let ready = Heap::with_capacity(tasks.len());
-        Core { id, rule, clock: Clock::default(), on_core: OnCore::Nothing, tasks, releases, ready }
+        Core { id, rule: PhantomData, clock: Clock::default(), on_core: OnCore::Nothing, tasks, releases, ready }
     }
 
-    pub(crate) fn handle(&mut self, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    fn handle(&mut self, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
         let (now, elapsed) = self.clock.advance(now);
         let mut records = Recorder { sink: records, core: self.id, now };
         let mut unfinished = None;
@@ -53,7 +73,7 @@ impl Core {
                 Event::Complete => {
                     records.job(Kind::Complete, task.name(), job, task.charged().as_nanos());
                     if task.complete() {
-                        self.ready.replace_first(task.key(self.rule, place));
+                        self.ready.replace_first(task.key::<R>(place));
                     } else {
                         self.ready.pop();
                     }
@@ -93,7 +113,7 @@ impl Core {
             let (job, first) = task.release();
             records.job(Kind::Release, task.name(), job, due.time().as_nanos());
             if first {
-                self.ready.push(task.key(self.rule, place));
+                self.ready.push(task.key::<R>(place));
             }
         }
     }

@@ -1,29 +1,100 @@
-//! Where policies are listed: one line for each in [`Scheduler::new`].
+//! The list of policies, and the scheduler that is any one of them.
+//!
+//! To add a policy, write its file and add its line to the list: see `docs/adding-a-policy.md`.
 
-use crate::jobs::Rule;
-use crate::{check, global, mc2, partitioned};
-use crate::{Decision, Event, Kind, Policy, Setup, SetupError};
+use crate::codec::{DecodeError, Input, Parameters};
+use crate::global::Global;
+use crate::jobs::{EarliestDeadline, RateMonotonic};
+use crate::mc2::Containers;
+use crate::partitioned::Partitioned;
+use crate::{check, Decision, Event, Mc2, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
 
+/// Makes [`Kind`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
+/// stands for it in stored set-ups (never used again for another), its name with its parameters if it has any, and the
+/// type that decides. That type implements [`Policy`] and has two functions:
+/// `check(&Setup) -> Result<(), SetupError>` and `new(&Setup) -> (Self, Vec<Core>)`.
+macro_rules! policies {
+    ($($(#[$says:meta])* $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
+        /// Which policy decides.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub enum Kind {
+            $($(#[$says])* $name $(($parameters))?,)*
+        }
+
+        enum Shared {
+            $($name($policy),)*
+        }
+
+        enum Own {
+            $($name(<$policy as Policy>::Core),)*
+        }
+
+        impl Kind {
+            pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Kind::$name { .. } => out.push($number),)*
+                }
+                $($(if let Kind::$name { 0: given } = self {
+                    <$parameters as Parameters>::encode(given, out);
+                })?)*
+            }
+
+            pub(crate) fn decode(input: &mut Input) -> Result<Kind, DecodeError> {
+                match input.byte()? {
+                    $($number => Ok(Kind::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    _ => Err(input.no_meaning()),
+                }
+            }
+        }
+
+        fn make(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
+            match &setup.kind {
+                $(Kind::$name { .. } => {
+                    <$policy>::check(setup)?;
+                    let (shared, cores) = <$policy>::new(setup);
+                    let cores = cores.into_iter().map(|core| CoreState(Own::$name(core))).collect();
+                    Ok((Scheduler(Shared::$name(shared)), cores))
+                })*
+            }
+        }
+
+        impl Policy for Scheduler {
+            type Core = CoreState;
+
+            /// # Panics
+            /// If `core` was made together with a scheduler of another kind.
+            #[inline]
+            fn handle(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+                match (&self.0, &mut core.0) {
+                    $((Shared::$name(shared), Own::$name(core)) => shared.handle(core, now, event, records),)*
+                    _ => panic!("the core's state belongs to a scheduler of another kind"),
+                }
+            }
+        }
+    };
+}
+
+policies! {
+    /// Rate-monotonic on each core by itself (Liu and Layland 1973). Every task needs a core.
+    0 PartitionedRm => Partitioned<RateMonotonic>,
+    /// Earliest deadline first on each core by itself. Every task needs a core.
+    1 PartitionedEdf => Partitioned<EarliestDeadline>,
+    /// The m tasks with the shortest periods run, on whatever core.
+    2 GlobalRm => Global<RateMonotonic>,
+    /// The m jobs with the earliest deadlines run, on whatever core.
+    3 GlobalEdf => Global<EarliestDeadline>,
+    /// Mixed criticality on multicore (Herman et al.).
+    4 Mc2(Mc2) => Containers,
+}
+
 /// The policy of one system: what all its cores share.
 pub struct Scheduler(Shared);
 
-enum Shared {
-    Partitioned,
-    Global(global::Global),
-    Mc2(mc2::Containers),
-}
-
 /// What belongs to one core. Its owner is the only one to touch it.
 pub struct CoreState(Own);
-
-enum Own {
-    Partitioned(partitioned::Core),
-    Global(global::Core),
-    Mc2(mc2::Core),
-}
 
 impl Scheduler {
     /// Makes the scheduler and the state of each core, in core order. All memory that it will ever need is taken here.
@@ -32,40 +103,6 @@ impl Scheduler {
     /// If the set-up breaks a rule; the first one found.
     pub fn new(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
         check::check(setup)?;
-        Ok(match &setup.kind {
-            Kind::PartitionedRm => partition(partitioned::cores(setup, Rule::RateMonotonic)),
-            Kind::PartitionedEdf => partition(partitioned::cores(setup, Rule::EarliestDeadline)),
-            Kind::GlobalRm => globe(global::new(setup, Rule::RateMonotonic)),
-            Kind::GlobalEdf => globe(global::new(setup, Rule::EarliestDeadline)),
-            Kind::Mc2(parameters) => mixed(mc2::new(setup, parameters)),
-        })
-    }
-}
-
-fn partition(cores: Vec<partitioned::Core>) -> (Scheduler, Vec<CoreState>) {
-    (Scheduler(Shared::Partitioned), cores.into_iter().map(|core| CoreState(Own::Partitioned(core))).collect())
-}
-
-fn globe((shared, cores): (global::Global, Vec<global::Core>)) -> (Scheduler, Vec<CoreState>) {
-    (Scheduler(Shared::Global(shared)), cores.into_iter().map(|core| CoreState(Own::Global(core))).collect())
-}
-
-fn mixed((shared, cores): (mc2::Containers, Vec<mc2::Core>)) -> (Scheduler, Vec<CoreState>) {
-    (Scheduler(Shared::Mc2(shared)), cores.into_iter().map(|core| CoreState(Own::Mc2(core))).collect())
-}
-
-impl Policy for Scheduler {
-    type Core = CoreState;
-
-    /// # Panics
-    /// If `core` was made together with a scheduler of another kind.
-    #[inline]
-    fn handle(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
-        match (&self.0, &mut core.0) {
-            (Shared::Partitioned, Own::Partitioned(core)) => core.handle(now, event, records),
-            (Shared::Global(shared), Own::Global(core)) => shared.handle(core, now, event, records),
-            (Shared::Mc2(shared), Own::Mc2(core)) => shared.handle(core, now, event, records),
-            _ => panic!("the core's state belongs to a scheduler of another kind"),
-        }
+        make(setup)
     }
 }

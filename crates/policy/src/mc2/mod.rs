@@ -6,6 +6,7 @@
 //! entries take none. One lock for both containers, because a decision about C decides which cores are open to D: with
 //! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
 
+mod check;
 mod local;
 mod server;
 mod shared;
@@ -13,7 +14,7 @@ mod table;
 
 use crate::global::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, Mc2, Running, Setup};
+use crate::{Decision, Event, Mc2, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use local::Local;
 use server::Server;
@@ -90,27 +91,45 @@ impl Ghost {
     }
 }
 
-/// Makes the containers and all cores. The set-up must have been checked.
-pub(crate) fn new(setup: &Setup, mc2: &Mc2) -> (Containers, Vec<Core>) {
-    let shared = Shared::new(setup, mc2);
-    let first = shared.next_release();
-    let core = |n| {
-        let id = CoreId(n as u8);
-        Core {
-            id,
-            clock: Clock::default(),
-            order: Order::unlocked(),
-            local: Local::new(setup, mc2, id),
-            doing: Doing::Nothing,
-            ghosts: [None; 3],
-            next_shared: if id == RELEASE_CORE { first } else { Instant::NEVER },
-        }
-    };
-    (Containers { shared: Lock::new(shared) }, (0..setup.cores).map(core).collect())
+impl Containers {
+    /// Levels A and B need cores, level A a table with slots for all its tasks.
+    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        check::check(setup, parameters(setup))
+    }
+
+    /// Makes the containers and all cores. The set-up must have been checked.
+    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+        let mc2 = parameters(setup);
+        let shared = Shared::new(setup, mc2);
+        let first = shared.next_release();
+        let core = |n| {
+            let id = CoreId(n as u8);
+            Core {
+                id,
+                clock: Clock::default(),
+                order: Order::unlocked(),
+                local: Local::new(setup, mc2, id),
+                doing: Doing::Nothing,
+                ghosts: [None; 3],
+                next_shared: if id == RELEASE_CORE { first } else { Instant::NEVER },
+            }
+        };
+        (Containers { shared: Lock::new(shared) }, (0..setup.cores).map(core).collect())
+    }
 }
 
-impl Containers {
-    pub(crate) fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+/// The parameters of MC² in a set-up for it.
+fn parameters(setup: &Setup) -> &Mc2 {
+    match &setup.kind {
+        crate::Kind::Mc2(mc2) => mc2,
+        other => unreachable!("the list of policies takes MC² for {other:?}"),
+    }
+}
+
+impl Policy for Containers {
+    type Core = Core;
+
+    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
         let ran = match core.doing {

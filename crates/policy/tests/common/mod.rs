@@ -21,6 +21,9 @@ impl Sink for Kept {
     }
 }
 
+/// The job on each core.
+pub type OnCores = Vec<Option<(TaskId, u32)>>;
+
 /// One call of the policy.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -29,7 +32,7 @@ pub struct Entry {
     pub event: Event,
     pub decision: Decision,
     /// What every core runs after it.
-    pub running: Vec<Option<(TaskId, u32)>>,
+    pub running: OnCores,
     /// Records written by it.
     pub records: Vec<Record>,
 }
@@ -147,8 +150,8 @@ fn enter(
 }
 
 /// What runs from each instant on, instants at which nothing changed left out.
-pub fn timeline(entries: &[Entry]) -> Vec<(Instant, Vec<Option<(TaskId, u32)>>)> {
-    let mut line: Vec<(Instant, Vec<_>)> = Vec::new();
+pub fn timeline(entries: &[Entry]) -> Vec<(Instant, OnCores)> {
+    let mut line: Vec<(Instant, OnCores)> = Vec::new();
     for entry in entries {
         match line.last_mut() {
             Some(last) if last.0 == entry.now => last.1 = entry.running.clone(),
