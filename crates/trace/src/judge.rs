@@ -16,7 +16,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     let end = run_end(trace);
     let charges = schedule_with(trace, Boundary::Decision);
     let segments = schedule(trace);
-    let void = promise::void(view, trace, &charges);
+    let void = promise::void(view, trace, &jobs, &charges);
     let samples = samples(trace);
     let mut all = Samples::default();
     samples.iter().for_each(|s| all.join(s));
@@ -30,11 +30,10 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut tasks = Vec::with_capacity(view.tasks.len());
     for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
-        let void = &void[i];
-        let mut summary = task_summary(task, jobs, void.as_ref().map(|v| v.from), end);
+        let mut summary = task_summary(task, jobs, &void[i], end);
         summary.id = tactus_time::TaskId(i as u16);
-        summary.void = void.as_ref().map(|v| v.why.clone());
-        summary.void_from = void.as_ref().map(|v| v.from);
+        summary.void = void[i].first().map(|(_, why)| why.to_owned());
+        summary.void_from = void[i].first().map(|(from, _)| from);
         tasks.push(summary);
     }
     for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {
@@ -78,7 +77,7 @@ fn seen_until(job: &Job, end: Instant) -> Instant {
     job.completed.or(job.removed).unwrap_or(end)
 }
 
-fn task_summary(task: &TaskView, jobs: &[Job], void: Option<Instant>, end: Instant) -> TaskSummary {
+fn task_summary(task: &TaskView, jobs: &[Job], void: &promise::Void, end: Instant) -> TaskSummary {
     let mut counts = JobCounts { released: jobs.len() as u64, ..JobCounts::default() };
     let mut tardiness_max = Duration::ZERO;
     let mut worst: Option<f64> = None;
@@ -96,7 +95,7 @@ fn task_summary(task: &TaskView, jobs: &[Job], void: Option<Instant>, end: Insta
             Promise::Tardiness(bound) => (tardiness, bound),
             Promise::None => continue,
         };
-        if !bound.is_zero() && void.is_none_or(|void| until < void) {
+        if !bound.is_zero() && void.binds(job.job, until) {
             let ratio = figure.as_nanos() as f64 / bound.as_nanos() as f64;
             worst = Some(worst.map_or(ratio, |w| w.max(ratio)));
         }

@@ -9,22 +9,45 @@ use std::collections::HashMap;
 use tactus_record::Kind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
-/// A promise that ceased to bind.
+/// How far the promise of one task binds.
+#[derive(Default)]
 pub(crate) struct Void {
-    pub(crate) from: Instant,
-    pub(crate) why: String,
+    /// Since when it does not bind, by what others did or by the task's removal.
+    from: Option<(Instant, String)>,
+    /// The first job that took more than was assumed of it, and its release: from this job on it does not bind.
+    own: Option<(u32, Instant, String)>,
+}
+
+impl Void {
+    /// Whether the job was still owed its promise at this time.
+    pub(crate) fn binds(&self, job: u32, time: Instant) -> bool {
+        self.from.as_ref().is_none_or(|(from, _)| time < *from) && self.own.as_ref().is_none_or(|(own, ..)| job < *own)
+    }
+
+    /// Since when the promise does not bind, and why.
+    pub(crate) fn first(&self) -> Option<(Instant, &str)> {
+        let from = self.from.iter().map(|(from, why)| (*from, why.as_str()));
+        from.chain(self.own.iter().map(|(_, release, why)| (*release, why.as_str()))).min_by_key(|v| v.0)
+    }
+
+    fn since(&mut self, from: Instant, why: impl FnOnce() -> String) {
+        if self.from.as_ref().is_none_or(|v| from < v.0) {
+            self.from = Some((from, why()));
+        }
+    }
 }
 
 /// Longest time for which a core may be said not to have noticed yet; a core that takes longer is at fault.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// For each task, since when its promise does not bind and why.
+/// How far each task's promise binds.
 ///
-/// It ends with the task's own removal, or when a task that it depends on was charged more for one job than the
-/// analysis of its level assumed: one of the same or a more critical level, on the same core where both are bound.
-/// A task that is held to a budget within what was assumed cannot harm others, only itself (MC², 2.2).
-pub(crate) fn void(view: &View, trace: &Trace, charges: &[Segment]) -> Vec<Option<Void>> {
-    let mut out: Vec<Option<Void>> = view.tasks.iter().map(|_| None).collect();
+/// It ends with the task's own removal; with the first of its own jobs that takes more than the analysis of its level
+/// assumed; and when a task that it depends on has had, for one unfinished job, all that this analysis assumed of
+/// it: one of the same or a more critical level, on the same core where both are bound. A task that is held to a
+/// budget within what was assumed cannot harm others, only itself (MC², 2.2).
+pub(crate) fn void(view: &View, trace: &Trace, jobs: &[Job], charges: &[Segment]) -> Vec<Void> {
+    let mut out: Vec<Void> = view.tasks.iter().map(|_| Void::default()).collect();
     for r in trace.cores.iter().flatten() {
         let Some(task) = r.task.map(TaskId::index).filter(|t| *t < out.len()) else { continue };
         let why = match r.kind {
@@ -32,48 +55,65 @@ pub(crate) fn void(view: &View, trace: &Trace, charges: &[Segment]) -> Vec<Optio
             Kind::Removed => "it was taken out of the system",
             _ => continue,
         };
-        earlier(&mut out[task], r.time, || why.into());
+        out[task].since(r.time, || why.into());
     }
-    let exceeded = exceeded(view, charges);
+    let mut exceeded = vec![[None; 4]; view.tasks.len()];
+    let charged = charged(view, charges);
+    for job in jobs {
+        let i = job.task.index();
+        let (sum, reached) = charged.get(&(job.task, job.job)).copied().unwrap_or_default();
+        let own = view.tasks[i].level.unwrap_or(Level::A).index();
+        for (level, assumed) in view.tasks[i].assumed.into_iter().enumerate() {
+            let Some(assumed) = assumed else { continue };
+            // A job that has had all that was assumed and is not finished needs more, though it may not get it soon.
+            let over = reached[level].filter(|_| sum > assumed || job.completed.is_none());
+            if let Some(at) = over {
+                let first: &mut Option<(Instant, u32)> = &mut exceeded[i][level];
+                *first = Some(first.map_or((at, job.job), |f| f.min((at, job.job))));
+            }
+            let own_job = out[i].own.as_ref().map_or(u32::MAX, |o| o.0);
+            if level == own && job.job < own_job && (over.is_some() || job.exhausted > 0) {
+                let why = format!("its job {} took more than the {assumed} assumed of it", job.job);
+                out[i].own = Some((job.job, job.release, why));
+            }
+        }
+    }
     for (slot, hurt) in view.tasks.iter().enumerate() {
         let level = hurt.level.unwrap_or(Level::A);
-        for (i, other) in view.tasks.iter().enumerate() {
+        for (i, other) in view.tasks.iter().enumerate().filter(|(i, _)| *i != slot) {
             let Some(assumed) = other.assumed[level.index()] else { continue };
             let Some((at, job)) = exceeded[i][level.index()] else { continue };
             let apart = matches!((hurt.core, other.core), (Some(a), Some(b)) if a != b);
             let below = other.level.unwrap_or(Level::A) > level;
             let held = other.budget.is_some_and(|b| b <= assumed);
-            if i == slot || !(apart || below || held) {
-                earlier(&mut out[slot], at, || {
-                    format!("job {job} of {} was charged more than the {assumed} assumed of it", other.name)
-                });
+            if !(apart || below || held) {
+                let why = || format!("job {job} of {} took more than the {assumed} assumed of it", other.name);
+                out[slot].since(at, why);
             }
         }
     }
     out
 }
 
-fn earlier(slot: &mut Option<Void>, from: Instant, why: impl FnOnce() -> String) {
-    if slot.as_ref().is_none_or(|v| from < v.from) {
-        *slot = Some(Void { from, why: why() });
-    }
-}
+/// What a job was charged in all, and when that reached what each level assumed.
+type Charged = (Duration, [Option<Instant>; 4]);
 
-/// For each task and level, when and with which job it first exceeded what that level's analysis assumed.
-fn exceeded(view: &View, charges: &[Segment]) -> Vec<[Option<(Instant, u32)>; 4]> {
-    let mut out = vec![[None; 4]; view.tasks.len()];
-    let mut runs: Vec<&Segment> = charges.iter().filter(|s| s.kind == SegmentKind::Run).collect();
+fn charged(view: &View, charges: &[Segment]) -> HashMap<(TaskId, u32), Charged> {
+    let mut out: HashMap<(TaskId, u32), Charged> = HashMap::new();
+    let concerned = |s: &&Segment| {
+        let task = s.task.and_then(|t| view.tasks.get(t.index()));
+        s.kind == SegmentKind::Run && task.is_some_and(|t| t.assumed.iter().any(Option::is_some))
+    };
+    let mut runs: Vec<&Segment> = charges.iter().filter(concerned).collect();
     runs.sort_by_key(|s| s.start);
-    let mut charged: HashMap<(TaskId, u32), Duration> = HashMap::new();
     for run in runs {
-        let Some(id) = run.task.filter(|t| t.index() < view.tasks.len()) else { continue };
-        let sum = charged.entry((id, run.job)).or_default();
+        let Some(id) = run.task else { continue };
+        let (sum, reached) = out.entry((id, run.job)).or_default();
+        let before = *sum;
         extend(sum, run.end.since(run.start));
-        for (first, assumed) in out[id.index()].iter_mut().zip(view.tasks[id.index()].assumed) {
-            let excess = assumed.map(|a| sum.saturating_sub(a)).filter(|e| !e.is_zero());
-            if let (None, Some(excess)) = (&first, excess) {
-                // Not before this stretch: what came earlier was within the limit.
-                *first = Some((Instant::from_nanos(run.end.as_nanos() - excess.as_nanos()).max(run.start), run.job));
+        for (reached, assumed) in reached.iter_mut().zip(view.tasks[id.index()].assumed) {
+            if let Some(assumed) = assumed.filter(|a| *a <= *sum) {
+                reached.get_or_insert(run.start.saturating_add(assumed.saturating_sub(before)));
             }
         }
     }
@@ -86,7 +126,7 @@ pub(crate) struct Case<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) jobs: &'a [Job],
     pub(crate) segments: &'a [Segment],
-    pub(crate) void: &'a [Option<Void>],
+    pub(crate) void: &'a [Void],
     pub(crate) overheads: &'a Overheads,
     /// The end of the run.
     pub(crate) end: Instant,
@@ -124,7 +164,7 @@ impl Case<'_> {
             }
             _ => return None,
         };
-        let binds = self.view.accepted && self.void[job.task.index()].as_ref().is_none_or(|v| time < v.from);
+        let binds = self.view.accepted && self.void[job.task.index()].binds(job.job, time);
         binds.then(|| Broken {
             what,
             task_id: Some(job.task),

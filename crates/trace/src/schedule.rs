@@ -67,6 +67,7 @@ pub(crate) fn schedule_with(trace: &Trace, boundary: Boundary) -> Vec<Segment> {
             boundary,
             out: &mut segments,
             state: None,
+            entered: None,
             ghosts: Vec::new(),
             past_ghosts: Vec::new(),
             first,
@@ -95,6 +96,8 @@ struct Line<'a> {
     out: &'a mut Vec<Segment>,
     /// What the core does and since when; nothing before its first record.
     state: Option<(Doing, Instant)>,
+    /// When the scheduler was entered, while it is.
+    entered: Option<Instant>,
     ghosts: Vec<(TaskId, u32, Instant)>,
     past_ghosts: Vec<Segment>,
     /// Where this core's segments begin in `out`.
@@ -103,11 +106,17 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn step(&mut self, r: &Record) {
-        let inside = self.boundary == Boundary::Leave && matches!(self.state, Some((Doing::Scheduling, _)));
+        let inside = self.entered.is_some();
         match (r.kind, r.task) {
-            (Kind::Enter, _) if self.boundary == Boundary::Leave => self.turn_to(Doing::Scheduling, r.time),
-            (Kind::Leave, task) if self.boundary == Boundary::Leave => {
-                self.turn_to(task.map_or(Doing::Nothing, |t| Doing::Job(t, r.job)), r.time);
+            (Kind::Enter, _) => {
+                self.entered = Some(r.time);
+                if self.boundary == Boundary::Leave {
+                    self.turn_to(Doing::Scheduling, r.time);
+                }
+            }
+            (Kind::Leave, task) => {
+                let entered = self.entered.take().filter(|_| self.boundary == Boundary::Decision);
+                self.turn_to(task.map_or(Doing::Nothing, |t| Doing::Job(t, r.job)), entered.unwrap_or(r.time));
             }
             // Within a call only `Leave` says what comes of it; outside of one, these do.
             (Kind::Dispatch, Some(task)) if !inside => self.turn_to(Doing::Job(task, r.job), r.time),

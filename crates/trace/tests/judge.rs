@@ -272,22 +272,50 @@ fn a_task_that_takes_more_than_was_assumed_voids_the_promises_that_rest_on_it_an
     view.tasks[3].promise = Promise::Response(units(9));
     assert_eq!(broken(&view, &trace).task.as_deref(), Some("low"));
 
-    // Level B assumed 4 of x, level C 2: those promises end where x had that much.
+    // Level B assumed 4 of x, level C 2: x owes its own job nothing, and level C's promises end where x had 2.
     view.tasks[0].assumed = [None, Some(units(4)), Some(units(2)), None];
     let summary = judge(&view, &trace);
     assert_eq!(summary.verdict, Verdict::Kept);
     let from: Vec<Option<Instant>> = summary.tasks.iter().map(|t| t.void_from).collect();
-    assert_eq!(from, [Some(at(5)), None, Some(at(3)), None]);
-    assert_eq!(summary.tasks[2].void.as_deref(), Some("job 0 of x was charged more than the 2 ms assumed of it"));
+    assert_eq!(from, [Some(at(0)), None, Some(at(3)), None]);
+    assert_eq!(summary.tasks[2].void.as_deref(), Some("job 0 of x took more than the 2 ms assumed of it"));
 
     // Held to a budget of 4, x can still harm level C, which assumed less; within level B only itself.
     view.tasks[0].budget = Some(units(4));
     view.tasks[3].core = Some(CoreId(0));
     let from: Vec<Option<Instant>> = judge(&view, &trace).tasks.iter().map(|t| t.void_from).collect();
-    assert_eq!(from, [Some(at(5)), None, Some(at(3)), None]);
+    assert_eq!(from, [Some(at(0)), None, Some(at(3)), None]);
     view.tasks[0].budget = None;
     let from: Vec<Option<Instant>> = judge(&view, &trace).tasks.iter().map(|t| t.void_from).collect();
-    assert_eq!(from, [Some(at(5)), None, Some(at(3)), Some(at(5))]);
+    assert_eq!(from, [Some(at(0)), None, Some(at(3)), Some(at(5))]);
+}
+
+#[test]
+fn a_job_that_needs_more_than_was_assumed_of_it_is_owed_nothing_though_it_gets_no_more_in_time() {
+    let mut b = Builder::new(1);
+    b.call(0, 0, Start, |c| {
+        c.release(0, 0, 0).replenish(0, 2).dispatch(0, 0);
+    });
+    b.call(0, 2, Timer, |c| {
+        c.exhausted(0, 0).idle();
+    });
+    let trace = b.end(9);
+    let mut view = view(1, 9, vec![task("over", 10, Promise::Response(units(2)))]);
+    view.tasks[0].budget = Some(units(2));
+    assert_eq!(broken(&view, &trace).time, at(2));
+    view.tasks[0].assumed = [Some(units(2)); 4];
+    let summary = judge(&view, &trace);
+    assert_eq!(summary.verdict, Verdict::Kept);
+    assert_eq!(summary.tasks[0].void.as_deref(), Some("its job 0 took more than the 2 ms assumed of it"));
+    // A job that takes all that was assumed and no more keeps its promise, and is owed it.
+    let mut b = Builder::new(1);
+    b.call(0, 0, Start, |c| {
+        c.release(0, 0, 0).dispatch(0, 0);
+    });
+    b.call(0, 2, Complete, |c| {
+        c.complete(0, 0, 2).idle();
+    });
+    assert_eq!(judge(&view, &b.end(9)).tasks[0].void, None);
 }
 
 #[test]

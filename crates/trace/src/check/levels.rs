@@ -109,7 +109,8 @@ impl Walk<'_> {
                 self.cores[core].has = Some((name, level));
             }
             Kind::Preempt | Kind::Exhausted | Kind::Complete => {
-                if self.cores[core].has.is_some_and(|h| h.0 == name) {
+                // A used-up budget alone does not take the core away: the next one may be there already.
+                if r.kind != Kind::Exhausted && self.cores[core].has.is_some_and(|h| h.0 == name) {
                     self.cores[core].has = None;
                 }
                 let no_budget = self.waiting.get(&task).is_some_and(|jobs| jobs.contains(&r.job));
@@ -132,7 +133,9 @@ impl Walk<'_> {
             }
             Kind::Replenish => {
                 for job in self.waiting.remove(&task).unwrap_or_default() {
-                    self.ready.insert((task, job));
+                    if !self.cores.iter().any(|core| core.has.is_some_and(|h| h.0 == (task, job))) {
+                        self.ready.insert((task, job));
+                    }
                 }
             }
             Kind::GhostBegin => {

@@ -24,8 +24,13 @@ enum State {
 /// budget, and goes on after that only if something is left to do and budget to do it with; every core has one job
 /// at most, and has the one that its scheduler says it has.
 pub fn sequence(trace: &Trace) -> Vec<Violation> {
-    let mut walk =
-        Walk { jobs: HashMap::new(), cores: vec![None; trace.cores.len()], open: HashMap::new(), found: Vec::new() };
+    let mut walk = Walk {
+        jobs: HashMap::new(),
+        cores: vec![None; trace.cores.len()],
+        open: HashMap::new(),
+        completed: HashMap::new(),
+        found: Vec::new(),
+    };
     in_order(trace, |r| walk.step(r));
     walk.found
 }
@@ -36,6 +41,8 @@ struct Walk {
     cores: Vec<Option<Name>>,
     /// The jobs of each task that are not done.
     open: HashMap<TaskId, Vec<u32>>,
+    /// When and where a job of the task was last completed.
+    completed: HashMap<TaskId, (Instant, CoreId)>,
     found: Vec<Violation>,
 }
 
@@ -57,10 +64,11 @@ impl Walk {
         };
         let Some(task) = r.task else {
             match r.kind {
-                Kind::Idle | Kind::Leave if has.is_some() => {
+                Kind::Idle | Kind::Leave if has.is_some_and(|h| !self.without_budget(h, r.time)) => {
                     self.wrong(r, "the core is left with nothing to run while it has a job".into());
                     self.cores[r.core.index()] = None;
                 }
+                Kind::Idle | Kind::Leave => self.cores[r.core.index()] = None,
                 _ => {}
             }
             return;
@@ -79,7 +87,7 @@ impl Walk {
                     Some(State::Running(core)) if *core == r.core => {
                         self.jobs.insert(name, State::Preempted(r.time, r.core));
                     }
-                    // A budget that is used up may be written before or after the loss of the core.
+                    // A budget that is used up may be written before or after the loss of the core that comes of it.
                     Some(State::Waiting(since)) if *since == r.time => {}
                     _ => self.wrong(r, "is preempted where it does not run".into()),
                 }
@@ -89,23 +97,27 @@ impl Walk {
                 match self.jobs.get(&name) {
                     Some(State::Running(core)) if *core == r.core => {}
                     Some(State::Preempted(time, core)) if (*time, *core) == (r.time, r.core) => {}
+                    // The job before it had used up its budget too.
+                    Some(State::Ready) if self.completed.get(&task) == Some(&(r.time, r.core)) => {}
                     _ => self.wrong(r, "uses up a budget where it does not run".into()),
                 }
+                // It keeps the core until something else is said: the next budget may be there already.
                 self.jobs.insert(name, State::Waiting(r.time));
-                self.leave(r.core, name);
             }
             Kind::Complete => {
                 match self.jobs.get(&name) {
                     Some(State::Running(core)) if *core == r.core => {}
                     _ => self.wrong(r, "completes where it does not run".into()),
                 }
+                self.completed.insert(task, (r.time, r.core));
                 self.done(name);
                 self.leave(r.core, name);
             }
             Kind::Replenish => {
                 for job in self.open.get(&task).into_iter().flatten() {
                     if let Some(state @ State::Waiting(_)) = self.jobs.get_mut(&(task, *job)) {
-                        *state = State::Ready;
+                        let on = self.cores.iter().position(|has| *has == Some((task, *job)));
+                        *state = on.map_or(State::Ready, |core| State::Running(CoreId(core as u8)));
                     }
                 }
             }
@@ -121,6 +133,9 @@ impl Walk {
                         *core = None;
                     }
                 }
+            }
+            Kind::Leave if matches!(self.jobs.get(&name), Some(State::Waiting(_))) => {
+                self.wrong(r, "goes on without budget".into());
             }
             Kind::Leave if has != Some(name) => {
                 self.wrong(r, "is given the core by the scheduler without having been dispatched there".into());
@@ -140,11 +155,16 @@ impl Walk {
             Some(State::Done) => self.wrong(r, "is dispatched after its end".into()),
             None => self.wrong(r, "is dispatched before its release".into()),
         }
-        if has.is_some_and(|h| h != name) {
+        if has.is_some_and(|h| h != name && !self.without_budget(h, r.time)) {
             self.wrong(r, "is dispatched on a core that has another job".into());
         }
         self.jobs.insert(name, State::Running(r.core));
         self.cores[r.core.index()] = Some(name);
+    }
+
+    /// Whether the job has just used up its budget, so that its core is free.
+    fn without_budget(&self, name: Name, now: Instant) -> bool {
+        self.jobs.get(&name) == Some(&State::Waiting(now))
     }
 
     fn leave(&mut self, core: CoreId, name: Name) {
