@@ -1,1 +1,39 @@
-fn main() {}
+//! The `tactus` command: reads what is asked, does it, and tells the shell how it went.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod command;
+mod costs;
+mod failure;
+mod kept;
+mod lines;
+mod machine;
+mod place;
+mod progress;
+mod promise;
+mod results;
+mod subject;
+mod verdict;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Check(check) => command::check::check(check),
+        Command::Simulate(simulate) => command::simulate::simulate(simulate),
+        Command::Run(run) => command::run::run(run),
+        Command::Trace(trace) => command::trace::trace(trace),
+        Command::Report(report) => command::report::report(report),
+        Command::Test(test) => command::test::test(test),
+    };
+    match result {
+        Ok(outcome) => ExitCode::from(outcome.status()),
+        Err(failure) => {
+            lines::note("tactus", &failure);
+            ExitCode::from(failure.status())
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What can be asked of the command, in the words of `--help`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use tactus_model::parse_duration;
+use tactus_time::{Duration, Level};
+
+const FIRST_STEPS: &str = "\
+First steps:
+  ./tactus check examples/avionics.toml       can every task keep its deadline?
+  ./tactus simulate examples/avionics.toml    what will the schedule look like?
+  ./tactus run examples/avionics.toml         boot it on the emulated machine and judge what happened
+
+Exit status:
+  0  the promise held
+  1  it did not: a deadline or a bound was broken, or the check refused the system
+  2  bad input: the message says what to change, and where
+  3  this machine could not do it: something is missing, or failed";
+
+/// A multicore real-time operating system whose promises can be checked.
+///
+/// One system file says what must run, how critical it is and how much time it may take. Tactus checks the file with
+/// schedulability analysis, simulates it, boots it on its own kernel, and judges what happened against the bounds
+/// that the analysis promised.
+#[derive(Debug, Parser)]
+#[command(name = "tactus", version, after_help = FIRST_STEPS, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Tell whether every task can keep its promise, without running anything
+    ///
+    /// Reads the system file, reports everything that is wrong with it, and applies the schedulability tests of its
+    /// policy. Prints the bound that each task is promised.
+    #[command(after_help = "Example:\n  ./tactus check examples/avionics.toml")]
+    Check(Check),
+    /// Work out the schedule on this computer, in a moment
+    ///
+    /// Drives the same policy code as the kernel, but in a simulator. Writes the same results as `run` does, to
+    /// out/<system>/simulated/.
+    #[command(after_help = "Examples:
+  ./tactus simulate examples/avionics.toml
+  ./tactus simulate examples/avionics.toml --at-level B --duration '200 ms'")]
+    Simulate(Simulate),
+    /// Boot the system on the emulated machine, and judge what happened
+    ///
+    /// Checks the system file, compiles kernel and components, builds a boot image, runs it in an emulated PC with
+    /// counted instructions, and holds the trace against the bounds. Leaves everything in out/<system>/. The same
+    /// file and seed give the same trace, byte for byte.
+    #[command(after_help = "Example:\n  ./tactus run examples/avionics.toml")]
+    Run(Run),
+    /// Show the schedule of an earlier run as text, or export it
+    ///
+    /// Says for each core what ran from when to when; draws the schedule; or lists every record. Exports open in
+    /// Perfetto (https://ui.perfetto.dev) and in tools that read LITMUS^RT traces.
+    #[command(after_help = "Examples:
+  ./tactus trace out/avionics
+  ./tactus trace out/avionics --draw --from '20 ms' --to '80 ms'
+  ./tactus trace out/avionics --perfetto avionics.pftrace")]
+    Trace(Trace),
+    /// Make the report of an earlier run again
+    ///
+    /// Judges the trace that the run left once more, and writes report.html and summary.json anew.
+    #[command(after_help = "Example:\n  ./tactus report out/avionics")]
+    Report(Report),
+    /// Run every test, as the project's own checks do
+    ///
+    /// Format, lints, unit and property tests, documentation, then whole-system scenarios. The last line tells how many
+    /// passed and how many failed.
+    #[command(after_help = "Examples:\n  ./tactus test\n  ./tactus test --only scenarios")]
+    Test(Test),
+}
+
+/// A system file, and what to change in it for this time.
+#[derive(Clone, Debug, Args)]
+pub struct Subject {
+    /// The system file (TOML), or a workload in rt-app's JSON
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Let every job take the execution time that is assumed at this level
+    #[arg(long, value_name = "A|B|C|D", value_parser = level)]
+    pub at_level: Option<Level>,
+    /// How long the system runs, instead of what the file says: '10 s', '250 ms'
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Seed of everything drawn at random, instead of the file's
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// What to check.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// What the system's own work costs: `none`, or a TOML file (see docs/how-a-run-works.md)
+    #[arg(long, value_name = "none|FILE", default_value = "none")]
+    pub costs: String,
+}
+
+/// Options of `simulate`.
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// What to simulate.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// What the system's own work costs: `none`, or a TOML file (see docs/how-a-run-works.md)
+    #[arg(long, value_name = "none|FILE", default_value = "none")]
+    pub costs: String,
+    /// Where the results go [default: out/<system>/simulated]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// What to run.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// What the check takes the system's own work to cost: `none`, or a TOML file (see docs/how-a-run-works.md)
+    #[arg(long, value_name = "none|FILE", default_value = "none")]
+    pub costs: String,
+    /// Where the results go [default: out/<system>]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `trace`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("windowed").args(["draw", "records"])))]
+pub struct Trace {
+    /// The results' folder, or the system file whose last results in out/ are meant
+    #[arg(value_name = "FOLDER|FILE")]
+    pub results: PathBuf,
+    /// Draw the schedule: a row for each core and each task, a column for each unit of time
+    #[arg(long)]
+    pub draw: bool,
+    /// List the records of all cores, one a line, in order of time
+    #[arg(long)]
+    pub records: bool,
+    /// Count time in this unit
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1 ms")]
+    pub unit: Duration,
+    /// Begin at this time [default: the start of the run]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "windowed")]
+    pub from: Option<Duration>,
+    /// End at this time [default: a drawing ends after 100 units, a list at the end of the run]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "windowed")]
+    pub to: Option<Duration>,
+    /// Write the trace for Perfetto to this file, and show nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "windowed")]
+    pub perfetto: Option<PathBuf>,
+    /// Write LITMUS^RT sched_trace records, a file for each core, to this folder, and show nothing
+    #[arg(long, value_name = "FOLDER", conflicts_with = "windowed")]
+    pub sched_trace: Option<PathBuf>,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The results' folder, or the system file whose last results in out/ are meant
+    #[arg(value_name = "FOLDER|FILE")]
+    pub results: PathBuf,
+}
+
+/// Options of `test`.
+#[derive(Debug, Args)]
+pub struct Test {
+    /// Do one kind of test alone
+    #[arg(long, value_name = "KIND")]
+    pub only: Option<TestKind>,
+}
+
+/// The kinds of test, in the order in which they are done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TestKind {
+    /// The sources are formatted
+    Format,
+    /// The compiler's lints find nothing
+    Lints,
+    /// Unit, property and golden tests of what runs on this computer
+    Unit,
+    /// The documentation of the code builds without a warning
+    Docs,
+    /// Scripts in tests/ that use the command as a person does
+    Scenarios,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    let named = |level: &Level| level.to_string().eq_ignore_ascii_case(text);
+    Level::ALL.into_iter().find(named).ok_or_else(|| "the levels are A, B, C and D".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

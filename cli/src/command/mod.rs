@@ -1,0 +1,8 @@
+//! The commands: one file each.
+
+pub mod check;
+pub mod report;
+pub mod run;
+pub mod simulate;
+pub mod test;
+pub mod trace;

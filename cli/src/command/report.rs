@@ -1,0 +1,18 @@
+//! `tactus report`: judges the trace of an earlier run once more and makes its report anew.
+
+use crate::arguments::Report;
+use crate::failure::{Failure, Outcome};
+use crate::lines;
+use crate::results::Results;
+use crate::verdict;
+use tactus_trace::Verdict;
+
+/// Makes the report again.
+pub fn report(arguments: &Report) -> Result<Outcome, Failure> {
+    let results = Results::find(&arguments.results)?;
+    let (kept, trace) = results.read()?;
+    let summary = results.judge(&kept, &trace)?;
+    lines::line("verdict", verdict::text(&summary));
+    lines::line("report", results.file("report.html").display());
+    Ok(Outcome::held_if(summary.verdict == Verdict::Kept))
+}

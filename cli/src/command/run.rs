@@ -1,0 +1,187 @@
+//! `tactus run`: builds kernel, components and image, boots them on the emulated machine, and judges what happened.
+
+use crate::arguments::Run;
+use crate::failure::{Failure, Outcome};
+use crate::kept::Kept;
+use crate::lines;
+use crate::machine::build::{build, BuildFailure, Programs, Unit};
+use crate::machine::emulator::{Boot, Emulator, Medium, MOST_MEMORY};
+use crate::machine::toolchain::Toolchain;
+use crate::machine::watch::{self, Watch};
+use crate::progress;
+use crate::promise::{promised, Promised};
+use crate::results::Results;
+use crate::{costs, place, subject, verdict};
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration as Real;
+use tactus_image::{Image, Request};
+use tactus_model::System;
+use tactus_report::Details;
+use tactus_trace::{Promise, Trace, Verdict};
+
+/// How long virtual time may stand still, booting included, before the machine counts as hung.
+const PATIENCE: Real = Real::from_secs(30);
+
+/// What the scheduler ends the machine with after a whole run: its own verdict, which the judge's replaces here.
+const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
+
+/// Checks, builds, boots, judges and writes the results.
+pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
+    let system = subject::read(&arguments.subject)?;
+    let costs = costs::read(&arguments.costs)?;
+    lines::put(&format!("{}\n", subject::headline(&system)));
+    let promised = promised(&system, &costs);
+
+    let emulator = Emulator::find().map_err(machine)?;
+    let (kernel, image) = assemble(&system, &promised)?;
+    let size = fs::metadata(&kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;
+    let kernel_bytes = loaded_bytes(&kernel).unwrap_or(size.len());
+    lines::line("build", format!("kernel {} KiB · {}", kernel_bytes.div_ceil(1024), image.sections_report()));
+
+    let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name));
+    let results = Results::make(&folder)?;
+    let (trace, took) = boot(&system, &kernel, &image, &results)?;
+
+    let mut more = Vec::new();
+    if arguments.costs != "none" {
+        more.push(format!("--costs {}", subject::quoted(&arguments.costs)));
+    }
+    let details = Details {
+        machine: format!("QEMU {}, 1 instruction = {} ns", emulator.version, 1_u64 << system.machine.shift),
+        seed: system.seed,
+        command: subject::command("run", &arguments.subject, &more),
+        components: image.facts.components.clone(),
+        facts: vec![
+            ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))),
+            ("image".to_string(), image.sections_report()),
+        ],
+    };
+    let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
+    let length = lines::seconds(system.duration);
+    let jobs = lines::grouped(summary.total.released);
+    let took = took.as_secs_f64();
+    lines::line("run", format!("{} {length} · {jobs} jobs · took {took:.1} s", progress::bar(1.0)));
+    lines::line("verdict", verdict::text(&summary));
+    lines::line("report", results.file("report.html").display());
+    Ok(Outcome::held_if(summary.verdict == Verdict::Kept))
+}
+
+/// Compiles all programs and lays out the image. Gives the kernel's file and the image.
+fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf, Image), Failure> {
+    let root = place::root()?;
+    let toolchain = Toolchain::find().map_err(machine)?;
+    let wait = progress::Wait::new("build", "kernel and components");
+    let built = compile(&toolchain, &root, system, &wait);
+    wait.end();
+    let (ours, users) = built?;
+
+    let read = |path: &Path| fs::read(path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())));
+    let program = |name: &str| {
+        let path = ours.get(name).ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))?;
+        Ok::<_, Failure>(path.clone())
+    };
+    let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let promises: Vec<_> = promised.view.tasks.iter().map(|task| told(task.promise)).collect();
+    let request = Request {
+        system,
+        plan: &promised.setup.encode(),
+        promises: &promises,
+        scheduler: &read(&program("tactus-scheduler")?)?,
+        workload: &read(&program("tactus-workload")?)?,
+        components: &components,
+    };
+    let image = tactus_image::build(&request)
+        .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+    Ok((program("tactus-kernel")?, image))
+}
+
+/// Our programs by name, and the program of each of the user's components.
+fn compile(
+    toolchain: &Toolchain,
+    root: &Path,
+    system: &System,
+    wait: &progress::Wait,
+) -> Result<(Programs, Vec<PathBuf>), Failure> {
+    let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload"].map(str::to_string);
+    let ours = build(toolchain, root, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)?;
+    let mut users = Vec::new();
+    for component in &system.components {
+        let unit = Unit::Crate(component.path.clone());
+        // What a user's crate lacks is for the user to mend; that cargo does not start is not.
+        let built = build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
+            BuildFailure::Cargo(_) => machine(failure),
+            _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
+        })?;
+        // A crate with several programs means the one that is called like the component.
+        let chosen = built.get(&component.name).or_else(|| built.values().next());
+        users.extend(chosen.cloned());
+    }
+    Ok((ours, users))
+}
+
+/// Boots the machine, waits for its end and collects the trace.
+fn boot(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<(Trace, Real), Failure> {
+    let needed = image.facts.memory_needed;
+    let memory = system.memory.max(needed);
+    if memory > MOST_MEMORY {
+        let (most, name) = (MOST_MEMORY >> 20, &system.name);
+        return Err(Failure::Input(format!("{name}: it needs {} MiB of memory, the machine has {most}", memory >> 20)));
+    }
+    let image_file = results.file("system.img");
+    fs::write(&image_file, &image.bytes)
+        .map_err(|error| Failure::Machine(format!("{}: {error}", image_file.display())))?;
+    let memory_file = results.file("memory.img");
+    let boot = Boot {
+        from: Medium::Direct { kernel: kernel.to_path_buf(), image: image_file },
+        cores: system.cores,
+        memory,
+        shift: system.machine.shift,
+        memory_file: memory_file.clone(),
+        serial: results.file("run.log"),
+    };
+    let watch =
+        Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
+    let mut bar = progress::Run::new("run", system.duration);
+    let ended = watch::run(&boot, watch, &mut |seen| bar.tell(seen.now.since(tactus_time::Instant::ZERO)));
+    bar.end();
+    let collected = ended.map_err(machine).and_then(|ended| {
+        if !WHOLE_RUN.contains(&ended.code) {
+            let words = fs::read(results.file("run.log")).unwrap_or_default();
+            let words = watch::tail(&String::from_utf8_lossy(&words), 20);
+            return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
+        }
+        let memory = ended.rings.memory().map_err(machine)?;
+        Ok((Trace::from_memory(&memory, system.cores).map_err(machine)?, ended.took))
+    });
+    // As large as the machine's memory, and of no use once the trace is out of it.
+    let _ = fs::remove_file(&memory_file);
+    collected
+}
+
+fn told(promise: Promise) -> tactus_image::Promise {
+    match promise {
+        Promise::Response(bound) => tactus_image::Promise::Response(bound),
+        Promise::Tardiness(bound) => tactus_image::Promise::Tardiness(bound),
+        Promise::None => tactus_image::Promise::None,
+    }
+}
+
+/// The bytes of an ELF file that are loaded, as opposed to what it holds for debuggers.
+fn loaded_bytes(path: &Path) -> Option<u64> {
+    let bytes = fs::read(path).ok()?;
+    let number = |at: usize, length: usize| -> Option<u64> {
+        Some(bytes.get(at..at + length)?.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+    };
+    // ELF64: the program headers' place, the length of one, and how many there are.
+    let (place, length, count) = (number(32, 8)? as usize, number(54, 2)? as usize, number(56, 2)? as usize);
+    (0..count).try_fold(0, |sum, i| {
+        let loaded = number(place + i * length, 4)? == 1;
+        Some(sum + if loaded { number(place + i * length + 32, 8)? } else { 0 })
+    })
+}
+
+fn machine(error: impl Display) -> Failure {
+    Failure::Machine(error.to_string())
+}

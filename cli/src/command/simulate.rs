@@ -1,0 +1,52 @@
+//! `tactus simulate`: the schedule that the policy makes, worked out on this computer.
+
+use crate::arguments::Simulate;
+use crate::failure::{Failure, Outcome};
+use crate::kept::Kept;
+use crate::lines;
+use crate::progress;
+use crate::promise::promised;
+use crate::results::Results;
+use crate::{costs, place, subject, verdict};
+use std::time::Instant;
+use tactus_report::Details;
+use tactus_trace::Verdict;
+
+/// Checks, simulates, judges and writes the results.
+pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
+    let system = subject::read(&arguments.subject)?;
+    let costs = costs::read(&arguments.costs)?;
+    lines::put(&format!("{}\n", subject::headline(&system)));
+    let promised = promised(&system, &costs);
+
+    let begin = Instant::now();
+    let wait = progress::Wait::new("simulate", "");
+    let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+    let trace = tactus_sim::simulate(&promised.setup, system.duration, demand, &costs)
+        .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+    wait.end();
+    let took = begin.elapsed();
+
+    let more = if arguments.costs == "none" {
+        Vec::new()
+    } else {
+        vec![format!("--costs {}", subject::quoted(&arguments.costs))]
+    };
+    let details = Details {
+        machine: "simulator".to_string(),
+        seed: system.seed,
+        command: subject::command("simulate", &arguments.subject, &more),
+        ..Details::default()
+    };
+    let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name).join("simulated"));
+    let results = Results::make(&folder)?;
+    let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
+
+    let length = lines::seconds(system.duration);
+    let jobs = lines::grouped(summary.total.released);
+    let rate = summary.total.released as f64 / took.as_secs_f64().max(1e-9);
+    lines::line("simulate", format!("{length} · {jobs} jobs · {} jobs/s", lines::grouped(rate as u64)));
+    lines::line("verdict", verdict::text(&summary));
+    lines::line("report", results.file("report.html").display());
+    Ok(Outcome::held_if(summary.verdict == Verdict::Kept))
+}

@@ -1,0 +1,161 @@
+//! `tactus test`: everything that must hold before a change is good, and nothing else.
+//!
+//! Each step is one line with its time; a step that fails shows the end of what it said. The last line, alone, is
+//! `N passed, N failed`: every test of cargo counts one, and so does every other step and every scenario.
+
+use crate::arguments::{Test, TestKind};
+use crate::failure::{Failure, Outcome};
+use crate::lines;
+use crate::machine::watch::tail;
+use crate::place;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// How much of a failing step is shown.
+const TAIL_LINES: usize = 60;
+
+/// How many tests went which way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Count {
+    passed: u64,
+    failed: u64,
+}
+
+impl Count {
+    fn of(good: bool) -> Count {
+        Count { passed: u64::from(good), failed: u64::from(!good) }
+    }
+    fn add(&mut self, other: Count) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+/// Runs the tests.
+pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
+    let root = place::root()?;
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
+    let mut count = Count::default();
+
+    let steps: [(TestKind, &str, &[&str], &[(&str, &str)]); 4] = [
+        (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
+        (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
+        (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
+        (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+    ];
+    for (kind, name, words, variables) in steps {
+        if !wanted(kind) {
+            continue;
+        }
+        // fmt and clippy are parts that a toolchain may come without; the others are not.
+        if matches!(kind, TestKind::Format | TestKind::Lints) && !has_part(&cargo, words[0]) {
+            lines::line(name, format!("left out: this toolchain has no cargo {}", words[0]));
+            continue;
+        }
+        let mut command = Command::new(&cargo);
+        command.args(words).current_dir(&root).envs(variables.iter().copied());
+        count.add(step(name, command, kind == TestKind::Unit)?);
+    }
+    if wanted(TestKind::Scenarios) {
+        let myself = env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
+        for script in scenarios(&root.join("tests"))? {
+            let name = script.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let mut command = Command::new(&script);
+            command.current_dir(&root).env("TACTUS", &myself);
+            count.add(step(&name, command, false)?);
+        }
+    }
+    lines::put(&format!("{} passed, {} failed\n", count.passed, count.failed));
+    Ok(Outcome::held_if(count.failed == 0))
+}
+
+/// Does one step and tells how it went. With `counts`, the tests that it ran are read from what it said.
+fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure> {
+    let begin = Instant::now();
+    let progress = crate::progress::Wait::new(name, "");
+    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+        Failure::Machine(format!("{} does not start: {error}", Path::new(command.get_program()).display()))
+    })?;
+    progress.end();
+    let good = output.status.success();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let mut count = if counts { count_tests(&said) } else { Count::default() };
+    // A step that does not count by itself, or that failed outside of a test (it did not compile), is one.
+    if count == Count::default() || (!good && count.failed == 0) {
+        count.add(Count::of(good));
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let result = match (good, counts) {
+        (true, true) => lines::good(format!("{} passed", lines::grouped(count.passed))),
+        (true, false) => lines::good("passed"),
+        (false, true) => lines::bad(format!("{} passed, {} failed", count.passed, count.failed)),
+        (false, false) => lines::bad("failed"),
+    };
+    lines::line("test", format!("{name:<24} {seconds:6.1} s   {result}"));
+    if !good {
+        let words = String::from_utf8_lossy(&output.stderr);
+        let shown = if counts { failures(&said) } else { said.into_owned() };
+        lines::put(&format!("{}\n{}\n", tail(&words, TAIL_LINES), tail(&shown, TAIL_LINES)));
+    }
+    Ok(count)
+}
+
+/// The scripts in the folder, in order of their names.
+fn scenarios(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let cannot = |error: std::io::Error| Failure::Machine(format!("{}: {error}", folder.display()));
+    let mut scripts = Vec::new();
+    for entry in folder.read_dir().map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        if path.extension().is_some_and(|extension| extension == "sh") {
+            scripts.push(path);
+        }
+    }
+    scripts.sort();
+    Ok(scripts)
+}
+
+fn has_part(cargo: &OsString, part: &str) -> bool {
+    let asked = Command::new(cargo).args([part, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// Adds up cargo's lines `test result: ok. 12 passed; 0 failed; …`.
+fn count_tests(said: &str) -> Count {
+    let mut count = Count::default();
+    for line in said.lines().filter(|line| line.starts_with("test result:")) {
+        let number_before = |word: &str| -> u64 {
+            let mut words = line.split_whitespace().rev().skip_while(|w| w.trim_end_matches(';') != word);
+            words.nth(1).and_then(|n| n.parse().ok()).unwrap_or(0)
+        };
+        count.add(Count { passed: number_before("passed"), failed: number_before("failed") });
+    }
+    count
+}
+
+/// What cargo said of the tests that failed, without the long list of those that did not.
+fn failures(said: &str) -> String {
+    let told = |line: &&str| !(line.starts_with("test ") && line.ends_with("... ok") || line.starts_with("running "));
+    said.lines().filter(told).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_all_test_programs_are_added_up() {
+        let said = "running 2 tests\ntest a ... ok\n\
+            test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+            test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        assert_eq!(count_tests(said), Count { passed: 15, failed: 2 });
+    }
+
+    #[test]
+    fn what_is_shown_of_a_failure_leaves_out_the_tests_that_passed() {
+        assert_eq!(failures("running 2 tests\ntest a ... ok\ntest b ... FAILED\nwhy"), "test b ... FAILED\nwhy");
+    }
+}

@@ -1,0 +1,190 @@
+//! What is kept beside a trace so that it can be judged again: the system as the judge sees it, and the facts of the
+//! run. The file `run.json`.
+//!
+//! Times are whole nanoseconds in fields that end in `_ns`.
+
+use serde::{Deserialize, Serialize};
+use tactus_report::Details;
+use tactus_time::{CoreId, Duration, Level};
+use tactus_trace::{Promise, TaskView, View};
+
+/// The version of the file's names and meanings.
+const FORMAT: u32 = 1;
+
+/// What a trace has to be read against, and what the report says beside it.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The system and its promises.
+    pub view: View,
+    /// Machine, seed, command.
+    pub details: Details,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    system: String,
+    policy: String,
+    cores: usize,
+    duration_ns: u64,
+    accepted: bool,
+    machine: String,
+    seed: u64,
+    command: String,
+    components: Vec<String>,
+    facts: Vec<(String, String)>,
+    tasks: Vec<StoredTask>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredTask {
+    name: String,
+    level: Option<String>,
+    core: Option<u8>,
+    offset_ns: u64,
+    period_ns: u64,
+    deadline_ns: u64,
+    promise: StoredPromise,
+    /// By level, A to D.
+    assumed_ns: [Option<u64>; 4],
+    budget_ns: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum StoredPromise {
+    Response { bound_ns: u64 },
+    Tardiness { bound_ns: u64 },
+    None,
+}
+
+impl Kept {
+    /// The text of `run.json`.
+    pub fn to_json(&self) -> String {
+        let (view, details) = (&self.view, &self.details);
+        let stored = Stored {
+            format: FORMAT,
+            system: view.name.clone(),
+            policy: view.policy.clone(),
+            cores: view.cores,
+            duration_ns: view.duration.as_nanos(),
+            accepted: view.accepted,
+            machine: details.machine.clone(),
+            seed: details.seed,
+            command: details.command.clone(),
+            components: details.components.clone(),
+            facts: details.facts.clone(),
+            tasks: view.tasks.iter().map(store).collect(),
+        };
+        // Nothing in these types can fail: no maps, no foreign serialisers.
+        let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Reads the text of `run.json`.
+    pub fn from_json(text: &str) -> Result<Kept, String> {
+        let stored: Stored = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if stored.format != FORMAT {
+            return Err(format!("it has format {}, this program reads {FORMAT}: run the system again", stored.format));
+        }
+        let view = View {
+            name: stored.system,
+            policy: stored.policy,
+            cores: stored.cores,
+            duration: Duration::from_nanos(stored.duration_ns),
+            accepted: stored.accepted,
+            tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
+        };
+        let details = Details {
+            machine: stored.machine,
+            seed: stored.seed,
+            command: stored.command,
+            components: stored.components,
+            facts: stored.facts,
+        };
+        Ok(Kept { view, details })
+    }
+}
+
+fn store(task: &TaskView) -> StoredTask {
+    StoredTask {
+        name: task.name.clone(),
+        level: task.level.map(|level| level.to_string()),
+        core: task.core.map(|core| core.0),
+        offset_ns: task.offset.as_nanos(),
+        period_ns: task.period.as_nanos(),
+        deadline_ns: task.deadline.as_nanos(),
+        promise: match task.promise {
+            Promise::Response(bound) => StoredPromise::Response { bound_ns: bound.as_nanos() },
+            Promise::Tardiness(bound) => StoredPromise::Tardiness { bound_ns: bound.as_nanos() },
+            Promise::None => StoredPromise::None,
+        },
+        assumed_ns: task.assumed.map(|length| length.map(Duration::as_nanos)),
+        budget_ns: task.budget.map(Duration::as_nanos),
+    }
+}
+
+fn restore(task: StoredTask) -> Result<TaskView, String> {
+    let level = match task.level {
+        None => None,
+        Some(name) => {
+            let found = Level::ALL.into_iter().find(|level| level.to_string() == name);
+            Some(found.ok_or_else(|| format!("task {}: there is no level {name:?}", task.name))?)
+        }
+    };
+    Ok(TaskView {
+        name: task.name,
+        level,
+        core: task.core.map(CoreId),
+        offset: Duration::from_nanos(task.offset_ns),
+        period: Duration::from_nanos(task.period_ns),
+        deadline: Duration::from_nanos(task.deadline_ns),
+        promise: match task.promise {
+            StoredPromise::Response { bound_ns } => Promise::Response(Duration::from_nanos(bound_ns)),
+            StoredPromise::Tardiness { bound_ns } => Promise::Tardiness(Duration::from_nanos(bound_ns)),
+            StoredPromise::None => Promise::None,
+        },
+        assumed: task.assumed_ns.map(|length| length.map(Duration::from_nanos)),
+        budget: task.budget_ns.map(Duration::from_nanos),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
+        let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
+        let (core, offset, budget) = (Some(CoreId(1)), Duration::ZERO, Some(Duration::from_micros(8)));
+        let assumed = [budget, None, Some(Duration::MAX), None];
+        TaskView { name: name.into(), level, core, offset, period, deadline, promise, assumed, budget }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_run_is_read_back_as_it_was() {
+        let tasks = vec![
+            task("nav", Some(Level::A), Promise::Response(Duration::from_micros(7))),
+            task("map", Some(Level::C), Promise::Tardiness(Duration::ZERO)),
+            task("log", None, Promise::None),
+        ];
+        let duration = Duration::from_secs(1);
+        let view = View { name: "n".into(), policy: "MC²".into(), cores: 2, duration, accepted: true, tasks };
+        let details = Details {
+            machine: "m".into(),
+            seed: u64::MAX,
+            command: "c".into(),
+            components: vec!["scheduler".into()],
+            facts: vec![("image".into(), "412 KiB".into())],
+        };
+        let kept = Kept { view, details };
+        let again = Kept::from_json(&kept.to_json()).expect("what was just written");
+        assert_eq!(format!("{again:?}"), format!("{kept:?}"));
+    }
+
+    #[test]
+    fn a_file_of_another_format_is_refused_and_not_guessed_at() {
+        assert!(Kept::from_json("{}").is_err());
+        assert!(Kept::from_json("[]").is_err());
+    }
+}

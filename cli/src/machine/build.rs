@@ -1,0 +1,131 @@
+//! Compiles kernel and components for the bare machine and says where the programs lie.
+
+use super::toolchain::Toolchain;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+
+/// What cargo is to build at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Packages of our own workspace.
+    Ours(Vec<String>),
+    /// The user's crate in this folder, with a workspace of its own.
+    Crate(PathBuf),
+}
+
+/// The programs that came out, by the name of the binary.
+pub type Programs = BTreeMap<String, PathBuf>;
+
+/// Why there are no programs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuildFailure {
+    /// Cargo does not start.
+    Cargo(String),
+    /// The compiler refused; its words.
+    Refused {
+        /// What was built.
+        unit: Unit,
+        /// Standard error of cargo.
+        words: String,
+    },
+    /// The user's crate compiled but made no program.
+    NoProgram(PathBuf),
+}
+
+impl fmt::Display for BuildFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildFailure::Cargo(why) => write!(f, "cargo does not start: {why}"),
+            BuildFailure::Refused { unit: Unit::Ours(packages), words } => {
+                write!(f, "{words}\n{} could not be built; the compiler's words are above", packages.join(", "))
+            }
+            BuildFailure::Refused { unit: Unit::Crate(folder), words } => {
+                write!(f, "{words}\nthe component in {} could not be built", folder.display())
+            }
+            BuildFailure::NoProgram(folder) => {
+                write!(f, "the component in {} has no binary target: give it a src/main.rs", folder.display())
+            }
+        }
+    }
+}
+
+/// Builds one unit. `root` is the folder of our workspace, whose compiler options hold for the user's crates too.
+/// `progress` is called with each thing that the compiler says it begins.
+pub fn build(
+    toolchain: &Toolchain,
+    root: &Path,
+    unit: &Unit,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<Programs, BuildFailure> {
+    let mut command = toolchain.build_bare(root);
+    command.arg("--message-format=json-render-diagnostics");
+    match unit {
+        Unit::Ours(packages) => packages.iter().for_each(|package| {
+            command.args(["-p", package]);
+        }),
+        Unit::Crate(folder) => {
+            command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
+        }
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let cannot = |error: std::io::Error| BuildFailure::Cargo(error.to_string());
+    let mut child = command.spawn().map_err(cannot)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+
+    let (programs, words) = thread::scope(|scope| {
+        // Both streams are read at once, so that neither fills up while the other is waited for.
+        let words = scope.spawn(|| {
+            let mut words = String::new();
+            for line in stderr.into_iter().flat_map(|s| BufReader::new(s).lines()).map_while(Result::ok) {
+                progress(line.trim());
+                words.push_str(&line);
+                words.push('\n');
+            }
+            words
+        });
+        let mut programs = Programs::new();
+        for line in stdout.into_iter().flat_map(|s| BufReader::new(s).lines()).map_while(Result::ok) {
+            programs.extend(program(&line));
+        }
+        (programs, words.join().unwrap_or_default())
+    });
+    if !child.wait().map_err(cannot)?.success() {
+        return Err(BuildFailure::Refused { unit: unit.clone(), words: words.trim_end().to_string() });
+    }
+    match unit {
+        Unit::Crate(folder) if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
+        _ => Ok(programs),
+    }
+}
+
+/// The program that one of cargo's messages tells of, if it tells of one.
+fn program(message: &str) -> Option<(String, PathBuf)> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    if message["reason"] != "compiler-artifact" {
+        return None;
+    }
+    let path = message["executable"].as_str()?;
+    Some((message["target"]["name"].as_str()?.to_string(), PathBuf::from(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargos_message_about_a_program_gives_its_name_and_place() {
+        let message =
+            r#"{"reason":"compiler-artifact","target":{"name":"tactus-kernel"},"executable":"/t/tactus-kernel"}"#;
+        assert_eq!(program(message), Some(("tactus-kernel".into(), "/t/tactus-kernel".into())));
+    }
+
+    #[test]
+    fn cargos_message_about_a_library_gives_no_program() {
+        assert_eq!(program(r#"{"reason":"compiler-artifact","target":{"name":"l"},"executable":null}"#), None);
+        assert_eq!(program("warning: not JSON"), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! The emulated PC: finding QEMU, and the command line that makes a run reproducible.
+//!
+//! Instructions are counted (`-icount`), nothing sleeps in real time, the clock starts at a fixed date, devices that are
+//! not needed are left out. The guest's memory is a file, so that the host reads the trace while the guest writes
+//! it, and the guest is not slowed down.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The name of the program.
+const PROGRAM: &str = "qemu-system-x86_64";
+
+/// The oldest version that will do: counted instructions and plug-ins behave from there on.
+pub const OLDEST: (u32, u32) = (7, 2);
+
+/// Memory above this would be split by the PC's hole below 4 GiB, and an address would no longer be a place in the file.
+pub const MOST_MEMORY: u64 = 2 << 30;
+
+/// The port at which the guest ends the emulator; see [`status_of_exit`].
+pub const EXIT_PORT: u16 = 0xf4;
+
+/// An emulator that will do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Emulator {
+    /// Its version, `7.2.22`.
+    pub version: String,
+}
+
+/// Why none will do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// It does not start.
+    Absent(String),
+    /// It is older than [`OLDEST`], or does not say how old it is.
+    Old(String),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Absent(why) => write!(
+                f,
+                "no emulator: {PROGRAM} {why}. Start through ./tactus, which installs it, or run: \
+                 apt-get install qemu-system-x86"
+            ),
+            Missing::Old(version) => {
+                write!(f, "{PROGRAM} is version {version}; needed is {}.{} or later", OLDEST.0, OLDEST.1)
+            }
+        }
+    }
+}
+
+impl Emulator {
+    /// Finds QEMU in `PATH` and asks it for its version.
+    pub fn find() -> Result<Emulator, Missing> {
+        let output = Command::new(PROGRAM)
+            .arg("--version")
+            .output()
+            .map_err(|error| Missing::Absent(format!("does not start ({error})")))?;
+        let words = String::from_utf8_lossy(&output.stdout);
+        match version(&words) {
+            Some((version, numbers)) if numbers >= OLDEST => Ok(Emulator { version }),
+            Some((version, _)) => Err(Missing::Old(version)),
+            None => Err(Missing::Old(format!("unknown ({:?})", words.lines().next().unwrap_or("")))),
+        }
+    }
+}
+
+/// Reads `QEMU emulator version 7.2.22 (Debian …)`.
+fn version(words: &str) -> Option<(String, (u32, u32))> {
+    let text = words.lines().next()?.split("version ").nth(1)?;
+    let text = text.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+    let mut numbers = text.split('.').map(str::parse);
+    Some((text.to_string(), (numbers.next()?.ok()?, numbers.next()?.ok()?)))
+}
+
+/// One start of the machine.
+#[derive(Clone, Debug)]
+pub struct Boot {
+    /// What is started.
+    pub from: Medium,
+    /// Number of cores.
+    pub cores: usize,
+    /// Memory in bytes, at most [`MOST_MEMORY`].
+    pub memory: u64,
+    /// An instruction takes 2^`shift` ns.
+    pub shift: u8,
+    /// The file that is the guest's memory.
+    pub memory_file: PathBuf,
+    /// Where the serial port's output goes.
+    pub serial: PathBuf,
+}
+
+/// What the machine starts from.
+#[derive(Clone, Debug)]
+pub enum Medium {
+    /// Kernel and image are put into memory by the emulator.
+    Direct {
+        /// The kernel, an ELF file with a PVH entry note.
+        kernel: PathBuf,
+        /// The image with components and plan.
+        image: PathBuf,
+    },
+}
+
+impl Boot {
+    /// The emulator's command line.
+    pub fn command(&self) -> Command {
+        let Boot { cores, memory, shift, .. } = self;
+        let mut command = Command::new(PROGRAM);
+        command
+            .args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"])
+            .args(["-machine", "pc,memory-backend=ram"])
+            .arg("-object")
+            .arg(format!("memory-backend-file,id=ram,size={memory},share=on,mem-path={}", escaped(&self.memory_file)))
+            .args(["-m", &format!("size={memory}B")])
+            // Only what the emulator has in every version; the kernel probes for each and goes without.
+            .args(["-cpu", "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip"])
+            .args(["-smp", &cores.to_string()])
+            .args(["-accel", "tcg", "-icount", &format!("shift={shift},sleep=off")])
+            .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
+            .arg("-serial")
+            .arg(format!("file:{}", self.serial.display()))
+            .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")]);
+        match &self.from {
+            Medium::Direct { kernel, image } => {
+                command.arg("-kernel").arg(kernel).arg("-initrd").arg(escaped(image));
+            }
+        }
+        command
+    }
+}
+
+/// A path in an option: QEMU takes a doubled comma for a comma.
+fn escaped(path: &Path) -> String {
+    path.display().to_string().replace(',', ",,")
+}
+
+/// What the guest wrote to [`EXIT_PORT`], from the emulator's exit status; nothing if it ended in another way. The
+/// device turns the value `n` into the status `2n + 1`, so an even status is the emulator's own. So is 1, for trouble
+/// with its command line; the guest never writes 0.
+pub fn status_of_exit(status: i32) -> Option<u32> {
+    (status > 1 && status & 1 == 1).then_some((status >> 1) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_what_the_emulator_says() {
+        let words = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)\nCopyright (c)";
+        assert_eq!(version(words), Some(("7.2.22".into(), (7, 2))));
+        assert_eq!(version("QEMU emulator version 10.0.0"), Some(("10.0.0".into(), (10, 0))));
+        assert_eq!(version("something else"), None);
+        assert_eq!(version(""), None);
+    }
+
+    #[test]
+    fn only_odd_statuses_above_one_come_from_the_guest() {
+        assert_eq!(status_of_exit(0), None);
+        assert_eq!(status_of_exit(1), None);
+        assert_eq!(status_of_exit(33), Some(16));
+        assert_eq!(status_of_exit(34), None);
+    }
+
+    #[test]
+    fn a_comma_in_a_path_does_not_end_the_option() {
+        assert_eq!(escaped(Path::new("/a,b/memory.img")), "/a,,b/memory.img");
+    }
+}

@@ -1,0 +1,101 @@
+//! The trace rings in the guest's memory file, read while the guest runs and after it.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use tactus_record::{RingHeader, RING_HEADER_BYTES};
+use tactus_time::Instant;
+
+/// The rings of all cores, one after another.
+#[derive(Debug)]
+pub struct Rings {
+    file: File,
+    address: u64,
+    stride: u64,
+    cores: usize,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// The latest time that a core has seen.
+    pub now: Instant,
+    /// Records written on all cores.
+    pub written: u64,
+    /// Cores whose run has ended.
+    pub ended: usize,
+}
+
+impl Rings {
+    /// Opens the memory file. The rings begin at physical `address` and are `stride` bytes each, head included.
+    pub fn open(memory: &Path, address: u64, stride: u64, cores: usize) -> io::Result<Rings> {
+        Ok(Rings { file: File::open(memory)?, address, stride, cores })
+    }
+
+    fn header(&self, core: usize) -> io::Result<RingHeader> {
+        let mut head = [0; RING_HEADER_BYTES];
+        self.file.read_exact_at(&mut head, self.address + core as u64 * self.stride)?;
+        Ok(RingHeader::from_bytes(&head))
+    }
+
+    /// How far the run has come.
+    pub fn progress(&self) -> io::Result<Progress> {
+        let mut progress = Progress::default();
+        for core in 0..self.cores {
+            let head = self.header(core)?;
+            progress.now = progress.now.max(Instant::from_nanos(head.now));
+            progress.written += head.written;
+            progress.ended += usize::from(head.ended != 0);
+        }
+        Ok(progress)
+    }
+
+    /// The whole trace memory, for `Trace::from_memory`.
+    pub fn memory(&self) -> io::Result<Vec<u8>> {
+        let mut memory = vec![0; (self.stride * self.cores as u64) as usize];
+        self.file.read_exact_at(&mut memory, self.address)?;
+        Ok(memory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory_with(heads: &[RingHeader], address: u64, stride: u64) -> std::path::PathBuf {
+        static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let n = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("tactus-rings-{}-{n}", std::process::id()));
+        let file = File::create(&path).expect("a file in the temporary folder");
+        file.set_len(address + stride * heads.len() as u64).expect("its length");
+        for (core, head) in heads.iter().enumerate() {
+            file.write_all_at(&head.to_bytes(), address + core as u64 * stride).expect("a head");
+        }
+        path
+    }
+
+    #[test]
+    fn progress_is_the_latest_time_of_any_core() {
+        let head = RingHeader { capacity: 4, written: 2, dropped: 0, now: 700, ended: 0 };
+        let path = memory_with(&[head, RingHeader { now: 900, ended: 1, ..head }], 8192, 4096);
+        let rings = Rings::open(&path, 8192, 4096, 2).expect("the file is there");
+        let progress = rings.progress().expect("it is long enough");
+        assert_eq!(progress, Progress { now: Instant::from_nanos(900), written: 4, ended: 1 });
+        assert_eq!(
+            rings.memory().expect("both rings")[4096..4096 + 64],
+            RingHeader { now: 900, ended: 1, ..head }.to_bytes()
+        );
+        std::fs::remove_file(path).expect("it was there");
+    }
+
+    #[test]
+    fn a_memory_file_that_is_too_short_is_an_error() {
+        let head = RingHeader { capacity: 0, written: 0, dropped: 0, now: 0, ended: 0 };
+        let path = memory_with(&[head], 0, 4096);
+        let rings = Rings::open(&path, 0, 4096, 2).expect("the file is there");
+        assert!(rings.progress().is_err());
+        assert!(rings.memory().is_err());
+        std::fs::remove_file(path).expect("it was there");
+    }
+}

@@ -1,0 +1,139 @@
+//! Which compiler builds for the bare machine, and how it comes by `core`.
+//!
+//! Where the toolchain carries `core` for the bare target, it is used. Where it carries the sources only (Debian's
+//! does), cargo compiles `core` and `alloc` along with the kernel; that takes an option which stable compilers
+//! accept when asked with `RUSTC_BOOTSTRAP`, and this is the only use that Tactus makes of it.
+
+use super::TARGET;
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A cargo and a rustc that can build for the bare machine.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    cargo: OsString,
+    core: Core,
+    linker: Linker,
+}
+
+/// Where `core` for the bare machine comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Core {
+    /// The toolchain has it compiled.
+    Compiled,
+    /// The toolchain has its sources.
+    Sources,
+}
+
+/// Which linker puts the parts together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Linker {
+    /// `rust-lld`, which the toolchain carries.
+    Own,
+    /// `ld.lld` of the system.
+    System,
+}
+
+/// Why no toolchain will do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// There is no rustc, or it does not start.
+    Rustc(String),
+    /// There is one, but without `core` for the bare machine.
+    Core(String),
+    /// Neither `rust-lld` nor `ld.lld` is there.
+    Linker,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Rustc(why) => write!(
+                f,
+                "no Rust compiler: {why}. Start through ./tactus, which installs one, or put rustc and cargo in PATH"
+            ),
+            Missing::Core(version) => write!(
+                f,
+                "{version} has no core library for {TARGET}. Start through ./tactus, which brings one, or run: \
+                 rustup target add {TARGET}"
+            ),
+            Missing::Linker => {
+                write!(f, "no linker for {TARGET}: neither rust-lld nor ld.lld is there. Run: apt-get install lld")
+            }
+        }
+    }
+}
+
+impl Toolchain {
+    /// Finds the toolchain that the environment names (`CARGO`, `RUSTC`), else the one in `PATH`.
+    pub fn find() -> Result<Toolchain, Missing> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let ask = |arguments: &[&str]| -> Result<String, Missing> {
+            let shown = Path::new(&rustc).display();
+            let output = Command::new(&rustc)
+                .args(arguments)
+                .output()
+                .map_err(|error| Missing::Rustc(format!("{shown} does not start ({error})")))?;
+            if output.status.success() {
+                Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+            } else {
+                let words = String::from_utf8_lossy(&output.stderr);
+                Err(Missing::Rustc(format!("{shown} {}: {}", arguments.join(" "), words.trim())))
+            }
+        };
+        let version = ask(&["--version"])?;
+        let sysroot = PathBuf::from(ask(&["--print", "sysroot"])?);
+        // A rustc that does not know the target at all fails here; then it has no core for it either.
+        let libraries = ask(&["--print", "target-libdir", "--target", TARGET]).map(PathBuf::from);
+        let host_tools = ask(&["--print", "target-libdir"])?;
+
+        let core = if libraries.is_ok_and(|folder| has_compiled_core(&folder)) {
+            Core::Compiled
+        } else if sysroot.join("lib/rustlib/src/rust/library/core/src/lib.rs").exists() {
+            Core::Sources
+        } else {
+            return Err(Missing::Core(version));
+        };
+        let own = Path::new(&host_tools).with_file_name("bin").join("rust-lld").exists();
+        let linker = match (own, in_path("ld.lld")) {
+            (true, _) => Linker::Own,
+            (false, true) => Linker::System,
+            (false, false) => return Err(Missing::Linker),
+        };
+        Ok(Toolchain { cargo, core, linker })
+    }
+
+    /// Cargo, to be started in `root`, whose `.cargo/config.toml` holds the compiler's options for the bare machine.
+    pub fn cargo(&self, root: &Path) -> Command {
+        let mut command = Command::new(&self.cargo);
+        command.current_dir(root);
+        command
+    }
+
+    /// `cargo build` for the bare machine, without the names of what is to be built.
+    pub fn build_bare(&self, root: &Path) -> Command {
+        let mut command = self.cargo(root);
+        command.args(["build", "--release", "--target", TARGET]);
+        if self.core == Core::Sources {
+            command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
+        }
+        if self.linker == Linker::System {
+            command.env("CARGO_TARGET_X86_64_UNKNOWN_NONE_LINKER", "ld.lld");
+        }
+        command
+    }
+}
+
+fn has_compiled_core(folder: &Path) -> bool {
+    let Ok(entries) = folder.read_dir() else { return false };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
+}
+
+/// Whether `PATH` has a program of this name.
+pub fn in_path(name: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(name).is_file()))
+}

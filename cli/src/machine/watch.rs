@@ -1,0 +1,135 @@
+//! Starts the machine, tells how far it has come, and ends it where it has come to a halt.
+
+use super::emulator::{status_of_exit, Boot};
+use super::rings::{Progress, Rings};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the rings are looked at.
+const LOOK: Duration = Duration::from_millis(40);
+
+/// Where the rings lie, and how patient to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// Physical address of the first ring.
+    pub trace_address: u64,
+    /// Bytes of one core's ring with its head.
+    pub ring_bytes: u64,
+    /// How long virtual time may stand still before the machine counts as hung. Booting is included.
+    pub patience: Duration,
+}
+
+/// Why a run came to nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RunFailure {
+    /// The emulator does not start, or its memory cannot be read.
+    Start(String),
+    /// Time stood still for longer than it may.
+    Hung {
+        /// How far it had come.
+        progress: Progress,
+        /// How long it stood.
+        patience: Duration,
+        /// Where the serial output lies.
+        log: PathBuf,
+    },
+    /// The emulator ended without the guest having said so.
+    Ended {
+        /// Its exit status, or the signal.
+        status: String,
+        /// The end of what it said, serial output included.
+        words: String,
+    },
+}
+
+impl fmt::Display for RunFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunFailure::Start(why) => write!(f, "the emulator could not be started: {why}"),
+            RunFailure::Hung { progress, patience, log } => write!(
+                f,
+                "the machine stood still for {} s at {} and was ended; what it said is in {}",
+                patience.as_secs(),
+                progress.now,
+                log.display()
+            ),
+            RunFailure::Ended { status, words } => write!(f, "{words}\nthe emulator ended by itself ({status})"),
+        }
+    }
+}
+
+/// A machine that ended as the guest wished.
+#[derive(Debug)]
+pub struct Ended {
+    /// What the guest wrote to the exit port.
+    pub code: u32,
+    /// The rings, complete.
+    pub rings: Rings,
+    /// Real time from start to end.
+    pub took: Duration,
+}
+
+/// Ends the emulator whatever happens to us.
+struct Emulation(Child);
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        // It may have ended already; then there is nothing to do.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs the machine to its end. `progress` is called several times a second.
+pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Result<Ended, RunFailure> {
+    let start = |error: io::Error| RunFailure::Start(error.to_string());
+    let memory = &boot.memory_file;
+    // Made here, not by the emulator, so that it can be opened at once and never holds an older run's rings.
+    let made = fs::File::create(memory).and_then(|file| file.set_len(boot.memory));
+    made.map_err(|error| RunFailure::Start(format!("{}: {error}", memory.display())))?;
+    let rings = Rings::open(memory, watch.trace_address, watch.ring_bytes, boot.cores).map_err(start)?;
+
+    let words_file = boot.serial.with_extension("emulator");
+    let words = fs::File::create(&words_file).map_err(start)?;
+    let begin = Instant::now();
+    let child = boot.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(words).spawn().map_err(start)?;
+    let mut emulation = Emulation(child);
+
+    let mut last = (Progress::default(), Instant::now());
+    let status = loop {
+        if let Some(status) = emulation.0.try_wait().map_err(start)? {
+            break status;
+        }
+        let seen = rings.progress().map_err(start)?;
+        if seen != last.0 {
+            last = (seen, Instant::now());
+        } else if last.1.elapsed() > watch.patience {
+            return Err(RunFailure::Hung { progress: seen, patience: watch.patience, log: boot.serial.clone() });
+        }
+        progress(seen);
+        thread::sleep(LOOK);
+    };
+    progress(rings.progress().map_err(start)?);
+    let took = begin.elapsed();
+    let words = fs::read_to_string(&words_file).unwrap_or_default();
+    let _ = fs::remove_file(&words_file);
+    match status.code().and_then(status_of_exit) {
+        Some(code) => Ok(Ended { code, rings, took }),
+        None => {
+            let serial = fs::read(&boot.serial).unwrap_or_default();
+            let words = format!("{words}{}", tail(&String::from_utf8_lossy(&serial), 20));
+            Err(RunFailure::Ended { status: status.to_string(), words })
+        }
+    }
+}
+
+/// The last lines of a text.
+pub fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}

@@ -1,0 +1,74 @@
+//! What the judge found, in the words of the terminal: one line, then a table by level.
+
+use crate::lines::{self, brief, grouped};
+use tactus_trace::{Broken, LevelSummary, Summary, Verdict, What};
+
+/// The verdict and the table below it.
+pub fn text(summary: &Summary) -> String {
+    let mut text = format!("{}\n{}", headline(summary), by_level(summary));
+    for culprit in &summary.culprits {
+        let task = culprit.task.as_deref().unwrap_or("no task");
+        let (core, time) = (culprit.core, culprit.time);
+        let what = format!("component {} ({task}) was stopped: {}", culprit.component, culprit.fault);
+        text += &lines::bad(format!("{what} at {:#x}, core {core}, {time}\n", culprit.address));
+    }
+    text
+}
+
+fn headline(summary: &Summary) -> String {
+    match &summary.verdict {
+        Verdict::Kept if summary.accepted => lines::good("every promise held"),
+        Verdict::Kept => {
+            let missed = match summary.total.missed {
+                0 => "no job was late all the same".to_string(),
+                1 => "1 job missed its deadline".to_string(),
+                n => format!("{} jobs missed their deadlines", grouped(n)),
+            };
+            format!("nothing was promised, since the check had refused the system; {missed}")
+        }
+        Verdict::Broken(broken) => lines::bad(first_broken(broken)) + "\n" + &broken.cause.text,
+    }
+}
+
+fn first_broken(broken: &Broken) -> String {
+    let job = match (&broken.task, broken.job) {
+        (Some(task), Some(job)) => format!(": {task}, job {job}"),
+        (Some(task), None) => format!(": {task}"),
+        (None, _) => String::new(),
+    };
+    let than = match (broken.actual, broken.limit) {
+        (Some(actual), Some(limit)) => format!(", {} where {} was promised", brief(actual), brief(limit)),
+        _ => String::new(),
+    };
+    let what = match broken.what {
+        What::Response => "a response was longer than its bound",
+        What::Tardiness => "a job was later than its bound allows",
+        What::Deadline => "a deadline was missed",
+        What::Dropped => "records were lost, so nothing can be said",
+        What::Rule => "a rule of every schedule was broken",
+    };
+    format!("{what}{job}{than}, at {}", broken.time)
+}
+
+fn by_level(summary: &Summary) -> String {
+    let named = summary.levels.iter().any(|level| level.level.is_some());
+    let head = [if named { "level" } else { "" }, "jobs", "missed", "worst ÷ bound", "of task", "tardiness (bound)"];
+    let rows: Vec<Vec<String>> = summary.levels.iter().map(row).collect();
+    lines::table(&head, &rows)
+}
+
+fn row(level: &LevelSummary) -> Vec<String> {
+    let tardiness = match (level.tardiness_bound, level.tardiness_max.is_zero()) {
+        (Some(bound), _) => format!("{} ({})", brief(level.tardiness_max), brief(bound)),
+        (None, true) => "–".to_string(),
+        (None, false) => brief(level.tardiness_max),
+    };
+    vec![
+        level.level.map_or("all".to_string(), |level| level.to_string()),
+        grouped(level.jobs.released),
+        grouped(level.jobs.missed),
+        level.worst_over_bound.map_or("–".to_string(), |ratio| format!("{ratio:.3}")),
+        level.worst_task.clone().unwrap_or("–".to_string()),
+        tardiness,
+    ]
+}
