@@ -251,7 +251,8 @@ impl fmt::Display for ImageError {
                     "the machine has {} of memory and needs {}, {} of it for the trace of the whole run; ",
                     format_size(*memory),
                     format_size(*needed),
-                    format_size(*trace)
+                    // In whole MiB like the others: nobody sets it to the byte.
+                    format_size(if *trace < 1 << 20 { *trace } else { trace.next_multiple_of(1 << 20) })
                 )?;
                 if needed <= most {
                     write!(f, "write memory = \"{}\", or a shorter duration", format_size(*needed))
