@@ -20,8 +20,11 @@
 //! on to a third: within 3E every core runs what it should, and a core sees at most two entries. So per instant
 //! a job may lose 2E on its own core, 1E on average over the cores while it waits, and 3E of precedence: 6E.
 //!
-//! **MC².** Everything that a job is charged beyond its own execution is bounded by the *allowance* by which all budgets
-//! are enlarged; see [`crate::check::check`] and [`Charge`].
+//! **MC².** Budgets hold a job to what it is *charged*, which is all time from the decisions that gave it a core to the
+//! next ones. The built-in workload ends when its charge reaches its demand, so interrupts on the way are part of its
+//! demand, and only the tail after that comes on top ([`Charge::of_workload`]). A component of the user's own executes its
+//! code whatever it is charged, so every entry while it is pending comes on top ([`Charge::of_component`]). The largest
+//! such excess over all jobs of levels A to C is the *allowance* by which all budgets are enlarged.
 
 use crate::arrivals::Instants;
 use tactus_model::Costs;
@@ -46,14 +49,27 @@ pub(crate) struct Charge<'a> {
 }
 
 impl Charge<'_> {
-    /// For a job that is pending for at most `window`, runs in at most `pieces` stretches that its own level cuts, and
-    /// may see `others` further entries (ends of ghosts) meanwhile.
-    pub(crate) fn of_job(&self, window: Duration, pieces: u64, others: u64) -> Duration {
+    /// For a job of the built-in workload: what it is charged after its charge has reached its demand.
+    ///
+    /// Then it needs one more stretch to say so. An entry that comes first costs up to E and makes it try again. Twice
+    /// the entries of a window of 8E are allowed for, i.e. that it is preempted at that point and meets the like once
+    /// more when it resumes; not that this happens to one job a third time.
+    pub(crate) fn of_workload(&self) -> Duration {
+        if self.entry.is_zero() {
+            return Duration::ZERO;
+        }
+        let entries = self.instants.most_in(self.entry * 8).saturating_mul(2 * ENTRIES_PER_INSTANT) + 2;
+        self.entry.checked_mul(entries).unwrap_or(Duration::MAX)
+    }
+
+    /// For a job of a user's component that is pending for at most `window`, runs in at most `pieces` stretches that its
+    /// own level cuts, and may see `others` further entries (ends of ghosts) meanwhile.
+    pub(crate) fn of_component(&self, window: Duration, pieces: u64, others: u64) -> Duration {
         if self.entry.is_zero() {
             return Duration::ZERO;
         }
         // Per piece one late start and one end; two for the job's own release and completion.
         let entries = self.instants.most_in(window).saturating_mul(ENTRIES_PER_INSTANT) + 2 * pieces + 2 + others;
-        Duration::from_nanos(entries.saturating_mul(self.entry.as_nanos()))
+        self.entry.checked_mul(entries).unwrap_or(Duration::MAX)
     }
 }

@@ -81,7 +81,7 @@ fn soft(system: &System, places: &[usize], entry: Duration, instants: &Instants)
     let inflated = |late: &[Duration]| -> Vec<Sporadic> {
         let one = |(&n, late): (&usize, &Duration)| {
             let t = &system.tasks[n];
-            let overhead = charge.of_job(t.deadline + *late, 1, 0);
+            let overhead = charge.of_component(t.deadline + *late, 1, 0);
             Sporadic::new(plain(t) + overhead * 2, t.period, t.deadline)
         };
         places.iter().zip(late).map(one).collect()

@@ -14,8 +14,12 @@
 //! at level-C times for A, and uᵢ(Rᵢ + pᵢ − 2eᵢ) for each B task with response bound Rᵢ: a job's work may come as late
 //! as Rᵢ in one period and at once in the next.
 //!
-//! **The allowance** is the most that any job of levels A to C is charged for the system's work ([`Charge`]). It lengthens
-//! slots and budgets, these lengthen the windows in which a job can be charged; the two are iterated until they agree.
+//! A core that closes to level C sends its job elsewhere, which takes up to 2E; that is put on the A and B jobs that
+//! close cores, and on each C job for every closing that may hit it while it executes.
+//!
+//! **The allowance** is the most that any job of levels A to C is charged beyond its execution time ([`Charge`]). It
+//! lengthens slots and budgets, these lengthen the windows in which a job can be charged; the two are iterated until
+//! they agree. A slot also offers one E for its late start.
 
 use super::report::{hundredths, Bound, Check, Finding};
 use super::{assumed, id, sensitivity};
@@ -28,7 +32,7 @@ use crate::overhead::Charge;
 use crate::task::{ceil_div, to_duration, Sporadic};
 use crate::uniprocessor::edf_demand::{self, Demand};
 use crate::uniprocessor::edf_response;
-use tactus_model::System;
+use tactus_model::{Body, System};
 use tactus_time::{CoreId, Duration, Level};
 
 /// What one core's levels A and B come to.
@@ -94,18 +98,48 @@ fn analyse(system: &System, entry: Duration, allowance: Duration) -> Analysis {
     let locals: Vec<Local> = (0..system.cores).map(|core| local(system, core, entry, allowance)).collect();
     let level_c = of_level(system, Level::C, None);
     let supply: Vec<Supply> = locals.iter().map(|l| supply(system, l, entry, allowance)).collect();
-    // The job itself and, while it is on its way to a core that is already its own, as much again; its release and
-    // completion twice.
-    let inflate = allowance * 2 + entry * 4;
+    let instants = instants(system, &locals);
     let sporadic: Vec<Sporadic> = level_c
         .iter()
         .map(|&n| {
             let t = &system.tasks[n];
-            Sporadic::new(assumed(t, Level::C) + inflate, t.period, t.deadline)
+            // Its release and completion may each take 2E to reach the core concerned.
+            let e = assumed(t, Level::C) + allowance + entry * 4;
+            Sporadic::new(e + detours(system, &instants, entry, e), t.period, t.deadline)
         })
         .collect();
     let late = tardiness::bounds(&sporadic, &supply);
     Analysis { locals, level_c, late, supply, sporadic }
+}
+
+/// The time that a level-C job which executes for `e` may spend on its way to other cores: 2E for every release instant
+/// or slot boundary in a window of its execution, and for every ghost of level B that ends there.
+fn detours(system: &System, instants: &Instants, entry: Duration, e: Duration) -> Duration {
+    if entry.is_zero() {
+        return Duration::ZERO;
+    }
+    // The window holds the detours too; one that is twice as long as the execution has room for as many.
+    let mut window = e * 2;
+    for _ in 0..16 {
+        let ghosts: u64 = of_level(system, Level::B, None).iter().map(|&n| window / system.tasks[n].period + 1).sum();
+        let detours = (entry * 2).checked_mul(instants.most_in(window) + ghosts).unwrap_or(Duration::MAX);
+        if detours <= window - e {
+            return detours;
+        }
+        window = window * 2;
+    }
+    // No room in any window that matters: as good as overload.
+    Duration::from_secs(1_000_000)
+}
+
+/// The release instants of all tasks and the slot boundaries of all tables.
+fn instants(system: &System, locals: &[Local]) -> Instants {
+    let releases = system.tasks.iter().map(|t| (t.offset, t.period));
+    let boundaries = locals.iter().filter_map(|l| l.plan.as_ref().ok()).flat_map(|plan| {
+        let table = plan.table();
+        table.slots.into_iter().flat_map(move |s| [(s.start, table.cycle), (s.end, table.cycle)])
+    });
+    Instants::of(releases.chain(boundaries), system.duration)
 }
 
 fn of_level(system: &System, level: Level, core: Option<usize>) -> Vec<usize> {
@@ -180,13 +214,13 @@ fn whole_cycles(tasks: &[Sporadic], curve: &Curve) -> bool {
 fn supply(system: &System, local: &Local, entry: Duration, allowance: Duration) -> Supply {
     let mut supply = Supply::full();
     if let Ok(plan) = &local.plan {
-        let curve = curve(system, plan, Level::C, entry * 2, allowance);
+        let curve = curve(system, plan, Level::C, entry * 3, allowance);
         supply.taken.extend(curve.share());
         supply.gap += curve.excess();
     }
     for (i, &n) in local.level_b.iter().enumerate() {
         let t = &system.tasks[n];
-        let e = assumed(t, Level::C) + allowance + entry * 4;
+        let e = assumed(t, Level::C) + allowance + entry * 6;
         let r = local.responses.as_ref().map_or(t.deadline, |r| r[i]).max(e);
         supply.taken.push((e, t.period));
         let behind = i128::from((r + t.period).as_nanos()) - 2 * i128::from(e.as_nanos());
@@ -201,36 +235,36 @@ fn needed(system: &System, entry: Duration, analysis: &Analysis) -> Duration {
     if entry.is_zero() {
         return Duration::ZERO;
     }
-    let releases = system.tasks.iter().map(|t| (t.offset, t.period));
-    let boundaries = analysis.locals.iter().filter_map(|l| l.plan.as_ref().ok()).flat_map(|plan| {
-        let table = plan.table();
-        table.slots.into_iter().flat_map(move |s| [(s.start, table.cycle), (s.end, table.cycle)])
-    });
-    let instants = Instants::of(releases.chain(boundaries), system.duration);
+    let instants = instants(system, &analysis.locals);
     let charge = Charge { entry, instants: &instants };
+    let of = |n: usize, window: Duration, pieces: u64, others: u64| match system.tasks[n].body {
+        Body::Workload => charge.of_workload(),
+        Body::Component(_) => charge.of_component(window, pieces, others),
+    };
     let mut most = Duration::ZERO;
     for local in &analysis.locals {
         if let Ok(plan) = &local.plan {
             for &n in &local.level_a {
                 let (span, pieces) = plan.spread(id(n));
-                most = most.max(charge.of_job(span, pieces, 0));
+                // Late starts take from the slots without being charged.
+                most = most.max(of(n, span, pieces, 0) + entry * pieces);
             }
         }
         for (i, &n) in local.level_b.iter().enumerate() {
             let deadline = system.tasks[n].deadline;
             let window = local.responses.as_ref().map_or(deadline, |r| r[i].min(deadline));
-            most = most.max(charge.of_job(window, 1, 0));
+            most = most.max(of(n, window, 1, 0));
         }
     }
     if let Ok(late) = &analysis.late {
         // A core closes to level C, and sends its job elsewhere, also where an A job ends or a B ghost does.
         let above = |w: Duration| -> u64 {
-            let jobs = |t: &tactus_model::Task| w.as_nanos() / t.period.as_nanos() + 1;
+            let jobs = |t: &tactus_model::Task| w / t.period + 1;
             system.tasks.iter().filter(|t| t.level <= Some(Level::B)).map(jobs).sum()
         };
         for (&n, late) in analysis.level_c.iter().zip(late) {
             let window = system.tasks[n].deadline + *late;
-            most = most.max(charge.of_job(window, 1, above(window)));
+            most = most.max(of(n, window, 1, above(window)));
         }
     }
     most
