@@ -28,8 +28,8 @@ pub const MAX_LIST: usize = 100_000;
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
 /// The seed, where the file does not say.
 pub const DEFAULT_SEED: u64 = 1;
-/// Instructions take 2^3 = 8 ns, where the file does not say.
-pub const DEFAULT_SHIFT: u8 = 3;
+/// Instructions take 2^1 = 2 ns, where the file does not say.
+pub const DEFAULT_SHIFT: u8 = 1;
 
 /// The shortest period on a machine whose instructions take 2^shift ns.
 pub fn shortest_period(shift: u8) -> Duration {
