@@ -274,6 +274,70 @@ fn decisions_are_taken_in_the_order_of_their_tickets_where_times_say_otherwise()
     assert!(check::sequence(&trace)[0].text.contains("is dispatched while core 0 has it"));
 }
 
+/// A cycle of 10 with two slots of `a` on core 0; the first job is done in both, the second in one.
+fn table_trace(second: u64) -> Trace {
+    let mut b = Builder::new(1);
+    b.call(0, 0, Start, |c| {
+        c.release(0, 0, 0).release(1, 0, 0).dispatch(0, 0);
+    });
+    b.call(0, 2, Timer, |c| {
+        c.preempt(0, 0).dispatch(1, 0);
+    });
+    b.call(0, 5, Timer, |c| {
+        c.preempt(1, 0).dispatch(0, 0);
+    });
+    b.call(0, 7, Complete, |c| {
+        c.complete(0, 0, 4).dispatch(1, 0);
+    });
+    b.call(0, 10, Timer, |c| {
+        c.release(0, 1, 10);
+        if second == 10 {
+            c.preempt(1, 0).dispatch(0, 1);
+        }
+    });
+    if second > 10 {
+        b.call(0, second, Timer, |c| {
+            c.preempt(1, 0).dispatch(0, 1);
+        });
+    }
+    b.call(0, second + 1, Complete, |c| {
+        c.complete(0, 1, 1).dispatch(1, 0);
+    });
+    b.end(20)
+}
+
+#[test]
+fn level_a_has_its_slots_and_no_others() {
+    let slots = |times: &[(u64, u64)]| {
+        let slots = times.iter().map(|(start, end)| (TaskId(0), units(*start), units(*end)));
+        vec![check::TableView { cycle: units(10), slots: slots.collect() }]
+    };
+    let table = slots(&[(0, 2), (5, 7)]);
+    assert_eq!(check::table_order(&table, &table_trace(10), NOW), vec![]);
+    // The second job comes a unit late into its slot.
+    let found = check::table_order(&table, &table_trace(11), NOW);
+    assert_eq!((found.len(), found[0].time), (1, at(10)));
+    assert_eq!(check::table_order(&table, &table_trace(11), units(1)), vec![]);
+    // It runs where it has no slot.
+    let found = check::table_order(&table, &table_trace(12), units(2));
+    assert_eq!(found, vec![]);
+    let found = check::table_order(&table, &table_trace(13), NOW);
+    assert_eq!(found.iter().map(|v| v.time).collect::<Vec<_>>(), [at(10), at(13)]);
+    let found = check::table_order(&slots(&[(0, 2), (6, 8)]), &table_trace(10), NOW);
+    assert_eq!((found.len(), found[0].time), (1, at(5)));
+    // A stretch may go through many whole slots.
+    let mut b = Builder::new(1);
+    b.call(0, 0, Start, |c| {
+        c.release(0, 0, 0).dispatch(0, 0);
+    });
+    assert_eq!(check::table_order(&slots(&[(0, 10)]), &b.end(95), NOW), vec![]);
+    assert_eq!(check::table_order(&slots(&[(0, 9)]), &b.end(95), NOW).len(), 1);
+    // No table, no place to run.
+    assert_eq!(check::table_order(&[], &table_trace(10), NOW), vec![]);
+    let elsewhere = [vec![check::TableView::default()], slots(&[(0, 10)])].concat();
+    assert_eq!(check::table_order(&elsewhere, &table_trace(10), NOW).len(), 3);
+}
+
 #[test]
 fn a_run_that_was_not_recorded_to_its_end_is_found() {
     let tasks = [(0, 5, 2)];

@@ -5,9 +5,11 @@
 
 mod levels;
 mod sequence;
+mod table;
 
 pub use levels::level_order;
 pub use sequence::sequence;
+pub use table::{table_order, TableView};
 
 use crate::schedule::{schedule_with, Boundary};
 use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
@@ -52,6 +54,8 @@ pub enum Rule {
     Budget,
     /// No core runs a less critical job, or nothing, while a more critical one waits for it.
     LevelOrder,
+    /// Level A runs in the slots of its table, and nothing else runs there while it has something to do.
+    Table,
 }
 
 impl fmt::Display for Rule {
@@ -65,11 +69,12 @@ impl fmt::Display for Rule {
             Rule::Periodic => "releases are periodic",
             Rule::Budget => "no task gets more than its budget",
             Rule::LevelOrder => "more critical jobs come first",
+            Rule::Table => "level A has its slots and no others",
         })
     }
 }
 
-/// All checks; what they found, by time.
+/// All checks that need no more than the view; what they found, by time. [`table_order`] is apart.
 ///
 /// `tolerance`: how long it may take until a core acts upon what it should, see [`budget`] and [`level_order`].
 pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
