@@ -36,7 +36,8 @@ pub fn read(named: &str) -> Result<Costs, Failure> {
     parse(&text).map_err(|why| Failure::Input(format!("{named}: {why}")))
 }
 
-fn parse(text: &str) -> Result<Costs, String> {
+/// Reads the text of a file of costs.
+pub fn parse(text: &str) -> Result<Costs, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let length = |key: &str, value: &str| -> Result<Duration, String> {
         parse_duration(value).map_err(|error| format!("{key} = {value:?}: {error}; write a length such as \"4 us\""))

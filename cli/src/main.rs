@@ -8,6 +8,7 @@ mod failure;
 mod kept;
 mod lines;
 mod machine;
+mod measure;
 mod place;
 mod progress;
 mod promise;

@@ -21,11 +21,12 @@ pub fn promised(system: &System, costs: &Costs) -> Promised {
     let check = tactus_analysis::check(system, costs);
     line(system, &check);
     let tables = check.tables.iter().map(table_of).collect();
-    let setup = tactus_sim::setup(system, tables, check.allowance);
+    let allowance = allowance(system, costs);
+    let setup = tactus_sim::setup(system, tables, allowance);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let tasks = system.tasks.iter().zip(&check.tasks).map(|(task, verdict)| {
-        let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + check.allowance);
-        task_view(task, verdict, check.allowance.max(entry(system, costs)), budget)
+        let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
+        task_view(task, verdict, allowance.max(tactus_analysis::overhead::entry(costs)), budget)
     });
     let view = View {
         name: system.name.clone(),
@@ -86,13 +87,12 @@ fn table_of(table: &tactus_analysis::Table) -> Table {
     Table { cycle: table.cycle, slots: table.slots.iter().map(slot).collect() }
 }
 
-/// The longest time that one entry of the scheduler takes, where the system wants it counted.
-fn entry(system: &System, costs: &Costs) -> Duration {
-    if system.machine.overheads {
-        tactus_analysis::overhead::entry(costs)
-    } else {
-        Duration::ZERO
-    }
+/// What enforced budgets have on top for the system's own work. A system may have that work left out of its check;
+/// its jobs are charged for it all the same, so the budgets count it always.
+fn allowance(system: &System, costs: &Costs) -> Duration {
+    let mut counting = system.clone();
+    counting.machine.overheads = true;
+    tactus_analysis::check(&counting, costs).allowance
 }
 
 fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {
@@ -151,8 +151,9 @@ mod tests {
         let tell = |actual| assumed(&system(actual).tasks[0], Duration::from_micros(5));
         assert_eq!(tell("2 ms"), [None; 4]);
         let at = |micros| Some(Duration::from_micros(micros));
-        assert_eq!(tell("3 ms"), [None, None, at(2_005), None]);
-        assert_eq!(tell("4 ms"), [None, at(3_005), at(2_005), None]);
+        // The file gives no time for level D, which is then that of level C.
+        assert_eq!(tell("3 ms"), [None, None, at(2_005), at(2_005)]);
+        assert_eq!(tell("4 ms"), [None, at(3_005), at(2_005), at(2_005)]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! | `trace.pftrace` | the trace for Perfetto |
 //! | `run.json` | what the trace has to be read against, see [`crate::kept`] |
 //! | `run.log` | serial output of the machine; only of a run on it |
+//! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
 //! | `system.img` | the boot image; only of a run on the machine |
 
 use crate::failure::Failure;
@@ -25,8 +26,16 @@ impl Results {
     /// the folder never holds parts of two runs.
     pub fn make(folder: &Path) -> Result<Results, Failure> {
         fs::create_dir_all(folder).map_err(|error| Failure::Machine(format!("{}: {error}", folder.display())))?;
-        for stale in ["report.html", "summary.json", "trace.bin", "trace.pftrace", "run.json", "run.log", "system.img"]
-        {
+        for stale in [
+            "report.html",
+            "summary.json",
+            "trace.bin",
+            "trace.pftrace",
+            "run.json",
+            "run.log",
+            "costs.toml",
+            "system.img",
+        ] {
             let path = folder.join(stale);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -95,7 +104,8 @@ impl Results {
         Ok((kept, trace))
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    /// Writes one more file.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         let path = self.file(name);
         fs::write(&path, bytes).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))
     }

@@ -8,6 +8,7 @@ use crate::machine::build::{build, BuildFailure, Programs, Unit};
 use crate::machine::emulator::{Boot, Emulator, Medium, MOST_MEMORY};
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
+use crate::measure;
 use crate::progress;
 use crate::promise::{promised, Promised};
 use crate::results::Results;
@@ -58,7 +59,10 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
             ("image".to_string(), image.sections_report()),
         ],
     };
+    let machine = details.machine.clone();
     let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
+    let measured = measure::costs(&system, &trace, &summary);
+    results.put("costs.toml", measure::file(&measured, &machine, &system.name).as_bytes())?;
     let length = lines::seconds(system.duration);
     let jobs = lines::grouped(summary.total.released);
     let took = took.as_secs_f64();
