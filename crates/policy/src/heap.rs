@@ -169,3 +169,54 @@ impl IndexedHeap {
         self.put(hole, key);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The n-th of a sequence that visits many urgencies and repeats some.
+    fn urgency(n: usize) -> u64 {
+        (n as u64 * 7_919) % 31
+    }
+
+    #[test]
+    fn keys_come_out_in_the_order_of_urgency_and_then_of_place() {
+        let mut heap = Heap::with_capacity(50);
+        let mut sorted: Vec<Key> = (0..50).map(|n| Key::new(urgency(n), n)).collect();
+        sorted.iter().for_each(|key| heap.push(*key));
+        sorted.sort();
+        for (n, key) in sorted.into_iter().enumerate() {
+            assert_eq!(heap.peek(), Some(key));
+            if n % 2 == 0 {
+                assert_eq!(heap.pop(), Some(key));
+            } else {
+                // The same as a pop, in two steps.
+                heap.replace_first(key);
+                assert_eq!(heap.pop(), Some(key));
+            }
+        }
+        assert_eq!(heap.pop(), None);
+    }
+
+    #[test]
+    fn any_entry_of_an_indexed_heap_can_be_taken_out_or_changed() {
+        for victim in 0..20 {
+            let mut heap = IndexedHeap::for_tasks(20);
+            (0..20).for_each(|n| heap.insert(Key::new(urgency(n), n)));
+            heap.remove(victim);
+            heap.remove(victim);
+            heap.insert(Key::new(urgency(victim + 1), (victim + 3) % 20));
+            let mut expected: Vec<Key> = (0..20)
+                .filter(|n| *n != victim && *n != (victim + 3) % 20)
+                .map(|n| Key::new(urgency(n), n))
+                .chain([Key::new(urgency(victim + 1), (victim + 3) % 20)])
+                .collect();
+            expected.sort();
+            for key in expected {
+                assert_eq!(heap.peek(), Some(key), "without {victim}");
+                heap.remove(key.place());
+            }
+            assert_eq!(heap.peek(), None);
+        }
+    }
+}

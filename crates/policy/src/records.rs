@@ -74,3 +74,17 @@ impl Clock {
         (now, elapsed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_goes_back_counts_as_standing_still() {
+        let at = Instant::from_nanos;
+        let mut clock = Clock::default();
+        assert_eq!(clock.advance(at(5)), (at(5), Duration::from_nanos(5)));
+        assert_eq!(clock.advance(at(3)), (at(5), Duration::ZERO));
+        assert_eq!(clock.advance(at(7)), (at(7), Duration::from_nanos(2)));
+    }
+}

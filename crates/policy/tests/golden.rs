@@ -1,30 +1,21 @@
 //! Golden schedules: one worked example for each policy, drawn in `golden/*.txt` for a person to check by eye.
 //!
-//! After a change that is meant, write them anew with `GOLDEN=write cargo test -p tactus-policy --test golden`, and
+//! After a change that is meant, write them anew with `GOLDEN=write cargo test -p tactus-policy`, and
 //! look at every difference.
 
 mod common;
 
 use common::{core, draw, invariants, ms, run};
-use std::path::PathBuf;
 use tactus_policy::{Kind, Mc2, Setup, Slot, Table, Task};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
-/// Runs the system and compares the drawing with the file. The file's first lines, marked with `#`, tell what it is.
+/// Runs the system and compares the drawing with the file.
 fn golden(file: &str, setup: &Setup, columns: u64, first_name: char, demand: &dyn Fn(TaskId, u32) -> Duration) {
     let entries = run(setup, demand, Instant::ZERO + ms(columns));
     invariants::check(setup, &entries);
     let name = |task: TaskId| format!("{first_name}{}", task.0 + 1);
     let drawn = draw::draw(setup, &entries, columns, &name);
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let head: String = kept.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
-    let fresh = head + &drawn;
-    if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
-        std::fs::write(&path, &fresh).unwrap();
-    } else {
-        assert!(kept == fresh, "{} is no longer what happens, which is:\n{fresh}", path.display());
-    }
+    common::compare(file, &drawn);
 }
 
 /// A task without levels: core, offset, period, deadline, all in ms.

@@ -7,7 +7,7 @@ pub mod invariants;
 pub mod systems;
 
 use std::collections::HashMap;
-use tactus_policy::{CoreState, Decision, Event, Policy, Running, Scheduler, Setup};
+use tactus_policy::{Decision, Event, Policy, Running, Scheduler, Setup};
 use tactus_record::{Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -37,8 +37,8 @@ pub struct Entry {
     pub records: Vec<Record>,
 }
 
-struct Core {
-    state: CoreState,
+struct Core<S> {
+    state: S,
     running: Option<Running>,
     since: Instant,
     /// What is due, and when the core will notice.
@@ -58,34 +58,43 @@ pub struct Faults<'a> {
 
 /// Runs the setup up to and including `end`; `demand` says what each job takes.
 pub fn run(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) -> Vec<Entry> {
-    let faults = Faults { delay: &mut || Duration::ZERO, noise: &mut || None };
-    run_with(setup, demand, end, faults)
+    run_with(setup, demand, end, exact())
+}
+
+/// A machine without faults.
+pub fn exact() -> Faults<'static> {
+    // Closures that capture nothing take no memory, so nothing is leaked.
+    Faults { delay: Box::leak(Box::new(|| Duration::ZERO)), noise: Box::leak(Box::new(|| None)) }
 }
 
 /// Runs with faults.
-pub fn run_with(
-    setup: &Setup,
+pub fn run_with(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant, faults: Faults) -> Vec<Entry> {
+    let (scheduler, states) = Scheduler::new(setup).expect("the set-up is good");
+    run_policy(&scheduler, states, demand, end, faults)
+}
+
+/// Runs any policy.
+pub fn run_policy<P: Policy>(
+    policy: &P,
+    states: Vec<P::Core>,
     demand: &dyn Fn(TaskId, u32) -> Duration,
     end: Instant,
     mut faults: Faults,
 ) -> Vec<Entry> {
-    let (scheduler, states) = Scheduler::new(setup).expect("the set-up is good");
-    let mut cores: Vec<Core> = states
-        .into_iter()
-        .map(|state| Core {
-            state,
-            running: None,
-            since: Instant::ZERO,
-            timer: None,
-            complete: None,
-            notify: None,
-            noise: None,
-        })
-        .collect();
+    let core = |state| Core {
+        state,
+        running: None,
+        since: Instant::ZERO,
+        timer: None,
+        complete: None,
+        notify: None,
+        noise: None,
+    };
+    let mut cores: Vec<Core<P::Core>> = states.into_iter().map(core).collect();
     let mut done: HashMap<(TaskId, u32), Duration> = HashMap::new();
     let mut entries = Vec::new();
     for core in 0..cores.len() {
-        enter(&scheduler, &mut cores, core, Instant::ZERO, Event::Start, demand, &mut done, &mut faults, &mut entries);
+        enter(policy, &mut cores, core, Instant::ZERO, Event::Start, demand, &mut done, &mut faults, &mut entries);
     }
     // On equal times a completion comes before an event of another core, and that before a time-out.
     while let Some((now, kind, core)) = cores.iter().enumerate().filter_map(|(n, core)| next_of(core, n)).min() {
@@ -98,20 +107,20 @@ pub fn run_with(
             2 => Event::Timer,
             _ => cores[core].noise.expect("it was found there").1,
         };
-        enter(&scheduler, &mut cores, core, now, event, demand, &mut done, &mut faults, &mut entries);
+        enter(policy, &mut cores, core, now, event, demand, &mut done, &mut faults, &mut entries);
     }
     entries
 }
 
-fn next_of(core: &Core, n: usize) -> Option<(Instant, u8, usize)> {
+fn next_of<S>(core: &Core<S>, n: usize) -> Option<(Instant, u8, usize)> {
     let times = [core.complete, core.notify, core.timer, core.noise.map(|(at, _)| at)];
     times.into_iter().enumerate().filter_map(|(kind, at)| at.map(|at| (at, kind as u8, n))).min()
 }
 
 #[allow(clippy::too_many_arguments)]
-fn enter(
-    scheduler: &Scheduler,
-    cores: &mut [Core],
+fn enter<P: Policy>(
+    policy: &P,
+    cores: &mut [Core<P::Core>],
     n: usize,
     now: Instant,
     event: Event,
@@ -128,7 +137,7 @@ fn enter(
     }
     core.since = now;
     let mut records = Kept::default();
-    let decision = scheduler.handle(&mut core.state, now, event, &mut records);
+    let decision = policy.handle(&mut core.state, now, event, &mut records);
     core.running = decision.run;
     core.complete = decision.run.map(|job| {
         let executed = done.get(&(job.task, job.job)).copied().unwrap_or_default();
@@ -170,4 +179,20 @@ pub fn ms(n: u64) -> Duration {
 /// The core with this number.
 pub fn core(n: u8) -> Option<CoreId> {
     Some(CoreId(n))
+}
+
+/// Compares a drawing with the golden file. The file's first lines, marked with `#`, tell what it is.
+///
+/// After a change that is meant, write the files anew with `GOLDEN=write cargo test -p tactus-policy`, and look at
+/// every difference.
+pub fn compare(file: &str, drawn: &str) {
+    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let head: String = kept.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    let fresh = head + drawn;
+    if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
+        std::fs::write(&path, &fresh).expect("the golden file can be written");
+    } else {
+        assert!(kept == fresh, "{} is no longer what happens, which is:\n{fresh}", path.display());
+    }
 }
