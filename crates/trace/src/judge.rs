@@ -32,8 +32,10 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
         let mut summary = task_summary(task, jobs, &void[i], end);
         summary.id = tactus_time::TaskId(i as u16);
-        summary.void = void[i].first().map(|(_, why)| why.to_owned());
-        summary.void_from = void[i].first().map(|(from, _)| from);
+        // Where nothing was promised, nothing ceases to bind.
+        let ended = void[i].first().filter(|_| task.promise != Promise::None);
+        summary.void = ended.map(|(_, why)| why.to_owned());
+        summary.void_from = ended.map(|(from, _)| from);
         tasks.push(summary);
     }
     for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {

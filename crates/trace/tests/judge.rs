@@ -288,6 +288,8 @@ fn a_task_that_takes_more_than_was_assumed_voids_the_promises_that_rest_on_it_an
     view.tasks[0].budget = None;
     let from: Vec<Option<Instant>> = judge(&view, &trace).tasks.iter().map(|t| t.void_from).collect();
     assert_eq!(from, [Some(at(0)), None, Some(at(3)), Some(at(5))]);
+    view.tasks[2].promise = Promise::None;
+    assert_eq!(judge(&view, &trace).tasks[2].void, None);
 }
 
 #[test]
