@@ -31,8 +31,9 @@ pub struct Header {
     pub mappings: u32,
     /// Number of [`Thread`]s, which follow those.
     pub threads: u32,
-    /// Divisor of the PIT that bounds an emulated core's turn (12: about 100 kHz); 0 leaves the PIT off.
-    pub turn_divisor: u32,
+    /// How long (ns) a core of an emulated machine may run before it lets the others look; 0 for ever. On a machine
+    /// whose cores run at the same time it means nothing.
+    pub turn: u32,
     /// Physical address wanted for the trace memory, page-aligned; 0 lets the kernel choose.
     pub trace_address: u64,
     /// Length of the whole image in bytes.

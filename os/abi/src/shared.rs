@@ -63,6 +63,8 @@ pub struct Info {
     pub duration: u64,
     /// Bytes that each job of the built-in workload touches.
     pub touch_bytes: u64,
+    /// What one instruction takes on the emulated machine that the image was made for (ns).
+    pub instruction_nanos: u64,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.
@@ -145,6 +147,8 @@ pub struct TaskCard {
     pub name: Name,
     /// Name of its component.
     pub component: Name,
+    /// Number of that component.
+    pub home: u64,
     /// The thread that runs its jobs.
     pub thread: u64,
     /// What was promised: 0 nothing, 1 a response of at most `bound`, 2 a tardiness of at most `bound`.

@@ -10,8 +10,9 @@ use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
-/// Keeps the PIT at about 100 kHz, so that an emulated core's turn stays short while others wait.
-const TURN_DIVISOR: u32 = 12;
+/// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
+/// scheduler's turn, enough to cost the emulator little.
+const TURN_INSTRUCTIONS: u32 = 2_500;
 /// "No task" in a thread, "no level" in a card.
 const NO_TASK: u32 = u32::MAX;
 const NO_LEVEL: u64 = 255;
@@ -71,7 +72,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         memories: layout.memories.len() as u32,
         mappings: layout.mappings.len() as u32,
         threads: parts.threads.len() as u32,
-        turn_divisor: if system.cores > 1 { TURN_DIVISOR } else { 0 },
+        turn: if system.cores > 1 { TURN_INSTRUCTIONS << system.machine.shift } else { 0 },
         trace_address: place.trace,
         bytes: image_bytes,
     };
@@ -155,6 +156,7 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64) -
         ring_bytes: if scheduler { ring } else { 0 },
         duration: if scheduler { system.duration.as_nanos() } else { 0 },
         touch_bytes: if part.workload { touched } else { 0 },
+        instruction_nanos: 1 << system.machine.shift,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
@@ -175,6 +177,7 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
         let card = TaskCard {
             name: name(&model.name),
             component: name(&parts.components[it.component as usize].name),
+            home: it.component.into(),
             thread: thread as u64,
             promise,
             bound,

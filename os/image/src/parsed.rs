@@ -60,8 +60,8 @@ impl Parsed {
         if header.trace_address % PAGE != 0 {
             return Err(broken("wants the trace at an address that is not page-aligned"));
         }
-        if header.turn_divisor > u32::from(u16::MAX) {
-            return Err(broken("gives a divisor that the timer does not have"));
+        if header.turn > 1_000_000_000 {
+            return Err(broken("lets a core run for more than a second while others wait"));
         }
         let components = take_all(&mut rest, header.components, Part::Component)?;
         let grants = take_all(&mut rest, header.grants, Part::Grant)?;

@@ -90,7 +90,7 @@ stored!(Header {
     memories: u32,
     mappings: u32,
     threads: u32,
-    turn_divisor: u32,
+    turn: u32,
     trace_address: u64,
     bytes: u64,
 });
@@ -109,8 +109,9 @@ stored!(Info {
     ring_bytes: u64,
     duration: u64,
     touch_bytes: u64,
+    instruction_nanos: u64,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],
 });
-stored!(TaskCard { name: Name, component: Name, thread: u64, promise: u64, bound: u64, deadline: u64, level: u64 });
+stored!(TaskCard { name: Name, component: Name, home: u64, thread: u64, promise: u64, bound: u64, deadline: u64, level: u64 });

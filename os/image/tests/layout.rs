@@ -188,9 +188,10 @@ fn only_the_scheduler_sees_plan_cards_and_trace() {
 
 #[test]
 fn turns_are_bounded_only_where_cores_take_turns() {
-    for (cores, divisor) in [(1, 0), (2, 12), (8, 12)] {
-        let image = image(&system(cores, vec![task("one", Some(0))], Vec::new())).unwrap();
-        assert_eq!(parsed(&image).header.turn_divisor, divisor, "{cores} cores");
+    for (cores, turn) in [(1, 0), (2, 2_500), (8, 2_500)] {
+        let system = system(cores, vec![task("one", Some(0))], Vec::new());
+        let image = image(&system).unwrap();
+        assert_eq!(parsed(&image).header.turn, turn << system.machine.shift, "{cores} cores");
     }
 }
 

@@ -99,7 +99,7 @@ caught! {
     too_many_components_are_caught: |it| it.u32(16, 257) => "no components, or too many";
     a_count_beyond_the_file_is_caught: |it| it.u32(24, u32::MAX) => "ends within its memory objects";
     fewer_threads_than_cores_are_caught: |it| it.u32(32, 1) => "too few or too many threads";
-    a_divisor_that_no_timer_has_is_caught: |it| it.u32(36, 0x1_0000) => "divisor";
+    a_turn_without_end_is_caught: |it| it.u32(36, 1_000_000_001) => "more than a second";
     a_crooked_trace_address_is_caught: |it| it.u64(40, 4097) => "not page-aligned";
     a_cut_image_is_caught: |it| it.bytes.truncate(8192) => "length that is not the image's";
 
@@ -205,9 +205,10 @@ caught! {
     another_plan_is_caught: |it| it.u64(it.contents(0, INFO) + 24, 5000) => "another set-up";
     an_endless_table_of_demands_is_caught: |it| it.u64(it.contents(1, DEMANDS), 512) => "table of demands";
     an_empty_table_of_demands_is_caught: |it| it.u64(it.contents(1, DEMANDS), 0) => "table of demands";
-    a_card_of_another_thread_is_caught: |it| it.u64(it.contents(0, CARDS) + 48, 3) => "another thread";
-    a_card_with_an_unknown_promise_is_caught: |it| it.u64(it.contents(0, CARDS) + 56, 3) => "promise that there is not";
-    a_card_with_an_unknown_level_is_caught: |it| it.u64(it.contents(0, CARDS) + 80, 4) => "level that there is not";
+    a_card_of_another_component_is_caught: |it| it.u64(it.contents(0, CARDS) + 48, 3) => "another component";
+    a_card_of_another_thread_is_caught: |it| it.u64(it.contents(0, CARDS) + 56, 3) => "another thread";
+    a_card_with_an_unknown_promise_is_caught: |it| it.u64(it.contents(0, CARDS) + 64, 3) => "promise that there is not";
+    a_card_with_an_unknown_level_is_caught: |it| it.u64(it.contents(0, CARDS) + 88, 4) => "level that there is not";
 }
 
 /// Systems of all sizes: what they run, whom their components call, how their demands are drawn.

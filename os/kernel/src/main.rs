@@ -104,8 +104,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
             return Err(StartError::Cores { wanted, found: number });
         }
     }
-    if image.header.turn_divisor != 0 && rates.emulated {
-        TURN.store(20_000, Ordering::Relaxed);
+    if rates.emulated {
+        // The emulator's time stamp counts nanoseconds.
+        TURN.store(image.header.turn.into(), Ordering::Relaxed);
     }
     say!(
         "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz",

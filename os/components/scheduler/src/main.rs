@@ -22,7 +22,7 @@ use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{PAGE, REGIONS, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
-use tactus_rt::time::{CoreId, TaskId};
+use tactus_rt::time::CoreId;
 use tactus_rt::{calls, clock, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
@@ -34,8 +34,17 @@ fn upcall(core: u8) -> ! {
     calls::give_up()
 }
 
-/// A task's thread has finished its job. Comes back when the next one is given a core.
+/// A task's thread has finished its job. Comes back when the next one is given a core. Only the component in which
+/// the thread is at home may say so: one that the thread merely visits must not end its client's job. Anybody else
+/// gets a 1 back at once.
 fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    let thread = u64::from(caller.thread());
+    let at_home = system()
+        .task_of(thread)
+        .is_some_and(|task| system().cards()[task.index()].home == u64::from(caller.component()));
+    if !at_home {
+        return [1, 0];
+    }
     decide(caller.core(), true, 0);
     [0; 2]
 }
@@ -212,9 +221,4 @@ fn sleep_until_start(region: *mut Region, flags: u64) {
     unsafe { addr_of_mut!((*region).next_thread).write_volatile(IDLE) };
     // An upcall that sleeps is over: the next event begins a new one. If an event is pending, this returns at once.
     let _ = calls::switch_thread(IDLE, flags, clock::clock().epoch);
-}
-
-/// Used where a task number is needed for a thread.
-pub(crate) fn task_id(index: usize) -> TaskId {
-    TaskId(index as u16)
 }

@@ -34,7 +34,9 @@ impl System {
 
     /// The task whose jobs the thread runs.
     pub fn task_of(&self, thread: u64) -> Option<TaskId> {
-        self.cards().iter().position(|card| card.thread == thread).map(crate::task_id)
+        // Threads of tasks follow those of the cores in the order of the tasks.
+        let index = (thread as usize).checked_sub(self.setup.cores)?;
+        (index < self.setup.tasks.len()).then_some(TaskId(index as u16))
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         check(card.thread == thread as u64, "names another thread than the task's")?;
         check(is_name(&card.name), "has a name that is no text")?;
         let component = image.threads[thread].component as usize;
+        check(card.home == component as u64, "names another component than the task's")?;
         check(card.component == image.components[component].name, "names another component than the task's")?;
         check(card.promise <= 2, "tells of a promise that there is not")?;
         check(card.level <= 3 || card.level == 255, "tells of a level that there is not")?;
