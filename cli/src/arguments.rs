@@ -99,8 +99,9 @@ pub struct Check {
     /// What to check.
     #[command(flatten)]
     pub subject: Subject,
-    /// What the system's own work costs: `none`, or a TOML file (see docs/how-a-run-works.md)
-    #[arg(long, value_name = "none|FILE", default_value = "none")]
+    /// What the system's own work costs: `measured` on the emulated machine, `none`, or a TOML file of your own (see
+    /// docs/how-a-run-works.md). A check counts it unless the system file says overheads = false
+    #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
 }
 
@@ -110,8 +111,9 @@ pub struct Simulate {
     /// What to simulate.
     #[command(flatten)]
     pub subject: Subject,
-    /// What the system's own work costs: `none`, or a TOML file (see docs/how-a-run-works.md)
-    #[arg(long, value_name = "none|FILE", default_value = "none")]
+    /// What the system's own work costs: `none`, `measured` on the emulated machine, or a TOML file of your own (see
+    /// docs/how-a-run-works.md)
+    #[arg(long, value_name = "none|measured|FILE", default_value = "none")]
     pub costs: String,
     /// Where the results go [default: out/<system>/simulated]
     #[arg(long, value_name = "FOLDER")]
@@ -124,8 +126,9 @@ pub struct Run {
     /// What to run.
     #[command(flatten)]
     pub subject: Subject,
-    /// What the check takes the system's own work to cost: `none`, or a TOML file (see docs/how-a-run-works.md)
-    #[arg(long, value_name = "none|FILE", default_value = "none")]
+    /// What the system's own work costs: `measured` on the emulated machine, `none`, or a TOML file of your own (see
+    /// docs/how-a-run-works.md). A check counts it unless the system file says overheads = false
+    #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]

@@ -13,7 +13,7 @@
 use crate::failure::Failure;
 use serde::Deserialize;
 use std::path::Path;
-use tactus_model::{parse_duration, Costs};
+use tactus_model::{parse_duration, Costs, Machine};
 use tactus_time::Duration;
 
 #[derive(Deserialize)]
@@ -26,14 +26,40 @@ struct File {
     complete: String,
 }
 
-/// Reads what `--costs` names: `none`, or a file.
-pub fn read(named: &str) -> Result<Costs, Failure> {
-    if named == "none" {
-        return Ok(Costs::default());
+/// What was measured on the emulated machine.
+const MEASURED: &str = include_str!("../costs/emulated-pc.toml");
+
+/// The machine's shift at which it was measured.
+const MEASURED_AT: u8 = 1;
+
+/// Reads what `--costs` names: `none`, `measured`, or a file.
+pub fn read(named: &str, machine: &Machine) -> Result<Costs, Failure> {
+    match named {
+        "none" => Ok(Costs::default()),
+        "measured" => measured(machine).map_err(Failure::Machine),
+        _ => {
+            let text = std::fs::read_to_string(Path::new(named)).map_err(|error| {
+                Failure::Input(format!("--costs {named}: {error}; give `none`, `measured` or a file of costs"))
+            })?;
+            parse(&text).map_err(|why| Failure::Input(format!("{named}: {why}")))
+        }
     }
-    let text = std::fs::read_to_string(Path::new(named))
-        .map_err(|error| Failure::Input(format!("--costs {named}: {error}; give `none` or a file of costs")))?;
-    parse(&text).map_err(|why| Failure::Input(format!("{named}: {why}")))
+}
+
+/// What the system's own work costs on the emulated machine: instructions, which take as long as the machine says.
+fn measured(machine: &Machine) -> Result<Costs, String> {
+    let costs = parse(MEASURED)?;
+    let scaled = |length: Duration| {
+        let nanos = u128::from(length.as_nanos()) << machine.shift >> MEASURED_AT;
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    };
+    Ok(Costs {
+        release: scaled(costs.release),
+        schedule: scaled(costs.schedule),
+        switch: scaled(costs.switch),
+        inter_core: scaled(costs.inter_core),
+        complete: scaled(costs.complete),
+    })
 }
 
 /// Reads the text of a file of costs.
@@ -63,6 +89,14 @@ mod tests {
         let costs = parse(GOOD).expect("a good file");
         assert_eq!(costs.release, Duration::from_micros(4));
         assert_eq!(costs.complete, Duration::from_nanos(1_500));
+    }
+
+    #[test]
+    fn measured_costs_grow_with_the_length_of_an_instruction() {
+        let at = |shift| measured(&Machine { shift, overheads: true }).expect("the file that comes along");
+        assert_eq!(at(1), parse(MEASURED).expect("the same file"));
+        assert_eq!(at(3).schedule, at(1).schedule * 4);
+        assert_eq!(at(0).schedule, at(1).schedule / 2);
     }
 
     #[test]

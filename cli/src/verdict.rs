@@ -1,7 +1,16 @@
 //! What the judge found, in the words of the terminal: one line, then a table by level.
 
 use crate::lines::{self, brief, grouped};
+use tactus_time::Level;
 use tactus_trace::{Broken, LevelSummary, Summary, Verdict, What};
+
+/// Whether a script may go on: no promise was broken and, where the check had refused the system, so that there was
+/// none, no deadline that the policy means to keep was missed either (those of levels C and D are not).
+pub fn held(summary: &Summary) -> bool {
+    let soft = |level: &LevelSummary| matches!(level.level, Some(Level::C | Level::D));
+    let on_time = summary.levels.iter().all(|level| soft(level) || level.jobs.missed == 0);
+    summary.verdict == Verdict::Kept && (summary.accepted || on_time)
+}
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
@@ -10,7 +19,8 @@ pub fn text(summary: &Summary) -> String {
         let task = culprit.task.as_deref().unwrap_or("no task");
         let (core, time) = (culprit.core, culprit.time);
         let what = format!("component {} ({task}) was stopped: {}", culprit.component, culprit.fault);
-        text += &lines::bad(format!("{what} at {:#x}, core {core}, {time}\n", culprit.address));
+        text += &lines::bad(format!("{what} at {:#x}, core {core}, {time}", culprit.address));
+        text.push('\n');
     }
     text
 }

@@ -5,7 +5,6 @@ use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::results::Results;
 use crate::verdict;
-use tactus_trace::Verdict;
 
 /// Makes the report again.
 pub fn report(arguments: &Report) -> Result<Outcome, Failure> {
@@ -14,5 +13,5 @@ pub fn report(arguments: &Report) -> Result<Outcome, Failure> {
     let summary = results.judge(&kept, &trace)?;
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict == Verdict::Kept))
+    Ok(Outcome::held_if(verdict::held(&summary)))
 }

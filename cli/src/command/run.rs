@@ -20,7 +20,7 @@ use std::time::Duration as Real;
 use tactus_image::{Image, Request};
 use tactus_model::System;
 use tactus_report::Details;
-use tactus_trace::{Promise, Trace, Verdict};
+use tactus_trace::{Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
 const PATIENCE: Real = Real::from_secs(30);
@@ -31,7 +31,7 @@ const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 /// Checks, builds, boots, judges and writes the results.
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
-    let costs = costs::read(&arguments.costs)?;
+    let costs = costs::read(&arguments.costs, &system.machine)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let promised = promised(&system, &costs);
 
@@ -46,7 +46,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let (trace, took) = boot(&system, &kernel, &image, &results)?;
 
     let mut more = Vec::new();
-    if arguments.costs != "none" {
+    if arguments.costs != "measured" {
         more.push(format!("--costs {}", subject::quoted(&arguments.costs)));
     }
     let details = Details {
@@ -69,7 +69,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     lines::line("run", format!("{} {length} · {jobs} jobs · took {took:.1} s", progress::bar(1.0)));
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict == Verdict::Kept))
+    Ok(Outcome::held_if(verdict::held(&summary)))
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.

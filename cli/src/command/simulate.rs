@@ -10,12 +10,11 @@ use crate::results::Results;
 use crate::{costs, place, subject, verdict};
 use std::time::Instant;
 use tactus_report::Details;
-use tactus_trace::Verdict;
 
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
-    let costs = costs::read(&arguments.costs)?;
+    let costs = costs::read(&arguments.costs, &system.machine)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let promised = promised(&system, &costs);
 
@@ -48,5 +47,5 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     lines::line("simulate", format!("{length} · {jobs} jobs · {} jobs/s", lines::grouped(rate as u64)));
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict == Verdict::Kept))
+    Ok(Outcome::held_if(verdict::held(&summary)))
 }
