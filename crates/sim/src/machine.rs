@@ -90,8 +90,8 @@ struct Core<C> {
     timer: Instant,
     /// When the running job has used its demand.
     used: Instant,
-    /// When the first event of another core was sent that has not been delivered.
-    sent: Instant,
+    /// When events of other cores were sent that have not been delivered.
+    sent: Vec<Instant>,
     /// When the core leaves the scheduler and the switch.
     free: Instant,
 }
@@ -101,9 +101,10 @@ impl<C> Core<C> {
         if self.fresh {
             return Entry { at: Instant::ZERO, rank: 0 };
         }
+        let sent = self.sent.iter().copied().min().unwrap_or(Instant::NEVER);
         let noticed = |event: Instant, cost: Duration| event.max(self.free).saturating_add(cost);
         let mut first = Entry { at: noticed(self.used, costs.complete), rank: 1 };
-        for (at, rank) in [(noticed(self.timer, costs.release), 2), (noticed(self.sent, costs.inter_core), 3)] {
+        for (at, rank) in [(noticed(self.timer, costs.release), 2), (noticed(sent, costs.inter_core), 3)] {
             if at < first.at {
                 first = Entry { at, rank };
             }
@@ -144,7 +145,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             running: None,
             timer: Instant::NEVER,
             used: Instant::NEVER,
-            sent: Instant::NEVER,
+            sent: Vec::with_capacity(tactus_time::MAX_CORES),
             free: Instant::ZERO,
         };
         Simulation {
@@ -227,7 +228,8 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             None => Instant::NEVER,
         };
         if reason == EntryReason::Notify {
-            core.sent = Instant::NEVER;
+            // One that is sent while this one is on its way still comes.
+            core.sent.retain(|sent| *sent > now);
         }
         self.next[index] = core.next(&self.costs);
 
@@ -235,7 +237,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         self.counts.jobs += u64::from(reason == EntryReason::Complete);
         for other in decision.notify.iter() {
             if let Some(core) = self.cores.get_mut(other.index()) {
-                core.sent = core.sent.min(leave);
+                core.sent.push(leave);
                 self.next[other.index()] = core.next(&self.costs);
             }
         }

@@ -104,6 +104,16 @@ fn events_that_wait_together_arrive_as_one() {
 }
 
 #[test]
+fn an_event_sent_while_another_arrives_is_not_lost() {
+    let costs = Costs { schedule: Duration::from_nanos(10), inter_core: Duration::from_nanos(5), ..Costs::default() };
+    // Core 1 is told at 30 and, by a turn that began at 31, at 41; it takes the first at 35.
+    let script =
+        Script::new(vec![vec![wake(20), telling(&[1], idle())], vec![idle()], vec![wake(31), telling(&[1], idle())]]);
+    let calls = calls(&script, &costs, 1, 1_000);
+    assert_eq!(calls[3..], [(0, 20, Timer), (2, 31, Timer), (1, 35, Notify), (1, 50, Notify)]);
+}
+
+#[test]
 fn a_policy_that_does_not_let_time_pass_is_stopped_with_its_name() {
     let script = Script::new(vec![vec![wake(7); 200_000]]);
     let mut simulation = Simulation::new(&script, script.cores(), 1, |_, _| Duration::ZERO, &Costs::default());

@@ -22,28 +22,25 @@ struct Core {
     used: Option<Instant>,
     /// When the scheduler was left last.
     left: Instant,
-    /// Events sent by other cores for which no call has come.
-    sent: Vec<Instant>,
-    /// The latest event sent, and how many there have been beyond the calls they caused. Events that come close
-    /// together may arrive as one or as several, which the records do not tell.
-    latest: Option<Instant>,
-    credit: u32,
+    /// Events of other cores that may still arrive. Events that come close together may arrive as one or as
+    /// several, which the records do not tell.
+    sent: Vec<Sent>,
     calls: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Sent {
+    at: Instant,
+    /// Whether the core has been called since, for whatever reason: the policy then looked at all that the event
+    /// stands for, so that nothing waits any more.
+    seen: bool,
 }
 
 impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
     /// Nothing is due but the start of each core.
     pub fn new(cores: usize, demand: D, tolerance: Duration) -> Self {
-        let core = Core {
-            running: None,
-            timer: Instant::NEVER,
-            used: None,
-            left: Instant::ZERO,
-            sent: Vec::new(),
-            latest: None,
-            credit: 0,
-            calls: 0,
-        };
+        let core =
+            Core { running: None, timer: Instant::NEVER, used: None, left: Instant::ZERO, sent: Vec::new(), calls: 0 };
         Due { cores: vec![core; cores], demand, tolerance }
     }
 
@@ -68,18 +65,21 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
             },
             EntryReason::Fault => now,
             EntryReason::Notify => {
-                let Some(latest) = core.latest.filter(|_| core.credit > 0) else { return wrong(What::NotSent) };
-                let first = core.sent.iter().copied().filter(|s| !early(*s)).min();
-                let due = first.unwrap_or(latest);
-                if early(due) || now.since(due.max(core.left)) > tolerance {
+                let come = || core.sent.iter().enumerate().filter(|(_, s)| !early(s.at));
+                let waiting = come().filter(|(_, s)| !s.seen).map(|(_, s)| s.at).min();
+                let Some(due) = waiting.or(come().map(|(_, s)| s.at).max()) else { return wrong(What::NotSent) };
+                if now.since(due.max(core.left)) > tolerance {
                     return wrong(What::NotSent);
                 }
-                core.credit -= 1;
+                if let Some((oldest, _)) = come().min_by_key(|(_, s)| s.at) {
+                    core.sent.swap_remove(oldest);
+                }
                 due
             }
         };
-        // Whatever the reason, the policy looks at all state that an event sent by now stands for.
-        core.sent.retain(|s| *s > now);
+        // What has been seen may still arrive, but not for ever.
+        core.sent.retain(|s| now.since(s.at.max(core.left)) <= tolerance);
+        core.sent.iter_mut().filter(|s| s.at <= now).for_each(|s| s.seen = true);
         Ok(now.since(due.max(core.left)))
     }
 
@@ -97,12 +97,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         core.calls += 1;
         for other in decision.notify.iter() {
             if let Some(core) = self.cores.get_mut(other.index()) {
-                if core.latest.is_some_and(|l| left.since(l) > self.tolerance) {
-                    core.credit = 0;
-                }
-                core.sent.push(left);
-                core.latest = core.latest.max(Some(left));
-                core.credit += 1;
+                core.sent.push(Sent { at: left, seen: false });
             }
         }
     }
@@ -123,13 +118,13 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
 impl Core {
     /// What has waited for longer than `tolerance` at `now`, if anything.
     fn overdue(&self, now: Instant, tolerance: Duration) -> Option<(EntryReason, Instant)> {
-        let sent = self.sent.iter().copied().min();
+        let sent = self.sent.iter().filter(|s| !s.seen).map(|s| s.at).min();
         let waiting =
             [(EntryReason::Complete, self.used), (EntryReason::Timer, Some(self.timer)), (EntryReason::Notify, sent)];
         waiting
             .into_iter()
             .filter_map(|(reason, due)| Some((reason, due?)))
-            .filter(|(_, due)| now.since(due.max(&self.left).to_owned()) > tolerance)
+            .filter(|(_, due)| now.since(self.left.max(*due)) > tolerance)
             .min_by_key(|(_, due)| *due)
     }
 }
