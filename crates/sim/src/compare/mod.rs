@@ -85,6 +85,10 @@ pub struct OnCore {
     pub completions: usize,
     /// The largest difference in time between them.
     pub completion_difference: Duration,
+    /// Where the runs first differ in what only the policy sees: a ghost, a used-up budget, a preemption that
+    /// leaves the order of jobs as it is. A job that misses its slot or its budget by a microsecond waits for the
+    /// next, so that from here on times are not compared, only the order.
+    pub parted: Option<Instant>,
     /// The system's own work in the kernel's trace so far: time-outs from expiry to notice, and turns of the
     /// scheduler.
     pub overhead: Duration,
@@ -133,16 +137,19 @@ impl Comparison {
 /// Lays the trace of a free run (`expected`) beside the kernel's (`found`), both of the system that `setup` was made
 /// for.
 ///
-/// `demand` is as in [`lockstep`](crate::lockstep::lockstep). Two events are a race if they lie within `tolerance`, or within the largest
-/// difference in time seen so far on any core, whichever is longer.
+/// `demand` is as in [`lockstep`](crate::lockstep::lockstep). Two events are a race if they lie within `tolerance` plus
+/// the shift of the kernel's run at that point: the largest difference in time seen so far on any core, or what jobs
+/// were charged beyond their demand since the core was last idle, or how far it is
+/// behind with the job that finishes there, as far as the system's work in the whole run so far can have caused that;
+/// whichever is most.
 pub fn compare(
     setup: &Setup,
-    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
+    mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     expected: &Trace,
     found: &Trace,
     tolerance: Duration,
 ) -> Comparison {
-    let points = Points::of(expected, demand);
+    let points = Points::of(expected, &mut demand);
     let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
@@ -156,16 +163,32 @@ pub fn compare(
         _ => Instant::NEVER,
     };
     for (core, on_core) in cores.iter_mut().enumerate() {
-        steps::cut(&left, &right, core, until, on_core);
+        let first = |cores: &mut dyn Iterator<Item = usize>| {
+            cores.filter_map(|c| steps::inner_difference(&left, &right, c)).map(|(time, _)| time).min()
+        };
+        let others = first(&mut (0..setup.cores).filter(|c| together && *c != core));
+        let parted = first(&mut std::iter::once(core)).into_iter().chain(others).min();
+        steps::cut(&left, &right, core, until, others.unwrap_or(Instant::NEVER), on_core);
+        on_core.parted = parted;
         on_core.overhead = steps::overhead(found, core, on_core.divergence.map_or(until, |d| d.time().min(until)));
     }
-    let shift = cores.iter().map(OnCore::largest_difference).max().unwrap_or_default();
-    let window = tolerance.max(shift);
+    let work: Duration = cores.iter().map(|c| c.overhead).sum();
+    let seen = cores.iter().map(OnCore::largest_difference).max().unwrap_or_default();
     for core in order {
         let Some(divergence) = &mut cores[core].divergence else { continue };
-        let time = divergence.time();
         let here = if together { None } else { Some(CoreId(core as u8)) };
-        divergence.cause = match (points.race(time, window, here), earliest) {
+        let tied = (0..setup.cores).filter(|c| together || *c == core);
+        let overrun: Duration = tied.map(|c| steps::overrun(found, c, divergence.time(), &mut demand)).sum();
+        let lag = steps::lag((expected, &left), (found, &right), core, divergence, &mut demand).min(work);
+        let window = Duration::from_nanos(tolerance.as_nanos().saturating_add(seen.max(overrun).max(lag).as_nanos()));
+        let inner = (0..setup.cores).filter(|c| together || *c == core);
+        let inner = inner.filter_map(|core| steps::inner_difference(&left, &right, core)).min();
+        let race = |time| points.race(time, window, here);
+        let inner_race = || match inner? {
+            (time, Some(budget)) if budget <= window => Some((time, time.saturating_add(budget))),
+            (time, _) => race(time),
+        };
+        divergence.cause = match (race(divergence.time()).or_else(inner_race), earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },
             (None, _) => Cause::Disagreement,

@@ -17,7 +17,7 @@ pub struct Points {
 struct Point {
     time: Instant,
     core: CoreId,
-    /// Whether the clock alone made it (a release): two of these at one instant are never met apart.
+    /// Whether the clock alone made it (a release): two of these at one instant on one core are never met apart.
     clock: bool,
 }
 
@@ -55,8 +55,10 @@ impl Points {
     fn add_core(&mut self, records: &[Record], turns: &mut Vec<Turn>) {
         let mut timer = Instant::NEVER;
         let mut left = None;
-        let mut calls =
-            records.iter().filter(|r| matches!(r.kind, Kind::Enter | Kind::Leave | Kind::Release)).peekable();
+        let mut calls = records
+            .iter()
+            .filter(|r| matches!(r.kind, Kind::Enter | Kind::Leave | Kind::Release | Kind::GhostEnd))
+            .peekable();
         let mut entered = Instant::ZERO;
         while let Some(record) = calls.next() {
             match record.kind {
@@ -83,6 +85,12 @@ impl Points {
                     timer = Instant::from_nanos(record.arg);
                     left = record.task.map(|t| ((t, record.job), entered));
                 }
+                // A ghost that would have ended by itself soon after.
+                Kind::GhostEnd => {
+                    let point = Point { time: record.time, core: record.core, clock: false };
+                    let budget = Duration::from_nanos(record.arg);
+                    self.rivals.extend((record.arg > 0).then_some((point, record.time.saturating_add(budget))));
+                }
                 // A release that was noticed later than it was due.
                 _ if record.arg != record.time.as_nanos() => {
                     self.events.push(Point { time: Instant::from_nanos(record.arg), core: record.core, clock: true });
@@ -99,7 +107,8 @@ impl Points {
         let start = self.events.partition_point(|p| p.time.saturating_add(window) < time);
         let around: Vec<&Point> = self.events[start..].iter().take_while(|p| near(p)).filter(|p| here(p)).collect();
         let pairs = around.windows(2).filter_map(|pair| {
-            let together = pair[0].time == pair[1].time && pair[0].clock && pair[1].clock;
+            let together =
+                pair[0].time == pair[1].time && pair[0].core == pair[1].core && pair[0].clock && pair[1].clock;
             (!together).then_some((pair[0].time, pair[1].time))
         });
         let rivals = self.rivals.iter().filter(|(p, _)| near(p) && here(p));

@@ -1,33 +1,60 @@
 //! A run as sequences: what each core began to run and what it finished.
 
 use super::{Cause, Divergence, OnCore, Step};
-use tactus_record::{EntryReason, Kind};
-use tactus_time::{Duration, Instant};
+use tactus_record::{EntryReason, Kind, Record};
+use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
 /// The sequences of one run.
 pub struct Steps {
     /// Each core's dispatches and completions. A job that goes on after nothing else ran is one step.
     cores: Vec<Vec<Step>>,
+    /// The same with what only the policy sees: ghosts and used-up budgets.
+    inner: Vec<Vec<Inner>>,
     /// When the run ended.
     end: Instant,
+}
+
+/// One record of the policy.
+struct Inner {
+    kind: Kind,
+    /// What a ghost has left, if it is one that ends.
+    left: Duration,
+    step: Step,
+}
+
+impl Inner {
+    fn what(&self) -> (Kind, TaskId, u32) {
+        (self.kind, self.step.task, self.step.job)
+    }
+    fn used_up(&self) -> bool {
+        self.kind == Kind::GhostEnd && self.left.is_zero()
+    }
+    fn same(&self, other: &Inner) -> bool {
+        self.what() == other.what() && self.used_up() == other.used_up()
+    }
 }
 
 impl Steps {
     /// Reads them from a trace.
     pub fn of(trace: &Trace) -> Steps {
+        let step =
+            |r: &Record| Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == Kind::Complete });
+        let inner = trace.cores.iter().map(|records| {
+            let wanted = records.iter().filter(|r| r.kind.is_policy());
+            let wanted = wanted.filter(|r| !matches!(r.kind, Kind::Release | Kind::Notify));
+            wanted
+                .filter_map(|r| Some(Inner { kind: r.kind, left: Duration::from_nanos(r.arg), step: step(r)? }))
+                .collect()
+        });
         let cores = trace.cores.iter().map(|records| {
             let wanted = records.iter().filter(|r| matches!(r.kind, Kind::Dispatch | Kind::Complete));
-            let mut steps: Vec<Step> = wanted
-                .filter_map(|r| {
-                    Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == Kind::Complete })
-                })
-                .collect();
+            let mut steps: Vec<Step> = wanted.filter_map(step).collect();
             steps.dedup_by_key(|s| s.what());
             steps
         });
         let last = trace.cores.iter().flatten().map(|r| r.time).max().unwrap_or(Instant::ZERO);
-        Steps { cores: cores.collect(), end: last }
+        Steps { cores: cores.collect(), inner: inner.collect(), end: last }
     }
 
     fn on(&self, core: usize) -> &[Step] {
@@ -40,7 +67,8 @@ pub fn common(expected: &Steps, found: &Steps, core: usize, tolerance: Duration)
     let (left, right) = (expected.on(core), found.on(core));
     let equal = left.iter().zip(right).take_while(|(a, b)| a.what() == b.what()).count();
     let mut on_core = OnCore::default();
-    add_up(&mut on_core, left, right, equal);
+    count(&mut on_core, &left[..equal]);
+    measure(&mut on_core, expected, found, core, Instant::NEVER);
     let next = (left.get(equal).copied(), right.get(equal).copied());
     // One run may just have reached its end before the step.
     let slack = tolerance.max(on_core.largest_difference());
@@ -54,25 +82,45 @@ pub fn common(expected: &Steps, found: &Steps, core: usize, tolerance: Duration)
     on_core
 }
 
-/// Leaves only the common steps before `until` in a core's account.
-pub fn cut(expected: &Steps, found: &Steps, core: usize, until: Instant, on_core: &mut OnCore) {
-    let (left, right) = (expected.on(core), found.on(core));
-    let common = on_core.dispatches + on_core.completions;
-    let before = left.iter().zip(right).take(common).take_while(|(a, b)| a.time.max(b.time) < until).count();
-    let divergence = on_core.divergence;
-    *on_core = OnCore { divergence, ..OnCore::default() };
-    add_up(on_core, left, right, before);
+/// Where a core's two runs first differ in what the policy sees; before a difference in what runs, if that has its
+/// cause in a ghost or a budget. With the time, if they differ only in whether a ghost had used up its budget when
+/// something else ended it, what was left.
+pub fn inner_difference(expected: &Steps, found: &Steps, core: usize) -> Option<(Instant, Option<Duration>)> {
+    let (left, right) = (expected.inner.get(core)?, found.inner.get(core)?);
+    let (a, b) = left.iter().zip(right).find(|(a, b)| !a.same(b))?;
+    let budget = (a.what() == b.what()).then_some(a.left.max(b.left));
+    Some((a.step.time.min(b.step.time), budget))
 }
 
-fn add_up(on_core: &mut OnCore, left: &[Step], right: &[Step], n: usize) {
-    for (a, b) in left.iter().zip(right).take(n) {
-        let apart = a.time.since(b.time).max(b.time.since(a.time));
-        let (count, most) = match a.finished {
-            false => (&mut on_core.dispatches, &mut on_core.dispatch_difference),
-            true => (&mut on_core.completions, &mut on_core.completion_difference),
+/// Leaves only the common steps up to `until` in a core's account, and measures differences in time up to where the
+/// policy first sees a difference on this core, or before `parted`.
+pub fn cut(expected: &Steps, found: &Steps, core: usize, until: Instant, parted: Instant, on_core: &mut OnCore) {
+    let (left, right) = (expected.on(core), found.on(core));
+    let common = on_core.dispatches + on_core.completions;
+    let before = left.iter().zip(right).take(common).take_while(|(a, b)| a.time.min(b.time) <= until).count();
+    *on_core = OnCore { divergence: on_core.divergence, ..OnCore::default() };
+    count(on_core, &left[..before]);
+    measure(on_core, expected, found, core, parted);
+}
+
+fn count(on_core: &mut OnCore, steps: &[Step]) {
+    on_core.completions = steps.iter().filter(|s| s.finished).count();
+    on_core.dispatches = steps.len() - on_core.completions;
+}
+
+fn measure(on_core: &mut OnCore, expected: &Steps, found: &Steps, core: usize, parted: Instant) {
+    let (Some(left), Some(right)) = (expected.inner.get(core), found.inner.get(core)) else { return };
+    for (a, b) in left.iter().zip(right).take_while(|(a, b)| a.same(b)) {
+        let (first, last) = (a.step.time.min(b.step.time), a.step.time.max(b.step.time));
+        if last >= parted {
+            break;
+        }
+        let most = match a.kind {
+            Kind::Dispatch => &mut on_core.dispatch_difference,
+            Kind::Complete => &mut on_core.completion_difference,
+            _ => continue,
         };
-        *count += 1;
-        *most = apart.max(*most);
+        *most = (last - first).max(*most);
     }
 }
 
@@ -94,4 +142,69 @@ pub fn overhead(trace: &Trace, core: usize, until: Instant) -> Duration {
         }
     }
     sum
+}
+
+/// What the jobs that finished on a core were charged beyond their demand, from when it was last idle until `until`.
+pub fn overrun(
+    trace: &Trace,
+    core: usize,
+    until: Instant,
+    demand: &mut impl FnMut(TaskId, u32) -> Option<Duration>,
+) -> Duration {
+    let Some(records) = trace.cores.get(core) else { return Duration::ZERO };
+    let mut sum = Duration::ZERO;
+    for record in records.iter().take_while(|r| r.time < until) {
+        match (record.kind, record.task) {
+            (Kind::Idle, _) => sum = Duration::ZERO,
+            (Kind::Complete, Some(task)) => {
+                let charged = Duration::from_nanos(record.arg);
+                sum += demand(task, record.job).map_or(Duration::ZERO, |demand| charged.saturating_sub(demand));
+            }
+            _ => {}
+        }
+    }
+    sum
+}
+
+/// What a job was charged on all cores until `until`, from decision to decision.
+fn charged(trace: &Trace, step: &Step, until: Instant) -> Duration {
+    let mut sum = Duration::ZERO;
+    for records in &trace.cores {
+        let mut running = false;
+        let mut since = Instant::ZERO;
+        for record in records.iter().filter(|r| matches!(r.kind, Kind::Enter | Kind::Leave | Kind::End)) {
+            if record.kind == Kind::Leave {
+                running = (record.task, record.job) == (Some(step.task), step.job);
+                continue;
+            }
+            if std::mem::take(&mut running) {
+                sum += record.time.min(until).since(since);
+            }
+            since = record.time;
+            if since >= until {
+                break;
+            }
+        }
+    }
+    sum
+}
+
+/// How far the other run is behind with the job that one run finishes where they part, or with the last step that
+/// they have in common.
+pub fn lag(
+    expected: (&Trace, &Steps),
+    found: (&Trace, &Steps),
+    core: usize,
+    divergence: &Divergence,
+    demand: &mut impl FnMut(TaskId, u32) -> Option<Duration>,
+) -> Duration {
+    let place = divergence.place.wrapping_sub(1);
+    let last = expected.1.on(core).get(place).zip(found.1.on(core).get(place));
+    let apart = last.map_or(Duration::ZERO, |(a, b)| a.time.max(b.time) - a.time.min(b.time));
+    let behind = |(step, other): (Option<Step>, &Trace)| {
+        let step = step.filter(|s| s.finished)?;
+        Some(demand(step.task, step.job)?.saturating_sub(charged(other, &step, step.time)))
+    };
+    let both = [(divergence.expected, found.0), (divergence.found, expected.0)];
+    both.into_iter().filter_map(behind).chain([apart]).max().unwrap_or_default()
 }
