@@ -88,3 +88,15 @@ fn what_lies_outside_of_the_file_is_not_written() {
     system.tasks[2].demand = Demand::List(vec![ms(1)]);
     assert_eq!(to_toml(&system), Err(Unwritable::List { task: "t2".into() }));
 }
+
+#[test]
+fn a_system_file_reads_back_as_the_system() {
+    for system in (0..140).map(generate) {
+        let text = to_toml(&system).unwrap();
+        let mut read = tactus_model::System::parse_toml(&text, &system.source)
+            .unwrap_or_else(|problems| panic!("{}:\n{problems}\n{text}", system.name));
+        read.tasks.iter_mut().for_each(|task| task.line = 0);
+        read.notes.clear();
+        assert_eq!(format!("{read:#?}"), format!("{system:#?}"));
+    }
+}
