@@ -27,9 +27,25 @@ impl Effort {
     }
 }
 
+/// What a whole check may spend on the exact tests of all cores together: some ten milliseconds.
+const OF_A_CHECK: u64 = 2_000_000;
+/// What each step of a search for a remedy may spend, as a part of what the test itself may.
+const STEPS_OF_A_SEARCH: u64 = 20;
+
+impl Effort {
+    /// The share of one of so many cores.
+    pub(crate) fn of_core(cores: usize) -> Self {
+        Effort(OF_A_CHECK / cores.max(1) as u64)
+    }
+    /// What one step of a search may spend that asks the same question often.
+    pub(crate) fn step(self) -> Self {
+        Effort(self.0 / STEPS_OF_A_SEARCH)
+    }
+}
+
 impl Default for Effort {
-    /// Enough for 100 tasks on a core at 99 % utilisation with periods of a common clock, some ten milliseconds.
+    /// Enough for 100 tasks on a core at 99 % utilisation with periods of a common clock.
     fn default() -> Self {
-        Effort(2_000_000)
+        Effort(OF_A_CHECK)
     }
 }

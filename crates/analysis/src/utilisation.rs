@@ -39,8 +39,9 @@ impl Utilisation {
 
     /// The sum in millionths, rounded up: for people, and for ordering systems by load.
     pub fn millionths(&self) -> u64 {
-        let (_, high) = self.bracket();
-        u64::try_from((high * 1_000_000).div_ceil(1 << BITS)).unwrap_or(u64::MAX)
+        let exactly = self.exact().and_then(|(n, d)| Some(n.checked_mul(1_000_000)?.div_ceil(d)));
+        let rounded = || self.bracket().1.saturating_mul(1_000_000).div_ceil(1 << BITS);
+        u64::try_from(exactly.unwrap_or_else(rounded)).unwrap_or(u64::MAX)
     }
 
     /// The sum times 2⁶⁰, rounded down and rounded up.
@@ -56,18 +57,24 @@ impl Utilisation {
     }
 
     fn compare_exactly(&self, limit: u64) -> Option<Ordering> {
+        let (numerator, denominator) = self.exact()?;
+        Some(numerator.cmp(&denominator.checked_mul(u128::from(limit))?))
+    }
+
+    /// The sum as one fraction, where its common denominator fits.
+    fn exact(&self) -> Option<(u128, u128)> {
         let (mut numerator, mut denominator) = (0u128, 1u128);
         for &(e, p) in &self.terms {
             let (e, p) = (u128::from(e), u128::from(p));
-            let g = gcd(denominator, p);
-            let scale = p / g;
-            numerator = numerator.checked_mul(scale)?.checked_add(e.checked_mul(denominator / g)?)?;
+            let scale = p / gcd(denominator, p);
+            numerator =
+                numerator.checked_mul(scale)?.checked_add(e.checked_mul(denominator.checked_mul(scale)? / p)?)?;
             denominator = denominator.checked_mul(scale)?;
             let g = gcd(numerator, denominator);
             numerator /= g;
             denominator /= g;
         }
-        Some(numerator.cmp(&denominator.checked_mul(u128::from(limit))?))
+        Some((numerator, denominator))
     }
 }
 
@@ -108,6 +115,6 @@ mod tests {
     #[test]
     fn what_people_see_is_rounded_up() {
         assert_eq!(sum(&[(1, 3)]).millionths(), 333_334);
-        assert_eq!(sum(&[(1, 2)]).millionths(), 500_000);
+        assert_eq!(sum(&[(3, 5), (4, 10)]).millionths(), 1_000_000);
     }
 }

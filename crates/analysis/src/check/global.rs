@@ -115,7 +115,7 @@ fn fail(
 ) {
     let m = system.cores;
     let scale = sensitivity::largest_scale(tasks, |set| {
-        let (r, _) = test(set, m, edf, platform, Effort::terms(200_000));
+        let (r, _) = test(set, m, edf, platform, Effort::default().step());
         r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
     });
     let mut remedy = sensitivity::remedy(scale, "");

@@ -172,7 +172,8 @@ fn local(system: &System, core: usize, entry: Duration, allowance: Duration) -> 
             Sporadic::new(assumed(t, Level::B) + allowance + entry * 2, t.period, t.deadline)
         })
         .collect();
-    let responses = if plan.is_ok() { responses(&sporadic, entry, &curve, Effort::default()) } else { None };
+    let responses =
+        if plan.is_ok() { responses(&sporadic, entry, &curve, Effort::of_core(system.cores)) } else { None };
     Local { core, level_a, level_b, plan, sporadic, curve, responses }
 }
 
@@ -369,7 +370,12 @@ fn level_b(system: &System, entry: Duration, local: &Local, check: &mut Check) {
         let load = hundredths(check.cores[core].levels[1]);
         let binds = match bound {
             Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
-            None => match edf_demand::schedulable(&local.sporadic, entry * 2, &local.curve, &mut Effort::default()) {
+            None => match edf_demand::schedulable(
+                &local.sporadic,
+                entry * 2,
+                &local.curve,
+                &mut Effort::of_core(system.cores),
+            ) {
                 Demand::Exceeds { window, demand } => {
                     format!("a window of {window} may ask for {demand}, level A and overheads included")
                 }
@@ -382,7 +388,7 @@ fn level_b(system: &System, entry: Duration, local: &Local, check: &mut Check) {
         );
         let advice = remedy.take().unwrap_or_else(|| {
             let scale = sensitivity::largest_scale(&local.sporadic, |set| {
-                responses(set, entry, &local.curve, Effort::terms(300_000))
+                responses(set, entry, &local.curve, Effort::of_core(system.cores).step())
                     .is_some_and(|r| r.iter().zip(set).all(|(r, τ)| *r + entry <= τ.deadline))
             });
             sensitivity::remedy(scale, &format!(" of level B on core {core}"))

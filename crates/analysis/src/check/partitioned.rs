@@ -43,7 +43,7 @@ fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check:
             Sporadic::new(plain(t) + entry, t.period, t.deadline)
         })
         .collect();
-    let (responses, why) = test(&tasks, rm, entry, &processor, Effort::default());
+    let (responses, why) = test(&tasks, rm, entry, &processor, Effort::of_core(system.cores));
     let mut first_failure = true;
     for (i, &n) in places.iter().enumerate() {
         let deadline = tasks[i].deadline;
@@ -58,14 +58,14 @@ fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check:
         }
         let binds = match responses[i] {
             Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
-            None => unbounded(&tasks, entry, &processor),
+            None => unbounded(&tasks, entry, &processor, Effort::of_core(system.cores)),
         };
         let what =
             format!("task `{}` on core {} fails: {binds}", verdict.name, system.tasks[n].core.unwrap_or_default());
         // The remedy is the same for all tasks of the core; it is worked out once.
         let remedy = if std::mem::take(&mut first_failure) {
             let scale = sensitivity::largest_scale(&tasks, |set| {
-                let (r, _) = test(set, rm, entry, &processor, Effort::terms(300_000));
+                let (r, _) = test(set, rm, entry, &processor, Effort::of_core(system.cores).step());
                 r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
             });
             sensitivity::remedy(scale, &format!(" on core {}", system.tasks[n].core.unwrap_or_default()))
@@ -100,8 +100,8 @@ fn test(
 }
 
 /// Why a core's tasks have no bound at all.
-fn unbounded(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withheld) -> String {
-    match edf_demand::schedulable(tasks, blocking, processor, &mut Effort::default()) {
+fn unbounded(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withheld, mut effort: Effort) -> String {
+    match edf_demand::schedulable(tasks, blocking, processor, &mut effort) {
         Demand::Overload => {
             let u = crate::utilisation::Utilisation::of(tasks.iter().map(|τ| (τ.execution, τ.period)));
             format!(

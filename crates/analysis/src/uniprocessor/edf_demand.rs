@@ -11,8 +11,7 @@
 
 use crate::effort::Effort;
 use crate::task::{to_duration, withheld, Sporadic, Withheld};
-use crate::uniprocessor::busy_period;
-use crate::utilisation::Utilisation;
+use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
 
 /// What the demand test found.
@@ -35,7 +34,7 @@ pub enum Demand {
 
 /// Judges the tasks under EDF with blocking B on a processor that withholds time.
 pub fn schedulable(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withheld, effort: &mut Effort) -> Demand {
-    if !Utilisation::of(tasks.iter().map(|τ| (τ.execution, τ.period))).at_most(1) {
+    if overloaded(tasks) {
         return Demand::Overload;
     }
     let undisturbed = blocking.is_zero() && processor.at_most(Duration::MAX).is_zero();

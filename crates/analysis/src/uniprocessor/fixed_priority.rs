@@ -15,6 +15,7 @@
 
 use crate::effort::{Effort, HORIZON};
 use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::uniprocessor::overloaded;
 use tactus_time::Duration;
 
 /// The worst-case response time of `task` below the tasks `higher` (equal priorities count as higher).
@@ -27,6 +28,9 @@ pub fn response(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
+    if overloaded(higher.iter().chain([task])) {
+        return None;
+    }
     let b = i128::from(blocking.as_nanos());
     let mut worst = 0;
     let mut w = b;

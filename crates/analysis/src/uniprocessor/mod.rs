@@ -7,11 +7,15 @@ pub mod utilisation_bounds;
 
 use crate::effort::{Effort, HORIZON};
 use crate::task::{ceil_div, withheld, Sporadic, Withheld};
+use crate::utilisation::Utilisation;
 
 /// The longest busy period: the least L > 0 with L = B + Σ ⌈(L + Jᵢ)/Tᵢ⌉·Cᵢ + withheld(L).
 ///
 /// `None` where it does not end or the effort did not do.
 pub(crate) fn busy_period(tasks: &[Sporadic], b: i128, processor: &dyn Withheld, effort: &mut Effort) -> Option<i128> {
+    if overloaded(tasks) {
+        return None;
+    }
     let mut l = (b + tasks.iter().map(Sporadic::c).sum::<i128>()).max(1);
     loop {
         if l > HORIZON || !effort.spend(tasks.len()) {
@@ -24,4 +28,9 @@ pub(crate) fn busy_period(tasks: &[Sporadic], b: i128, processor: &dyn Withheld,
         }
         l = next;
     }
+}
+
+/// Whether ΣUᵢ > 1, so that no busy period has to end.
+pub(crate) fn overloaded<'t>(tasks: impl IntoIterator<Item = &'t Sporadic>) -> bool {
+    !Utilisation::of(tasks.into_iter().map(|τ| (τ.execution, τ.period))).at_most(1)
 }
