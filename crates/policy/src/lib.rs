@@ -10,6 +10,11 @@
 //! **Charging.** From the decision that gave a job a core to the next decision on that core, all time is charged
 //! to the job: its own execution and the system's work on its behalf. Sums of charges therefore equal elapsed
 //! time, and a delay in noticing an event is never paid twice.
+//!
+//! **Order of records.** Of one decision: what the event did (`Complete`, `Removed`, `Exhausted`), releases with the
+//! budgets that they bring, ghosts that end, `Preempt`, ghosts that begin, `Dispatch` or `Idle`, `Notify`.
+//!
+//! **Ties** between equal deadlines or periods go to the lower task number.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -95,6 +100,9 @@ pub struct Task {
 }
 
 /// What happened on a core.
+///
+/// Where several are due on a core at the same time, [`Event::Complete`] comes first: a job that ends in the instant
+/// in which its budget or its slot ends is complete, not exhausted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// The core starts. Comes once, first, at time zero or soon after.
@@ -103,9 +111,10 @@ pub enum Event {
     Timer,
     /// The running job finished.
     Complete,
-    /// Another core's decision named this core in [`Decision::notify`].
+    /// Another core's decision named this core in [`Decision::notify`]. Harmless if it comes without cause.
     Notify,
-    /// The running task can never run again: its component was stopped.
+    /// The running task can never run again: its component was stopped. Its pending jobs are dropped, and no more
+    /// are released.
     Remove,
 }
 

@@ -5,8 +5,8 @@ mod common;
 use common::{invariants, run_with, systems::any_policy, Entry, Faults};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{Event, Kind, Setup};
-use tactus_record::Kind as Record;
+use tactus_policy::{Event, Kind, Policy, Scheduler, Setup};
+use tactus_record::{Kind as Record, NoSink};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// A small generator of its own, so that a failing case is the same each time.
@@ -97,6 +97,32 @@ proptest! {
             let periods = 3_000 / task.period.as_nanos();
             let share = if task.level == Level::D { 1 } else { 5 };
             prop_assert!(completed * share + 2 * share >= periods, "task {n} completed {completed} jobs in {periods} periods");
+        }
+    }
+
+    #[test]
+    fn times_near_the_end_of_time_overflow_nowhere(
+        mut setup in any_policy(3, 3), factor in 52u32..58, offset in any::<u64>(), leaps in prop::collection::vec(0u64..1 << 62, 1..40),
+    ) {
+        for (n, task) in setup.tasks.iter_mut().enumerate() {
+            task.period = task.period * (1 << factor);
+            task.offset = Duration::from_nanos(offset >> (n % 7));
+            task.deadline = Duration::from_nanos(u64::MAX >> (n % 3));
+            task.budget = Duration::from_nanos(u64::MAX >> (n % 5 * 13));
+        }
+        if let Kind::Mc2(mc2) = &mut setup.kind {
+            for table in mc2.tables.iter_mut().filter(|table| !table.slots.is_empty()) {
+                table.cycle = Duration::from_nanos(u64::MAX >> (offset % 20));
+            }
+        }
+        let (scheduler, mut cores) = Scheduler::new(&setup).expect("the set-up is good");
+        let mut now = Instant::ZERO;
+        for (n, leap) in leaps.into_iter().enumerate() {
+            now = now.saturating_add(Duration::from_nanos(leap)).min(Instant::from_nanos(u64::MAX - 1));
+            let at = n % cores.len();
+            let event = [Event::Timer, Event::Complete, Event::Notify][n % 3];
+            let decision = scheduler.handle(&mut cores[at], now, event, &mut NoSink);
+            prop_assert!(decision.timer > now);
         }
     }
 }

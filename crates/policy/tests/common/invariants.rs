@@ -12,6 +12,10 @@ pub fn check(setup: &Setup, entries: &[Entry]) {
     jobs_of_a_task_complete_in_order_and_none_is_lost(setup, entries);
     records_tell_what_runs(setup, entries);
     charges_add_up(setup, entries);
+    for entry in entries {
+        let timer = entry.decision.timer;
+        assert!(timer > entry.now, "at {} a time-out is wanted for {timer}, which is over", entry.now);
+    }
     let mut tickets: Vec<u32> = entries.iter().map(|e| e.decision.ticket).filter(|t| *t > 0).collect();
     tickets.sort_unstable();
     assert!(tickets.iter().enumerate().all(|(n, t)| *t == n as u32 + 1), "tickets have gaps or repeat: {tickets:?}");
