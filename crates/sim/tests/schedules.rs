@@ -6,14 +6,15 @@ use common::*;
 use tactus_policy::{Kind, Setup};
 use tactus_record::Kind as What;
 use tactus_sim::{simulate, Costs};
+use tactus_time::{CoreId, Duration, Level};
 use tactus_trace::Trace;
 
-/// One character for each millisecond and core: the task that runs, or a dot.
-fn draw(trace: &Trace, length: usize) -> Vec<String> {
+/// One character for each unit of time and core: the task that runs, or a dot.
+fn draw(trace: &Trace, unit: Duration, length: usize) -> Vec<String> {
     let draw = |records: &Vec<tactus_record::Record>| {
         let mut line = vec!['.'; length];
         for record in records {
-            let from = (record.time.as_nanos() / 1_000_000) as usize;
+            let from = (record.time.as_nanos() / unit.as_nanos()) as usize;
             let mark = match (record.kind, record.task) {
                 (What::Dispatch, Some(task)) => char::from(b'a' + task.0 as u8),
                 (What::Preempt | What::Complete | What::Exhausted | What::Idle, _) => '.',
@@ -29,7 +30,7 @@ fn draw(trace: &Trace, length: usize) -> Vec<String> {
 fn drawn(kind: Kind, cores: usize, tasks: Vec<tactus_policy::Task>, length: u64) -> Vec<String> {
     let setup = Setup { cores, kind, tasks };
     let trace = simulate(&setup, ms(length), budgets(&setup), &Costs::default()).unwrap();
-    draw(&trace, length as usize)
+    draw(&trace, ms(1), length as usize)
 }
 
 #[test]
@@ -57,7 +58,43 @@ fn a_late_job_delays_the_next_of_its_task_and_none_is_lost() {
     let setup = partitioned_edf(1, vec![task(Some(0), ms(4), ms(1))]);
     let mut long_first = |_, job| if job == 0 { ms(9) } else { ms(1) };
     let trace = simulate(&setup, ms(14), &mut long_first, &Costs::default()).unwrap();
-    assert_eq!(draw(&trace, 14), ["aaaaaaaaaaa.a."]);
+    assert_eq!(draw(&trace, ms(1), 14), ["aaaaaaaaaaa.a."]);
     let done: Vec<u64> = of_kind(&trace.cores[0], What::Complete).iter().map(|(t, ..)| t / 1_000_000).collect();
     assert_eq!(done, [9, 10, 11, 13]);
+}
+
+/// The worked example of MC², one unit being 10 ms. Tasks T1 to T7 are drawn as a to g.
+fn mc2_example(level: Level) -> String {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mc2-example.toml");
+    let mut system = tactus_model::System::read(&file).unwrap_or_else(|problems| panic!("{problems}"));
+    system.at_level(level);
+    let setup = setup_of(&system, Duration::ZERO);
+    let trace = simulate(&setup, ms(200), demands(&system), &Costs::default()).unwrap();
+    draw(&trace, ms(10), 20).concat()
+}
+
+#[test]
+fn the_worked_example_of_mc2_is_scheduled_as_listed() {
+    //                                          0         10
+    assert_eq!(mc2_example(Level::C), "accbbadeefaccbbaeefg");
+    assert_eq!(mc2_example(Level::B), "aacbbaacddaacbbaacee");
+    // Level A fills its table.
+    assert_eq!(mc2_example(Level::A), "aaabbaaabbaaabbaaabb");
+}
+
+#[test]
+fn a_set_up_holds_what_the_system_file_says() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mc2-example.toml");
+    let system = tactus_model::System::read(&file).unwrap_or_else(|problems| panic!("{problems}"));
+    let setup = setup_of(&system, us(7));
+    let Kind::Mc2(mc2) = &setup.kind else { panic!("{:?}", setup.kind) };
+    assert_eq!((mc2.enforce, mc2.slack_shifting, mc2.allowance), (true, true, us(7)));
+    assert_eq!(mc2.tables[0].cycle, ms(100));
+    let levels: String = setup.tasks.iter().map(|t| t.level.to_string()).collect();
+    assert_eq!(levels, "AABBCCD");
+    // Each at its own level; nothing holds level D.
+    let budgets: Vec<u64> = setup.tasks.iter().map(|t| t.budget.as_nanos() / 10_000_000).collect();
+    assert_eq!(budgets, [3, 4, 2, 2, 2, 2, 0]);
+    assert_eq!(setup.tasks[1].core, Some(CoreId(0)));
+    assert_eq!((setup.tasks[3].period, setup.tasks[3].deadline), (ms(200), ms(200)));
 }
