@@ -9,8 +9,8 @@ use crate::component;
 use core::sync::atomic::{AtomicU8, Ordering};
 use tactus_abi::layout::{MAX_INVOCATIONS, MAX_SCHEDULERS, MAX_THREADS, STACKS, STACK_STRIDE};
 
-/// Stands in [`Thread::owner`] for no core.
-const NOBODY: u8 = 0xff;
+/// Stands in [`Thread::owner`] for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
+const NOBODY: u8 = 0;
 
 /// Where a caller goes on when the thread returns to it.
 #[derive(Clone, Copy, Default)]
@@ -70,7 +70,7 @@ impl Thread {
         depth: 0,
         role: Role::Task,
         active: false,
-        stopped: true,
+        stopped: false,
         id: 0,
         owner: AtomicU8::new(NOBODY),
         frames: [Frame { component: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
@@ -127,7 +127,7 @@ impl Thread {
 
     /// Takes the thread for a core: waits for nothing, fails while another core has it.
     pub fn take(&self, core: u64) -> bool {
-        let core = core as u8;
+        let core = core as u8 + 1;
         match self.owner.compare_exchange(NOBODY, core, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => true,
             Err(owner) => owner == core,

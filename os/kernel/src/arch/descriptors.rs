@@ -51,7 +51,7 @@ impl Descriptors {
             fault_stacks: [0; 7],
             reserved3: 0,
             reserved4: 0,
-            io_map: LIMIT,
+            io_map: 0,
         },
     };
 

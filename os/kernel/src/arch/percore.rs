@@ -68,7 +68,7 @@ const UNUSED: Core = Core {
     id: 0,
     apic: 0,
     space: super::paging::AddressSpace::NONE,
-    expiry: tactus_abi::call::NO_TIMEOUT,
+    expiry: 0,
     entered: 0,
     charged: 0,
     descriptors: Descriptors::EMPTY,
@@ -119,6 +119,7 @@ pub fn set_up(id: usize, apic: u8) {
         (*core).id = id as u64;
         (*core).apic = apic;
         (*core).kernel_stack = kernel_stack(id);
+        (*core).expiry = tactus_abi::call::NO_TIMEOUT;
         (*core).descriptors.load(kernel_stack(id), fault_stack(id));
         super::descriptors::set_up_calls(core as u64);
     }
