@@ -47,7 +47,7 @@ fn no_response_under_global_edf_exceeds_its_bound() {
         let deadlines = dice.pick(&[Deadlines::Implicit, Deadlines::Constrained]);
         let mut set = task_set(&mut dice, n, percent, &PERIODS, deadlines);
         let tasks = sporadics(&set);
-        let responses = bertogna_cirinei::edf_responses(&tasks, m, &Dedicated, &mut Effort::default());
+        let responses = bertogna_cirinei::edf_responses(&tasks, m, &[], &Dedicated, &mut Effort::default());
         let dense = gfb::schedulable(&tasks, m);
         if !dense && responses.iter().any(Option::is_none) {
             continue;

@@ -64,7 +64,7 @@ fn test(
             "global response-time analysis (Bertogna and Cirinei)",
         );
     }
-    let responses = bertogna_cirinei::edf_responses(tasks, m, platform, &mut effort);
+    let responses = bertogna_cirinei::edf_responses(tasks, m, &[], platform, &mut effort);
     let proven = responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline));
     if !proven && platform.at_most(Duration::MAX).is_zero() && gfb::schedulable(tasks, m) {
         return (tasks.iter().map(|τ| Some(τ.deadline)).collect(), "density test (Goossens, Funk and Baruah)");

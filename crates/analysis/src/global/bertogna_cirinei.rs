@@ -13,6 +13,9 @@
 //! D ≤ T (constrained deadlines), independent preemptive sporadic tasks, no jitter. Under EDF the bounds hold only if
 //! every task of the set is shown to meet its deadline, under fixed priorities only if every more urgent one is.
 //!
+//! Work that is bound to a core and more urgent than all tasks (levels A and B of MC²) interferes like one more task per
+//! core, with the most that it takes of a window as its W: while τₖ waits, that core is busy with it or with a task.
+//!
 //! One term is ours: `withheld(Rₖ)`, what the system's own work may cost a job in a window, added to Rₖ.
 
 use crate::effort::Effort;
@@ -20,7 +23,7 @@ use crate::task::{to_duration, withheld, Sporadic, Withheld};
 use tactus_time::Duration;
 
 /// Work of τᵢ in any window of length `l`, given that its jobs end `slack` before their deadlines.
-fn work(τ: &Sporadic, l: i128, slack: i128) -> i128 {
+pub(crate) fn work(τ: &Sporadic, l: i128, slack: i128) -> i128 {
     let reach = l + τ.d() - τ.c() - slack;
     if reach <= 0 {
         return 0;
@@ -39,14 +42,14 @@ fn ahead_under_edf(τ: &Sporadic, k: &Sporadic, slack: i128) -> i128 {
 fn response(
     k: &Sporadic,
     others: &[(&Sporadic, i128)],
-    m: usize,
-    edf: bool,
+    (m, edf): (usize, bool),
+    pinned: &[&dyn Withheld],
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<i128> {
     let mut r = k.c();
     loop {
-        if r > k.d() || !effort.spend(others.len()) {
+        if r > k.d() || !effort.spend(others.len() + 8 * pinned.len()) {
             return None;
         }
         let cap = r - k.c() + 1;
@@ -61,7 +64,8 @@ fn response(
                 }
             })
             .sum();
-        let next = k.c() + interference / m as i128 + withheld(platform, r);
+        let bound: i128 = pinned.iter().map(|core| withheld(*core, r).min(cap)).sum();
+        let next = k.c() + (interference + bound) / m as i128 + withheld(platform, r);
         if next <= r {
             return Some(r);
         }
@@ -73,11 +77,12 @@ fn constrained(τ: &Sporadic) -> bool {
     τ.deadline <= τ.period && τ.jitter.is_zero()
 }
 
-/// Bounds under global EDF, in task order. `None` where this test cannot show a deadline met; then the other
+/// Bounds under global EDF beneath what is `pinned` to cores, in task order. `None` where this test cannot show a deadline met; then the other
 /// values are no bounds either, only what the task would have if all others met their deadlines.
 pub fn edf_responses(
     tasks: &[Sporadic],
     m: usize,
+    pinned: &[&dyn Withheld],
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
@@ -93,7 +98,7 @@ pub fn edf_responses(
                 .filter(|&i| i != k)
                 .map(|i| (&tasks[i], found[i].map_or(0, |r| tasks[i].d() - r)))
                 .collect();
-            if let Some(r) = response(&tasks[k], &others, m, true, platform, effort) {
+            if let Some(r) = response(&tasks[k], &others, (m, true), pinned, platform, effort) {
                 changed |= found[k] != Some(r);
                 found[k] = Some(found[k].map_or(r, |old| old.min(r)));
             }
@@ -122,7 +127,7 @@ pub fn fixed_priority_responses(
             .collect();
         let r = match above {
             Some(above) if constrained(τ) && above.iter().all(|(τ, _)| constrained(τ)) => {
-                response(τ, &above, m, false, platform, effort).map(to_duration)
+                response(τ, &above, (m, false), &[], platform, effort).map(to_duration)
             }
             _ => None,
         };
