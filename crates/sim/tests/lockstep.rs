@@ -177,6 +177,21 @@ fn a_changed_decision_is_found() {
 }
 
 #[test]
+fn a_changed_entry_is_found() {
+    let changed = |wanted: EntryReason, change: fn(&mut Record)| {
+        spoiled(|trace| {
+            let (core, range) = call(trace, |c| c[0].level == wanted as u8 && c[0].task.is_some());
+            change(&mut trace.cores[core][*range.start()]);
+        })
+    };
+    assert!(matches!(changed(EntryReason::Timer, |r| r.task = None), What::Running { .. }));
+    assert!(matches!(changed(EntryReason::Timer, |r| r.arg += 2_000), What::TimeOut { .. }));
+    assert!(matches!(changed(EntryReason::Timer, |r| r.level = EntryReason::Complete as u8), What::Early { .. }));
+    assert!(matches!(changed(EntryReason::Timer, |r| r.level = EntryReason::Fault as u8), What::Record { .. }));
+    assert!(matches!(changed(EntryReason::Timer, |r| r.level = 9), What::Shape(_)));
+}
+
+#[test]
 fn a_ticket_that_is_missing_or_comes_twice_is_found() {
     for ticket in [|t: u32| t + 1_000_000, |t: u32| t - 1] {
         let what = spoiled(|trace| {
@@ -242,7 +257,7 @@ fn a_call_without_cause_is_found() {
                 .find(|i| records[*i].kind == Kind::Leave && records[i + 1].time.since(records[*i].time) > us(300));
             let at = at.unwrap();
             let leave = Record { time: records[at].time.saturating_add(us(150)), ticket: 0, ..records[at] };
-            let enter = Record { kind: Kind::Enter, level: reason as u8, arg: 0, ..leave };
+            let enter = Record { kind: Kind::Enter, level: reason as u8, ..leave };
             records.splice(at + 1..at + 1, [enter, leave]);
         })
     };
@@ -308,4 +323,24 @@ fn a_disagreement_tells_a_person_what_was_expected_and_what_was_found() {
     for part in [&format!("core {core}"), " ns", "expected  run task", "found     run task", "job"] {
         assert!(said.contains(part), "{part:?} is missing in: {said}");
     }
+}
+
+#[test]
+fn no_record_can_be_taken_out_or_doubled_unnoticed() {
+    let (setup, whole) = example();
+    let mut tried = 0;
+    for core in 0..2 {
+        // At the very end a trace may stop anywhere.
+        let last = whole.cores[core].iter().rposition(|r| r.kind == Kind::Enter).unwrap();
+        for at in 0..last {
+            let mut less = whole.clone();
+            less.cores[core].remove(at);
+            assert!(check(&setup, &less).is_err(), "core {core}, record {at} taken out");
+            let mut more = whole.clone();
+            more.cores[core].insert(at, whole.cores[core][at]);
+            assert!(check(&setup, &more).is_err(), "core {core}, record {at} doubled");
+            tried += 2;
+        }
+    }
+    assert!(tried > 500, "{tried}");
 }

@@ -53,6 +53,14 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         if let Some((reason, since)) = core.overdue(now, tolerance) {
             return wrong(What::Late { reason, due: since, tolerance });
         }
+        let running = core.running.map(|r| r.task);
+        if call.enter.task != running {
+            return wrong(What::Running { expected: running, found: call.enter.task });
+        }
+        let said = Instant::from_nanos(call.enter.arg);
+        if call.reason == EntryReason::Timer && said.since(core.timer).max(core.timer.since(said)) > EARLY {
+            return wrong(What::TimeOut { expected: core.timer, found: said });
+        }
         let early = |due: Instant| now.saturating_add(EARLY) < due;
         let due = match call.reason {
             EntryReason::Start => Instant::ZERO,

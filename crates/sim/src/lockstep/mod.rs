@@ -2,7 +2,7 @@
 //!
 //! Each pair of `Enter` and `Leave` in a trace is one call of the policy. The calls of all cores are put into the
 //! order in which they touched shared state (their tickets; calls without one by time) and made again on a fresh
-//! policy. Three things are required of each:
+//! policy. Three things are required of each, beside that its entry names the running task and the wanted time-out:
 //!
 //! 1. the records that the policy wrote are the same;
 //! 2. so is the decision: job, time-out, ticket;

@@ -153,6 +153,20 @@ pub enum What {
         /// What the trace holds.
         found: Record,
     },
+    /// Another task was running when the scheduler was entered than the last decision said.
+    Running {
+        /// By the last decision.
+        expected: Option<TaskId>,
+        /// In the trace.
+        found: Option<TaskId>,
+    },
+    /// The time-out that expired is not the one that the last decision wanted.
+    TimeOut {
+        /// By the last decision.
+        expected: Instant,
+        /// In the trace.
+        found: Instant,
+    },
     /// The call came before its cause.
     Early {
         /// When it was due.
@@ -223,6 +237,13 @@ impl fmt::Display for What {
                 let run = r.task.map(|t| (t, r.job));
                 let found = Decided { run, timer: Instant::from_nanos(r.arg), ticket: r.ticket };
                 write!(f, "the decision\n  expected  {expected}\n  found     {found}")
+            }
+            What::Running { expected, found } => {
+                let name = |task: &Option<TaskId>| task.map_or("nothing".to_owned(), |t| format!("task {}", t.0));
+                write!(f, "the running task\n  expected  {}\n  found     {}", name(expected), name(found))
+            }
+            What::TimeOut { expected, found } => {
+                write!(f, "the time-out\n  expected  {} ns\n  found     {} ns", expected.as_nanos(), found.as_nanos())
             }
             What::Early { due } => write!(f, "came too early; it was due at {} ns", due.as_nanos()),
             What::Late { reason, due, tolerance } => {
