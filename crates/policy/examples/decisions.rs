@@ -3,7 +3,8 @@
 //! `cargo run --release -p tactus-policy --example decisions -- <policy> <cores> <tasks> <jobs>`, policy one of `prm`,
 //! `pedf`, `grm`, `gedf`, `mc2`. Prints jobs and decisions per second. For instructions, run the built example under
 //! `valgrind --tool=callgrind` and divide what `callgrind_annotate --inclusive=yes` says of `decide` by the number of
-//! decisions: that is the policy alone, records written to nowhere.
+//! decisions: that is the policy alone, records written to nowhere. Built as one unit
+//! (`CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_LTO=fat`) it takes about a sixth less.
 
 use std::time::Instant as WallClock;
 use tactus_policy::{CoreState, Decision, Event, Kind, Mc2, Policy, Running, Scheduler, Setup, Table, Task};
