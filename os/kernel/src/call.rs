@@ -4,7 +4,7 @@ use crate::arch::entry::Registers;
 use crate::arch::percore::{self, Core};
 use crate::arch::{apic, serial};
 use crate::component;
-use crate::dispatch::{arm, resume_thread, run};
+use crate::dispatch::{arm, post, resume_thread, run};
 use crate::fault;
 use crate::thread::{self, Role, Thread};
 use tactus_abi::call::{Call, Error, IDLE, SWITCH_UPCALL_DONE};
@@ -36,6 +36,10 @@ extern "C" fn kernel_call() -> *const Registers {
         Some(Call::Invoke) => invoke(core, thread),
         Some(Call::Return) => match give_back(core, thread) {
             Ok(()) if component::get(thread.component).is_stopped() => return fault::caller_stopped(core),
+            Ok(()) if events_wait(core, thread) => {
+                thread.registers.rax = Error::None as u64;
+                return post(core, 0);
+            }
             result => result,
         },
         Some(Call::SwitchThread) => match switch_thread(core, thread) {
@@ -95,6 +99,14 @@ fn invoke(core: &mut Core, thread: &mut Thread) -> Result<(), Error> {
     core.enter_space(target.space);
     // `rax` is set by the caller of this function; the callee does not look at it.
     Ok(())
+}
+
+/// Whether events were posted that the thread, which has just left the scheduler, did not take. They came when it was
+/// on its way out, past its own last look.
+fn events_wait(core: &Core, thread: &Thread) -> bool {
+    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
+    let pending = unsafe { (*core.region).event_pending } != 0;
+    pending && component::get(thread.component).scheduler_depth.is_none()
 }
 
 /// `(v0, v1)`.
