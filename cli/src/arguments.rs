@@ -54,6 +54,13 @@ pub enum Command {
     /// file and seed give the same trace, byte for byte.
     #[command(after_help = "Example:\n  ./tactus run examples/avionics.toml")]
     Run(Run),
+    /// Make a medium that boots the system on a PC
+    ///
+    /// Checks the system file, compiles kernel and components, and writes an ISO image that boots by BIOS and by UEFI,
+    /// from a disc or a USB stick. The PC prints the verdict on its first serial port (115,200 baud). Needs GRUB's tools;
+    /// where they are missing, it names the packages. See docs/real-pc.md.
+    #[command(after_help = "Example:\n  ./tactus iso examples/avionics.toml --out avionics.iso")]
+    Iso(Iso),
     /// Show the schedule of an earlier run as text, or export it
     ///
     /// Says for each core what ran from when to when; draws the schedule; or lists every record. Exports open in
@@ -132,6 +139,21 @@ pub struct Run {
     pub costs: String,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `iso`.
+#[derive(Debug, Args)]
+pub struct Iso {
+    /// What the PC is to run.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// What the system's own work costs, as the check counts it: `measured` on the emulated machine, `none`, or a TOML
+    /// file of your own (see docs/how-a-run-works.md)
+    #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
+    pub costs: String,
+    /// Where the medium goes [default: out/<system>/<system>.iso]
+    #[arg(long, value_name = "ISO")]
     pub out: Option<PathBuf>,
 }
 

@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 pub mod check;
+pub mod iso;
 pub mod report;
 pub mod run;
 pub mod simulate;

@@ -73,7 +73,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
-fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf, Image), Failure> {
+pub(super) fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf, Image), Failure> {
     let root = place::root()?;
     let toolchain = Toolchain::find().map_err(machine)?;
     let wait = progress::Wait::new("build", "kernel and components");
