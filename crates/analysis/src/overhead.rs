@@ -5,11 +5,12 @@
 //! most
 //!
 //! ```text
-//! E = max(release, complete, inter_core) + schedule + switch
+//! E = max(release, inter_core) + complete + schedule + switch
 //! ```
 //!
 //! of a core's time away from jobs: noticing the event, deciding, and reaching the next job's first instruction. The
-//! time until an event is noticed is counted although a job may run in it, for it may be the wrong job.
+//! time until an event is noticed is counted although a job may run in it, for it may be the wrong job. `complete` is part
+//! of every entry: one that falls into a job's completion makes the job try again after it.
 //!
 //! **Partitioned policies.** Entries on a core: one per distinct release instant of its tasks (releases at the same time
 //! share one), one per completion. So C' = C + E for every job's completion; N(w)·E is withheld in a window w with N(w)
@@ -37,7 +38,7 @@ pub(crate) const GLOBAL_ENTRIES_PER_INSTANT: u64 = 6;
 
 /// E: the longest time that one scheduler entry takes from jobs.
 pub fn entry(costs: &Costs) -> Duration {
-    costs.release.max(costs.complete).max(costs.inter_core) + costs.schedule + costs.switch
+    costs.release.max(costs.inter_core) + costs.complete + costs.schedule + costs.switch
 }
 
 /// What a job of an MC² system is charged for the system's work, at most.

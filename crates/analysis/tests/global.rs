@@ -10,6 +10,8 @@ use tactus_analysis::task::Dedicated;
 
 const PERIODS: [u64; 8] = [5, 6, 8, 10, 12, 15, 20, 30];
 const LENGTH: u64 = 480;
+/// Unoptimised code gets fewer sets.
+const SETS: u32 = if cfg!(debug_assertions) { 800 } else { 4000 };
 
 /// The largest responses over some starts: all together, and at random; always with full execution times, since
 /// under global scheduling neither is the worst case.
@@ -40,7 +42,7 @@ fn worst(dice: &mut Dice, set: &mut [T], m: usize, edf: bool) -> Vec<u64> {
 fn no_response_under_global_edf_exceeds_its_bound() {
     let mut dice = Dice::new(11);
     let (mut accepted, mut by_density) = (0, 0);
-    for _ in 0..4000 {
+    for _ in 0..SETS {
         let m = dice.between(2, 4) as usize;
         let n = dice.between(m as u64 + 1, 9) as usize;
         let percent = dice.between(20, 75) * m as u64;
@@ -62,14 +64,14 @@ fn no_response_under_global_edf_exceeds_its_bound() {
         }
         by_density += u32::from(dense);
     }
-    assert!(accepted > 2000 && by_density > 100, "{accepted} {by_density}");
+    assert!(accepted > SETS / 2 && by_density > SETS / 40, "{accepted} {by_density}");
 }
 
 #[test]
 fn no_response_under_global_fixed_priorities_exceeds_its_bound() {
     let mut dice = Dice::new(12);
     let mut compared = 0;
-    for _ in 0..3000 {
+    for _ in 0..SETS {
         let m = dice.between(2, 4) as usize;
         let n = dice.between(m as u64 + 1, 9) as usize;
         let percent = dice.between(20, 75) * m as u64;
@@ -85,14 +87,14 @@ fn no_response_under_global_fixed_priorities_exceeds_its_bound() {
             }
         }
     }
-    assert!(compared > 5000, "{compared}");
+    assert!(compared > SETS, "{compared}");
 }
 
 #[test]
 fn no_tardiness_under_global_edf_exceeds_its_bound_up_to_full_utilisation() {
     let mut dice = Dice::new(13);
     let (mut sets, mut tardy, mut classic) = (0, 0, 0);
-    for _ in 0..4000 {
+    for _ in 0..SETS {
         let m = dice.between(1, 4) as usize;
         let n = dice.between(m as u64 + 1, 10) as usize;
         let percent = dice.between(80, 108) * m as u64;
@@ -113,5 +115,5 @@ fn no_tardiness_under_global_edf_exceeds_its_bound_up_to_full_utilisation() {
         }
         sets += 1;
     }
-    assert!(sets > 1500 && tardy > 300 && classic > 3000, "{sets} {tardy} {classic}");
+    assert!(sets > SETS / 3 && tardy > SETS / 15 && classic > SETS / 2, "{sets} {tardy} {classic}");
 }

@@ -84,14 +84,15 @@ fn hold(system: &System, check: &Check, costs: &Costs, at: Level, dice: &mut Dic
         };
         assert!(
             worst[n] <= limit,
-            "{} (level {:?}, T {}, D {}) took {} against {} at level {at} times\n{check}\n{:?}",
+            "{} (level {:?}, T {}, D {}) took {} against {} at level {at} times\n{check}\n{:?}\n{costs:?} {:?}",
             t.name,
             t.level,
             t.period,
             t.deadline,
             worst[n],
             check.tasks[n].bound,
-            system.tasks
+            system.tasks,
+            system.policy
         );
         tally.compared += 1;
         tally.near += u32::from(worst[n] * 2 >= limit);
@@ -218,10 +219,13 @@ fn hold_mixed(seed: u64, rounds: u32, costs: &Costs, percents: (u64, u64)) -> Ta
     tally
 }
 
+/// Systems per test; unoptimised code gets fewer.
+const ROUNDS: u32 = if cfg!(debug_assertions) { 60 } else { 400 };
+
 #[test]
 fn mc2_keeps_every_promise_without_costs() {
-    let tally = hold_mixed(21, 400, &Costs::default(), (40, 100));
-    assert!(tally.compared > 5000 && tally.accepted > 100 && tally.tardy > 20, "{tally:?}");
+    let tally = hold_mixed(21, ROUNDS, &Costs::default(), (40, 100));
+    assert!(tally.compared > 12 * ROUNDS && tally.accepted > ROUNDS / 4 && tally.tardy > ROUNDS / 20, "{tally:?}");
 }
 
 /// Costs of the order that the emulated machine shows, all different.
@@ -231,8 +235,8 @@ fn costs() -> Costs {
 
 #[test]
 fn mc2_keeps_every_promise_with_costs() {
-    let tally = hold_mixed(22, 400, &costs(), (30, 90));
-    assert!(tally.compared > 5000 && tally.accepted > 50, "{tally:?}");
+    let tally = hold_mixed(22, ROUNDS, &costs(), (30, 90));
+    assert!(tally.compared > 12 * ROUNDS && tally.accepted > ROUNDS / 8, "{tally:?}");
 }
 
 /// A system without levels, at most `percent` of the cores.
@@ -278,12 +282,42 @@ fn hold_plain(seed: u64, rounds: u32, costs: &Costs) -> Tally {
 
 #[test]
 fn partitioned_and_global_policies_keep_every_promise_without_costs() {
-    let tally = hold_plain(23, 600, &Costs::default());
-    assert!(tally.compared > 3000 && tally.accepted > 100 && tally.near > 1000 && tally.tardy > 0, "{tally:?}");
+    let tally = hold_plain(23, ROUNDS, &Costs::default());
+    assert!(tally.compared > 5 * ROUNDS && tally.accepted > ROUNDS / 6 && tally.near > 2 * ROUNDS, "{tally:?}");
+    assert!(tally.tardy > 0, "{tally:?}");
 }
 
 #[test]
 fn partitioned_and_global_policies_keep_every_promise_with_costs() {
-    let tally = hold_plain(24, 600, &costs());
-    assert!(tally.compared > 3000 && tally.accepted > 100 && tally.near > 500, "{tally:?}");
+    let tally = hold_plain(24, ROUNDS, &costs());
+    assert!(tally.compared > 5 * ROUNDS && tally.accepted > ROUNDS / 6 && tally.near > ROUNDS, "{tally:?}");
+}
+
+/// Costs that are drawn anew for each batch, down to none of one kind and up to several times the usual.
+#[test]
+#[ignore = "thousands of systems; minutes: cargo test --release -p tactus-analysis --test promises -- --ignored --nocapture"]
+fn thousands_of_systems_keep_every_promise() {
+    let mut dice = Dice::new(25);
+    let mut sums = [0; 4];
+    for batch in 0..200 {
+        let mut draw = |most| us(if dice.between(0, 3) == 0 { 0 } else { dice.between(0, most) });
+        let costs = match batch % 4 {
+            0 => Costs::default(),
+            _ => Costs {
+                release: draw(20),
+                schedule: draw(20),
+                switch: draw(10),
+                inter_core: draw(20),
+                complete: draw(10),
+            },
+        };
+        for tally in [hold_mixed(1000 + batch, 60, &costs, (40, 100)), hold_plain(2000 + batch, 60, &costs)] {
+            for (sum, n) in sums.iter_mut().zip([tally.compared, tally.near, tally.tardy, tally.accepted]) {
+                *sum += n;
+            }
+        }
+    }
+    let [compared, near, tardy, accepted] = sums;
+    println!("24000 systems, {accepted} accepted; {compared} bounds compared, {near} met to half or more, {tardy} tardy within bounds");
+    assert!(compared > 250_000);
 }

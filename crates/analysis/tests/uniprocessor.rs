@@ -1,5 +1,7 @@
 //! One processor: bounds against simulation in unit steps, and against the `response-time-analysis` crate.
 
+#![allow(mixed_script_confusables)]
+
 mod common;
 
 use common::{ns, simulate, sporadics, task_set, Deadlines, Dice};
