@@ -1,0 +1,130 @@
+//! Where measuring components write what they measure, and how the host finds it again.
+//!
+//! A [`Book`] lies at the start of a page of its component's memory. Nobody copies it out: the host looks through the
+//! machine's memory for pages that begin with [`MAGIC`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What the first word of a book in use is. Written when the book is opened, so that no file holds it.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTBOOK");
+/// How many entries a book holds.
+pub const ENTRIES: usize = 1 << 15;
+/// Bytes before the first entry: magic, then how many entries were written, the ones that did not fit included.
+pub const HEAD: usize = 16;
+
+/// What an entry tells. All values are readings of the time-stamp counter, or differences of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u64)]
+pub enum Series {
+    /// Two readings with nothing between them.
+    Empty = 1,
+    /// A null call.
+    Null = 2,
+    /// A call that does not exist.
+    Unknown = 3,
+    /// Invocation and return, nothing passed.
+    Invoke = 4,
+    /// Invocation and return, five words passed, two back.
+    InvokeWords = 5,
+    /// From one thread to another, both inside the scheduler.
+    Switch = 6,
+    /// The last reading of a thread before it was interrupted.
+    Interrupted = 7,
+    /// Its first reading afterwards.
+    Resumed = 8,
+    /// The time for which the interrupting timer was set.
+    Expiry = 9,
+    /// The upcall's first reading.
+    Upcall = 10,
+    /// The upcall's last reading before it dispatches the thread.
+    Dispatched = 11,
+    /// From a faulting instruction to the upcall's first reading.
+    Fault = 12,
+    /// From sending an inter-core event to the first reading of the other core's upcall.
+    InterCore = 13,
+    /// From a job's nominal release to its first instruction. The job's number stands in the upper half.
+    Woken = 14,
+    /// From the end of a job to the first instruction of another task's. The latter's number stands in the upper half.
+    NextJob = 15,
+}
+
+impl Series {
+    /// All of them.
+    pub const ALL: [Series; 15] = [
+        Series::Empty,
+        Series::Null,
+        Series::Unknown,
+        Series::Invoke,
+        Series::InvokeWords,
+        Series::Switch,
+        Series::Interrupted,
+        Series::Resumed,
+        Series::Expiry,
+        Series::Upcall,
+        Series::Dispatched,
+        Series::Fault,
+        Series::InterCore,
+        Series::Woken,
+        Series::NextJob,
+    ];
+
+    /// The series with this number, if there is one.
+    pub fn from_u64(number: u64) -> Option<Series> {
+        Series::ALL.into_iter().find(|series| *series as u64 == number)
+    }
+}
+
+/// One entry: its series, its value.
+type Entry = [AtomicU64; 2];
+
+/// A component's book.
+#[repr(C, align(4096))]
+pub struct Book {
+    magic: AtomicU64,
+    written: AtomicU64,
+    entries: [Entry; ENTRIES],
+}
+
+impl Book {
+    /// An empty one.
+    pub const fn new() -> Book {
+        Book {
+            magic: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            entries: [const { [const { AtomicU64::new(0) }; 2] }; ENTRIES],
+        }
+    }
+
+    /// Adds an entry. One that does not fit is counted and lost. One writer at a time.
+    pub fn write(&self, series: Series, value: u64) {
+        let place = self.written.load(Ordering::Relaxed);
+        if let Some([number, stored]) = self.entries.get(place as usize) {
+            stored.store(value, Ordering::Relaxed);
+            number.store(series as u64, Ordering::Relaxed);
+        }
+        self.written.store(place + 1, Ordering::Relaxed);
+        self.magic.store(MAGIC, Ordering::Relaxed);
+    }
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Book::new()
+    }
+}
+
+/// Reads the book that begins at the start of `bytes`; nothing if none begins there, or if entries did not fit.
+pub fn read(bytes: &[u8]) -> Option<impl Iterator<Item = (Series, u64)> + '_> {
+    let word = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
+    if word(0)? != MAGIC {
+        return None;
+    }
+    let written = word(8)? as usize;
+    if written > ENTRIES {
+        return None;
+    }
+    let entry = move |i: usize| Some((Series::from_u64(word(HEAD + 16 * i)?)?, word(HEAD + 16 * i + 8)?));
+    Some((0..written).filter_map(entry))
+}

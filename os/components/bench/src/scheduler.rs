@@ -1,0 +1,184 @@
+//! Stands in for the root scheduler and decides nothing: it dispatches what is to be measured next.
+//!
+//! Tasks, in order: the client, the listener, the victims. On a machine of two cores only inter-core events are
+//! measured. State is in atomics; on one core nobody runs here while somebody else does.
+#![no_std]
+#![no_main]
+
+use core::hint::spin_loop;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use tactus_bench_book::{Book, Series};
+use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
+use tactus_rt::abi::layout::{PAGE, REGIONS};
+use tactus_rt::abi::shared::{event, Region};
+use tactus_rt::clock::time_stamp;
+use tactus_rt::{calls, Caller, Error};
+
+tactus_rt::component! { upcall: upcall, services: [complete] }
+
+static BOOK: Book = Book::new();
+
+/// How often each thing is done.
+const ROUNDS: u64 = 3_000;
+/// Time between interrupts; a prime, so that they hit every place of the interrupted loop.
+const BETWEEN: u64 = 5_003;
+/// The whole run came to its end.
+const END: u8 = 0x10;
+/// A victim's address without the time in it.
+const NOWHERE: u64 = 1 << 46;
+
+/// When the last thing to be measured began.
+static STAMP: AtomicU64 = AtomicU64::new(0);
+/// Interrupts still to be measured.
+static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
+/// What the timer was set for.
+static EXPIRY: AtomicU64 = AtomicU64::new(0);
+/// Inter-core events that arrived; the second core counts one when it is ready.
+static ARRIVED: AtomicU64 = AtomicU64::new(0);
+
+fn client() -> u64 {
+    tactus_rt::info().cores.into()
+}
+
+fn listener() -> u64 {
+    client() + 1
+}
+
+fn region(core: u8) -> *mut Region {
+    (REGIONS + u64::from(core) * PAGE) as *mut Region
+}
+
+fn take_events(core: u8) -> u64 {
+    let region = region(core);
+    // SAFETY: the core's region, shared with the kernel, which writes it only while this code does not run on the core.
+    unsafe {
+        (&raw mut (*region).event_pending).write_volatile(0);
+        let events = (&raw const (*region).events).read_volatile();
+        (&raw mut (*region).events).write_volatile(0);
+        events
+    }
+}
+
+/// Dispatches; comes back when the caller is dispatched again, with false if an event came first.
+fn switch(core: u8, thread: u64, flags: u64, timeout: u64) -> bool {
+    // SAFETY: as in `take_events`.
+    unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+    match calls::switch_thread(thread, flags, timeout) {
+        Ok(()) => true,
+        Err(Error::Again) => false,
+        Err(_) => calls::give_up(),
+    }
+}
+
+fn upcall(core: u8) -> ! {
+    let now = time_stamp();
+    if tactus_rt::info().cores > 1 {
+        inter_core(core, now);
+    }
+    let events = take_events(core);
+    if events & event::START != 0 {
+        switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
+    } else if events & event::FAULT != 0 {
+        // SAFETY: as in `take_events`.
+        let fault = unsafe { (&raw const (*region(core)).fault).read_volatile() };
+        BOOK.write(Series::Fault, now - (fault.address & !NOWHERE));
+        switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
+    } else {
+        BOOK.write(Series::Upcall, now);
+        BOOK.write(Series::Expiry, EXPIRY.load(Relaxed));
+        let left = INTERRUPTS.load(Relaxed);
+        if left == 0 {
+            switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
+        }
+        INTERRUPTS.store(left - 1, Relaxed);
+        let expiry = time_stamp() + BETWEEN;
+        EXPIRY.store(expiry, Relaxed);
+        // SAFETY: as in `take_events`.
+        unsafe { (&raw mut (*region(core)).next_thread).write_volatile(listener()) };
+        BOOK.write(Series::Dispatched, time_stamp());
+        let _ = calls::switch_thread(listener(), SWITCH_UPCALL_DONE, expiry);
+    }
+    calls::give_up()
+}
+
+/// The client wants to go on; the listener wants to help.
+fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    let core = caller.core();
+    if u64::from(caller.thread()) != client() {
+        // Switches: to the client, which has just come here or is in `switches`.
+        while STAMP.load(Relaxed) != 0 {
+            BOOK.write(Series::Switch, time_stamp() - STAMP.load(Relaxed));
+            bare_switch(core, client());
+        }
+        return [0; 2];
+    }
+    switches(core);
+    interrupts(core);
+    faults(core);
+    calls::finish(END)
+}
+
+/// Notes the time and switches, with nothing in between that a scheduler could do without.
+#[inline(always)]
+fn bare_switch(core: u8, thread: u64) {
+    // SAFETY: as in `take_events`.
+    unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+    STAMP.store(time_stamp(), Relaxed);
+    let _ = calls::switch_thread(thread, 0, NO_TIMEOUT);
+}
+
+fn switches(core: u8) {
+    // The first one ends in the listener's beginning, which is no switch inside the scheduler; it comes here at once.
+    for _ in 0..ROUNDS {
+        bare_switch(core, listener());
+        BOOK.write(Series::Switch, time_stamp() - STAMP.load(Relaxed));
+    }
+    STAMP.store(0, Relaxed);
+}
+
+/// Lets the listener run and interrupts it again and again.
+fn interrupts(core: u8) {
+    INTERRUPTS.store(ROUNDS, Relaxed);
+    let expiry = time_stamp() + BETWEEN;
+    EXPIRY.store(expiry, Relaxed);
+    switch(core, listener(), 0, expiry);
+}
+
+/// Lets every victim fault.
+fn faults(core: u8) {
+    let threads = client() + u64::from(tactus_rt::info().tasks);
+    for victim in listener() + 1..threads {
+        switch(core, victim, 0, NO_TIMEOUT);
+    }
+}
+
+/// Core 0 sends, core 1 receives.
+fn inter_core(core: u8, now: u64) -> ! {
+    if core == 0 {
+        for round in 0..ROUNDS {
+            // Looks on until the other core is there and asleep: each `pause` lets it run.
+            while ARRIVED.load(SeqCst) <= round {
+                spin_loop();
+            }
+            for _ in 0..10 {
+                spin_loop();
+            }
+            STAMP.store(time_stamp(), SeqCst);
+            let _ = calls::notify(1);
+        }
+        calls::finish(END)
+    }
+    let mut now = now;
+    loop {
+        let events = take_events(core);
+        if events & event::NOTIFY != 0 {
+            BOOK.write(Series::InterCore, now - STAMP.load(SeqCst));
+        }
+        if events & (event::NOTIFY | event::START) != 0 {
+            ARRIVED.fetch_add(1, SeqCst);
+        }
+        switch(core, IDLE, SWITCH_UPCALL_DONE, NO_TIMEOUT);
+        // An event came in between.
+        now = time_stamp();
+    }
+}
