@@ -61,6 +61,13 @@ pub enum Command {
     /// where they are missing, it names the packages. See docs/real-pc.md.
     #[command(after_help = "Example:\n  ./tactus iso examples/avionics.toml --out avionics.iso")]
     Iso(Iso),
+    /// Run many generated systems on the machine and hold them against simulator and analysis
+    ///
+    /// Every decision on the machine must be the policy's own, every event noticed in time, and no bound beaten where the
+    /// check had accepted the system. Prints one line per system and the figures of all together. A system that does not
+    /// agree is left in the results folder with its trace.
+    #[command(after_help = "Example:\n  ./tactus agree --systems 20")]
+    Agree(Agree),
     /// Show the schedule of an earlier run as text, or export it
     ///
     /// Says for each core what ran from when to when; draws the schedule; or lists every record. Exports open in
@@ -236,4 +243,30 @@ mod tests {
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
     }
+}
+
+/// `agree`.
+#[derive(Debug, Args)]
+pub struct Agree {
+    /// How many systems
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub systems: u64,
+    /// Seed of the first; each further system takes the next
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub seed: u64,
+    /// How many machines to run at a time
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub jobs: usize,
+    /// Length of each run, instead of what was generated
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// An instruction takes 2^SHIFT ns
+    #[arg(long, value_name = "SHIFT", value_parser = clap::value_parser!(u8).range(0..=6))]
+    pub shift: Option<u8>,
+    /// Costs that the check counts: `measured`, `none`, or a file
+    #[arg(long, value_name = "COSTS", default_value = "measured")]
+    pub costs: String,
+    /// Folder for what does not agree, instead of out/agree
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
 }

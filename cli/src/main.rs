@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Check(check) => command::check::check(check),
         Command::Simulate(simulate) => command::simulate::simulate(simulate),
         Command::Run(run) => command::run::run(run),
+        Command::Agree(agree) => command::agree::agree(agree),
         Command::Iso(iso) => command::iso::iso(iso),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Report(report) => command::report::report(report),

@@ -20,6 +20,11 @@ pub struct Promised {
 pub fn promised(system: &System, costs: &Costs) -> Promised {
     let check = tactus_analysis::check(system, costs);
     line(system, &check);
+    made(system, &check, costs)
+}
+
+/// What follows from a check.
+pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
     let tables = check.tables.iter().map(table_of).collect();
     let allowance = allowance(system, costs);
     let setup = tactus_sim::setup(system, tables, allowance);

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+pub mod agree;
 pub mod check;
 pub mod iso;
 pub mod report;

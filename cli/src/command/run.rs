@@ -43,7 +43,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name));
     let results = Results::make(&folder)?;
-    let (trace, took) = boot(&system, &kernel, &image, &results)?;
+    let (trace, took) = boot(&system, &kernel, &image, &results, true)?;
 
     let mut more = Vec::new();
     if arguments.costs != "measured" {
@@ -74,13 +74,20 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
 pub(super) fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf, Image), Failure> {
-    let root = place::root()?;
-    let toolchain = Toolchain::find().map_err(machine)?;
     let wait = progress::Wait::new("build", "kernel and components");
-    let built = compile(&toolchain, &root, system, &wait);
+    let built = compile_ours(&wait).and_then(|ours| Ok((ours, compile_users(system, &wait)?)));
     wait.end();
     let (ours, users) = built?;
+    image(system, promised, &ours, &users)
+}
 
+/// Lays out the image of programs that have been compiled. Gives the kernel's file and the image.
+pub(super) fn image(
+    system: &System,
+    promised: &Promised,
+    ours: &Programs,
+    users: &[PathBuf],
+) -> Result<(PathBuf, Image), Failure> {
     let read = |path: &Path| fs::read(path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())));
     let program = |name: &str| {
         let path = ours.get(name).ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))?;
@@ -101,15 +108,16 @@ pub(super) fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf,
     Ok((program("tactus-kernel")?, image))
 }
 
-/// Our programs by name, and the program of each of the user's components.
-fn compile(
-    toolchain: &Toolchain,
-    root: &Path,
-    system: &System,
-    wait: &progress::Wait,
-) -> Result<(Programs, Vec<PathBuf>), Failure> {
+/// Our programs by name.
+pub(super) fn compile_ours(wait: &progress::Wait) -> Result<Programs, Failure> {
     let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload"].map(str::to_string);
-    let ours = build(toolchain, root, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)?;
+    let toolchain = Toolchain::find().map_err(machine)?;
+    build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)
+}
+
+/// The program of each of the user's components.
+fn compile_users(system: &System, wait: &progress::Wait) -> Result<Vec<PathBuf>, Failure> {
+    let (toolchain, root) = (&Toolchain::find().map_err(machine)?, &place::root()?);
     let mut users = Vec::new();
     for component in &system.components {
         let unit = Unit::Crate(component.path.clone());
@@ -122,11 +130,17 @@ fn compile(
         let chosen = built.get(&component.name).or_else(|| built.values().next());
         users.extend(chosen.cloned());
     }
-    Ok((ours, users))
+    Ok(users)
 }
 
-/// Boots the machine, waits for its end and collects the trace.
-fn boot(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<(Trace, Real), Failure> {
+/// Boots the machine, waits for its end and collects the trace. `show` is whether to tell how far it has come.
+pub(super) fn boot(
+    system: &System,
+    kernel: &Path,
+    image: &Image,
+    results: &Results,
+    show: bool,
+) -> Result<(Trace, Real), Failure> {
     let needed = image.facts.memory_needed;
     let memory = system.memory.max(needed);
     if memory > MOST_MEMORY {
@@ -147,9 +161,15 @@ fn boot(system: &System, kernel: &Path, image: &Image, results: &Results) -> Res
     };
     let watch =
         Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
-    let mut bar = progress::Run::new("run", system.duration);
-    let ended = watch::run(&boot, watch, &mut |seen| bar.tell(seen.now.since(tactus_time::Instant::ZERO)));
-    bar.end();
+    let mut bar = show.then(|| progress::Run::new("run", system.duration));
+    let ended = watch::run(&boot, watch, &mut |seen| {
+        if let Some(bar) = &mut bar {
+            bar.tell(seen.now.since(tactus_time::Instant::ZERO));
+        }
+    });
+    if let Some(bar) = bar {
+        bar.end();
+    }
     let collected = ended.map_err(machine).and_then(|ended| {
         if !WHOLE_RUN.contains(&ended.code) {
             let words = fs::read(results.file("run.log")).unwrap_or_default();

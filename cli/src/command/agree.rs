@@ -1,0 +1,262 @@
+//! `tactus agree`: does the machine do what the simulator does, and does it keep what the analysis promised?
+//!
+//! Generated systems are checked, booted and judged. Of each run four things are required:
+//!
+//! 1. every decision on the machine is the one that the policy makes when its inputs are replayed in the simulator, job
+//!    by job and core by core, and every input was due (`lockstep`);
+//! 2. nothing was noticed later than the overhead measured in that run and the bound of an emulated core's turn allow;
+//! 3. beside a simulation that knows nothing of the run, nothing differs but what a race explains (`compare`);
+//! 4. where the check had accepted the system, no bound was beaten.
+
+use super::run::{boot, compile_ours, image};
+use crate::arguments::Agree;
+use crate::failure::{Failure, Outcome};
+use crate::machine::build::Programs;
+use crate::progress::Wait;
+use crate::promise::{made, Promised};
+use crate::results::Results;
+use crate::{costs, lines, measure, place};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+use tactus_model::{policy_label, Costs, System};
+use tactus_record::Kind;
+use tactus_sim::compare::{compare, Cause};
+use tactus_sim::generate::{generate, to_toml};
+use tactus_sim::lockstep::lockstep;
+use tactus_sim::simulate;
+use tactus_time::{Duration, Instant, MAX_CORES};
+use tactus_trace::{Promise, Trace, Verdict};
+
+/// What an emulated core may do before it lets the others look; the image builder's figure.
+const TURN_INSTRUCTIONS: u64 = 2_500;
+/// The boot of a machine fails for reasons of its own at most this often in a row.
+const DIGITS: usize = 4;
+
+/// What all runs came to.
+#[derive(Default)]
+struct Totals {
+    systems: u64,
+    decisions: u64,
+    records: u64,
+    jobs: u64,
+    lateness: Duration,
+    allowed: Duration,
+    steps: usize,
+    equal: u64,
+    races: usize,
+    difference: Duration,
+    accepted: u64,
+    promises: u64,
+    worst: f64,
+    costs: [Costs; MAX_CORES],
+    failures: Vec<String>,
+}
+
+/// Runs all systems, several at a time.
+pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
+    let folder = arguments.out.clone().unwrap_or_else(|| place::results("agree"));
+    let wait = Wait::new("build", "kernel and components");
+    let programs = compile_ours(&wait);
+    wait.end();
+    let programs = programs?;
+    let next = AtomicU64::new(arguments.seed);
+    let end = arguments.seed + arguments.systems;
+    let totals = Mutex::new(Totals::default());
+    let failed: Mutex<Option<Failure>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..arguments.jobs.max(1) {
+            scope.spawn(|| loop {
+                let seed = next.fetch_add(1, Ordering::Relaxed);
+                if seed >= end || failed.lock().is_ok_and(|failed| failed.is_some()) {
+                    return;
+                }
+                if let Err(failure) = one(seed, arguments, &programs, &folder, &totals) {
+                    if let Ok(mut failed) = failed.lock() {
+                        failed.get_or_insert(failure);
+                    }
+                }
+            });
+        }
+    });
+    if let Some(failure) = failed.into_inner().ok().flatten() {
+        return Err(failure);
+    }
+    let totals = totals.into_inner().map_err(|_| Failure::Machine("a run broke off".to_string()))?;
+    tell(&totals);
+    Ok(Outcome::held_if(totals.failures.is_empty()))
+}
+
+/// One system: its line, and its part of the totals.
+fn one(
+    seed: u64,
+    arguments: &Agree,
+    programs: &Programs,
+    folder: &Path,
+    totals: &Mutex<Totals>,
+) -> Result<(), Failure> {
+    let mut system = generate(seed);
+    if let Some(duration) = arguments.duration {
+        system.duration = duration;
+    }
+    if let Some(shift) = arguments.shift {
+        system.machine.shift = shift;
+    }
+    let costs = costs::read(&arguments.costs, &system.machine)?;
+    let check = tactus_analysis::check(&system, &costs);
+    let promised = made(&system, &check, &costs);
+    let (kernel, image) = image(&system, &promised, programs, &[])?;
+    let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
+    let (trace, _) = boot(&system, &kernel, &image, &results, false)?;
+    let mut found = judge(&system, &promised, &trace, totals)?;
+    let verdict = if found.problems.is_empty() { lines::good("agrees") } else { lines::bad("DISAGREES") };
+    let accepted = if check.accepted { "accepted" } else { "refused " };
+    lines::put(&format!(
+        "{seed:>4}  {:<15} {} cores {:>3} tasks  {accepted}  {:>6} decisions  late {:>10} of {:>10}  {verdict}\n",
+        policy_label(&system.policy),
+        system.cores,
+        system.tasks.len(),
+        found.decisions,
+        found.lateness.to_string(),
+        found.allowed.to_string(),
+    ));
+    if found.problems.is_empty() {
+        // Nothing to look at: leave no heap of images behind.
+        let _ = std::fs::remove_dir_all(folder.join(format!("{seed:0DIGITS$}")));
+    } else {
+        results.put("system.toml", to_toml(&system).unwrap_or_default().as_bytes())?;
+        results.put("trace.bin", &trace.to_bytes())?;
+        for problem in &mut found.problems {
+            lines::put(&format!("      {problem}\n"));
+            *problem = format!("seed {seed}: {problem}");
+        }
+        if let Ok(mut totals) = totals.lock() {
+            totals.failures.append(&mut found.problems);
+        }
+    }
+    Ok(())
+}
+
+/// What was found of one run.
+struct Found {
+    decisions: u64,
+    lateness: Duration,
+    allowed: Duration,
+    problems: Vec<String>,
+}
+
+/// The longest turn of the scheduler in a trace.
+fn longest_turn(trace: &Trace) -> Duration {
+    let mut longest = Duration::ZERO;
+    for records in &trace.cores {
+        let mut entered = Instant::ZERO;
+        for record in records {
+            match record.kind {
+                Kind::Enter => entered = record.time,
+                Kind::Leave => longest = longest.max(record.time.since(entered)),
+                _ => {}
+            }
+        }
+    }
+    longest
+}
+
+fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Totals>) -> Result<Found, Failure> {
+    let mut problems = Vec::new();
+    let seed = system.seed;
+    let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(seed, task, job);
+    // While one core is in its scheduler, every other may be in a turn of its own, and may have to finish a scheduler's
+    // turn first.
+    let cores = system.cores as u64;
+    let turn = Duration::from_nanos(TURN_INSTRUCTIONS << system.machine.shift);
+    let allowed = longest_turn(trace) * (cores + 1) + turn * (cores - 1) + turn;
+    let machine = |error: &dyn std::fmt::Display| Failure::Machine(format!("seed {seed}: {error}"));
+    let replayed = lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
+        .map_err(|error| machine(&error))?;
+    let agreement = match replayed {
+        Ok(agreement) => agreement,
+        Err(disagreement) => {
+            problems.push(disagreement.to_string());
+            Default::default()
+        }
+    };
+    let free = simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
+    let beside = compare(&promised.setup, |task, job| Some(demand(task, job)), &free, trace, allowed);
+    if !beside.agrees() {
+        problems.push(beside.to_string());
+    }
+    let summary = tactus_trace::judge(&promised.view, trace);
+    if let (true, Verdict::Broken(broken)) = (summary.accepted, &summary.verdict) {
+        problems.push(format!("a promise was broken: {broken:?}"));
+    }
+    let bound = |task: &&tactus_trace::TaskSummary| task.void.is_none();
+    let kept: Vec<_> = summary.tasks.iter().filter(bound).collect();
+    let seen = measure::costs(system, trace, &summary);
+    if let Ok(mut totals) = totals.lock() {
+        totals.systems += 1;
+        totals.decisions += agreement.calls;
+        totals.records += agreement.records;
+        totals.jobs += agreement.jobs;
+        if agreement.largest_lateness() > totals.lateness {
+            totals.lateness = agreement.largest_lateness();
+            totals.allowed = allowed;
+        }
+        totals.steps += beside.steps();
+        totals.equal += u64::from(beside.is_equal());
+        totals.races += beside.divergences().filter(|(_, d)| matches!(d.cause, Cause::Race { .. })).count();
+        totals.difference = totals.difference.max(beside.largest_difference());
+        if summary.accepted {
+            totals.accepted += 1;
+            let promises = promised.view.tasks.iter().filter(|task| task.promise != Promise::None).count();
+            totals.promises += promises.min(kept.len()) as u64;
+            for task in kept {
+                totals.worst = totals.worst.max(task.worst_over_bound.unwrap_or(0.0));
+            }
+        }
+        let place = &mut totals.costs[system.cores - 1];
+        // In instructions, so that machines of several speeds can be taken together.
+        let grow = |most: &mut Duration, seen: Duration| {
+            *most = (*most).max(Duration::from_nanos(seen.as_nanos() >> system.machine.shift));
+        };
+        grow(&mut place.release, seen.release);
+        grow(&mut place.schedule, seen.schedule);
+        grow(&mut place.switch, seen.switch);
+        grow(&mut place.inter_core, seen.inter_core);
+        grow(&mut place.complete, seen.complete);
+    }
+    Ok(Found { decisions: agreement.calls, lateness: agreement.largest_lateness(), allowed, problems })
+}
+
+fn tell(totals: &Totals) {
+    let Totals { systems, decisions, records, jobs, steps, equal, races, accepted, promises, worst, .. } = totals;
+    lines::line(
+        "agree",
+        format!(
+            "{systems} systems · {} decisions and {} records replayed · {} jobs",
+            lines::grouped(*decisions),
+            lines::grouped(*records),
+            lines::grouped(*jobs)
+        ),
+    );
+    lines::line("", format!("noticed at most {} late, where {} were allowed", totals.lateness, totals.allowed));
+    lines::line(
+        "",
+        format!(
+            "beside free simulation: {} steps equal, {equal} systems to the end, {races} races; times differ by at most {}",
+            lines::grouped(*steps as u64),
+            totals.difference
+        ),
+    );
+    lines::line("", format!("{accepted} systems accepted, {promises} promises held; worst ÷ bound {worst:.3}"));
+    lines::line("costs", "largest seen, in instructions: cores, release, schedule, switch, inter-core, complete");
+    for (i, costs) in totals.costs.iter().enumerate().filter(|(_, costs)| !costs.schedule.is_zero()) {
+        let n = |length: Duration| lines::grouped(length.as_nanos());
+        let Costs { release, schedule, switch, inter_core, complete } = *costs;
+        let all = [release, schedule, switch, inter_core, complete].map(n).join("  ");
+        lines::line("", format!("{}  {all}", i + 1));
+    }
+    for failure in &totals.failures {
+        lines::line("FAILED", failure);
+    }
+    lines::line("verdict", if totals.failures.is_empty() { "all agree" } else { "not all agree" });
+}
