@@ -1,0 +1,109 @@
+//! Calling the command.
+
+use crate::files::Scratch;
+use crate::root;
+use crate::system::{Kernel, Summary};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tactus_trace::Trace;
+
+/// The command, wherever it was built.
+pub fn command() -> PathBuf {
+    if let Some(named) = std::env::var_os("TACTUS_BIN") {
+        return named.into();
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let path = target.join("release/tactus");
+    assert!(path.exists(), "{} is not there: run `cargo build --release -p tactus-cli` or ./tactus", path.display());
+    path
+}
+
+/// What a command said and how it ended.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// Exit status.
+    pub status: i32,
+    /// Standard output.
+    pub output: String,
+    /// Standard error.
+    pub errors: String,
+}
+
+/// Calls the command in the root of the workspace.
+pub fn tactus<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Said {
+    let mut call = Command::new(command());
+    call.args(words).current_dir(root()).stdin(Stdio::null());
+    let output = call.output().expect("the command starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said {
+        status: output.status.code().expect("no signal ended it"),
+        output: text(&output.stdout),
+        errors: text(&output.stderr),
+    }
+}
+
+/// A run that came to its end, whatever its verdict, and all that it left.
+#[derive(Debug)]
+pub struct Finished {
+    /// What the command said.
+    pub said: Said,
+    /// `summary.json`.
+    pub summary: Summary,
+    /// `run.log`.
+    pub log: String,
+    folder: PathBuf,
+    _scratch: Scratch,
+}
+
+impl Finished {
+    /// `tactus run FILE` with more words, into a folder of its own. Panics if the run did not come to its end.
+    pub fn run(file: &Path, more: &[&str]) -> Finished {
+        Finished::of("run", file, more)
+    }
+
+    /// `tactus simulate FILE` with more words, into a folder of its own. There is no `log`.
+    pub fn simulate(file: &Path, more: &[&str]) -> Finished {
+        Finished::of("simulate", file, more)
+    }
+
+    fn of(verb: &str, file: &Path, more: &[&str]) -> Finished {
+        let scratch = Scratch::new(verb);
+        let folder = scratch.path().join("out");
+        let mut words = vec![OsStr::new(verb), file.as_os_str(), OsStr::new("--out"), folder.as_os_str()];
+        words.extend(more.iter().map(OsStr::new));
+        let said = tactus(words);
+        assert!(said.status < 2, "{} ended with {}:\n{}\n{}", file.display(), said.status, said.output, said.errors);
+        let summary = fs::read_to_string(folder.join("summary.json")).expect("a run leaves a summary");
+        let log = fs::read(folder.join("run.log")).unwrap_or_default();
+        Finished {
+            said,
+            summary: Summary::read(&summary),
+            log: String::from_utf8_lossy(&log).into_owned(),
+            folder,
+            _scratch: scratch,
+        }
+    }
+
+    /// A file that the run left.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The text of a file that the run left.
+    pub fn text(&self, name: &str) -> String {
+        let path = self.file(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// The trace.
+    pub fn trace(&self) -> Trace {
+        Trace::read(self.file("trace.bin")).expect("a run leaves a trace that can be read")
+    }
+
+    /// What the kernel counted on each core, as the console tells it.
+    pub fn kernel(&self) -> Vec<Kernel> {
+        Kernel::read(&self.log)
+    }
+}
