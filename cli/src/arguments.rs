@@ -9,7 +9,7 @@ const FIRST_STEPS: &str = "\
 First steps:
   ./tactus check examples/avionics.toml       can every task keep its deadline?
   ./tactus simulate examples/avionics.toml    what will the schedule look like?
-  ./tactus run examples/avionics.toml         boot it on the emulated machine and judge what happened
+  ./tactus run examples/avionics.toml         boot it, and judge what happened
 
 Exit status:
   0  the promise held

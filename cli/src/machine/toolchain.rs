@@ -118,6 +118,10 @@ impl Toolchain {
     pub fn build_bare(&self, root: &Path) -> Command {
         let mut command = self.cargo(root);
         command.args(["build", "--release", "--target", TARGET]);
+        // A crate of the user's is built into our folder too, not into its own.
+        if env::var_os("CARGO_TARGET_DIR").is_none() {
+            command.arg("--target-dir").arg(root.join("target"));
+        }
         if self.core == Core::Sources {
             command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
         }
