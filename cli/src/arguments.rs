@@ -82,6 +82,13 @@ pub enum Command {
     /// Judges the trace that the run left once more, and writes report.html and summary.json anew.
     #[command(after_help = "Example:\n  ./tactus report out/avionics")]
     Report(Report),
+    /// Measure what the kernel's paths cost, or how much memory a system takes
+    ///
+    /// `kernel` counts instructions on one core of the emulated machine: calls, switches, interrupts, faults, and the
+    /// way through the root scheduler with 10 and 100 tasks under each policy. `memory` tells sizes, and how much of
+    /// the stacks is really used with 4 cores and 120 tasks.
+    #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
+    Bench(Bench),
     /// Run every test, as the project's own checks do
     ///
     /// Format, lints, unit and property tests, documentation, then whole-system scenarios. The last line tells how many
@@ -200,6 +207,26 @@ pub struct Report {
     /// The results' folder, or the system file whose last results in out/ are meant
     #[arg(value_name = "FOLDER|FILE")]
     pub results: PathBuf,
+}
+
+/// Options of `bench`.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// What to measure
+    #[arg(value_name = "kernel|memory")]
+    pub what: BenchKind,
+    /// Add the figures of `kernel` to docs/measured/: a line to history.jsonl, and kernel.md anew
+    #[arg(long)]
+    pub keep: bool,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum BenchKind {
+    /// Instructions of the kernel's paths
+    Kernel,
+    /// Memory
+    Memory,
 }
 
 /// Options of `test`.

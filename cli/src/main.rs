@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Iso(iso) => command::iso::iso(iso),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Report(report) => command::report::report(report),
+        Command::Bench(bench) => command::bench::bench(bench),
         Command::Test(test) => command::test::test(test),
     };
     match result {

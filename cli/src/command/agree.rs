@@ -30,7 +30,7 @@ use tactus_trace::{Promise, Trace, Verdict};
 
 /// What an emulated core may do before it lets the others look; the image builder's figure.
 const TURN_INSTRUCTIONS: u64 = 2_500;
-/// The boot of a machine fails for reasons of its own at most this often in a row.
+/// Digits of a seed in the name of a folder.
 const DIGITS: usize = 4;
 
 /// What all runs came to.
@@ -165,11 +165,10 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     let mut problems = Vec::new();
     let seed = system.seed;
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(seed, task, job);
-    // While one core is in its scheduler, every other may be in a turn of its own, and may have to finish a scheduler's
-    // turn first.
+    // The scheduler's longest turn in this run, and one turn of every other core of the emulated machine.
     let cores = system.cores as u64;
     let turn = Duration::from_nanos(TURN_INSTRUCTIONS << system.machine.shift);
-    let allowed = longest_turn(trace) * (cores + 1) + turn * (cores - 1) + turn;
+    let allowed = longest_turn(trace) + turn * (cores - 1);
     let machine = |error: &dyn std::fmt::Display| Failure::Machine(format!("seed {seed}: {error}"));
     let replayed = lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
         .map_err(|error| machine(&error))?;

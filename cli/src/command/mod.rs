@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 pub mod agree;
+pub mod bench;
 pub mod check;
 pub mod iso;
 pub mod report;

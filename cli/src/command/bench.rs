@@ -1,0 +1,21 @@
+//! `tactus bench`: what the kernel's paths cost in instructions, and how much memory a system takes.
+
+mod books;
+mod figures;
+mod guest;
+mod history;
+mod kernel;
+mod memory;
+mod page;
+mod systems;
+
+use crate::arguments::{Bench, BenchKind};
+use crate::failure::{Failure, Outcome};
+
+/// Measures and tells.
+pub fn bench(arguments: &Bench) -> Result<Outcome, Failure> {
+    match arguments.what {
+        BenchKind::Kernel => kernel::kernel(arguments.keep),
+        BenchKind::Memory => memory::memory(),
+    }
+}

@@ -1,0 +1,195 @@
+//! From what was noted to figures.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tactus_bench_book::Series;
+use tactus_record::{EntryReason, Kind, Record};
+use tactus_time::{Instant, TaskId};
+use tactus_trace::Trace;
+
+/// What an instruction count does not see: how often the path does what real processors charge for. Counted by reading
+/// the path (`os/kernel/src`): address spaces loaded, interrupts or exceptions taken, accesses to the local APIC.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Dear {
+    /// Writes of CR3.
+    pub cr3: u64,
+    /// Interrupts and exceptions.
+    pub interrupts: u64,
+    /// Reads and writes of the local APIC.
+    pub apic: u64,
+}
+
+/// One measured operation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// Which; a stable name.
+    pub name: String,
+    /// How many samples.
+    pub n: usize,
+    /// Instructions.
+    pub min: u64,
+    /// Half of the samples are no longer.
+    pub median: u64,
+    /// 99 of 100 are no longer.
+    pub p99: u64,
+    /// The longest.
+    pub max: u64,
+    /// See [`Dear`].
+    #[serde(flatten)]
+    pub dear: Dear,
+    /// Estimate from the median, see [`cycles`].
+    pub modelled_cycles: u64,
+}
+
+/// Cycles of a Skylake, by the fit to seL4's published results: 1.2 an instruction, 304 a CR3 write, 505 an
+/// interrupt, and 133. An estimate, not a law.
+fn cycles(instructions: u64, dear: Dear) -> u64 {
+    (instructions * 12).div_ceil(10) + 304 * dear.cr3 + 505 * dear.interrupts + 133
+}
+
+impl Figure {
+    /// The figure of these samples, nothing if there are none.
+    pub fn of(name: impl Into<String>, mut samples: Vec<u64>, dear: Dear) -> Option<Figure> {
+        samples.sort_unstable();
+        let rank = |of_100: usize| samples[(samples.len() * of_100).div_ceil(100) - 1];
+        let (min, max) = (*samples.first()?, *samples.last()?);
+        let (median, p99) = (rank(50), rank(99));
+        let modelled_cycles = cycles(median, dear);
+        Some(Figure { name: name.into(), n: samples.len(), min, median, p99, max, dear, modelled_cycles })
+    }
+}
+
+/// The figures of the run under the measuring scheduler on one core.
+pub fn calls(books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+    let series = |series: Series| books.get(&series).cloned().unwrap_or_default();
+    let mut empty = series(Series::Empty);
+    empty.sort_unstable();
+    let pair = empty.get(empty.len() / 2).copied().unwrap_or(0);
+    let less = |samples: Vec<u64>| samples.into_iter().map(|sample| sample.saturating_sub(pair)).collect::<Vec<_>>();
+    let between = |from: Series, to: Series| -> Vec<u64> {
+        series(from).iter().zip(series(to)).map(|(from, to)| to.saturating_sub(*from)).collect()
+    };
+    let dear = |cr3, interrupts, apic| Dear { cr3, interrupts, apic };
+    [
+        Figure::of("empty pair of readings", empty, dear(0, 0, 0)),
+        Figure::of("null call", less(series(Series::Null)), dear(0, 0, 0)),
+        Figure::of("unknown call", less(series(Series::Unknown)), dear(0, 0, 0)),
+        Figure::of("call and return", less(series(Series::Invoke)), dear(2, 0, 0)),
+        Figure::of("call and return, five words", less(series(Series::InvokeWords)), dear(2, 0, 0)),
+        Figure::of("switch, same domain", less(series(Series::Switch)), dear(0, 0, 0)),
+        Figure::of(
+            "switch, other domain, timer set",
+            less(between(Series::Dispatched, Series::Resumed)),
+            dear(1, 0, 1),
+        ),
+        Figure::of("timer expiry to scheduler", between(Series::Expiry, Series::Upcall), dear(1, 1, 1)),
+        Figure::of(
+            "interrupted thread to scheduler (upcall entry)",
+            less(between(Series::Interrupted, Series::Upcall)),
+            dear(1, 1, 1),
+        ),
+        Figure::of("fault to scheduler", less(series(Series::Fault)), dear(1, 1, 0)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The figure of the run on two cores.
+pub fn inter_core(books: &BTreeMap<Series, Vec<u64>>) -> Option<Figure> {
+    let samples = books.get(&Series::InterCore).cloned().unwrap_or_default();
+    // Sender: two writes and a read of the APIC. Receiver: one write to end the interrupt.
+    Figure::of("inter-core event (two cores, serialised)", samples, Dear { cr3: 0, interrupts: 1, apic: 4 })
+}
+
+/// What the trace of one core tells about entries of the scheduler.
+#[derive(Default)]
+struct Entries {
+    /// From a timer's expiry to the scheduler's look at the clock.
+    noticed: Vec<u64>,
+    /// Decisions on a timer that released one job.
+    release: Vec<u64>,
+    /// Decisions on a finished job.
+    complete: Vec<u64>,
+    /// All decisions.
+    all: Vec<u64>,
+    /// Jobs released and dispatched by a timer set for their release.
+    woken: Vec<(TaskId, u32)>,
+}
+
+fn entries(records: &[Record]) -> Entries {
+    let mut entries = Entries::default();
+    let mut enter: Option<Record> = None;
+    let mut released = Vec::new();
+    for record in records {
+        match record.kind {
+            Kind::Enter => {
+                enter = Some(*record);
+                released.clear();
+            }
+            Kind::Release => released.extend(record.task.map(|task| (task, record.job, record.arg))),
+            Kind::Leave => {
+                let Some(begun) = enter.take() else { continue };
+                let length = record.time.since(begun.time).as_nanos();
+                entries.all.push(length);
+                match EntryReason::from_u8(begun.level) {
+                    Some(EntryReason::Timer) => {
+                        entries.noticed.push(begun.time.since(Instant::from_nanos(begun.arg)).as_nanos());
+                        if let [(task, job, at)] = released[..] {
+                            entries.release.push(length);
+                            if at == begun.arg && record.task == Some(task) {
+                                entries.woken.push((task, job));
+                            }
+                        }
+                    }
+                    Some(EntryReason::Complete) => entries.complete.push(length),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    entries
+}
+
+/// The figures of a run under the real root scheduler, on one core. `label` says policy and number of tasks.
+pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+    let entries = trace.cores.first().map(|records| entries(records)).unwrap_or_default();
+    let dear = |cr3, interrupts, apic| Dear { cr3, interrupts, apic };
+    let noted = |series: Series| books.get(&series).into_iter().flatten().map(|value| (value >> 32, value & 0xffff_ffff));
+    // Only jobs whose own release was what the timer was set for: others waited for somebody. The woken task is the
+    // first.
+    let woken = noted(Series::Woken)
+        .filter(|(job, _)| entries.woken.contains(&(TaskId(0), *job as u32)))
+        .map(|(_, length)| length)
+        .collect();
+    let next = noted(Series::NextJob).map(|(_, length)| length).collect();
+    [
+        Figure::of(format!("timer expiry to woken periodic thread, {label}"), woken, dear(2, 1, 2)),
+        Figure::of(format!("end of job to next task's job, {label}"), next, dear(2, 0, 1)),
+        Figure::of(format!("timer expiry to root scheduler's clock, {label}"), entries.noticed, dear(1, 1, 1)),
+        Figure::of(format!("release of one job, decision, {label}"), entries.release, dear(0, 0, 0)),
+        Figure::of(format!("completion, decision, {label}"), entries.complete, dear(0, 0, 0)),
+        Figure::of(format!("any decision, {label}"), entries.all, dear(0, 0, 0)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_of_the_nearest_sample() {
+        let figure = Figure::of("f", (1..=100).rev().collect(), Dear::default()).expect("there are samples");
+        assert_eq!((figure.min, figure.median, figure.p99, figure.max), (1, 50, 99, 100));
+        assert!(Figure::of("f", Vec::new(), Dear::default()).is_none());
+    }
+
+    #[test]
+    fn cycles_follow_the_published_fit() {
+        assert_eq!(cycles(100, Dear { cr3: 1, interrupts: 1, apic: 3 }), 120 + 304 + 505 + 133);
+    }
+}

@@ -1,0 +1,108 @@
+//! One run of a measured system: built, booted, and its whole memory kept.
+
+use crate::command::run::image;
+use crate::failure::Failure;
+use crate::machine::build::{build, Programs, Unit};
+use crate::machine::emulator::{Boot, Medium};
+use crate::machine::toolchain::Toolchain;
+use crate::machine::watch::{self, Watch};
+use crate::progress::Wait;
+use crate::promise::made;
+use crate::results::Results;
+use crate::{lines, place};
+use std::fmt::Display;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration as Real;
+use tactus_image::Facts;
+use tactus_model::{Costs, System};
+use tactus_trace::Trace;
+
+/// How long the machine may show no progress. The measuring scheduler shows none at all.
+const PATIENCE: Real = Real::from_secs(60);
+
+/// The ends of a run that measured what it should.
+const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
+
+/// A run that came to its end.
+pub struct Ran {
+    /// The machine's memory.
+    pub memory: Vec<u8>,
+    /// The trace; empty if the measuring scheduler ran.
+    pub trace: Trace,
+    /// What lies where.
+    pub facts: Facts,
+    /// What the machine wrote to its serial port.
+    pub said: String,
+}
+
+/// Kernel, components and measuring components, compiled.
+pub fn programs() -> Result<Programs, Failure> {
+    let wait = Wait::new("build", "kernel and measuring components");
+    let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload", "tactus-bench"].map(str::to_string);
+    let toolchain = Toolchain::find().map_err(machine)?;
+    let built = build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine);
+    wait.end();
+    built
+}
+
+/// The program's file.
+pub fn program(programs: &Programs, name: &str) -> Result<PathBuf, Failure> {
+    programs.get(name).cloned().ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))
+}
+
+/// Runs the system of this text, whose components run the programs named. `stand_in` is a program that takes the root
+/// scheduler's place.
+pub fn run(
+    programs: &Programs,
+    (text, components): &(String, Vec<&str>),
+    stand_in: Option<&str>,
+) -> Result<Ran, Failure> {
+    let root = place::root()?;
+    let system = System::parse_toml(text, &root.join("bench.toml")).map_err(|problems| machine(problems))?;
+    let costs = Costs::default();
+    let promised = made(&system, &tactus_analysis::check(&system, &costs), &costs);
+    let mut programs = programs.clone();
+    if let Some(name) = stand_in {
+        programs.insert("tactus-scheduler".to_string(), program(&programs, name)?);
+    }
+    let users: Vec<PathBuf> =
+        components.iter().map(|name| program(&programs, name)).collect::<Result<_, Failure>>()?;
+    let (kernel, image) = image(&system, &promised, &programs, &users)?;
+    let results = Results::make(&place::results(&system.name))?;
+    let image_file = results.file("system.img");
+    results.put("system.img", &image.bytes)?;
+    let boot = Boot {
+        from: Medium::Direct { kernel, image: image_file },
+        cores: system.cores,
+        memory: system.memory.max(image.facts.memory_needed),
+        shift: system.machine.shift,
+        memory_file: results.file("memory.img"),
+        serial: results.file("run.log"),
+    };
+    let watch =
+        Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
+    let wait = Wait::new("run", &system.name);
+    let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
+    wait.end();
+    let memory = fs::read(&boot.memory_file).map_err(machine);
+    // As large as the machine's memory.
+    let _ = fs::remove_file(&boot.memory_file);
+    let (ended, memory) = (ended?, memory?);
+    let said = fs::read(&boot.serial).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(machine)?;
+    if !WHOLE_RUN.contains(&ended.code) {
+        let words = watch::tail(&said, 20);
+        return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
+    }
+    let trace = match stand_in {
+        Some(_) => Trace::default(),
+        None => Trace::from_memory(&ended.rings.memory().map_err(machine)?, system.cores).map_err(machine)?,
+    };
+    lines::line("measured", format!("{} · took {:.1} s", system.name, ended.took.as_secs_f64()));
+    Ok(Ran { memory, trace, facts: image.facts, said })
+}
+
+/// Something that the person cannot mend.
+pub fn machine(error: impl Display) -> Failure {
+    Failure::Machine(error.to_string())
+}

@@ -1,0 +1,76 @@
+//! `tactus bench kernel`: runs the measured systems, shows the figures, and keeps them if asked to.
+
+use super::books::{books, spaces, translate};
+use super::figures::{self, Figure};
+use super::guest::{self, machine, Ran};
+use super::history::{Entry, Sections};
+use super::systems::{self, POLICIES};
+use super::{history, page};
+use crate::failure::{Failure, Outcome};
+use crate::lines;
+use crate::machine::emulator::Emulator;
+use std::fs;
+use std::mem::offset_of;
+use tactus_abi::layout::{PAGE, REGIONS};
+use tactus_abi::shared::Region;
+
+/// How many tasks the real policies are measured with.
+const TASKS: [usize; 2] = [10, 100];
+
+/// Measures; with `keep` adds the figures to `docs/measured/`.
+pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
+    let emulator = Emulator::find().map_err(machine)?;
+    let programs = guest::programs()?;
+    let kernel = fs::read(guest::program(&programs, "tactus-kernel")?).map_err(machine)?;
+    let elf = object::File::parse(&*kernel).map_err(machine)?;
+    let scheduler = fs::read(guest::program(&programs, "tactus-scheduler")?).map_err(machine)?;
+
+    let calls = guest::run(&programs, &systems::calls(1), Some("bench-scheduler"))?;
+    let mut longest = longest_stretch(&calls, &elf);
+    let mut all = figures::calls(&books(&calls.memory));
+    let two = guest::run(&programs, &systems::calls(2), Some("bench-scheduler"))?;
+    all.extend(figures::inter_core(&books(&two.memory)));
+    for policy in POLICIES {
+        for tasks in TASKS {
+            let ran = guest::run(&programs, &systems::periodic(policy, tasks), None)?;
+            longest = longest.max(longest_stretch(&ran, &elf));
+            all.extend(figures::periodic(&format!("{policy}, {tasks} tasks"), &ran.trace, &books(&ran.memory)));
+        }
+    }
+    let rows: Vec<Vec<String>> = all.iter().map(row).collect();
+    lines::put(&lines::table(&["instructions", "n", "min", "median", "p99", "max", "modelled cycles"], &rows));
+    lines::line("longest", format!("{longest} instructions inside the kernel at once"));
+    let scheduler = object::File::parse(&*scheduler).map_err(machine)?;
+    let entry = Entry {
+        date: history::now(),
+        commit: history::commit(),
+        machine: format!("QEMU {}, -icount shift=0", emulator.version),
+        kernel_bytes: Sections::of(&elf),
+        scheduler_bytes: Sections::of(&scheduler),
+        longest_in_kernel: longest,
+        figures: all,
+    };
+    if keep {
+        let folder = history::keep(&entry)?;
+        page::write(&folder, &entry)?;
+        lines::line("kept", folder.display());
+    }
+    Ok(Outcome::Held)
+}
+
+fn row(figure: &Figure) -> Vec<String> {
+    let numbers =
+        [figure.n as u64, figure.min, figure.median, figure.p99, figure.max, figure.modelled_cycles].map(lines::grouped);
+    [figure.name.clone()].into_iter().chain(numbers).collect()
+}
+
+/// The longest stretch inside the kernel on core 0, as the kernel noted it for the scheduler.
+fn longest_stretch(ran: &Ran, elf: &object::File) -> u64 {
+    let field = |core: u64| {
+        // Component 0 is the scheduler.
+        let top = *spaces(&ran.memory, elf)?.first()?;
+        let at = translate(&ran.memory, top, REGIONS + core * PAGE)? as usize + offset_of!(Region, longest);
+        ran.memory.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
+    };
+    field(0).unwrap_or(0)
+}

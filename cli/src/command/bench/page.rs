@@ -1,0 +1,109 @@
+//! The page of figures, `docs/measured/kernel.md`, made from one entry of the history.
+
+use super::figures::Figure;
+use super::guest::machine;
+use super::history::{Entry, Sections};
+use crate::failure::Failure;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// An operation beside its peers: ours by the beginning of its name, what it is compared as, the peers' medians, the
+/// bar that the project has set itself.
+const PEERS: [(&str, &str, &str, &str); 7] = [
+    ("null call", "null call", "seL4 89; Zephyr 141 to 203; Linux RT 322", "40"),
+    (
+        "call and return",
+        "call and return between two protection domains, no payload",
+        "seL4 395; seL4 MCS 489; Composite 510; Linux RT 8,142 to 11,890",
+        "150",
+    ),
+    (
+        "switch, same domain",
+        "switch to another thread, bare",
+        "Zephyr user, lean 184; seL4 268; seL4 MCS 462; Composite 478; Linux RT 1,638",
+        "90",
+    ),
+    (
+        "switch, other domain, timer set",
+        "switch to another thread in another domain, timer set anew",
+        "seL4 270; seL4 MCS 464; Linux RT 1,740",
+        "–",
+    ),
+    (
+        "timer expiry to woken periodic thread, partitioned-edf, 10 tasks",
+        "timer expiry until the woken periodic thread runs, user-level scheduler's decision included",
+        "Zephyr (all in kernel mode) 370 to 590; Linux RT 3,539",
+        "450",
+    ),
+    ("fault to scheduler", "fault until its handler runs", "seL4 606; seL4 MCS 697", "350"),
+    (
+        "end of job to next task's job, partitioned-edf, 10 tasks",
+        "yield to another thread through the scheduler component",
+        "Composite 1,346",
+        "–",
+    ),
+];
+
+/// Writes the page.
+pub fn write(folder: &Path, entry: &Entry) -> Result<(), Failure> {
+    fs::write(folder.join("kernel.md"), text(entry)).map_err(machine)
+}
+
+fn text(entry: &Entry) -> String {
+    let mut text = format!(
+        "# What the kernel's paths cost\n\n\
+         Made by `./tactus bench kernel --keep` on {}, commit {}, {}. All runs so far: `history.jsonl`.\n\n\
+         The unit is one guest instruction on one core: with `-icount shift=0` the time-stamp counter counts them. An \
+         instruction count does not see what address-space changes, interrupts and device accesses cost on a real \
+         processor, so these stand beside each figure, counted by reading the path: **CR3** writes, **int**errupts or \
+         exceptions, local **APIC** accesses. *Cycles* are modelled from them by the fit to seL4's published results: \
+         1.2 × instructions + 304 × CR3 + 505 × interrupts + 133. An estimate, not a law.\n\n\
+         Where two readings of the counter enclose a path, the cost of an empty pair is subtracted. Measured are whole \
+         paths as a component sees them, stubs of `tactus-rt` included, with rights checked, registers cleaned and time \
+         charged.\n\n## Beside peers\n\nPeers' medians, in the same emulator and counting.\n\n\
+         | operation | peers | our bar | ours, median |\n|---|---|--:|--:|\n",
+        entry.date, entry.commit, entry.machine
+    );
+    for (name, operation, peers, bar) in PEERS {
+        let Some(figure) = entry.figures.iter().find(|figure| figure.name == name) else { continue };
+        let _ = writeln!(text, "| {operation} | {peers} | {bar} | **{}** |", figure.median);
+    }
+    let (policies, calls): (Vec<&Figure>, Vec<&Figure>) =
+        entry.figures.iter().partition(|figure| figure.name.ends_with(" tasks"));
+    text.push_str("\n## Calls, switches, interrupts, faults\n\n");
+    table(&mut text, &calls);
+    text.push_str(
+        "\nThe inter-core event is the sum of what both cores did, since emulated cores take turns: its median is \
+         usable, its least and greatest are not.\n\n## Through the root scheduler\n\nOne core, the real policy, 30 % of \
+         it busy. A decision reaches from the scheduler's look at the clock before it to the one after it, records \
+         included.\n\n",
+    );
+    table(&mut text, &policies);
+    let _ = writeln!(
+        text,
+        "\nLongest stretch inside the kernel over all these runs: {} instructions.\n\n## Bytes\n\n\
+         | program | text | rodata | data | bss |\n|---|--:|--:|--:|--:|\n{}\n{}",
+        entry.longest_in_kernel,
+        bytes("kernel", entry.kernel_bytes),
+        bytes("root scheduler", entry.scheduler_bytes)
+    );
+    text
+}
+
+fn bytes(name: &str, of: Sections) -> String {
+    format!("| {name} | {} | {} | {} | {} |", of.text, of.rodata, of.data, of.bss)
+}
+
+fn table(text: &mut String, figures: &[&Figure]) {
+    text.push_str("| operation | n | min | median | p99 | max | CR3 | int | APIC | cycles |\n");
+    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for f in figures {
+        let d = f.dear;
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            f.name, f.n, f.min, f.median, f.p99, f.max, d.cr3, d.interrupts, d.apic, f.modelled_cycles
+        );
+    }
+}
