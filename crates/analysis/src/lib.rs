@@ -1,6 +1,6 @@
 //! Schedulability tests and bounds: what can be promised for a system before it runs.
 //!
-//! [`check`] judges a whole [`tactus_model::System`]. Below it lie the tests of the field, one file per theorem, in
+//! [`check()`] judges a whole [`tactus_model::System`]. Below it lie the tests of the field, one file per theorem, in
 //! the symbols of the paper: [`uniprocessor`], [`global`] and [`mc2`]. They are pure functions of integers
 //! (nanoseconds) and exact fractions; no decision is taken on a rounded number, and where a number has to be
 //! rounded it is rounded against the system. A bound is a promise: it may be too long, never too short.

@@ -23,8 +23,8 @@
 //!
 //! **MC².** Budgets hold a job to what it is *charged*, which is all time from the decisions that gave it a core to the
 //! next ones. The built-in workload ends when its charge reaches its demand, so interrupts on the way are part of its
-//! demand, and only the tail after that comes on top ([`Charge::of_workload`]). A component of the user's own executes its
-//! code whatever it is charged, so every entry while it is pending comes on top ([`Charge::of_component`]). The largest
+//! demand, and only the tail after that comes on top (`Charge::of_workload`). A component of the user's own executes its
+//! code whatever it is charged, so every entry while it is pending comes on top (`Charge::of_component`). The largest
 //! such excess over all jobs of levels A to C is the *allowance* by which all budgets are enlarged.
 
 use crate::arrivals::Instants;
