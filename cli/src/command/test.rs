@@ -17,6 +17,9 @@ use std::time::Instant;
 /// How much of a failing step is shown.
 const TAIL_LINES: usize = 60;
 
+/// A step that cargo does: its kind and name, cargo's words, and variables of the environment.
+type Step = (TestKind, &'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
 /// How many tests went which way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Count {
@@ -41,7 +44,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
     let mut count = Count::default();
 
-    let steps: [(TestKind, &str, &[&str], &[(&str, &str)]); 4] = [
+    let steps: [Step; 4] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
         (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
         (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
