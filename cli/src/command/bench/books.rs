@@ -26,11 +26,11 @@ fn word(memory: &[u8], at: u64) -> Option<u64> {
     memory.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
 }
 
-/// The address of a symbol whose name, hashes aside, ends like this.
+/// Address and length of the kernel's variable of this name; the longest, if several modules have one.
 pub fn symbol(elf: &object::File, name: &str) -> Option<(u64, u64)> {
-    let mut symbols = elf.symbols();
-    let found = symbols.find(|s| s.name().is_ok_and(|n| n == name || n.contains(&format!("{}{name}", name.len()))))?;
-    Some((found.address(), found.size()))
+    let mangled = format!("{}{name}17h", name.len());
+    let named = elf.symbols().filter(|s| s.name().is_ok_and(|n| n == name || n.contains(&mangled)));
+    named.max_by_key(|symbol| symbol.size()).map(|symbol| (symbol.address(), symbol.size()))
 }
 
 /// The physical address of something of the kernel's.
@@ -68,9 +68,9 @@ pub fn translate(memory: &[u8], top: u64, address: u64) -> Option<u64> {
 /// How many bytes of a stack, whose pages were full of zeros, were used: from its deepest word that is not zero to its
 /// upper end. A stack that was never pushed on but with zeros counts as unused.
 pub fn used(memory: &[u8], page_of: impl Fn(u64) -> Option<u64>, top: u64, bytes: u64) -> u64 {
-    let deepest = (top - bytes..top).step_by(8).find(|&at| {
-        page_of(at).and_then(|physical| word(memory, physical)).is_some_and(|word| word != 0)
-    });
+    let deepest = (top - bytes..top)
+        .step_by(8)
+        .find(|&at| page_of(at).and_then(|physical| word(memory, physical)).is_some_and(|word| word != 0));
     deepest.map_or(0, |at| top - at)
 }
 

@@ -59,15 +59,14 @@ pub fn run(
     stand_in: Option<&str>,
 ) -> Result<Ran, Failure> {
     let root = place::root()?;
-    let system = System::parse_toml(text, &root.join("bench.toml")).map_err(|problems| machine(problems))?;
+    let system = System::parse_toml(text, &root.join("bench.toml")).map_err(machine)?;
     let costs = Costs::default();
     let promised = made(&system, &tactus_analysis::check(&system, &costs), &costs);
     let mut programs = programs.clone();
     if let Some(name) = stand_in {
         programs.insert("tactus-scheduler".to_string(), program(&programs, name)?);
     }
-    let users: Vec<PathBuf> =
-        components.iter().map(|name| program(&programs, name)).collect::<Result<_, Failure>>()?;
+    let users: Vec<PathBuf> = components.iter().map(|name| program(&programs, name)).collect::<Result<_, Failure>>()?;
     let (kernel, image) = image(&system, &promised, &programs, &users)?;
     let results = Results::make(&place::results(&system.name))?;
     let image_file = results.file("system.img");

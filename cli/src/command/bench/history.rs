@@ -96,8 +96,7 @@ pub fn commit() -> String {
 pub fn keep(entry: &Entry) -> Result<PathBuf, Failure> {
     let folder = place::root()?.join("docs/measured");
     create_dir_all(&folder).map_err(machine)?;
-    let mut file =
-        OpenOptions::new().create(true).append(true).open(folder.join("history.jsonl")).map_err(machine)?;
+    let mut file = OpenOptions::new().create(true).append(true).open(folder.join("history.jsonl")).map_err(machine)?;
     let line = serde_json::to_string(entry).map_err(machine)?;
     writeln!(file, "{line}").map_err(machine)?;
     Ok(folder)

@@ -59,8 +59,8 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
 }
 
 fn row(figure: &Figure) -> Vec<String> {
-    let numbers =
-        [figure.n as u64, figure.min, figure.median, figure.p99, figure.max, figure.modelled_cycles].map(lines::grouped);
+    let numbers = [figure.n as u64, figure.min, figure.median, figure.p99, figure.max, figure.modelled_cycles]
+        .map(lines::grouped);
     [figure.name.clone()].into_iter().chain(numbers).collect()
 }
 

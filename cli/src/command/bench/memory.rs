@@ -50,7 +50,8 @@ pub fn memory() -> Result<Outcome, Failure> {
         at(stack.top - 8).ok_or_else(lost)?;
         let bytes = used(&ran.memory, at, stack.top, stack.bytes);
         if bytes > most[kind].0 {
-            most[kind] = (bytes, stack.bytes, format!("thread {} in {}", stack.thread, ran.facts.components[component]));
+            most[kind] =
+                (bytes, stack.bytes, format!("thread {} in {}", stack.thread, ran.facts.components[component]));
         }
     }
     let mut rows = Vec::new();

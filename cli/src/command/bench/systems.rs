@@ -14,7 +14,7 @@ const CRATE: &str = "os/components/bench";
 fn head(name: &str, cores: usize, duration: &str, policy: &str) -> String {
     format!(
         "[system]\nname = \"{name}\"\ncores = {cores}\nduration = \"{duration}\"\nmemory = \"128 MiB\"\n\
-         [machine]\nshift = 0\noverheads = false\n[policy]\nkind = \"{policy}\"\n"
+         [machine]\ninstruction = \"1 ns\"\noverheads = false\n[policy]\nkind = \"{policy}\"\n"
     )
 }
 
@@ -97,7 +97,7 @@ pub fn periodic(policy: &str, tasks: usize) -> (String, Vec<&'static str>) {
 
 /// The system whose memory is told: four cores, 120 tasks of all levels, and a user's component with a service.
 pub fn large() -> (String, Vec<&'static str>) {
-    let mut text = head("bench-memory", 4, "2 s", "mc2").replace("shift = 0", "shift = 1");
+    let mut text = head("bench-memory", 4, "2 s", "mc2").replace("1 ns", "2 ns");
     component(&mut text, "client", "");
     let mut programs = vec!["bench-periodic"];
     component(&mut text, "pair", "");
