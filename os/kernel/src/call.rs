@@ -4,7 +4,7 @@ use crate::arch::entry::Registers;
 use crate::arch::percore::{self, Core};
 use crate::arch::{apic, serial};
 use crate::component;
-use crate::dispatch::{arm, post, resume_thread, run};
+use crate::dispatch::{arm, post, resume_thread, run, start_timer};
 use crate::fault;
 use crate::thread::{self, Role, Thread};
 use tactus_abi::call::{Call, Error, IDLE, SWITCH_UPCALL_DONE};
@@ -166,6 +166,9 @@ fn switch_thread(core: &mut Core, caller: &mut Thread) -> Result<*const Register
     let target = thread::get(wanted).ok_or(Error::BadThread)?;
     if core::ptr::eq(target, caller) {
         arm(core, timeout);
+        if crate::turn() != 0 {
+            start_timer(core);
+        }
         caller.registers.rax = Error::None as u64;
         return Ok(resume_thread(core, caller));
     }

@@ -42,8 +42,7 @@ pub fn run(core: &mut Core, next: *mut Thread) -> *const Registers {
     match unsafe { next.as_mut() } {
         None => {
             if crate::turn() != 0 {
-                // A core that sleeps has no turn to end: only the time-out may wake it.
-                start_timer_for_sleep(core);
+                start_timer(core);
             }
             leave_kernel(core, core::ptr::null())
         }
@@ -66,7 +65,8 @@ pub fn resume_thread(core: &mut Core, thread: &Thread) -> *const Registers {
 }
 
 fn leave_kernel(core: &mut Core, registers: *const Registers) -> *const Registers {
-    let stretch = time_stamp().saturating_sub(core.entered);
+    core.left = time_stamp();
+    let stretch = core.left.saturating_sub(core.entered);
     // SAFETY: the region is the kernel's and this core's.
     let region = unsafe { &mut *core.region };
     region.longest = region.longest.max(stretch);
@@ -95,34 +95,56 @@ pub fn post(core: &mut Core, events: u64) -> *const Registers {
     }
 }
 
-/// Sets the core's time-out, in time-stamp ticks.
+/// Sets the core's time-out, in time-stamp ticks. Where cores take turns the timer is set by [`run`], which follows.
 pub fn arm(core: &mut Core, expiry: u64) {
     if expiry != core.expiry {
         core.expiry = expiry;
-        start_timer(core);
+        if crate::turn() == 0 {
+            start_timer(core);
+        }
     }
 }
 
-fn start_timer_for_sleep(core: &Core) {
-    if core.expiry == NO_TIMEOUT {
-        apic::start_timer(0);
-        return;
-    }
-    let ticks = core.expiry.saturating_sub(time_stamp());
-    apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
-}
-
-/// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and on
-/// a machine whose cores take turns no further than a turn may last ([`crate::turn`]).
+/// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
+/// a running thread on a machine whose cores take turns, no further than a turn may last ([`crate::turn`]).
 pub fn start_timer(core: &Core) {
     let turn = crate::turn();
-    if core.expiry == NO_TIMEOUT && turn == 0 {
+    // SAFETY: the running thread is this core's.
+    let current = unsafe { core.current.as_ref() }.filter(|_| turn != 0);
+    if core.expiry == NO_TIMEOUT && current.is_none() {
         apic::start_timer(0);
         return;
     }
     let mut ticks = core.expiry.saturating_sub(time_stamp());
-    if turn != 0 {
-        ticks = ticks.min(turn);
+    if let Some(thread) = current {
+        // A scheduler ends its turn by itself, and soon.
+        let scheduler = component::get(thread.component).scheduler_depth.is_some();
+        ticks = ticks.min(turn + if scheduler { round() } else { core.lag });
     }
     apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
+}
+
+/// What all other cores take at most before this one has its turn again, in time-stamp ticks.
+fn round() -> u64 {
+    crate::turn() * (crate::cores() as u64 - 1)
+}
+
+/// The core's turn is over, on a machine whose cores take turns: the others run, then this one goes on.
+///
+/// Setting the timer ends a turn in the emulator, and then the others use up the time that was set before this core
+/// has executed anything: beside cores that never pause it would make no headway for ever. So where the turn's
+/// interrupt comes almost as soon as the kernel is left, the core allows for more time that the others take, and for
+/// less where its turn lasts too long.
+pub fn end_turn(core: &mut Core) {
+    let turn = crate::turn();
+    if turn == 0 || core.current.is_null() {
+        return;
+    }
+    let lasted = core.entered.saturating_sub(core.left);
+    if lasted < turn / 8 {
+        core.lag = (core.lag + turn).min(round());
+    } else {
+        core.lag -= lasted.saturating_sub(turn).min(core.lag);
+    }
+    core::hint::spin_loop();
 }

@@ -6,7 +6,7 @@ use crate::arch::port::time_stamp;
 use crate::arch::{apic, paging};
 use crate::call::unwind;
 use crate::component;
-use crate::dispatch::{post, resume_thread, run, start_timer};
+use crate::dispatch::{end_turn, post, resume_thread, run, start_timer};
 use crate::say;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{event, name_text, Fault};
@@ -50,9 +50,7 @@ fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
             apic::end_of_interrupt();
             if time_stamp() < core.expiry {
                 // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
-                if crate::turn() != 0 {
-                    core::hint::spin_loop();
-                }
+                end_turn(core);
                 start_timer(core);
                 return go_on(core);
             }

@@ -4,9 +4,10 @@
 use crate::ring::Ring;
 use crate::state::{core_state, system};
 use core::fmt::{self, Write};
+use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_record::{Kind, Record, Sink};
-use tactus_rt::calls;
+use tactus_rt::{calls, clock};
 use tactus_rt::time::{Duration, Instant, Level};
 
 /// What is counted of one task on one core.
@@ -110,6 +111,25 @@ fn total(task: usize) -> Counts {
     sum
 }
 
+/// What the kernel counted on a core.
+struct KernelCounts(u8);
+
+impl fmt::Display for KernelCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let region = crate::region(self.0);
+        // SAFETY: the region of a core that exists, shared with the kernel, which writes each field in one piece.
+        let (dispatches, refused, longest) = unsafe {
+            (
+                addr_of!((*region).dispatches).read_volatile(),
+                addr_of!((*region).refused).read_volatile(),
+                addr_of!((*region).longest).read_volatile(),
+            )
+        };
+        let longest = clock::ticks_to_nanos(longest);
+        write!(f, "{dispatches} dispatches, {refused} calls refused, longest in the kernel {longest} ns")
+    }
+}
+
 /// Prints the verdict; whether every promise held.
 fn tell() -> bool {
     let info = tactus_rt::info();
@@ -162,6 +182,9 @@ fn tell() -> bool {
             }
         }
         let _ = writeln!(console, "{:>6} µs", tardiness.as_nanos() / 1000);
+    }
+    for core in 0..system().setup.cores {
+        let _ = writeln!(console, "core {core}   {}", KernelCounts(core as u8));
     }
     let dropped: u64 =
         (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();

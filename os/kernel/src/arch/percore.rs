@@ -43,6 +43,11 @@ pub struct Core {
     pub expiry: u64,
     /// When the kernel was last entered, in time-stamp ticks.
     pub entered: u64,
+    /// When the kernel was last left, in time-stamp ticks.
+    pub left: u64,
+    /// What the others take, in time-stamp ticks, between setting the timer and going on, where cores take turns; see
+    /// `dispatch::end_turn`.
+    pub lag: u64,
     /// When time was last charged to a thread, in time-stamp ticks.
     pub charged: u64,
     /// Segment descriptors and task state.
@@ -70,6 +75,8 @@ const UNUSED: Core = Core {
     space: super::paging::AddressSpace::NONE,
     expiry: 0,
     entered: 0,
+    left: 0,
+    lag: 0,
     charged: 0,
     descriptors: Descriptors::EMPTY,
 };
