@@ -1,25 +1,17 @@
 //! The calls. Each checks in the order in which its failures are listed, and does a bounded amount of work.
 
-use crate::arch::entry::Registers;
+use crate::arch::entry::{Registers, USER_FLAGS};
 use crate::arch::percore::{self, Core};
 use crate::arch::{apic, serial};
 use crate::component;
-use crate::dispatch::{arm, post, resume_thread, run, start_timer};
+use crate::dispatch::{arm, begin_upcall, post, resume_thread, run, start_timer};
 use crate::fault;
 use crate::thread::{self, Role, Thread};
 use tactus_abi::call::{Call, Error, IDLE, SWITCH_UPCALL_DONE};
 use tactus_record::FaultKind;
 
-const CALLS: [Call; 8] = [
-    Call::Null,
-    Call::Invoke,
-    Call::Return,
-    Call::SwitchThread,
-    Call::Notify,
-    Call::Text,
-    Call::Finish,
-    Call::Panic,
-];
+const CALLS: [Call; 8] =
+    [Call::Null, Call::Invoke, Call::Return, Call::SwitchThread, Call::Notify, Call::Text, Call::Finish, Call::Panic];
 
 /// A thread called: its registers are saved. Returns the registers to go on with.
 #[no_mangle]
@@ -31,6 +23,9 @@ extern "C" fn kernel_call() -> *const Registers {
         (core, thread)
     };
     core.entered = crate::arch::port::time_stamp();
+    if component::get(thread.component).is_stopped() {
+        return fault::caller_stopped(core);
+    }
     let result = match CALLS.get(thread.registers.rax as usize) {
         Some(Call::Null) => Ok(()),
         Some(Call::Invoke) => invoke(core, thread),
@@ -93,7 +88,7 @@ fn invoke(core: &mut Core, thread: &mut Thread) -> Result<(), Error> {
         rsp: thread.fresh_stack(),
         cs: from.cs,
         ss: from.ss,
-        rflags: crate::arch::entry::USER_FLAGS,
+        rflags: USER_FLAGS,
         ..Registers::default()
     };
     core.enter_space(target.space);
@@ -123,7 +118,7 @@ fn give_back(core: &mut Core, thread: &mut Thread) -> Result<(), Error> {
         rsp: from.rsp,
         cs: from.cs,
         ss: from.ss,
-        rflags: crate::arch::entry::USER_FLAGS,
+        rflags: USER_FLAGS,
         ..Registers::default()
     };
     core.enter_space(component::get(thread.component).space);
@@ -137,7 +132,10 @@ pub fn unwind(thread: &mut Thread) -> bool {
             thread.stopped = true;
             return false;
         }
-        thread.registers.rax = Error::Faulted as u64;
+        // Nothing of the stopped component goes across, its flags least of all.
+        let Registers { rip, rsp, cs, ss, .. } = thread.registers;
+        let rax = Error::Faulted as u64;
+        thread.registers = Registers { rax, rip, rsp, cs, ss, rflags: USER_FLAGS, ..Registers::default() };
     }
     true
 }
@@ -160,8 +158,7 @@ fn switch_thread(core: &mut Core, caller: &mut Thread) -> Result<*const Register
     }
     if wanted == IDLE {
         arm(core, timeout);
-        leave(core, caller, done, core::ptr::null_mut());
-        return Ok(run(core, core::ptr::null_mut()));
+        return Ok(leave(core, caller, done, core::ptr::null_mut()));
     }
     let target = thread::get(wanted).ok_or(Error::BadThread)?;
     if core::ptr::eq(target, caller) {
@@ -183,7 +180,7 @@ fn switch_thread(core: &mut Core, caller: &mut Thread) -> Result<*const Register
     // SAFETY: `take` succeeds only if no other core has the thread; from then on it is this core's.
     let target_thread = unsafe {
         if !(*target).take(core.id) {
-            return Err(Error::Busy);
+            return wait_empty_handed(core, caller);
         }
         &mut *target
     };
@@ -193,18 +190,38 @@ fn switch_thread(core: &mut Core, caller: &mut Thread) -> Result<*const Register
     }
     arm(core, timeout);
     region.dispatches += 1;
-    leave(core, caller, done, target);
-    Ok(run(core, target))
+    Ok(leave(core, caller, done, target))
 }
 
-/// The caller gives the core to `next` (null: nobody).
-fn leave(core: &mut Core, caller: &mut Thread, done: bool, next: *mut Thread) {
+/// The thread wanted is still on another core. That core may be waiting for a thread of this one, so none is kept
+/// here: what the upcall interrupted is given up, and a task's thread makes room for the upcall, which tries again.
+fn wait_empty_handed(core: &mut Core, caller: &mut Thread) -> Result<*const Registers, Error> {
+    if caller.role == Role::Upcall {
+        release_interrupted(core, core::ptr::null_mut());
+        return Err(Error::Busy);
+    }
     caller.registers.rax = Error::None as u64;
+    let registers = begin_upcall(core);
+    caller.release();
+    Ok(registers)
+}
+
+/// The caller gives the core to `next` (null: nobody). Threads are given up last: from then on another core may have
+/// them.
+fn leave(core: &mut Core, caller: &mut Thread, done: bool, next: *mut Thread) -> *const Registers {
+    caller.registers.rax = Error::None as u64;
+    let registers = run(core, next);
     if done {
         caller.active = false;
     } else if caller.role == Role::Task {
         caller.release();
     }
+    release_interrupted(core, next);
+    registers
+}
+
+/// Gives up the thread that the upcall interrupted, unless it is `next`.
+fn release_interrupted(core: &mut Core, next: *mut Thread) {
     if !core.interrupted.is_null() && !core::ptr::eq(core.interrupted, next) {
         // SAFETY: the interrupted thread is this core's until it is released here.
         unsafe { (*core.interrupted).release() };

@@ -80,19 +80,23 @@ pub fn post(core: &mut Core, events: u64) -> *const Registers {
     let region = unsafe { &mut *core.region };
     region.events |= events;
     region.event_pending = 1;
-    // SAFETY: running thread and upcall are this core's.
-    unsafe {
-        if let Some(current) = core.current.as_ref() {
-            if component::get(current.component).scheduler_depth.is_some() {
-                return resume_thread(core, current);
-            }
+    // SAFETY: the running thread is this core's.
+    if let Some(current) = unsafe { core.current.as_ref() } {
+        if component::get(current.component).scheduler_depth.is_some() {
+            return resume_thread(core, current);
         }
-        core.interrupted = core.current;
-        let upcall = &mut *core.upcall;
-        upcall.active = true;
-        upcall.begin(REASON_UPCALL, upcall.argument);
-        run(core, upcall)
     }
+    core.interrupted = core.current;
+    begin_upcall(core)
+}
+
+/// Gives the core to the upcall of its scheduler, which begins anew.
+pub fn begin_upcall(core: &mut Core) -> *const Registers {
+    // SAFETY: the upcall is this core's.
+    let upcall = unsafe { &mut *core.upcall };
+    upcall.active = true;
+    upcall.begin(REASON_UPCALL, upcall.argument);
+    run(core, upcall)
 }
 
 /// Sets the core's time-out, in time-stamp ticks. Where cores take turns the timer is set by [`run`], which follows.

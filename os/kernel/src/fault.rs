@@ -1,6 +1,6 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
-use crate::arch::entry::{Registers, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_TIMER};
+use crate::arch::entry::{Registers, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, paging};
@@ -8,6 +8,7 @@ use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{end_turn, post, resume_thread, run, start_timer};
 use crate::say;
+use crate::thread::Thread;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{event, name_text, Fault};
 use tactus_record::FaultKind;
@@ -19,11 +20,11 @@ extern "C" fn kernel_trap() -> *const Registers {
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
     // SAFETY: a thread was running.
-    let registers = unsafe { &(*core.current).registers };
-    match registers.vector {
-        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_SPURIOUS => interrupt(core, registers.vector),
+    let thread = unsafe { &*core.current };
+    match thread.registers.vector {
+        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_SPURIOUS => interrupt(core, thread.registers.vector),
         vector => {
-            let (kind, address) = describe(vector, registers);
+            let (kind, address) = describe(vector, thread);
             stop(core, kind, address)
         }
     }
@@ -36,9 +37,12 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
     match vector {
-        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_SPURIOUS => interrupt(core, vector),
+        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_SPURIOUS => interrupt(core, vector),
         _ => {
-            say!("tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}", core.id);
+            say!(
+                "tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}",
+                core.id
+            );
             crate::end(crate::END_KERNEL_FAULT)
         }
     }
@@ -61,6 +65,14 @@ fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
             apic::end_of_interrupt();
             post(core, event::NOTIFY)
         }
+        VECTOR_STOP => {
+            apic::end_of_interrupt();
+            // SAFETY: the running thread, if any, is this core's.
+            match unsafe { core.current.as_ref() } {
+                Some(thread) if component::get(thread.component).is_stopped() => caller_stopped(core),
+                _ => go_on(core),
+            }
+        }
         // The local APIC asks for no end of a spurious interrupt.
         _ => go_on(core),
     }
@@ -75,15 +87,21 @@ fn go_on(core: &mut Core) -> *const Registers {
 }
 
 /// What the processor's exception means for a component, and the address concerned.
-fn describe(vector: u64, registers: &Registers) -> (FaultKind, u64) {
+///
+/// A general-protection fault says nothing about its cause: a privileged instruction and an address that is none look the
+/// same without a look at the instruction, which is the component's memory and none of the kernel's business.
+fn describe(vector: u64, thread: &Thread) -> (FaultKind, u64) {
+    let registers = &thread.registers;
     match vector {
         0 | 4 => (FaultKind::Arithmetic, registers.rip),
         6 | 7 => (FaultKind::InvalidInstruction, registers.rip),
         13 => (FaultKind::Privileged, registers.rip),
         14 => {
             let address = paging::fault_address();
-            let on_guard = address >= STACKS && (address - STACKS) % STACK_STRIDE < 4096
-                || (registers.rsp.wrapping_sub(address) < 4096 && address >= STACKS && registers.error & 5 == 4);
+            // Below what is mapped of the thread's own stack, there is no page, and nothing else ever lies there.
+            let stack = STACKS + u64::from(thread.id) * STACK_STRIDE;
+            let absent = registers.error & 0x11 == 0;
+            let on_guard = absent && (stack..stack + STACK_STRIDE).contains(&address);
             let kind = match registers.error {
                 _ if on_guard => FaultKind::StackOverflow,
                 error if error & 0x10 != 0 => FaultKind::Execute,
@@ -112,11 +130,16 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) -> *const Registers 
         crate::end(crate::END_SCHEDULER_FAULT)
     }
     culprit.stop();
+    // Other threads may be in it on other cores.
+    for other in (0..crate::cores()).filter(|&other| other as u64 != core.id) {
+        // SAFETY: APIC numbers are written during set-up only.
+        apic::stop(unsafe { (*percore::of(other)).apic });
+    }
     let component = u64::from(thread.component);
     leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
 }
 
-/// The thread returned into a component that was stopped meanwhile.
+/// The running thread is in a component that was stopped meanwhile, by a fault of another thread.
 pub fn caller_stopped(core: &mut Core) -> *const Registers {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &*core.current };

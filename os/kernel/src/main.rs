@@ -21,8 +21,8 @@ mod thread;
 use arch::loader::BootInfo;
 use arch::port::{out8, time_stamp};
 use arch::{acpi, apic, descriptors, paging, percore, serial, smp, time};
-use frames::Frames;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use frames::Frames;
 use tactus_abi::shared::{event, Clock};
 
 /// The run's end, for the emulator's exit status.

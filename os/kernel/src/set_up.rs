@@ -150,9 +150,8 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         thread.id = number as u16;
         thread.component = entry.component as u16;
         thread.role = if upcall { Role::Upcall } else { Role::Task };
-        thread.path[0] = (0..header.components)
-            .find(|&c| component::get(c as u16).scheduler_depth == Some(0))
-            .map(|c| c as u16);
+        thread.path[0] =
+            (0..header.components).find(|&c| component::get(c as u16).scheduler_depth == Some(0)).map(|c| c as u16);
         thread.argument = if upcall { number.into() } else { entry.task.into() };
         thread.stopped = false;
         thread.begin(0, thread.argument);
@@ -202,12 +201,7 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 let scale = if rates.time_stamp == 1_000_000_000 { (1, 0) } else { scale(rates.time_stamp) };
                 // SAFETY: a fresh frame.
                 unsafe {
-                    clock.write(Clock {
-                        epoch: 0,
-                        multiplier: scale.0,
-                        shift: scale.1,
-                        frequency: rates.time_stamp,
-                    });
+                    clock.write(Clock { epoch: 0, multiplier: scale.0, shift: scale.1, frequency: rates.time_stamp });
                 }
                 base
             }

@@ -7,8 +7,8 @@ use core::fmt::{self, Write};
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_record::{Kind, Record, Sink};
-use tactus_rt::{calls, clock};
 use tactus_rt::time::{Duration, Instant, Level};
+use tactus_rt::{calls, clock};
 
 /// What is counted of one task on one core.
 #[derive(Clone, Copy, Default)]
@@ -186,8 +186,7 @@ fn tell() -> bool {
     for core in 0..system().setup.cores {
         let _ = writeln!(console, "core {core}   {}", KernelCounts(core as u8));
     }
-    let dropped: u64 =
-        (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
+    let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
     if dropped > 0 {
         let _ = writeln!(console, "{dropped} records did not fit");
         held = false;

@@ -20,8 +20,7 @@ fn madt(root: u64) -> Option<u64> {
         return None;
     }
     let extended = read::<u8>(root + 15) >= 2;
-    let (table, width) =
-        if extended { (read::<u64>(root + 24), 8) } else { (u64::from(read::<u32>(root + 16)), 4) };
+    let (table, width) = if extended { (read::<u64>(root + 24), 8) } else { (u64::from(read::<u32>(root + 16)), 4) };
     let entries = u64::from(read::<u32>(table + 4)).checked_sub(36)? / width;
     (0..entries.min(128))
         .map(|i| table + 36 + i * width)

@@ -1,7 +1,7 @@
 //! The local APIC: one-shot timer, inter-core events, end of interrupt. Reached through memory, which every
 //! processor and emulator offers.
 
-use super::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_TIMER};
+use super::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use super::paging::direct;
 use super::port::out8;
 
@@ -65,6 +65,11 @@ pub fn timer_count() -> u32 {
 /// Interrupts another core.
 pub fn notify(apic: u8) {
     command(apic, 0x4000 | VECTOR_NOTIFY as u32);
+}
+
+/// Makes another core look whether it is in a component that was stopped.
+pub fn stop(apic: u8) {
+    command(apic, 0x4000 | VECTOR_STOP as u32);
 }
 
 /// Puts another core into its start state.

@@ -36,7 +36,7 @@ struct Gate([u64; 2]);
 static mut INTERRUPTS: [Gate; 256] = [Gate([0; 2]); 256];
 
 extern "C" {
-    static trap_table: [u64; 35];
+    static trap_table: [u64; 36];
     fn call_entry();
 }
 
@@ -116,7 +116,8 @@ pub fn fill_interrupts() {
             let vector = match i {
                 32 => 0x40,
                 33 => 0x41,
-                34 => 0xff,
+                34 => 0x42,
+                35 => 0xff,
                 i => i,
             };
             // Double fault, machine check and non-maskable interrupts get a stack that cannot be broken.

@@ -46,6 +46,8 @@ pub const VECTOR_CALL: u64 = 256;
 pub const VECTOR_TIMER: u64 = 0x40;
 /// Inter-core event.
 pub const VECTOR_NOTIFY: u64 = 0x41;
+/// A component was stopped.
+pub const VECTOR_STOP: u64 = 0x42;
 /// Spurious interrupt of the local APIC.
 pub const VECTOR_SPURIOUS: u64 = 0xff;
 
@@ -114,7 +116,9 @@ call_entry:
 
 # An interrupt or fault: vector and error code are pushed.
 trap_common:
-    cld
+    # Nothing that a thread did to its flags is left: neither direction nor leave to touch user memory.
+    push 2
+    popfq
     test byte ptr [rsp + 24], 3
     jz trap_in_kernel
     push_general
@@ -189,6 +193,7 @@ trap_entry 30, 1
 trap_entry 31, 0
 trap_entry 64, 0
 trap_entry 65, 0
+trap_entry 66, 0
 trap_entry 255, 0
 
 .section .rodata
@@ -199,7 +204,7 @@ trap_table:
     .quad trap_8, trap_9, trap_10, trap_11, trap_12, trap_13, trap_14, trap_15
     .quad trap_16, trap_17, trap_18, trap_19, trap_20, trap_21, trap_22, trap_23
     .quad trap_24, trap_25, trap_26, trap_27, trap_28, trap_29, trap_30, trap_31
-    .quad trap_64, trap_65, trap_255
+    .quad trap_64, trap_65, trap_66, trap_255
 .text
 "#,
     scratch = const CORE_SCRATCH,

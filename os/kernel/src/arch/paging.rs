@@ -124,7 +124,8 @@ pub fn fault_address() -> u64 {
 pub fn protect_from_user() {
     // SAFETY: CPUID exists on every 64-bit processor; the bits set are those it reports.
     unsafe {
-        let features = core::arch::x86_64::__cpuid_count(7, 0).ebx;
+        let leaf = core::arch::x86_64::__cpuid_count(7, 0);
+        let features = leaf.ebx;
         let mut cr4: u64;
         asm!("mov {}, cr4", out(reg) cr4, options(nomem, nostack, preserves_flags));
         if core::arch::x86_64::__cpuid(0).eax >= 7 {
@@ -133,6 +134,10 @@ pub fn protect_from_user() {
             }
             if features & (1 << 20) != 0 {
                 cr4 |= 1 << 21;
+            }
+            // Keeps components from reading where the kernel's tables lie.
+            if leaf.ecx & (1 << 2) != 0 {
+                cr4 |= 1 << 11;
             }
         }
         asm!("mov cr4, {}", in(reg) cr4, options(nostack, preserves_flags));
