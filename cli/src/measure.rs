@@ -1,9 +1,9 @@
 //! What the system's own work cost in a run, as far as its records show: the upper bounds of `docs/how-a-run-works.md`.
 //!
-//! Late timers, decisions and inter-core events are seen directly. The way from a decision to the job's first
-//! instruction, and the way from a job's end to the scheduler, leave no record: together they are what a job was
-//! charged beyond its demand and the decision that gave it the core. Jobs that kept their core from first to last tell
-//! this; as nothing tells the two ways apart, each is taken to cost the whole.
+//! Late timers, decisions and inter-core events are seen directly. The way from a job's end to the scheduler is what the
+//! built-in workload was charged beyond its demand, which it counts from the decision that gave it the core; jobs
+//! that kept their core from first to last tell it. The way from a decision to the job's first instruction leaves no
+//! record; it is the same way backwards and is taken to cost as much.
 
 use std::collections::HashMap;
 use tactus_model::{Body, Costs, System};
@@ -25,13 +25,13 @@ pub fn costs(system: &System, trace: &Trace, summary: &Summary) -> Costs {
     }
 }
 
-/// The longest that a job of this core was charged beyond its demand and the decision before it.
+/// The longest that a job of this core was charged beyond its demand.
 fn around_jobs(system: &System, records: &[Record]) -> Duration {
     let mut most = Duration::ZERO;
-    // When the policy was called last, and the jobs that have had one unbroken stretch: begin of it, and decision.
+    // When the policy was called last, and when the jobs that have had one unbroken stretch began it.
     let mut entered = Instant::ZERO;
     let mut chosen: Option<(TaskId, u32)> = None;
-    let mut begun: HashMap<(TaskId, u32), (Instant, Duration)> = HashMap::new();
+    let mut begun: HashMap<(TaskId, u32), Instant> = HashMap::new();
     for record in records {
         let job = record.task.map(|task| (task, record.job));
         match record.kind {
@@ -40,7 +40,7 @@ fn around_jobs(system: &System, records: &[Record]) -> Duration {
             Kind::Leave => {
                 let Some(job) = job else { continue };
                 if chosen.take() == Some(job) {
-                    begun.insert(job, (entered, record.time.since(entered)));
+                    begun.insert(job, entered);
                 } else {
                     // Interrupted and gone on with: the interruption is charged to it as well.
                     begun.remove(&job);
@@ -52,10 +52,10 @@ fn around_jobs(system: &System, records: &[Record]) -> Duration {
             Kind::Complete => {
                 let Some((task, number)) = job else { continue };
                 let Some(task_of_system) = system.tasks.get(task.index()) else { continue };
-                let Some((from, decision)) = begun.remove(&(task, number)) else { continue };
+                let Some(from) = begun.remove(&(task, number)) else { continue };
                 if task_of_system.body == Body::Workload {
                     let demand = task_of_system.demand(system.seed, task, number);
-                    let beyond = record.time.since(from).saturating_sub(demand).saturating_sub(decision);
+                    let beyond = record.time.since(from).saturating_sub(demand);
                     most = most.max(beyond);
                 }
             }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ways_to_and_from_a_job_are_what_it_was_charged_beyond_demand_and_decision() {
+    fn the_way_from_a_job_is_what_it_was_charged_beyond_its_demand() {
         let records = [
             record(0, Kind::Enter),
             record(0, Kind::Dispatch),
@@ -106,7 +106,7 @@ mod tests {
             record(1_017, Kind::Enter),
             record(1_017, Kind::Complete),
         ];
-        assert_eq!(around_jobs(&system(), &records), Duration::from_micros(7));
+        assert_eq!(around_jobs(&system(), &records), Duration::from_micros(17));
     }
 
     #[test]

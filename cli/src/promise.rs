@@ -23,6 +23,18 @@ pub fn promised(system: &System, costs: &Costs) -> Promised {
     made(system, &check, costs)
 }
 
+/// Whether the policy can be set up at all: a system that the check refused may lack a table of level A. If it cannot, a
+/// line says so.
+pub fn can_run(promised: &Promised) -> bool {
+    match tactus_policy::Scheduler::new(&promised.setup) {
+        Ok(_) => true,
+        Err(error) => {
+            lines::line("run", lines::bad(format!("not possible before the above is mended: {error}")));
+            false
+        }
+    }
+}
+
 /// What follows from a check.
 pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
     let tables = check.tables.iter().map(table_of).collect();

@@ -10,22 +10,24 @@
 
 use super::run::{boot, compile_ours, image};
 use crate::arguments::Agree;
+use crate::costs::{self, Seen};
 use crate::failure::{Failure, Outcome};
 use crate::machine::build::Programs;
 use crate::progress::Wait;
 use crate::promise::{made, Promised};
 use crate::results::Results;
-use crate::{costs, lines, measure, place};
+use crate::{lines, measure, place};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_model::{policy_label, Costs, System};
+use tactus_policy::Scheduler;
 use tactus_record::Kind;
 use tactus_sim::compare::{compare, Cause};
 use tactus_sim::generate::{generate, to_toml};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
-use tactus_time::{Duration, Instant, MAX_CORES};
+use tactus_time::{Duration, Instant};
 use tactus_trace::{Promise, Trace, Verdict};
 
 /// What an emulated core may do before it lets the others look; the image builder's figure.
@@ -49,7 +51,7 @@ struct Totals {
     accepted: u64,
     promises: u64,
     worst: f64,
-    costs: [Costs; MAX_CORES],
+    costs: Seen,
     failures: Vec<String>,
 }
 
@@ -84,6 +86,11 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     }
     let totals = totals.into_inner().map_err(|_| Failure::Machine("a run broke off".to_string()))?;
     tell(&totals);
+    if let Some(file) = &arguments.write_costs {
+        std::fs::write(file, totals.costs.file(totals.systems))
+            .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
+        lines::line("costs", file.display());
+    }
     Ok(Outcome::held_if(totals.failures.is_empty()))
 }
 
@@ -102,9 +109,18 @@ fn one(
     if let Some(shift) = arguments.shift {
         system.machine.shift = shift;
     }
-    let costs = costs::read(&arguments.costs, &system.machine)?;
+    let costs = costs::read(&arguments.costs, &system)?;
     let check = tactus_analysis::check(&system, &costs);
-    let promised = made(&system, &check, &costs);
+    let mut promised = made(&system, &check, &costs);
+    if Scheduler::new(&promised.setup).is_err() {
+        // Where costs leave no room for a table of level A, the system is refused; its decisions can be compared all the
+        // same, with the table that it would have without costs.
+        let free = tactus_analysis::check(&system, &Costs::default());
+        promised.setup = made(&system, &free, &Costs::default()).setup;
+        if Scheduler::new(&promised.setup).is_err() {
+            return Ok(());
+        }
+    }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
     let (trace, _) = boot(&system, &kernel, &image, &results, false)?;
@@ -179,7 +195,8 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
             Default::default()
         }
     };
-    let free = simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
+    let free =
+        simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
     let beside = compare(&promised.setup, |task, job| Some(demand(task, job)), &free, trace, allowed);
     if !beside.agrees() {
         problems.push(beside.to_string());
@@ -212,16 +229,7 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
                 totals.worst = totals.worst.max(task.worst_over_bound.unwrap_or(0.0));
             }
         }
-        let place = &mut totals.costs[system.cores - 1];
-        // In instructions, so that machines of several speeds can be taken together.
-        let grow = |most: &mut Duration, seen: Duration| {
-            *most = (*most).max(Duration::from_nanos(seen.as_nanos() >> system.machine.shift));
-        };
-        grow(&mut place.release, seen.release);
-        grow(&mut place.schedule, seen.schedule);
-        grow(&mut place.switch, seen.switch);
-        grow(&mut place.inter_core, seen.inter_core);
-        grow(&mut place.complete, seen.complete);
+        totals.costs.add(system, &seen);
     }
     Ok(Found { decisions: agreement.calls, lateness: agreement.largest_lateness(), allowed, problems })
 }
@@ -247,13 +255,6 @@ fn tell(totals: &Totals) {
         ),
     );
     lines::line("", format!("{accepted} systems accepted, {promises} promises held; worst ÷ bound {worst:.3}"));
-    lines::line("costs", "largest seen, in instructions: cores, release, schedule, switch, inter-core, complete");
-    for (i, costs) in totals.costs.iter().enumerate().filter(|(_, costs)| !costs.schedule.is_zero()) {
-        let n = |length: Duration| lines::grouped(length.as_nanos());
-        let Costs { release, schedule, switch, inter_core, complete } = *costs;
-        let all = [release, schedule, switch, inter_core, complete].map(n).join("  ");
-        lines::line("", format!("{}  {all}", i + 1));
-    }
     for failure in &totals.failures {
         lines::line("FAILED", failure);
     }

@@ -3,7 +3,7 @@
 use super::run::assemble;
 use crate::arguments::Iso;
 use crate::failure::{Failure, Outcome};
-use crate::promise::promised;
+use crate::promise::{can_run, promised};
 use crate::{costs, lines, place, progress, subject};
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,12 @@ use tactus_image::IsoError;
 /// Checks, builds and writes the medium.
 pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
-    let costs = costs::read(&arguments.costs, &system.machine)?;
+    let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let promised = promised(&system, &costs);
+    if !can_run(&promised) {
+        return Ok(Outcome::Broken);
+    }
     let (kernel, image) = assemble(&system, &promised)?;
     // Where firmware may keep memory anywhere, only the kernel can tell what is free.
     let image = image.with_trace_anywhere();

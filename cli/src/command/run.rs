@@ -10,7 +10,7 @@ use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
 use crate::measure;
 use crate::progress;
-use crate::promise::{promised, Promised};
+use crate::promise::{can_run, promised, Promised};
 use crate::results::Results;
 use crate::{costs, place, subject, verdict};
 use std::fmt::Display;
@@ -31,9 +31,12 @@ const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 /// Checks, builds, boots, judges and writes the results.
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
-    let costs = costs::read(&arguments.costs, &system.machine)?;
+    let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let promised = promised(&system, &costs);
+    if !can_run(&promised) {
+        return Ok(Outcome::Broken);
+    }
 
     let emulator = Emulator::find().map_err(machine)?;
     let (kernel, image) = assemble(&system, &promised)?;

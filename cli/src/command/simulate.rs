@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::kept::Kept;
 use crate::lines;
 use crate::progress;
-use crate::promise::promised;
+use crate::promise::{can_run, promised};
 use crate::results::Results;
 use crate::{costs, place, subject, verdict};
 use std::time::Instant;
@@ -14,9 +14,12 @@ use tactus_report::Details;
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
-    let costs = costs::read(&arguments.costs, &system.machine)?;
+    let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let promised = promised(&system, &costs);
+    if !can_run(&promised) {
+        return Ok(Outcome::Broken);
+    }
 
     let begin = Instant::now();
     let wait = progress::Wait::new("simulate", "");
