@@ -6,7 +6,7 @@ use crate::arch::paging::AddressSpace;
 use crate::arch::percore::Core;
 use crate::arch::port::time_stamp;
 use crate::component;
-use crate::thread::Thread;
+use crate::thread::{Role, Thread};
 use tactus_abi::call::NO_TIMEOUT;
 
 /// What an upcall is told when it begins (`rdi`); a new thread is told 0.
@@ -121,9 +121,8 @@ pub fn start_timer(core: &Core) {
     }
     let mut ticks = core.expiry.saturating_sub(time_stamp());
     if let Some(thread) = current {
-        // A scheduler ends its turn by itself, and soon.
-        let scheduler = component::get(thread.component).scheduler_depth.is_some();
-        ticks = ticks.min(turn + if scheduler { round() } else { core.lag });
+        // An upcall ends its turn by itself, and soon: it never stands back for those that do not.
+        ticks = ticks.min(turn + if thread.role == Role::Upcall { 16 * round() } else { core.lag });
     }
     apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
 }
@@ -146,7 +145,7 @@ pub fn end_turn(core: &mut Core) {
     }
     let lasted = core.entered.saturating_sub(core.left);
     if lasted < turn / 8 {
-        core.lag = (core.lag + turn).min(round());
+        core.lag = (core.lag + turn).min(2 * round());
     } else {
         core.lag -= lasted.saturating_sub(turn).min(core.lag);
     }
