@@ -132,8 +132,9 @@ pub struct Simulate {
     /// What to simulate.
     #[command(flatten)]
     pub subject: Subject,
-    /// What the system's own work costs: `none`, `measured` on the emulated machine, or a TOML file of your own (see
-    /// docs/how-a-run-works.md)
+    /// What the system's own work costs in the simulation: `none`, `measured` on the emulated machine, or a TOML file of
+    /// your own (see docs/how-a-run-works.md). Check and set-up are those of a run, whatever is simulated: for them, `none`
+    /// counts as `measured`
     #[arg(long, value_name = "none|measured|FILE", default_value = "none")]
     pub costs: String,
     /// Where the results go [default: out/<system>/simulated]

@@ -2,7 +2,7 @@
 
 use crate::lines::{self, brief, grouped};
 use tactus_time::Level;
-use tactus_trace::{Broken, LevelSummary, Summary, Verdict, What};
+use tactus_trace::{Broken, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict, What};
 
 /// Whether a script may go on: no promise was broken and, where the check had refused the system, so that there was
 /// none, no deadline that the policy means to keep was missed either (those of levels C and D are not).
@@ -14,7 +14,7 @@ pub fn held(summary: &Summary) -> bool {
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
-    let mut text = format!("{}\n{}", headline(summary), by_level(summary));
+    let mut text = format!("{}\n{}\n{}", headline(summary), by_level(summary), by_task(summary));
     for culprit in &summary.culprits {
         let task = culprit.task.as_deref().unwrap_or("no task");
         let (core, time) = (culprit.core, culprit.time);
@@ -65,6 +65,38 @@ fn by_level(summary: &Summary) -> String {
     let head = [if named { "level" } else { "" }, "jobs", "missed", "worst ÷ bound", "of task", "tardiness (bound)"];
     let rows: Vec<Vec<String>> = summary.levels.iter().map(row).collect();
     lines::table(&head, &rows)
+}
+
+/// Every task: what was measured, and beside it what was promised.
+fn by_task(summary: &Summary) -> String {
+    let head = ["task", "level", "core", "jobs", "missed", "worst response", "deadline", "promised", ""];
+    let rows: Vec<Vec<String>> = summary.tasks.iter().map(task_row).collect();
+    lines::table(&head, &rows)
+}
+
+fn task_row(task: &TaskSummary) -> Vec<String> {
+    let promised = match task.promise {
+        PromiseSummary::Response { bound } => format!("≤ {}", brief(bound)),
+        PromiseSummary::Tardiness { bound } => format!("late ≤ {}", brief(bound)),
+        PromiseSummary::None => "–".to_string(),
+    };
+    vec![
+        task.name.clone(),
+        task.level.map_or("–".to_string(), |level| level.to_string()),
+        task.core.map_or("any".to_string(), |core| core.to_string()),
+        grouped(task.jobs.released),
+        grouped(task.jobs.missed),
+        task.response.map_or("–".to_string(), |response| brief(response.max)),
+        brief(task.deadline),
+        promised,
+        if task.removed_at.is_some() {
+            "stopped".to_string()
+        } else if task.void.is_some() {
+            "void".to_string()
+        } else {
+            String::new()
+        },
+    ]
 }
 
 fn row(level: &LevelSummary) -> Vec<String> {

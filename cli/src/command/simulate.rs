@@ -16,7 +16,11 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
-    let promised = promised(&system, &costs);
+    // The policy is set up as for a run, whose jobs are charged for the system's work: else a schedule that is simulated
+    // without costs would be that of another system.
+    let free = arguments.costs == "none";
+    let counted = if free { costs::read("measured", &system)? } else { costs };
+    let promised = promised(&system, &counted);
     if !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
@@ -29,11 +33,7 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     wait.end();
     let took = begin.elapsed();
 
-    let more = if arguments.costs == "none" {
-        Vec::new()
-    } else {
-        vec![format!("--costs {}", subject::quoted(&arguments.costs))]
-    };
+    let more = if free { Vec::new() } else { vec![format!("--costs {}", subject::quoted(&arguments.costs))] };
     let details = Details {
         machine: "simulator".to_string(),
         seed: system.seed,
