@@ -2,7 +2,8 @@
 //!
 //! A call is the `syscall` instruction with the call's number in `rax` and arguments in `rdi`, `rsi`, `rdx`, `r10`,
 //! `r8`, `r9`. It returns an [`Error`] number in `rax` (0 is success) and values, where there are any, in `rdi` and
-//! `rsi`. All other registers except `rsp` may come back changed: an invocation crosses to code that nobody trusts.
+//! `rsi`. All other registers except `rsp` come back changed: an invocation crosses to code that nobody trusts. The null
+//! call changes only `rax`, `rcx` and `r11`.
 
 /// The calls. Meaning and order of checks: `docs/kernel-calls.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,7 +12,7 @@ pub enum Call {
     /// Does nothing. For measuring.
     Null = 0,
     /// `(grant, a0, a1, a2, a3, a4)`: the thread goes on in the component that the grant names, at the grant's entry,
-    /// with who called in `rdi` ([`Caller`]) and `a0`… in `rsi`, `rdx`, `rcx`, `r8`, `r9`.
+    /// with who called in `rdi` ([`Caller`]) and `a0`… in `rsi`, `rdx`, `r10`, `r8`, `r9`; all other registers are cleared.
     Invoke = 1,
     /// `(v0, v1)`: back to the component that invoked this one; it finds success in `rax`, `v0` in `rdi`, `v1` in `rsi`.
     Return = 2,

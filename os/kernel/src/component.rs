@@ -5,16 +5,23 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS};
 use tactus_abi::shared::Name;
 
-/// The right to go on in another component at one entry.
+/// The right to go on in another component at one entry. Known to the entry code.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub struct Grant {
+    /// Where; 0 stands for no right: nothing begins there.
+    pub entry: u64,
     /// The target's number.
     pub component: u16,
-    /// Where.
-    pub entry: u64,
 }
 
-/// A component. Everything but `stopped` is written while the system is set up and only read afterwards.
+impl Grant {
+    /// No right.
+    pub const NONE: Grant = Grant { entry: 0, component: 0 };
+}
+
+/// A component. Everything but `stopped` is written while the system is set up and only read afterwards. Known to the
+/// entry code.
 pub struct Component {
     /// Name, for messages.
     pub name: Name,
@@ -23,10 +30,11 @@ pub struct Component {
     /// Where its threads, and a scheduler's upcalls, begin.
     pub entry: u64,
     /// What it may invoke.
-    pub grants: [Option<Grant>; MAX_GRANTS],
+    pub grants: [Grant; MAX_GRANTS],
     /// Its depth in the hierarchy of schedulers, 0 for the root; nothing if it is not one.
     pub scheduler_depth: Option<u8>,
-    stopped: AtomicBool,
+    /// See [`Component::is_stopped`].
+    pub stopped: AtomicBool,
 }
 
 impl Component {
@@ -34,7 +42,7 @@ impl Component {
         name: [0; 24],
         space: AddressSpace::NONE,
         entry: 0,
-        grants: [None; MAX_GRANTS],
+        grants: [Grant::NONE; MAX_GRANTS],
         scheduler_depth: None,
         stopped: AtomicBool::new(false),
     };
@@ -50,7 +58,8 @@ impl Component {
     }
 }
 
-static mut COMPONENTS: [Component; MAX_COMPONENTS] = [const { Component::EMPTY }; MAX_COMPONENTS];
+/// All components, by number. For the entry code; everybody else goes through [`get`].
+pub static mut COMPONENTS: [Component; MAX_COMPONENTS] = [const { Component::EMPTY }; MAX_COMPONENTS];
 
 /// The component with this number.
 pub fn get(number: u16) -> &'static Component {

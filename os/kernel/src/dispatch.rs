@@ -28,85 +28,92 @@ impl Core {
     }
 }
 
-/// Charges the time since the last charge to the thread that had the core, and gives the core to `next` (null:
-/// nobody). The caller has taken `next` for this core.
-pub fn run(core: &mut Core, next: *mut Thread) -> *const Registers {
-    let now = time_stamp();
-    // SAFETY: the running thread is this core's.
-    if let Some(current) = unsafe { core.current.as_mut() } {
-        current.used += now.saturating_sub(core.charged);
+/// Charges the time since the last charge, up to the kernel's entry, to the thread that had the core. Before the thread
+/// is released. The kernel's own work is charged to whom it gives the core.
+#[inline(always)]
+pub fn charge(core: &mut Core, current: &mut Thread) {
+    current.used += core.entered.wrapping_sub(core.charged);
+    core.charged = core.entered;
+}
+
+/// Gives the core to a thread, which the caller has taken for this core, until a time-out. Whoever had the core is
+/// charged.
+#[inline(always)]
+pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) -> *const Registers {
+    core.current = thread;
+    core.descriptors.set_save_area(thread.registers_end());
+    core.enter_space(component::get(thread.component).space);
+    if timeout != core.expiry || crate::turn() != 0 {
+        return run_with_timer(core, thread, timeout);
     }
-    core.charged = now;
-    core.current = next;
-    // SAFETY: `next` is this core's, as the caller promises.
-    match unsafe { next.as_mut() } {
-        None => {
-            if crate::turn() != 0 {
-                start_timer(core);
-            }
-            leave_kernel(core, core::ptr::null())
-        }
-        Some(thread) => {
-            let end = thread.registers_end();
-            if crate::turn() != 0 {
-                start_timer(core);
-            }
-            core.registers_end = end;
-            core.descriptors.set_save_area(end);
-            core.enter_space(component::get(thread.component).space);
-            leave_kernel(core, &raw const thread.registers)
-        }
-    }
+    resume_thread(core, thread)
+}
+
+/// The rest of [`run`] where the timer has to be set.
+#[inline(never)]
+pub fn run_with_timer(core: &mut Core, thread: &Thread, timeout: u64) -> *const Registers {
+    core.expiry = timeout;
+    start_timer(core);
+    resume_thread(core, thread)
+}
+
+/// Gives the core to nobody until the time-out. Whoever had the core is charged.
+pub fn sleep(core: &mut Core, timeout: u64) -> *const Registers {
+    core.expiry = timeout;
+    core.current = core::ptr::null_mut();
+    start_timer(core);
+    leave_kernel(core);
+    core::ptr::null()
 }
 
 /// Goes on with the running thread.
+#[inline(always)]
 pub fn resume_thread(core: &mut Core, thread: &Thread) -> *const Registers {
-    leave_kernel(core, &raw const thread.registers)
+    leave_kernel(core);
+    &raw const thread.registers
 }
 
-fn leave_kernel(core: &mut Core, registers: *const Registers) -> *const Registers {
+/// Notes when the kernel is left, and the longest stretch in it.
+#[inline(always)]
+fn leave_kernel(core: &mut Core) {
     core.left = time_stamp();
-    let stretch = core.left.saturating_sub(core.entered);
+    let stretch = core.left.wrapping_sub(core.entered);
     // SAFETY: the region is the kernel's and this core's.
     let region = unsafe { &mut *core.region };
-    region.longest = region.longest.max(stretch);
-    registers
+    if stretch > region.longest {
+        region.longest = stretch;
+    }
 }
 
 /// Posts events to the core's scheduler. If the scheduler is running on this core it will find them before its next
 /// dispatch succeeds, and goes on; otherwise its upcall takes the core.
+#[inline]
 pub fn post(core: &mut Core, events: u64) -> *const Registers {
     // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
     let region = unsafe { &mut *core.region };
     region.events |= events;
     region.event_pending = 1;
     // SAFETY: the running thread is this core's.
-    if let Some(current) = unsafe { core.current.as_ref() } {
+    if let Some(current) = unsafe { core.current.as_mut() } {
         if component::get(current.component).scheduler_depth.is_some() {
             return resume_thread(core, current);
         }
+        charge(core, current);
+    } else {
+        core.charged = core.entered;
     }
     core.interrupted = core.current;
     begin_upcall(core)
 }
 
-/// Gives the core to the upcall of its scheduler, which begins anew.
+/// Gives the core to the upcall of its scheduler, which begins anew. Whoever had the core is charged.
+#[inline(always)]
 pub fn begin_upcall(core: &mut Core) -> *const Registers {
     // SAFETY: the upcall is this core's.
     let upcall = unsafe { &mut *core.upcall };
     upcall.active = true;
     upcall.begin(REASON_UPCALL, upcall.argument);
-    run(core, upcall)
-}
-
-/// Sets the core's time-out, in time-stamp ticks. Where cores take turns the timer is set by [`run`], which follows.
-pub fn arm(core: &mut Core, expiry: u64) {
-    if expiry != core.expiry {
-        core.expiry = expiry;
-        if crate::turn() == 0 {
-            start_timer(core);
-        }
-    }
+    run(core, upcall, core.expiry)
 }
 
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for

@@ -6,7 +6,7 @@ use crate::arch::port::time_stamp;
 use crate::arch::{apic, paging};
 use crate::call::unwind;
 use crate::component;
-use crate::dispatch::{end_turn, post, resume_thread, run, start_timer};
+use crate::dispatch::{charge, end_turn, post, resume_thread, start_timer};
 use crate::say;
 use crate::thread::Thread;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
@@ -52,7 +52,7 @@ fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
     match vector {
         VECTOR_TIMER => {
             apic::end_of_interrupt();
-            if time_stamp() < core.expiry {
+            if core.entered < core.expiry {
                 // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
                 end_turn(core);
                 start_timer(core);
@@ -163,7 +163,8 @@ fn leave_stopped(core: &mut Core, told: Fault) -> *const Registers {
     if survives {
         core.enter_space(component::get(thread.component).space);
     } else {
-        run(core, core::ptr::null_mut());
+        charge(core, thread);
+        core.current = core::ptr::null_mut();
         thread.release();
     }
     post(core, event::FAULT)

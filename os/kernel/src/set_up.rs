@@ -1,7 +1,7 @@
 //! From the image to components and threads, once.
 
 use crate::arch::loader::{BootInfo, Range};
-use crate::arch::paging::{direct, Access, AddressSpace, MapError};
+use crate::arch::paging::{direct, Access, AddressSpace, MapError, USER_END};
 use crate::arch::percore;
 use crate::arch::time::Rates;
 use crate::component::{self, Grant};
@@ -19,6 +19,8 @@ pub enum ImageError {
     NotAnImage,
     /// It counts more of something than the kernel has room for, or more than it holds.
     BadCount(&'static str),
+    /// A component's entry that is not at a component's address.
+    BadEntry(u32),
     /// A mapping that cannot be made.
     Mapping(u32, u64, MapError),
     /// The machine has too little memory.
@@ -32,6 +34,7 @@ impl fmt::Display for ImageError {
         match self {
             ImageError::NotAnImage => write!(f, "the module is not an image of this kernel's version: build it again"),
             ImageError::BadCount(what) => write!(f, "the image counts more {what} than there can be"),
+            ImageError::BadEntry(component) => write!(f, "component {component}: an entry is not in its memory"),
             ImageError::Mapping(component, address, error) => {
                 write!(f, "component {component}: cannot map {address:#x}: {error:?}")
             }
@@ -118,13 +121,19 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         if entry.grants as usize > MAX_GRANTS || entry.first_grant + entry.grants > header.grants {
             return Err(ImageError::BadCount("grants"));
         }
-        let mut grants = [None; MAX_GRANTS];
+        if entry.entry >= USER_END {
+            return Err(ImageError::BadEntry(number));
+        }
+        let mut grants = [Grant::NONE; MAX_GRANTS];
         for (i, place) in grants.iter_mut().take(entry.grants as usize).enumerate() {
             let grant: image::Grant = image.entry(1, entry.first_grant + i as u32);
             if grant.component >= header.components {
                 return Err(ImageError::BadCount("components"));
             }
-            *place = Some(Grant { component: grant.component as u16, entry: grant.entry });
+            if grant.entry == 0 || grant.entry >= USER_END {
+                return Err(ImageError::BadEntry(grant.component));
+            }
+            *place = Grant { component: grant.component as u16, entry: grant.entry };
         }
         let space = AddressSpace::new(frames).map_err(|_| ImageError::OutOfMemory)?;
         // SAFETY: no thread runs yet.
@@ -147,7 +156,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         let upcall = number < header.cores;
         // SAFETY: no thread runs yet.
         let thread = unsafe { &mut *thread::slot(number as usize) };
-        thread.id = number as u16;
+        thread.number(number as u16);
         thread.component = entry.component as u16;
         thread.role = if upcall { Role::Upcall } else { Role::Task };
         thread.path[0] =

@@ -4,7 +4,7 @@
 //! a core takes a thread with [`Thread::take`], which fails while another core owns it, and gives it up with
 //! [`Thread::release`] only when its registers are saved. All other fields belong to the owner.
 
-use crate::arch::entry::{Registers, USER_CODE, USER_DATA, USER_FLAGS};
+use crate::arch::entry::{Registers, VECTOR_PASS};
 use crate::component;
 use core::sync::atomic::{AtomicU8, Ordering};
 use tactus_abi::layout::{MAX_INVOCATIONS, MAX_SCHEDULERS, MAX_THREADS, STACKS, STACK_STRIDE};
@@ -12,7 +12,7 @@ use tactus_abi::layout::{MAX_INVOCATIONS, MAX_SCHEDULERS, MAX_THREADS, STACKS, S
 /// Stands in [`Thread::owner`] for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
 const NOBODY: u8 = 0;
 
-/// Where a caller goes on when the thread returns to it.
+/// Where a caller goes on when the thread returns to it. Known to the entry code.
 #[derive(Clone, Copy, Default)]
 pub struct Frame {
     /// The calling component.
@@ -32,7 +32,7 @@ pub enum Role {
     Upcall,
 }
 
-/// A thread.
+/// A thread. Known to the entry code.
 #[repr(C, align(64))]
 pub struct Thread {
     /// Saved registers; first, since the entry code relies on it.
@@ -51,13 +51,18 @@ pub struct Thread {
     pub id: u16,
     owner: AtomicU8,
     /// The callers to return to.
-    frames: [Frame; MAX_INVOCATIONS],
+    pub frames: [Frame; MAX_INVOCATIONS],
     /// The schedulers over it, root first.
     pub path: [Option<u16>; MAX_SCHEDULERS],
     /// Time-stamp ticks it has used.
     pub used: u64,
     /// What it is told when it begins.
     pub argument: u64,
+    /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
+    pub caller: u64,
+    /// The stack pointer with which it enters a component: as if just called. A thread has one place for its stack,
+    /// the same in every component; where the component has none for it, the first push faults.
+    pub fresh_stack: u64,
 }
 
 impl Thread {
@@ -97,6 +102,8 @@ impl Thread {
         path: [None; MAX_SCHEDULERS],
         used: 0,
         argument: 0,
+        caller: 0,
+        fresh_stack: 0,
     };
 
     /// Upper end of the register area.
@@ -104,45 +111,41 @@ impl Thread {
         (&raw const self.registers) as u64 + core::mem::size_of::<Registers>() as u64
     }
 
-    /// The thread's stack pointer on entering a component: as if just called. A thread has one place for its stack,
-    /// the same in every component; where the component has none for it, the first push faults.
-    pub fn fresh_stack(&self) -> u64 {
-        STACKS + (u64::from(self.id) + 1) * STACK_STRIDE - 8
+    /// Gives the thread its number.
+    pub fn number(&mut self, id: u16) {
+        self.id = id;
+        self.caller = u64::from(id) << 16;
+        self.fresh_stack = STACKS + (u64::from(id) + 1) * STACK_STRIDE - 8;
     }
 
     /// Sets the thread to its beginning in the component that it is in.
     pub fn begin(&mut self, reason: u64, argument: u64) {
         self.depth = 0;
-        self.registers = Registers {
-            rdi: reason,
-            rsi: argument,
-            rdx: self.id.into(),
-            rip: component::get(self.component).entry,
-            cs: USER_CODE,
-            rflags: USER_FLAGS,
-            rsp: self.fresh_stack(),
-            ss: USER_DATA,
-            ..Registers::default()
-        };
+        let entry = component::get(self.component).entry;
+        self.go_on(entry, self.fresh_stack, [0, reason, argument, self.id.into()]);
     }
 
-    /// Notes the current component's place to return to; whether there was room.
-    pub fn push(&mut self) -> bool {
-        let Some(frame) = self.frames.get_mut(self.depth as usize) else { return false };
-        *frame = Frame { component: self.component, rip: self.registers.rip, rsp: self.registers.rsp };
-        self.depth += 1;
-        true
+    /// Lets the thread go on here with `rax`, `rdi`, `rsi` and `rdx` as given and all other registers cleared.
+    fn go_on(&mut self, rip: u64, rsp: u64, [rax, rdi, rsi, rdx]: [u64; 4]) {
+        let registers = &mut self.registers;
+        registers.vector = VECTOR_PASS;
+        (registers.rip, registers.rsp) = (rip, rsp);
+        (registers.rax, registers.rdi, registers.rsi, registers.rdx) = (rax, rdi, rsi, rdx);
     }
 
-    /// Goes back to the caller's place; whether there was one.
-    pub fn pop(&mut self) -> bool {
+    /// Goes back to the caller's place, with a status and two values; whether there was one.
+    pub fn pop(&mut self, status: u64, values: [u64; 2]) -> bool {
         let Some(depth) = self.depth.checked_sub(1) else { return false };
         let frame = self.frames[depth as usize];
         self.depth = depth;
         self.component = frame.component;
-        self.registers.rip = frame.rip;
-        self.registers.rsp = frame.rsp;
+        self.go_on(frame.rip, frame.rsp, [status, values[0], values[1], 0]);
         true
+    }
+
+    /// The scheduler at this depth of its path.
+    pub fn scheduler(&self, depth: u8) -> Option<u16> {
+        self.path.get(depth as usize).copied().flatten()
     }
 
     /// Takes the thread for a core: waits for nothing, fails while another core has it.

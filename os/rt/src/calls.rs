@@ -1,10 +1,11 @@
 //! The kernel's calls as functions.
 
 use core::arch::asm;
-pub use tactus_abi::call::{Caller, Error};
 use tactus_abi::call::Call;
+pub use tactus_abi::call::{Caller, Error};
 
 /// A call with up to six words in and two out.
+#[inline(always)]
 fn call(call: Call, words: [u64; 6]) -> (u64, [u64; 2]) {
     let (status, v0, v1);
     // SAFETY: the kernel keeps `rsp` and nothing else that matters: what it may change is saved here or declared. It
@@ -34,6 +35,7 @@ fn call(call: Call, words: [u64; 6]) -> (u64, [u64; 2]) {
     (status, [v0, v1])
 }
 
+#[inline(always)]
 fn outcome<T>(status: u64, value: T) -> Result<T, Error> {
     match Error::from_u64(status) {
         Some(Error::None) => Ok(value),
@@ -43,25 +45,57 @@ fn outcome<T>(status: u64, value: T) -> Result<T, Error> {
 }
 
 /// Enters the kernel and leaves it again.
+#[inline]
 pub fn null() {
-    call(Call::Null, [0; 6]);
+    // SAFETY: the null call changes nothing but what is declared here.
+    unsafe {
+        asm!("syscall", inout("rax") Call::Null as u64 => _, out("rcx") _, out("r11") _,
+            options(nomem, nostack, preserves_flags));
+    }
 }
 
 /// Goes on in the component that the grant names and comes back with two words.
+#[inline]
 pub fn invoke(grant: u64, words: [u64; 5]) -> Result<[u64; 2], Error> {
     let (status, values) = call(Call::Invoke, [grant, words[0], words[1], words[2], words[3], words[4]]);
     outcome(status, values)
 }
 
 /// Returns from an invocation.
+#[inline]
 pub fn give_back(values: [u64; 2]) -> ! {
     call(Call::Return, [values[0], values[1], 0, 0, 0, 0]);
     give_up()
 }
 
 /// Dispatches a thread on this core; comes back when this thread is dispatched again.
+#[inline]
 pub fn switch_thread(thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {
-    outcome(call(Call::SwitchThread, [thread, flags, timeout, 0, 0, 0]).0, ())
+    let status;
+    // SAFETY: as for `call`; the words that are not passed are not looked at.
+    unsafe {
+        asm!(
+            "push rbx",
+            "push rbp",
+            "syscall",
+            "pop rbp",
+            "pop rbx",
+            inout("rax") Call::SwitchThread as u64 => status,
+            inout("rdi") thread => _,
+            inout("rsi") flags => _,
+            inout("rdx") timeout => _,
+            out("r8") _,
+            out("r9") _,
+            out("r10") _,
+            out("rcx") _,
+            out("r11") _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+        );
+    }
+    outcome(status, ())
 }
 
 /// Sends an inter-core event.

@@ -74,15 +74,29 @@ macro_rules! component {
     };
     (@services $($service:ident),*) => {
         mod tactus_entries {
-            $(pub extern "C" fn $service(caller: u64, a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> ! {
-                let values = super::$service($crate::Caller(caller), [a0, a1, a2, a3, a4]);
-                $crate::calls::give_back(values)
+            $(pub mod $service {
+                extern "C" fn run(caller: u64, a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> ! {
+                    let values = super::super::$service($crate::Caller(caller), [a0, a1, a2, a3, a4]);
+                    $crate::calls::give_back(values)
+                }
+                // The kernel passes in r10 what a function expects in rcx: in rcx the processor itself is told the entry.
+                ::core::arch::global_asm!(
+                    ".text",
+                    concat!(".global tactus_service_", stringify!($service)),
+                    concat!("tactus_service_", stringify!($service), ": mov rcx, r10"),
+                    "jmp {run}",
+                    run = sym run,
+                );
+                extern "C" {
+                    #[link_name = concat!("tactus_service_", stringify!($service))]
+                    pub fn entry();
+                }
             })*
         }
         /// Read by the image builder: names and entries of the services.
         #[no_mangle]
         static TACTUS_SERVICES: [$crate::Service; { <[&str]>::len(&[$(stringify!($service)),*]) }] =
-            [$($crate::Service::new(stringify!($service), tactus_entries::$service)),*];
+            [$($crate::Service::new(stringify!($service), tactus_entries::$service::entry)),*];
         /// Names the table, so that the linker keeps it.
         fn keep_services() {
             core::hint::black_box(&TACTUS_SERVICES);

@@ -12,7 +12,7 @@ pub type ServiceName = &'static str;
 pub struct Service {
     name: *const u8,
     length: u64,
-    entry: extern "C" fn(u64, u64, u64, u64, u64, u64) -> !,
+    entry: unsafe extern "C" fn(),
 }
 
 // SAFETY: never changed, and read by nobody at run time.
@@ -20,7 +20,7 @@ unsafe impl Sync for Service {}
 
 impl Service {
     /// An entry of the table.
-    pub const fn new(name: ServiceName, entry: extern "C" fn(u64, u64, u64, u64, u64, u64) -> !) -> Self {
+    pub const fn new(name: ServiceName, entry: unsafe extern "C" fn()) -> Self {
         Service { name: name.as_ptr(), length: name.len() as u64, entry }
     }
 }

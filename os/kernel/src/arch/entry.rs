@@ -1,14 +1,30 @@
 //! The ways into the kernel and out of it.
 //!
-//! Every thread's registers lie at the head of its [`crate::thread::Thread`], in the order in which hardware and the
-//! code below push them. While a thread runs, both the task state segment and the core's block hold the *end* of that
-//! area as the stack to switch to, so that an interrupt, a fault and a call all save straight into the thread, with
-//! no copy. The kernel itself then runs on the core's own stack, with interrupts off, and leaves by loading the
-//! registers of whichever thread it chose. A core with nothing to run waits inside the kernel; an interrupt there has
-//! nothing to save.
+//! Every thread's registers lie at the head of its [`crate::thread::Thread`]. An interrupt or fault saves all of them
+//! straight there: while a thread runs, the task state segment holds the *end* of that area as the stack to switch to.
+//!
+//! A call saves only where to go on, since a caller expects nothing else back ([`tactus_abi::call`]). What the saved
+//! registers hold is told by [`Registers::vector`]: for [`VECTOR_CALL`] and [`VECTOR_PASS`] only a few of them count, and
+//! on the way out every other register is cleared, so that nothing of another component, of an older interrupt or of
+//! the kernel is left in them.
+//!
+//! Invocation and return that nothing stands in the way of are done right here, without leaving the assembly: the same
+//! checks as in `call.rs`, which takes over as soon as one fails, and finds everything unchanged.
+//!
+//! `sysret` is safe since every `rip` that it is given is below [`super::paging::USER_END`]: it follows an instruction of
+//! a mapped page, or was checked when the image was read. Flags are the kernel's constant.
+//!
+//! The kernel itself runs on the core's own stack, with interrupts off, and leaves by loading the registers of whichever
+//! thread it chose. A core with nothing to run waits inside the kernel; an interrupt there has nothing to save.
 
-use crate::arch::percore::{CORE_KERNEL_STACK, CORE_REGS_END, CORE_SCRATCH};
+use super::percore::{Core, CORE_KERNEL_STACK, CORE_SCRATCH};
+use crate::component::{self, Component, Grant};
+use crate::thread::{Frame, Thread};
 use core::arch::global_asm;
+use core::mem::{offset_of, size_of};
+use tactus_abi::call::Call;
+use tactus_abi::layout::{MAX_GRANTS, MAX_INVOCATIONS};
+use tactus_abi::shared::Region;
 
 /// The registers of a thread, as saved on the way in.
 #[derive(Clone, Copy, Default)]
@@ -40,8 +56,10 @@ pub struct Registers {
     pub ss: u64,
 }
 
-/// Stands in [`Registers::vector`] for a call.
+/// Stands in [`Registers::vector`] for a call: `rip`, `rsp` and `rax` count.
 pub const VECTOR_CALL: u64 = 256;
+/// Stands in [`Registers::vector`] for a beginning or a return: `rdi`, `rsi` and `rdx` count as well.
+pub const VECTOR_PASS: u64 = 257;
 /// The core's timer.
 pub const VECTOR_TIMER: u64 = 0x40;
 /// Inter-core event.
@@ -51,10 +69,6 @@ pub const VECTOR_STOP: u64 = 0x42;
 /// Spurious interrupt of the local APIC.
 pub const VECTOR_SPURIOUS: u64 = 0xff;
 
-/// Code and stack selectors of user level.
-pub const USER_CODE: u64 = 0x2b;
-/// See [`USER_CODE`].
-pub const USER_DATA: u64 = 0x23;
 /// Flags of a new thread: interrupts on.
 pub const USER_FLAGS: u64 = 0x202;
 
@@ -96,21 +110,128 @@ global_asm!(
     pop rax
 .endm
 
-# A call by a thread.
+# A call by a thread: its number in rax, arguments in rdi, rsi, rdx, r10, r8, r9; where to go on in rcx.
 .global call_entry
 call_entry:
     swapgs
     mov gs:[{scratch}], rsp
-    mov rsp, gs:[{regs_end}]
-    push {user_data}
-    push qword ptr gs:[{scratch}]
-    push r11
-    push {user_code}
-    push rcx
-    push 0
-    push {vector_call}
-    push_general
+    cmp rax, {call_invoke}
+    je invoke
+    cmp rax, {call_return}
+    je give_back
+    cmp rax, {call_switch}
+    je switch
+    test rax, rax
+    jnz call_other
+    # The null call: rax is zero, everything else is as it was.
+    swapgs
+    sysretq
+
+# rbp: thread; rbx, r12: the caller's number and place; r15, r14: the target's; r13: the entry.
+invoke:
+    mov rbp, gs:[{current}]
+    movzx ebx, word ptr [rbp + {thread_component}]
+    cmp rdi, {max_grants}
+    jae call_other
+    imul r12, rbx, {component_bytes}
+    cmp byte ptr [r12 + {components} + {component_stopped}], 0
+    jne call_other
+    mov r14, rdi
+    shl r14, {grant_shift}
+    mov r13, [r12 + r14 + {components} + {component_grants} + {grant_entry}]
+    test r13, r13
+    jz call_other
+    movzx r15d, word ptr [r12 + r14 + {components} + {component_grants} + {grant_component}]
+    imul r14, r15, {component_bytes}
+    cmp byte ptr [r14 + {components} + {component_stopped}], 0
+    jne call_other
+    movzx r12d, byte ptr [rbp + {thread_depth}]
+    cmp r12d, {max_invocations}
+    jae call_other
+    # Nothing can fail from here on.
+    lea eax, [r12 + 1]
+    mov [rbp + {thread_depth}], al
+    lea r12, [r12 + r12 * 2]
+    mov [rbp + r12 * 8 + {thread_frames} + {frame_rip}], rcx
+    mov rax, gs:[{scratch}]
+    mov [rbp + r12 * 8 + {thread_frames} + {frame_rsp}], rax
+    mov [rbp + r12 * 8 + {thread_frames} + {frame_component}], bx
+    mov [rbp + {thread_component}], r15w
+    mov rdi, [rbp + {thread_caller}]
+    or rdi, gs:[{core_caller}]
+    or rdi, rbx
+    mov rsp, [rbp + {thread_fresh_stack}]
+    mov rax, [r14 + {components} + {component_space}]
+    cmp gs:[{space}], rax
+    je 1f
+    mov gs:[{space}], rax
+    mov cr3, rax
+1:  mov rcx, r13
+    mov r11d, {user_flags}
+    xor eax, eax
+    xor ebx, ebx
+    xor ebp, ebp
+    xor r12d, r12d
+    xor r13d, r13d
+    xor r14d, r14d
+    xor r15d, r15d
+    swapgs
+    sysretq
+
+# rbp: thread; rbx: its depth after the return; r12: place of the frame; r13, r14: the caller's number and place.
+give_back:
+    mov rbp, gs:[{current}]
+    movzx ebx, byte ptr [rbp + {thread_depth}]
+    sub ebx, 1
+    jc call_other
+    movzx r13d, word ptr [rbp + {thread_component}]
+    imul r14, r13, {component_bytes}
+    cmp byte ptr [r14 + {components} + {component_stopped}], 0
+    jne call_other
+    # Whoever leaves the scheduler while events wait for it is taken back (`call.rs`).
+    mov r12, gs:[{region}]
+    cmp qword ptr [r12 + {region_pending}], 0
+    jne call_other
+    lea r12, [rbx + rbx * 2]
+    movzx r13d, word ptr [rbp + r12 * 8 + {thread_frames} + {frame_component}]
+    imul r14, r13, {component_bytes}
+    cmp byte ptr [r14 + {components} + {component_stopped}], 0
+    jne call_other
+    # Nothing can fail from here on.
+    mov [rbp + {thread_depth}], bl
+    mov [rbp + {thread_component}], r13w
+    mov rcx, [rbp + r12 * 8 + {thread_frames} + {frame_rip}]
+    mov rsp, [rbp + r12 * 8 + {thread_frames} + {frame_rsp}]
+    mov rax, [r14 + {components} + {component_space}]
+    cmp gs:[{space}], rax
+    je 1f
+    mov gs:[{space}], rax
+    mov cr3, rax
+1:  xor eax, eax
+    xor edx, edx
+    jmp leave_clean
+
+# Saves where the caller goes on.
+.macro save_call
+    mov rbp, gs:[{current}]
+    mov [rbp + {thread_rip}], rcx
+    mov rcx, gs:[{scratch}]
+    mov [rbp + {thread_rsp}], rcx
+    mov qword ptr [rbp + {thread_vector}], {vector_call}
     mov rsp, gs:[{kernel_stack}]
+.endm
+
+# kernel_switch(thread, flags, time-out)
+switch:
+    save_call
+    call kernel_switch
+    jmp resume
+
+# kernel_call(a0, a1, a2, a3, a4): the number of the call is saved in rax.
+call_other:
+    save_call
+    mov [rbp + {thread_rax}], rax
+    mov rcx, r10
     call kernel_call
     jmp resume
 
@@ -141,7 +262,38 @@ trap_in_kernel:
 resume:
     test rax, rax
     jz 1f
-    mov rsp, rax
+    mov rbx, [rax + {vector}]
+    cmp ebx, {vector_call}
+    jb 2f
+    mov rcx, [rax + {rip}]
+    mov rsp, [rax + {rsp}]
+    jne 3f
+    mov rax, [rax + {rax}]
+    xor edi, edi
+    xor esi, esi
+    xor edx, edx
+    jmp leave_clean
+3:  mov rdi, [rax + {rdi}]
+    mov rsi, [rax + {rsi}]
+    mov rdx, [rax + {rdx}]
+    mov rax, [rax + {rax}]
+
+# rcx: where to go on; rsp: the stack there; rax, rdi, rsi and rdx are passed on.
+leave_clean:
+    mov r11d, {user_flags}
+    xor ebx, ebx
+    xor ebp, ebp
+    xor r8d, r8d
+    xor r9d, r9d
+    xor r10d, r10d
+    xor r12d, r12d
+    xor r13d, r13d
+    xor r14d, r14d
+    xor r15d, r15d
+    swapgs
+    sysretq
+
+2:  mov rsp, rax
     swapgs
     pop_general
     add rsp, 16
@@ -208,9 +360,47 @@ trap_table:
 .text
 "#,
     scratch = const CORE_SCRATCH,
-    regs_end = const CORE_REGS_END,
     kernel_stack = const CORE_KERNEL_STACK,
-    user_data = const USER_DATA,
-    user_code = const USER_CODE,
+    current = const offset_of!(Core, current),
+    region = const offset_of!(Core, region),
+    space = const offset_of!(Core, space),
+    core_caller = const offset_of!(Core, caller),
+    region_pending = const offset_of!(Region, event_pending),
+    call_invoke = const Call::Invoke as u64,
+    call_return = const Call::Return as u64,
+    call_switch = const Call::SwitchThread as u64,
+    max_grants = const MAX_GRANTS,
+    max_invocations = const MAX_INVOCATIONS,
+    components = sym component::COMPONENTS,
+    component_bytes = const size_of::<Component>(),
+    component_grants = const offset_of!(Component, grants),
+    component_stopped = const offset_of!(Component, stopped),
+    component_space = const offset_of!(Component, space),
+    grant_shift = const size_of::<Grant>().ilog2(),
+    grant_entry = const offset_of!(Grant, entry),
+    grant_component = const offset_of!(Grant, component),
+    thread_component = const offset_of!(Thread, component),
+    thread_depth = const offset_of!(Thread, depth),
+    thread_frames = const offset_of!(Thread, frames),
+    thread_caller = const offset_of!(Thread, caller),
+    thread_fresh_stack = const offset_of!(Thread, fresh_stack),
+    frame_rip = const offset_of!(Frame, rip),
+    frame_rsp = const offset_of!(Frame, rsp),
+    frame_component = const offset_of!(Frame, component),
+    thread_rax = const offset_of!(Thread, registers.rax),
+    thread_rip = const offset_of!(Thread, registers.rip),
+    thread_rsp = const offset_of!(Thread, registers.rsp),
+    thread_vector = const offset_of!(Thread, registers.vector),
+    vector = const offset_of!(Registers, vector),
+    rip = const offset_of!(Registers, rip),
+    rsp = const offset_of!(Registers, rsp),
+    rax = const offset_of!(Registers, rax),
+    rdi = const offset_of!(Registers, rdi),
+    rsi = const offset_of!(Registers, rsi),
+    rdx = const offset_of!(Registers, rdx),
+    user_flags = const USER_FLAGS,
     vector_call = const VECTOR_CALL,
 );
+
+// What the assembly above takes for granted: places are found by shifting, and by three words for a frame.
+const _: () = assert!(size_of::<Grant>().is_power_of_two() && size_of::<Frame>() == 24);

@@ -45,8 +45,9 @@ pub enum MapError {
     BadAddress,
 }
 
-/// An address space, by the physical address of its top table.
+/// An address space, by the physical address of its top table. Known to the entry code.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct AddressSpace(u64);
 
 impl AddressSpace {

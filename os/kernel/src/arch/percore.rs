@@ -11,10 +11,8 @@ use tactus_abi::shared::Region;
 pub const CORE_KERNEL_STACK: usize = 8;
 /// Offset of [`Core::scratch`].
 pub const CORE_SCRATCH: usize = 16;
-/// Offset of [`Core::registers_end`].
-pub const CORE_REGS_END: usize = 24;
 
-/// One core's block. The first four fields are known to the entry code by offset.
+/// One core's block. Known to the entry code.
 #[repr(C, align(64))]
 pub struct Core {
     /// This block's own address.
@@ -23,8 +21,6 @@ pub struct Core {
     pub kernel_stack: u64,
     /// A place to put one register.
     pub scratch: u64,
-    /// Upper end of the running thread's register area.
-    pub registers_end: u64,
     /// The running thread; null if the core idles.
     pub current: *mut Thread,
     /// The thread that the active upcall interrupted; null if it interrupted the idle core or none is active.
@@ -35,6 +31,8 @@ pub struct Core {
     pub region: *mut Region,
     /// The core's number.
     pub id: u64,
+    /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
+    pub caller: u64,
     /// Its APIC number.
     pub apic: u8,
     /// The address space that is loaded.
@@ -65,12 +63,12 @@ const UNUSED: Core = Core {
     this: core::ptr::null_mut(),
     kernel_stack: 0,
     scratch: 0,
-    registers_end: 0,
     current: core::ptr::null_mut(),
     interrupted: core::ptr::null_mut(),
     upcall: core::ptr::null_mut(),
     region: core::ptr::null_mut(),
     id: 0,
+    caller: 0,
     apic: 0,
     space: super::paging::AddressSpace::NONE,
     expiry: 0,
@@ -124,6 +122,7 @@ pub fn set_up(id: usize, apic: u8) {
     unsafe {
         (*core).this = core;
         (*core).id = id as u64;
+        (*core).caller = (id as u64) << 32;
         (*core).apic = apic;
         (*core).kernel_stack = kernel_stack(id);
         (*core).expiry = tactus_abi::call::NO_TIMEOUT;
