@@ -4,9 +4,11 @@
 //! uses up its budget. Below it stands the same as a list, ghosts in brackets. Times are rounded to the nearest unit;
 //! what the system's own work takes of a unit does not show.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use tactus_record::Kind;
 use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::{Duration, TaskId};
 
@@ -165,6 +167,30 @@ fn without_enforcement_the_worked_example_at_level_c_times_is_the_same() {
     assert!(text.contains("enforce"));
     let system = scratch.write("unenforced.toml", &text);
     both(&system, &["--duration", "200 ms"], &SEVEN, 20, "mc2-level-c.txt");
+}
+
+/// The budgets that the policy was set up with, by task: each is written down when it is filled.
+fn budgets(results: &Finished) -> BTreeMap<TaskId, Vec<u64>> {
+    let mut budgets = BTreeMap::<TaskId, Vec<u64>>::new();
+    for record in results.trace().cores.iter().flatten().filter(|record| record.kind == Kind::Replenish) {
+        budgets.entry(record.task.expect("a budget is a task's")).or_default().push(record.arg);
+    }
+    budgets.values_mut().for_each(|all| all.dedup());
+    budgets
+}
+
+#[test]
+fn simulator_and_machine_are_set_up_with_the_same_budgets_and_no_job_of_the_worked_example_exhausts_one() {
+    for system in ["examples/mc2-example.toml", "examples/avionics.toml"] {
+        let more = ["--duration", "200 ms"];
+        let [simulated, run] = [Finished::simulate(&file(system), &more), Finished::run(&file(system), &more)];
+        assert!(budgets(&simulated).len() >= 6);
+        assert_eq!(budgets(&simulated), budgets(&run), "{system}");
+        let exhausted = |results: &Finished| {
+            results.trace().cores.iter().flatten().filter(|record| record.kind == Kind::Exhausted).count()
+        };
+        assert_eq!((exhausted(&simulated), exhausted(&run)), (0, 0), "{system}");
+    }
 }
 
 /// The set of Liu and Layland's kind that rate-monotonic priorities cannot schedule and deadlines can, on core 0, and
