@@ -53,8 +53,11 @@ struct Fate {
     core: Option<CoreId>,
 }
 
+/// What happened to jobs on one core, in order.
+type Order = Vec<(Kind, TaskId, u32)>;
+
 /// The jobs of level A that were completed, and the order in which each core started and completed them.
-fn level_a(results: &Finished, cores: usize) -> (BTreeMap<(TaskId, u32), Fate>, Vec<Vec<(Kind, TaskId, u32)>>) {
+fn level_a(results: &Finished, cores: usize) -> (BTreeMap<(TaskId, u32), Fate>, Vec<Order>) {
     let is_a = |task: TaskId| task.index() < cores * A_PER_CORE;
     let trace = results.trace();
     let fates = tactus_trace::jobs(&trace).into_iter().filter(|job| is_a(job.task)).filter_map(|job| {
