@@ -5,9 +5,17 @@
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_rt::abi::shared::name_text;
-use tactus_rt::{calls, info, Job};
+use tactus_rt::{calls, info, Caller, Job};
 
-tactus_rt::component! { job: harm, services: [] }
+tactus_rt::component! { job: harm, services: [answer] }
+
+/// Something that may be called with anything.
+fn answer(caller: Caller, words: [u64; 5]) -> [u64; 2] {
+    // Not its own job: the scheduler must not believe it.
+    let ended = calls::invoke(0, words).is_ok_and(|[refused, _]| refused == 0);
+    assert!(!ended, "a service has ended the job of its client");
+    [caller.0, words.iter().fold(0, |sum, word| sum ^ word)]
+}
 
 /// The first jobs are honest, so that the harm is done in the middle of things.
 const HONEST_JOBS: u64 = 3;
@@ -44,12 +52,24 @@ fn harm(job: &Job) {
         "overflow-the-stack" => {
             black_box(recurse(1));
         }
-        "break-the-stack-pointer" => break_stack(),
+        "break-the-stack-pointer" => break_stack(0xffff_ffff_8011_2000),
         "loop-for-ever" => loop {
             black_box(0);
         },
+        "read-the-plan" => read(tactus_rt::abi::layout::PLAN),
+        "read-the-trace" => read(tactus_rt::abi::layout::TRACE),
+        "write-the-regions" => write(tactus_rt::abi::layout::REGIONS),
+        "read-descriptor-table" => privileged(11),
+        "breakpoint" => privileged(12),
+        "own-debug-exception" => privileged(13),
+        "odd-stack-pointer" => break_stack(1),
+        "jump-to-the-end" => jump(0x7fff_ffff_fffe),
+        "alignment-check" => privileged(14),
+        "backwards" => privileged(15),
+        "forbidden-calls" => forbidden_calls(),
+        "early-and-often" => early_and_often(),
         "give-up" => panic!("on purpose"),
-        "random-calls" => random_calls(job),
+        name if name.starts_with("random-calls") => random_calls(job),
         other => panic!("saboteur does not know {other}"),
     }
 }
@@ -88,6 +108,25 @@ fn privileged(which: u8) {
                 calls::null();
                 core::arch::asm!("pushfq", "and qword ptr [rsp], ~0x4000", "popfq", "ud2");
             }
+            11 => {
+                let mut table = [0_u8; 10];
+                core::arch::asm!("sgdt [{}]", in(reg) table.as_mut_ptr());
+                black_box(table);
+            }
+            12 => core::arch::asm!("int3"),
+            13 => core::arch::asm!(".byte 0xf1"),
+            14 => {
+                // The flag lets a kernel touch a component's memory: ours must not keep it.
+                core::arch::asm!("pushfq", "or qword ptr [rsp], 0x40000", "popfq");
+                calls::null();
+                core::arch::asm!("pushfq", "or qword ptr [rsp], 0x40000", "popfq", "ud2");
+            }
+            15 => {
+                // The kernel must not copy backwards because a component does.
+                core::arch::asm!("std");
+                calls::null();
+                core::arch::asm!("std", "2:", "pause", "dec {}", "jnz 2b", "cld", "ud2", inout(reg) 2_000_u64 => _);
+            }
             _ => core::arch::asm!("div {}", in(reg) 0_u64, inout("rax") 1_u64 => _, inout("rdx") 0_u64 => _),
         }
     }
@@ -99,7 +138,7 @@ fn recurse(depth: u64) -> u64 {
     recurse(depth + 1).wrapping_add(here[3])
 }
 
-fn break_stack() {
+fn break_stack(pointer: u64) {
     // SAFETY: as for `read`. A call with a stack pointer into the kernel must not make the kernel use it.
     unsafe {
         core::arch::asm!(
@@ -107,17 +146,47 @@ fn break_stack() {
             "xor eax, eax",
             "syscall",
             "push rax",
-            in(reg) 0xffff_ffff_8011_2000_u64,
+            in(reg) pointer,
             options(noreturn)
         )
     }
 }
 
-static RANDOM: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
+/// Calls that only others may make: each must be refused for the right reason, and nothing else may happen.
+fn forbidden_calls() {
+    use tactus_rt::abi::call::{Call, Error, IDLE};
+    let refused = |call: Call, words: [u64; 6], error: Error| {
+        assert_eq!(calls::raw(call as u64, words), error as u64);
+    };
+    refused(Call::Return, [0; 6], Error::NothingToReturn);
+    refused(Call::SwitchThread, [IDLE, 0, 0, 0, 0, 0], Error::NotScheduler);
+    refused(Call::SwitchThread, [0, 1, u64::MAX, 0, 0, 0], Error::NotScheduler);
+    refused(Call::Notify, [0; 6], Error::NotScheduler);
+    refused(Call::Text, [8, u64::from_le_bytes(*b"harmless"), 0, 0, 0, 0], Error::NotScheduler);
+    refused(Call::Finish, [0; 6], Error::NotScheduler);
+    for grant in [1, 2, 15, 16, 17, 1 << 8, 1 << 16, 1 << 32, (1 << 32) + 1, 1 << 60, 1 << 63, u64::MAX] {
+        refused(Call::Invoke, [grant, 0, 0, 0, 0, 0], Error::NotGranted);
+    }
+    for number in [8, 9, 255, 256, 1 << 32, (1 << 32) + 1, 1 << 61, u64::MAX] {
+        assert_eq!(calls::raw(number, [0; 6]), Error::BadCall as u64);
+    }
+}
 
-/// A xorshift generator: the same numbers in every run.
+/// Says again and again that its job is finished: its own right, and its own loss.
+fn early_and_often() {
+    for _ in 0..20 {
+        assert!(calls::invoke(0, [u64::MAX; 5]).is_ok());
+    }
+}
+
+static RANDOM: AtomicU64 = AtomicU64::new(0);
+
+/// A xorshift generator: the same numbers in every run, others in every component.
 fn random() -> u64 {
     let mut x = RANDOM.load(Ordering::Relaxed);
+    if x == 0 {
+        x = 0x9e37_79b9_7f4a_7c15 ^ u64::from(info().component) << 32;
+    }
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;
@@ -155,7 +224,7 @@ fn random_calls(job: &Job) {
                 continue;
             }
             if number == 1 && words[0] == 0 {
-                words[0] = 1;
+                words[0] = 1 + random() % 3;
             }
             black_box(calls::raw(number, words));
         }
