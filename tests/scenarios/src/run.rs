@@ -102,6 +102,13 @@ impl Finished {
         Trace::read(self.file("trace.bin")).expect("a run leaves a trace that can be read")
     }
 
+    /// Names of the components, by their numbers.
+    pub fn components(&self) -> Vec<String> {
+        let kept: serde_json::Value = serde_json::from_str(&self.text("run.json")).expect("run.json is JSON");
+        let names = kept["components"].as_array().expect("the components' names");
+        names.iter().map(|name| name.as_str().expect("a name").to_string()).collect()
+    }
+
     /// What the kernel counted on each core, as the console tells it.
     pub fn kernel(&self) -> Vec<Kernel> {
         Kernel::read(&self.log)

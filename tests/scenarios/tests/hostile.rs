@@ -1,0 +1,201 @@
+//! Components that do harm on purpose harm nobody else: every other task keeps its deadlines and bounds, the kernel goes
+//! on to the end, and whoever faulted is stopped and named, with what it did and where.
+
+use std::collections::BTreeMap;
+use tactus_record::{FaultKind, Kind};
+use tactus_scenarios::{file, Finished, Scratch};
+
+/// What a saboteur must be stopped for, and the address if it is known beforehand.
+type Expected = (&'static str, FaultKind, Option<u64>);
+
+const IN_HOSTILE: [Expected; 24] = [
+    ("dereference-null", FaultKind::Read, Some(0)),
+    ("read-the-kernel", FaultKind::Read, Some(0xffff_ffff_8010_9000)),
+    ("read-physical-memory", FaultKind::Read, Some(0xffff_8000_0010_0000)),
+    ("jump-into-the-kernel", FaultKind::Execute, Some(0xffff_ffff_8010_9000)),
+    ("jump-to-data", FaultKind::Execute, None),
+    ("write-own-code", FaultKind::Write, None),
+    ("write-the-clock", FaultKind::Write, Some(0x1001_0000)),
+    ("write-the-task-page", FaultKind::Write, None),
+    ("read-another-stack", FaultKind::Read, Some(0x7000_8000)),
+    // The processor tells no address, and no difference from a privileged instruction.
+    ("non-canonical-address", FaultKind::Privileged, None),
+    ("disable-interrupts", FaultKind::Privileged, None),
+    ("halt", FaultKind::Privileged, None),
+    ("load-page-table", FaultKind::Privileged, None),
+    ("write-port", FaultKind::Privileged, None),
+    ("write-model-register", FaultKind::Privileged, None),
+    ("software-interrupt", FaultKind::Privileged, None),
+    ("use-vector-registers", FaultKind::InvalidInstruction, None),
+    ("undefined-instruction", FaultKind::InvalidInstruction, None),
+    ("single-step", FaultKind::Other, None),
+    ("nested-task-flag", FaultKind::InvalidInstruction, None),
+    ("divide-by-zero", FaultKind::Arithmetic, None),
+    ("overflow-the-stack", FaultKind::StackOverflow, None),
+    ("break-the-stack-pointer", FaultKind::Write, Some(0xffff_ffff_8011_1ff8)),
+    ("give-up", FaultKind::Panic, None),
+];
+
+const BESIDE_LEVEL_A: [Expected; 10] = [
+    ("read-the-plan", FaultKind::Read, Some(0x2000_0000)),
+    ("read-the-trace", FaultKind::Read, Some(0x4000_0000)),
+    ("write-the-regions", FaultKind::Write, Some(0x1200_0000)),
+    ("read-descriptor-table", FaultKind::Privileged, None),
+    ("breakpoint", FaultKind::Privileged, None),
+    // The emulator knows this instruction for virtual machines only.
+    ("own-debug-exception", FaultKind::InvalidInstruction, None),
+    ("odd-stack-pointer", FaultKind::Write, Some(0xffff_ffff_ffff_fff9)),
+    ("jump-to-the-end", FaultKind::Execute, Some(0x7fff_ffff_fffe)),
+    ("alignment-check", FaultKind::InvalidInstruction, None),
+    ("backwards", FaultKind::InvalidInstruction, None),
+];
+
+/// The faults in the trace: by the name of the component, what it did and where.
+fn faults(run: &Finished) -> BTreeMap<String, Vec<(FaultKind, u64)>> {
+    let names = run.components();
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for record in run.trace().cores.iter().flatten().filter(|record| record.kind == Kind::Fault) {
+        let kind = FaultKind::from_u8(record.level).expect("a kind of fault");
+        found.entry(names[record.job as usize].clone()).or_default().push((kind, record.arg));
+    }
+    found
+}
+
+/// Those expected, and nobody else, faulted once each, as expected; and everything that a person reads names them.
+fn each_is_stopped_and_named(run: &Finished, expected: &[Expected]) {
+    let found = faults(run);
+    let stopped = run.summary.stopped();
+    let report = run.text("report.html");
+    for (name, kind, address) in expected {
+        let [(found_kind, found_address)] = found.get(*name).map_or(&[][..], Vec::as_slice) else {
+            panic!("{name} did not fault once but so: {:?}", found.get(*name))
+        };
+        assert_eq!(found_kind, kind, "{name}");
+        if let Some(address) = address {
+            assert_eq!(found_address, address, "{name}: {found_address:#x}");
+        }
+        let told = stopped.iter().find(|it| it.task.as_deref() == Some(*name)).expect("summary.json names it");
+        assert_eq!(run.components()[told.component as usize], *name);
+        assert_eq!(told.address, *found_address);
+        assert!(!told.fault.is_empty());
+        assert!(run.said.output.contains(&format!("({name}) was stopped: {} at {found_address:#x}", told.fault)));
+        assert!(report.contains(name), "report.html does not name {name}");
+        assert!(run.summary.task(name).removed(), "{name} goes on");
+    }
+    assert_eq!(found.len(), expected.len(), "others faulted: {:?}", found.keys());
+    assert_eq!(stopped.len(), expected.len());
+}
+
+/// Tasks whose name begins so missed nothing, finished what they could, and kept what they were promised.
+fn unharmed(run: &Finished, names: &[&str]) {
+    let mut count = 0;
+    for task in run.summary.tasks().filter(|task| names.iter().any(|name| task.name().starts_with(name))) {
+        let name = task.name();
+        assert_eq!(task.missed(), 0, "{name} missed deadlines");
+        assert!(task.completed() + 1 >= task.released() && task.completed() > 0, "{name} was held up");
+        assert!(task.worst_over_bound().is_none_or(|share| share <= 1.0), "{name} broke its bound");
+        assert!(!task.removed(), "{name} was removed");
+        count += 1;
+    }
+    assert!(count >= names.len());
+    assert!(run.log.trim_end().lines().last().is_some_and(|line| line.starts_with("verdict: ")), "{}", run.log);
+    assert!(
+        !run.log.contains("kernel fault") && !run.log.contains("kernel panic"),
+        "the kernel complained: {}",
+        run.log
+    );
+}
+
+#[test]
+fn saboteurs_are_stopped_and_named_and_harm_nobody() {
+    let run = Finished::run(&file("examples/hostile/hostile.toml"), &[]);
+    unharmed(&run, &["control-", "guidance-", "mission-"]);
+    each_is_stopped_and_named(&run, &IN_HOSTILE);
+    assert!(run.summary.kept(), "{}", run.said.output);
+    // Nothing forbidden was done by these; the first is held by its budget, in every period anew.
+    let endless = run.summary.task("loop-for-ever");
+    assert!(!endless.removed() && endless.json()["exhausted"].as_u64() >= Some(3));
+    assert!(!run.summary.task("random-calls").removed());
+    assert!(run.kernel().iter().map(|core| core.refused).sum::<u64>() > 10_000);
+}
+
+#[test]
+fn saboteurs_of_level_b_do_not_disturb_level_a_on_their_own_core() {
+    let run = Finished::run(&file("examples/hostile/beside-level-a.toml"), &[]);
+    assert!(run.summary.accepted() && run.summary.kept(), "{}", run.said.output);
+    unharmed(&run, &["control-", "guidance-", "forbidden-calls", "random-calls"]);
+    each_is_stopped_and_named(&run, &BESIDE_LEVEL_A);
+    assert!(run.summary.task("loop-for-ever").json()["exhausted"].as_u64() >= Some(3));
+    // Ending its jobs before their time is everybody's right: one job each time, no more.
+    assert!(run.summary.task("early-and-often").completed() >= 9);
+}
+
+#[test]
+fn a_service_that_faults_takes_none_of_its_clients_along() {
+    let run = Finished::run(&file("examples/hostile/service.toml"), &[]);
+    assert!(run.summary.accepted() && run.summary.kept(), "{}", run.said.output);
+    unharmed(&run, &["client", "visitor", "bystander"]);
+    // Client and visitor check each answer and give up at the first that is wrong.
+    let found = faults(&run);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["vault"], "the culprit is the service");
+    assert_eq!(found["vault"][0], (FaultKind::Write, 0));
+    let named = run.summary.stopped();
+    assert!(named.iter().all(|it| run.components()[it.component as usize] == "vault"));
+    assert_eq!(named[0].task.as_deref(), Some("client"), "it faulted in the client's call");
+    assert_eq!(named[1].task.as_deref(), Some("visitor"), "whoever else was inside is taken out");
+}
+
+/// A system of honest tasks and saboteurs under partitioned EDF, as many on each core as asked for.
+fn partitioned(folder: &Scratch, cores: usize, saboteurs: &[(&str, &str, &str)]) -> std::path::PathBuf {
+    let saboteur = file("examples/hostile/saboteur");
+    let mut text = format!(
+        "[system]\nname = \"hostile-{cores}\"\ncores = {cores}\nduration = \"500 ms\"\n\n\
+         [policy]\nkind = \"partitioned-edf\"\n"
+    );
+    for core in 0..cores {
+        text += &format!(
+            "\n[[task]]\nname = \"honest-{core}\"\ncore = {core}\nperiod = \"10 ms\"\nexecution = \"2 ms\"\n\
+             \n[[task]]\nname = \"slower-{core}\"\ncore = {core}\nperiod = \"50 ms\"\nexecution = \"10 ms\"\n"
+        );
+    }
+    for (place, (name, period, execution)) in saboteurs.iter().enumerate() {
+        let core = place % cores;
+        text += &format!(
+            "\n[[component]]\nname = \"{name}\"\ncrate = \"{}\"\n\n[[task]]\nname = \"{name}\"\ncore = {core}\n\
+             period = \"{period}\"\nexecution = \"{execution}\"\ncomponent = \"{name}\"\n",
+            saboteur.display()
+        );
+    }
+    folder.write("system.toml", &text)
+}
+
+#[test]
+fn on_one_core_a_loop_of_the_lowest_urgency_holds_up_nobody() {
+    let folder = Scratch::new("one-core");
+    let saboteurs = [
+        ("dereference-null", "40 ms", "200 us"),
+        ("overflow-the-stack", "40 ms", "200 us"),
+        ("disable-interrupts", "40 ms", "200 us"),
+        ("give-up", "40 ms", "200 us"),
+        // Loops from its fourth job on, with the latest deadline of all: whatever it does is done in idle time.
+        ("loop-for-ever", "120 ms", "1 ms"),
+    ];
+    let run = Finished::run(&partitioned(&folder, 1, &saboteurs), &["--duration", "470 ms"]);
+    unharmed(&run, &["honest-", "slower-"]);
+    let wanted = [IN_HOSTILE[0], IN_HOSTILE[10], IN_HOSTILE[21], IN_HOSTILE[23]];
+    each_is_stopped_and_named(&run, &wanted);
+    let endless = run.summary.task("loop-for-ever");
+    assert_eq!((endless.released(), endless.completed()), (4, 3));
+}
+
+#[test]
+fn on_eight_cores_a_saboteur_on_each_harms_nobody() {
+    let folder = Scratch::new("eight-cores");
+    let wanted =
+        [IN_HOSTILE[0], IN_HOSTILE[3], IN_HOSTILE[5], IN_HOSTILE[9], IN_HOSTILE[14], IN_HOSTILE[18], IN_HOSTILE[22]];
+    let mut saboteurs: Vec<_> = wanted.iter().map(|(name, ..)| (*name, "40 ms", "200 us")).collect();
+    saboteurs.push(("random-calls", "100 ms", "10 ms"));
+    let run = Finished::run(&partitioned(&folder, 8, &saboteurs), &[]);
+    unharmed(&run, &["honest-", "slower-", "random-calls"]);
+    each_is_stopped_and_named(&run, &wanted);
+}
