@@ -1,7 +1,7 @@
 //! `tactus test`: everything that must hold before a change is good, and nothing else.
 //!
 //! Each step is one line with its time; a step that fails shows the end of what it said. The last line, alone, is
-//! `N passed, N failed`: every test of cargo counts one, and so does every other step and every scenario.
+//! `N passed, N failed`: every test of cargo counts one, and so does every other step.
 
 use crate::arguments::{Test, TestKind};
 use crate::failure::{Failure, Outcome};
@@ -10,7 +10,7 @@ use crate::machine::watch::tail;
 use crate::place;
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -19,6 +19,10 @@ const TAIL_LINES: usize = 60;
 
 /// A step that cargo does: its kind and name, cargo's words, and variables of the environment.
 type Step = (TestKind, &'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+/// Whole systems, booted one after another.
+const SCENARIOS: [&str; 7] =
+    ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios", "--", "--test-threads=1"];
 
 /// How many tests went which way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,11 +48,13 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
     let mut count = Count::default();
 
-    let steps: [Step; 4] = [
+    let steps: [Step; 5] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
         (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
         (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
         (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+        // Optimised, so that what the front door has built is not built again; one machine at a time.
+        (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
     ];
     for (kind, name, words, variables) in steps {
         if !wanted(kind) {
@@ -61,16 +67,10 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         }
         let mut command = Command::new(&cargo);
         command.args(words).current_dir(&root).envs(variables.iter().copied());
-        count.add(step(name, command, kind == TestKind::Unit)?);
-    }
-    if wanted(TestKind::Scenarios) {
-        let myself = env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
-        for script in scenarios(&root.join("tests"))? {
-            let name = script.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let mut command = Command::new(&script);
-            command.current_dir(&root).env("TACTUS", &myself);
-            count.add(step(&name, command, false)?);
+        if kind == TestKind::Scenarios {
+            command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
         }
+        count.add(step(name, command, matches!(kind, TestKind::Unit | TestKind::Scenarios))?);
     }
     lines::put(&format!("{} passed, {} failed\n", count.passed, count.failed));
     Ok(Outcome::held_if(count.failed == 0))
@@ -105,20 +105,6 @@ fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure
         lines::put(&format!("{}\n{}\n", tail(&words, TAIL_LINES), tail(&shown, TAIL_LINES)));
     }
     Ok(count)
-}
-
-/// The scripts in the folder, in order of their names.
-fn scenarios(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |error: std::io::Error| Failure::Machine(format!("{}: {error}", folder.display()));
-    let mut scripts = Vec::new();
-    for entry in folder.read_dir().map_err(cannot)? {
-        let path = entry.map_err(cannot)?.path();
-        if path.extension().is_some_and(|extension| extension == "sh") {
-            scripts.push(path);
-        }
-    }
-    scripts.sort();
-    Ok(scripts)
 }
 
 fn has_part(cargo: &OsString, part: &str) -> bool {

@@ -1,0 +1,163 @@
+//! Components of the user's own: crates anywhere on disk are built into the image, call the services that they were
+//! granted and no others; and a crate that cannot be used is refused with words that help.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use tactus_scenarios::{file, tactus, Finished, Said, Scratch};
+
+/// A user's crate in the folder, with this program; nothing where there is none.
+fn user_crate(folder: &Scratch, name: &str, program: &str, source: &str) {
+    let runtime = file("os/rt");
+    folder.write(
+        &format!("{name}/Cargo.toml"),
+        &format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
+             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
+            runtime.display()
+        ),
+    );
+    folder.write(&format!("{name}/src/{program}"), source);
+}
+
+/// A system of one core with a component and a task of this name; more lines for the component.
+fn system(folder: &Scratch, name: &str, more: &str) -> PathBuf {
+    folder.write(
+        "system.toml",
+        &format!(
+            "[system]\nname = \"users\"\ncores = 1\nduration = \"100 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n\
+             [[component]]\nname = \"{name}\"\ncrate = \"{name}\"\n{more}\n\n[[task]]\nname = \"{name}\"\ncore = 0\n\
+             period = \"10 ms\"\nexecution = \"1 ms\"\ncomponent = \"{name}\"\n"
+        ),
+    )
+}
+
+const IDLE: &str = "#![no_std]\n#![no_main]\n\
+    tactus_rt::component! { job: idle, services: [] }\nfn idle(_: &tactus_rt::Job) {}\n";
+
+fn run(file: &Path) -> Said {
+    let out = file.with_file_name("out");
+    tactus(["run".as_ref(), file.as_os_str(), "--out".as_ref(), out.as_os_str()])
+}
+
+/// The run was refused as bad input, at a place in the system file, in these words.
+fn refused(said: &Said, words: &[&str]) {
+    let all = format!("{}{}", said.output, said.errors);
+    assert_eq!(said.status, 2, "{all}");
+    for word in words {
+        assert!(all.contains(word), "{word:?} is not said:\n{all}");
+    }
+    assert!(!all.contains("panicked"), "{all}");
+}
+
+#[test]
+fn the_control_loop_brings_the_cart_where_it_should_be_and_keeps_its_promises() {
+    let run = Finished::run(&file("examples/control-loop/control-loop.toml"), &[]);
+    assert!(run.summary.accepted() && run.summary.kept(), "{}", run.said.output);
+    assert_eq!(run.said.status, 0);
+    // The watch gives up if the cart is not where it should be.
+    assert_eq!(run.summary.stopped(), []);
+    for task in run.summary.tasks() {
+        assert_eq!(task.missed(), 0, "{}", task.name());
+    }
+    let watch = run.summary.task("watch");
+    assert_eq!((watch.released(), watch.completed()), (40, 40));
+    assert_eq!(run.summary.task("control").completed(), 200);
+}
+
+#[test]
+fn a_controller_that_pushes_the_wrong_way_is_found_out_by_the_watch() {
+    let folder = Scratch::new("wrong-way");
+    let example = file("examples/control-loop");
+    for part in ["plant", "controller", "watch"] {
+        let program = fs::read_to_string(example.join(part).join("src/main.rs")).expect("the example's program");
+        user_crate(
+            &folder,
+            part,
+            "main.rs",
+            &program.replace("60 * (TARGET - position)", "60 * (TARGET / 2 - position)"),
+        );
+    }
+    let text = fs::read_to_string(example.join("control-loop.toml")).expect("the example's system file");
+    let run = Finished::run(&folder.write("control-loop.toml", &text), &[]);
+    let stopped = run.summary.stopped();
+    assert_eq!(stopped.len(), 1);
+    assert_eq!(stopped[0].task.as_deref(), Some("watch"));
+    assert_eq!(run.components()[stopped[0].component as usize], "watch");
+}
+
+#[test]
+fn a_service_that_was_not_granted_does_not_exist() {
+    let folder = Scratch::new("stranger");
+    // The plant is in the image and serves others; the stranger was granted nothing.
+    user_crate(
+        &folder,
+        "stranger",
+        "main.rs",
+        "#![no_std]\n#![no_main]\nuse tactus_rt::{calls, grant, Error, Job};\n\
+         tactus_rt::component! { job: ask, services: [] }\n\
+         fn ask(_: &Job) {\n    assert_eq!(grant(\"sense\").call([0; 5]), Err(Error::NotGranted));\n\
+         \x20   for number in 1..100 { assert_eq!(calls::invoke(number, [0; 5]), Err(Error::NotGranted)); }\n}\n",
+    );
+    let plant = file("examples/control-loop/plant");
+    let plant = format!("\n[[component]]\nname = \"plant\"\ncrate = \"{}\"\nprovides = [\"sense\"]", plant.display());
+    let run = Finished::run(&system(&folder, "stranger", &plant), &[]);
+    assert_eq!(run.summary.stopped(), [], "every answer was the right one");
+    assert_eq!(run.summary.task("stranger").completed(), 10);
+    let counted: u64 = run.kernel().iter().map(|core| core.refused).sum();
+    assert_eq!(counted, 10 * 100, "and the kernel counted each");
+}
+
+#[test]
+fn a_crate_that_does_not_compile_is_refused_with_the_compilers_words() {
+    let folder = Scratch::new("no-rust");
+    user_crate(&folder, "broken", "main.rs", &format!("{IDLE}this is not Rust\n"));
+    refused(
+        &run(&system(&folder, "broken", "")),
+        &["system.toml:9", "error: expected", "main.rs:5", "could not be built"],
+    );
+}
+
+#[test]
+fn a_crate_without_a_program_is_refused() {
+    let folder = Scratch::new("library");
+    user_crate(&folder, "library", "lib.rs", "#![no_std]\n");
+    refused(&run(&system(&folder, "library", "")), &["system.toml:9", "library", "src/main.rs"]);
+}
+
+#[test]
+fn a_service_that_the_file_promises_and_the_program_lacks_is_refused() {
+    let folder = Scratch::new("no-service");
+    user_crate(&folder, "poor", "main.rs", IDLE);
+    refused(&run(&system(&folder, "poor", "provides = [\"riches\"]")), &["system.toml", "poor", "riches", "line 9"]);
+}
+
+#[test]
+fn a_crate_without_a_beginning_is_refused() {
+    let folder = Scratch::new("no-beginning");
+    user_crate(
+        &folder,
+        "empty",
+        "main.rs",
+        "#![no_std]\n#![no_main]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n",
+    );
+    refused(&run(&system(&folder, "empty", "")), &["system.toml", "empty"]);
+}
+
+#[test]
+fn the_page_on_components_shows_the_example_word_for_word() {
+    let page = fs::read_to_string(file("docs/components.md")).expect("the page is there");
+    let example = file("examples/control-loop");
+    let files =
+        ["plant/src/main.rs", "controller/src/main.rs", "watch/src/main.rs", "plant/Cargo.toml", "control-loop.toml"]
+            .map(|name| fs::read_to_string(example.join(name)).expect("a part of the example"));
+    let mut blocks = 0;
+    for block in page.split("```").skip(1).step_by(2) {
+        let Some((language, code)) = block.split_once('\n') else { continue };
+        if !["rust", "toml"].contains(&language.trim()) {
+            continue;
+        }
+        assert!(files.iter().any(|text| text.contains(code)), "not in the example:\n{code}");
+        blocks += 1;
+    }
+    assert!(blocks >= 4, "the page shows {blocks} blocks");
+}
