@@ -114,4 +114,13 @@ stored!(Info {
     system: Name,
     grants: [Name; MAX_GRANTS],
 });
-stored!(TaskCard { name: Name, component: Name, home: u64, thread: u64, promise: u64, bound: u64, deadline: u64, level: u64 });
+stored!(TaskCard {
+    name: Name,
+    component: Name,
+    home: u64,
+    thread: u64,
+    promise: u64,
+    bound: u64,
+    deadline: u64,
+    level: u64
+});
