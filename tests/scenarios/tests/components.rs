@@ -68,16 +68,16 @@ fn the_control_loop_brings_the_cart_where_it_should_be_and_keeps_its_promises() 
 fn a_controller_that_pushes_the_wrong_way_is_found_out_by_the_watch() {
     let folder = Scratch::new("wrong-way");
     let example = file("examples/control-loop");
-    for part in ["plant", "controller", "watch"] {
-        let program = fs::read_to_string(example.join(part).join("src/main.rs")).expect("the example's program");
-        user_crate(
-            &folder,
-            part,
-            "main.rs",
-            &program.replace("60 * (TARGET - position)", "60 * (TARGET / 2 - position)"),
-        );
-    }
+    let program = fs::read_to_string(example.join("controller/src/main.rs")).expect("the example's program");
+    let (right, wrong) = ("60 * (TARGET - position)", "60 * (TARGET / 2 - position)");
+    assert!(program.contains(right));
+    user_crate(&folder, "astray", "main.rs", &program.replace(right, wrong));
     let text = fs::read_to_string(example.join("control-loop.toml")).expect("the example's system file");
+    let mut text = text.replace("crate = \"controller\"", "crate = \"astray\"");
+    for part in ["plant", "watch"] {
+        let place = example.join(part);
+        text = text.replace(&format!("crate = \"{part}\""), &format!("crate = \"{}\"", place.display()));
+    }
     let run = Finished::run(&folder.write("control-loop.toml", &text), &[]);
     let stopped = run.summary.stopped();
     assert_eq!(stopped.len(), 1);
