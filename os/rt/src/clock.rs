@@ -5,24 +5,28 @@ use tactus_abi::shared::Clock;
 use tactus_time::Instant;
 
 /// How the clock is read. The same for all components and cores, fixed during a run.
+#[inline]
 pub fn clock() -> &'static Clock {
     // SAFETY: the kernel maps the page into every component, filled before the component runs, never written again.
     unsafe { &*(CLOCK as *const Clock) }
 }
 
 /// The time-stamp counter.
+#[inline]
 pub fn time_stamp() -> u64 {
     // SAFETY: reading the counter has no effect.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
 /// The point in time of a reading of the time-stamp counter; the start of the run for readings before it.
+#[inline]
 pub fn instant(time_stamp: u64) -> Instant {
     let clock = clock();
     Instant::from_nanos(nanos(clock, time_stamp.saturating_sub(clock.epoch)))
 }
 
 /// The reading of the time-stamp counter at a point in time, rounded up.
+#[inline]
 pub fn reading(instant: Instant) -> u64 {
     let clock = clock();
     let ticks = if clock.shift == 0 && clock.multiplier == 1 {
@@ -35,6 +39,7 @@ pub fn reading(instant: Instant) -> u64 {
     clock.epoch.saturating_add(ticks)
 }
 
+#[inline]
 fn nanos(clock: &Clock, ticks: u64) -> u64 {
     if clock.shift == 0 && clock.multiplier == 1 {
         return ticks;
@@ -43,11 +48,13 @@ fn nanos(clock: &Clock, ticks: u64) -> u64 {
 }
 
 /// Now.
+#[inline]
 pub fn now() -> Instant {
     instant(time_stamp())
 }
 
 /// Nanoseconds in so many ticks.
+#[inline]
 pub fn ticks_to_nanos(ticks: u64) -> u64 {
     nanos(clock(), ticks)
 }

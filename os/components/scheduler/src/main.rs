@@ -22,7 +22,7 @@ use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{PAGE, REGIONS, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
-use tactus_rt::time::CoreId;
+use tactus_rt::time::{CoreId, CoreSet, Instant};
 use tactus_rt::{calls, clock, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
@@ -66,64 +66,92 @@ fn take_events(region: *mut Region) -> u64 {
     }
 }
 
+/// A look at the clock.
+#[derive(Clone, Copy)]
+struct Look {
+    /// The reading of the time-stamp counter.
+    stamp: u64,
+    /// The point in time that it means.
+    now: Instant,
+}
+
+impl Look {
+    fn take() -> Look {
+        let stamp = clock::time_stamp();
+        Look { stamp, now: clock::instant(stamp) }
+    }
+}
+
 /// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
-fn decide(core: u8, completed: bool, flags: u64) {
+fn decide(core: u8, mut completed: bool, flags: u64) {
     let region = region(core);
-    let mut completed = completed;
+    let mut removed = false;
     loop {
-        let events = take_events(region);
+        let mut events = take_events(region);
         if events & event::START != 0 {
             start::start(core);
         }
-        let begun = clock::time_stamp() >= clock::clock().epoch;
-        let Some(state) = core_state(core).filter(|_| begun) else {
+        let Some(state) = core_state(core).filter(|state| state.started || begun()) else {
             sleep_until_start(region, flags);
             continue;
         };
-        if !state.started {
-            state.started = true;
-            step(state, Event::Start, EntryReason::Start);
-        }
         if events & event::FAULT != 0 {
-            fault(state, region);
+            removed |= fault(state, region);
         }
-        if completed {
-            completed = false;
-            step(state, Event::Complete, EntryReason::Complete);
-        }
-        if events & event::NOTIFY != 0 {
-            step(state, Event::Notify, EntryReason::Notify);
-        }
-        // An older time-out may come when what it was for has been handled: then nothing is due.
-        if events & event::TIMER != 0 && clock::now() >= state.time_out() {
-            step(state, Event::Timer, EntryReason::Timer);
+        let mut look = Look::take();
+        while !state.ended {
+            let (event, reason) = if !state.started {
+                state.started = true;
+                (Event::Start, EntryReason::Start)
+            } else if removed {
+                removed = false;
+                (Event::Remove, EntryReason::Fault)
+            } else if completed {
+                completed = false;
+                (Event::Complete, EntryReason::Complete)
+            } else if events & event::NOTIFY != 0 {
+                events &= !event::NOTIFY;
+                (Event::Notify, EntryReason::Notify)
+            } else if events & event::TIMER != 0 && look.now >= state.time_out() {
+                // An older time-out may come when what it was for has been handled: then nothing is due.
+                events &= !event::TIMER;
+                (Event::Timer, EntryReason::Timer)
+            } else {
+                break;
+            };
+            look = step(state, event, reason, look);
         }
         if state.ended && !state.told {
             state.told = true;
             verdict::end();
         }
-        if dispatch(state, core, region, flags) {
-            return;
+        match dispatch(state, core, region, flags, look.now) {
+            Dispatched::Taken => return,
+            Dispatched::Refused => {}
+            Dispatched::Stopped => removed = true,
         }
     }
 }
 
-/// One call of the policy. When the run is over, marks the core as ended instead.
-fn step(state: &mut CoreState, event: Event, reason: EntryReason) {
-    if state.ended {
-        return;
-    }
-    let stamp = clock::time_stamp();
-    let now = clock::instant(stamp);
-    if now >= system().end {
+/// Whether the run has begun.
+fn begun() -> bool {
+    clock::time_stamp() >= clock::clock().epoch
+}
+
+/// One call of the policy, with one look at the clock; gives the look after it. When the run is over, marks the core as
+/// ended instead.
+#[inline(always)]
+fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) -> Look {
+    let system = system();
+    if look.now >= system.end {
         state.ended = true;
-        state.ring.end(now);
-        return;
+        state.ring.end(look.now);
+        return look;
     }
     let running = state.decision.run;
     let expiry = if reason == EntryReason::Timer { state.time_out().as_nanos() } else { 0 };
     state.ring.record(Record {
-        time: now,
+        time: look.now,
         arg: expiry,
         job: 0,
         task: running.map(|r| r.task),
@@ -133,9 +161,10 @@ fn step(state: &mut CoreState, event: Event, reason: EntryReason) {
         ticket: 0,
     });
     let CoreState { policy, ring, counts, .. } = state;
-    let decision = system().scheduler.handle(policy, now, event, &mut verdict::Counting { ring, counts });
+    let decision = system.scheduler.handle(policy, look.now, event, &mut verdict::Counting { ring, counts });
+    let after = Look::take();
     state.ring.record(Record {
-        time: clock::now(),
+        time: after.now,
         arg: decision.timer.as_nanos(),
         job: decision.run.map_or(0, |r| r.job),
         task: decision.run.map(|r| r.task),
@@ -145,8 +174,17 @@ fn step(state: &mut CoreState, event: Event, reason: EntryReason) {
         ticket: decision.ticket,
     });
     state.decision = decision;
-    publish(&decision, stamp);
-    for other in decision.notify.iter() {
+    publish(&decision, look.stamp);
+    if !decision.notify.is_empty() {
+        notify(decision.notify);
+    }
+    after
+}
+
+/// Sends an inter-core event to each of these cores.
+#[inline(never)]
+fn notify(cores: CoreSet) {
+    for other in cores.iter() {
         // A core that does not exist cannot be named: the policy was made for this number of cores.
         let _ = calls::notify(other.0);
     }
@@ -158,19 +196,18 @@ fn publish(decision: &Decision, stamp: u64) {
     let task = &system().setup.tasks[running.task.index()];
     let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
     // SAFETY: the task's page, mapped writable here; its thread does not run now, since this core is in the scheduler
-    // and no other core has the thread.
+    // and no other core has the thread. Field by field: the whole would go through the stack.
     unsafe {
-        page.write_volatile(TaskPage {
-            job: running.job.into(),
-            charged: running.charged.as_nanos(),
-            since: stamp,
-            release: (task.offset + task.period * u64::from(running.job)).as_nanos(),
-        });
+        addr_of_mut!((*page).job).write_volatile(running.job.into());
+        addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
+        addr_of_mut!((*page).since).write_volatile(stamp);
+        addr_of_mut!((*page).release).write_volatile((task.offset + task.period * u64::from(running.job)).as_nanos());
     }
 }
 
-/// A component was stopped while this core ran one of its threads.
-fn fault(state: &mut CoreState, region: *mut Region) {
+/// A component was stopped while this core ran one of its threads. Whether that thread is lost.
+#[cold]
+fn fault(state: &mut CoreState, region: *mut Region) -> bool {
     // SAFETY: as in `take_events`; written before the event was posted.
     let fault = unsafe { addr_of!((*region).fault).read_volatile() };
     let task = system().task_of(fault.thread);
@@ -184,38 +221,45 @@ fn fault(state: &mut CoreState, region: *mut Region) {
         core: CoreId(state.core),
         ticket: fault.survives as u32,
     });
-    if fault.survives == 0 {
-        step(state, Event::Remove, EntryReason::Fault);
-    }
+    fault.survives == 0
 }
 
-/// Gives the core to what was decided; whether the kernel took it.
-fn dispatch(state: &mut CoreState, core: u8, region: *mut Region, flags: u64) -> bool {
+/// What became of a dispatch.
+enum Dispatched {
+    /// The kernel took it, and the core has come back since.
+    Taken,
+    /// Something happened in between: decide again.
+    Refused,
+    /// The thread can never run again.
+    Stopped,
+}
+
+/// Gives the core to what was decided. `now` is when this core last looked at the clock.
+#[inline(always)]
+fn dispatch(state: &CoreState, core: u8, region: *mut Region, flags: u64, now: Instant) -> Dispatched {
     let (thread, timeout) = if state.ended {
         (IDLE, NO_TIMEOUT)
     } else {
         let thread = state.decision.run.map_or(IDLE, |r| system().thread_of(r.task));
         (thread, clock::reading(state.time_out()))
     };
-    state.ring.look(clock::now());
+    state.ring.look(now);
     loop {
         // SAFETY: as in `take_events`.
         unsafe { addr_of_mut!((*region).next_thread).write_volatile(thread) };
         match calls::switch_thread(thread, flags, timeout) {
-            Ok(()) => return true,
+            Ok(()) => return Dispatched::Taken,
             // The thread's last core has not saved it yet; it will within its own dispatch.
             Err(Error::Busy) => core::hint::spin_loop(),
-            Err(Error::Again) => return false,
-            Err(Error::ThreadStopped) => {
-                step(state, Event::Remove, EntryReason::Fault);
-                return false;
-            }
+            Err(Error::Again) => return Dispatched::Refused,
+            Err(Error::ThreadStopped) => return Dispatched::Stopped,
             Err(_) => panic!("core {core}: the kernel refuses a thread of this scheduler"),
         }
     }
 }
 
 /// Sleeps until the run begins or an event comes.
+#[cold]
 fn sleep_until_start(region: *mut Region, flags: u64) {
     // SAFETY: as in `take_events`.
     unsafe { addr_of_mut!((*region).next_thread).write_volatile(IDLE) };

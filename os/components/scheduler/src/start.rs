@@ -13,6 +13,7 @@ use tactus_rt::time::{CoreSet, Instant};
 const END_BAD_PLAN: u8 = 0x74;
 
 /// Sets up (core 0) or waits for it (others).
+#[cold]
 pub fn start(core: u8) {
     if core != 0 {
         while !is_ready() {

@@ -27,14 +27,13 @@ impl System {
         unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, self.setup.tasks.len()) }
     }
 
-    /// The thread that runs the task's jobs.
+    /// The thread that runs the task's jobs: threads of tasks follow those of the cores in the order of the tasks.
     pub fn thread_of(&self, task: TaskId) -> u64 {
-        self.cards()[task.index()].thread
+        (self.setup.cores + task.index()) as u64
     }
 
     /// The task whose jobs the thread runs.
     pub fn task_of(&self, thread: u64) -> Option<TaskId> {
-        // Threads of tasks follow those of the cores in the order of the tasks.
         let index = (thread as usize).checked_sub(self.setup.cores)?;
         (index < self.setup.tasks.len()).then_some(TaskId(index as u16))
     }

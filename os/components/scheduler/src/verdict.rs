@@ -65,6 +65,7 @@ const PROMISES_HELD: u8 = 0x10;
 const PROMISE_BROKEN: u8 = 0x11;
 
 /// This core has ended. The last one tells the verdict and ends the run; the others return and sleep.
+#[cold]
 pub fn end() {
     let cores = system().setup.cores;
     if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
