@@ -216,7 +216,7 @@ pub struct Bench {
     /// What to measure
     #[arg(value_name = "kernel|memory")]
     pub what: BenchKind,
-    /// Add the figures of `kernel` to docs/measured/: a line to history.jsonl, and kernel.md anew
+    /// Write the figures to docs/measured/: kernel.md or memory.md anew, and a line for `kernel` to history.jsonl
     #[arg(long)]
     pub keep: bool,
 }

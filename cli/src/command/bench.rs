@@ -16,6 +16,6 @@ use crate::failure::{Failure, Outcome};
 pub fn bench(arguments: &Bench) -> Result<Outcome, Failure> {
     match arguments.what {
         BenchKind::Kernel => kernel::kernel(arguments.keep),
-        BenchKind::Memory => memory::memory(),
+        BenchKind::Memory => memory::memory(arguments.keep),
     }
 }

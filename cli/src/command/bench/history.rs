@@ -92,10 +92,16 @@ pub fn commit() -> String {
     format!("{commit}{}", if changed.is_some_and(|changed| changed.is_empty()) { "" } else { "+" })
 }
 
-/// Adds the entry to the history. Where it lies.
-pub fn keep(entry: &Entry) -> Result<PathBuf, Failure> {
+/// Where measurements are kept.
+pub fn folder() -> Result<PathBuf, Failure> {
     let folder = place::root()?.join("docs/measured");
     create_dir_all(&folder).map_err(machine)?;
+    Ok(folder)
+}
+
+/// Adds the entry to the history. Where it lies.
+pub fn keep(entry: &Entry) -> Result<PathBuf, Failure> {
+    let folder = folder()?;
     let mut file = OpenOptions::new().create(true).append(true).open(folder.join("history.jsonl")).map_err(machine)?;
     let line = serde_json::to_string(entry).map_err(machine)?;
     writeln!(file, "{line}").map_err(machine)?;

@@ -2,7 +2,7 @@
 
 use super::books::{physical, spaces, symbol, translate, used};
 use super::guest::{self, machine};
-use super::history::Sections;
+use super::history::{self, Sections};
 use super::systems;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
@@ -11,8 +11,34 @@ use std::fs;
 /// The kinds of user stack, as the table names them.
 const KINDS: [&str; 3] = ["scheduler", "built-in workload", "user's component"];
 
-/// Runs a system of 4 cores and 120 tasks and tells.
-pub fn memory() -> Result<Outcome, Failure> {
+/// What the page begins with.
+const HEAD: &str =
+    "# How much memory kernel and components take\n\nMade by `./tactus bench memory --keep`: 4 cores, 120 \
+    tasks of all levels under MC². Stacks are full of zeros at first; a stack counts as used down to its deepest word \
+    that is not zero.\n";
+
+/// Tables for a person, and for the page.
+#[derive(Default)]
+struct Tables {
+    page: String,
+}
+
+impl Tables {
+    fn add(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        lines::put(&lines::table(head, rows));
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        self.page.push('\n');
+        self.page.push_str(&line(head.to_vec()));
+        self.page.push_str(&line(head.iter().map(|_| "---").collect()));
+        for row in rows {
+            self.page.push_str(&line(row.iter().map(String::as_str).collect()));
+        }
+    }
+}
+
+/// Runs a system of 4 cores and 120 tasks and tells; with `keep` writes `docs/measured/memory.md`.
+pub fn memory(keep: bool) -> Result<Outcome, Failure> {
+    let mut tables = Tables::default();
     let programs = guest::programs()?;
     let kernel = fs::read(guest::program(&programs, "tactus-kernel")?).map_err(machine)?;
     let elf = object::File::parse(&*kernel).map_err(machine)?;
@@ -20,20 +46,19 @@ pub fn memory() -> Result<Outcome, Failure> {
     let ran = guest::run(&programs, &(text, components.clone()), None)?;
 
     let kib = |bytes: u64| format!("{:.1}", bytes as f64 / 1024.0);
-    let parts = Sections::of(&elf);
-    let rows = [("text", parts.text), ("rodata", parts.rodata), ("data", parts.data), ("bss", parts.bss)]
+    let sections = Sections::of(&elf);
+    let rows = [("text", sections.text), ("rodata", sections.rodata), ("data", sections.data), ("bss", sections.bss)]
         .map(|(name, bytes)| vec![name.to_string(), kib(bytes)]);
-    lines::put(&lines::table(&["kernel", "KiB"], &rows));
-    let mut tables = Vec::new();
+    tables.add(&["kernel", "KiB"], &rows);
+    let mut parts = Vec::new();
     for name in ["THREADS", "COMPONENTS", "CORES", "KERNEL_STACKS", "FAULT_STACKS", "INTERRUPTS"] {
         if let Some((_, size)) = symbol(&elf, name) {
-            tables.push(vec![name.to_lowercase().replace('_', " "), kib(size)]);
+            parts.push(vec![name.to_lowercase().replace('_', " "), kib(size)]);
         }
     }
-    lines::put(&lines::table(&["of it", "KiB"], &tables));
-    for line in ran.said.lines().filter(|line| line.contains("KiB in use")) {
-        lines::line("booted", line);
-    }
+    tables.add(&["of it", "KiB"], &parts);
+    let booted = ran.said.lines().find(|line| line.contains("KiB in use")).unwrap_or_default();
+    lines::line("booted", booted);
 
     let lost = || Failure::Machine("the address spaces are not where the kernel should have put them".to_string());
     let tops = spaces(&ran.memory, &elf).filter(|tops| tops.len() == ran.facts.components.len()).ok_or_else(lost)?;
@@ -70,6 +95,12 @@ pub fn memory() -> Result<Outcome, Failure> {
     for (name, (bytes, size, whose)) in KINDS.iter().zip(most) {
         rows.push(vec![name.to_string(), bytes.to_string(), size.to_string(), whose]);
     }
-    lines::put(&lines::table(&["stack", "bytes used at most", "of", "by"], &rows));
+    tables.add(&["stack", "bytes used at most", "of", "by"], &rows);
+    if keep {
+        let folder = history::folder()?;
+        let text = format!("{HEAD}\nAfter start-up: `{booted}`\n{}", tables.page);
+        fs::write(folder.join("memory.md"), text).map_err(machine)?;
+        lines::line("kept", folder.display());
+    }
     Ok(Outcome::Held)
 }
