@@ -247,6 +247,12 @@ trap_common:
     mov rsp, gs:[{kernel_stack}]
     call kernel_trap
     jmp resume
+
+# A double fault, a machine check or a non-maskable interrupt, on a stack of its own: the end, wherever it came from.
+trap_fatal:
+    test byte ptr [rsp + 24], 3
+    jz trap_in_kernel
+    swapgs
 trap_in_kernel:
     mov rdi, [rsp]
     mov rsi, [rsp + 8]
@@ -309,7 +315,11 @@ trap_\vector:
     push 0
     .endif
     push \vector
+    .if \vector == 2 || \vector == 8 || \vector == 18
+    jmp trap_fatal
+    .else
     jmp trap_common
+    .endif
 .endm
 trap_entry 0, 0
 trap_entry 1, 0
