@@ -52,7 +52,7 @@ pub struct Core {
     pub descriptors: Descriptors,
 }
 
-const STACK_BYTES: usize = 16 * 1024;
+const STACK_BYTES: usize = 8 * 1024;
 
 #[repr(C, align(16))]
 struct Stack(#[allow(dead_code)] [u8; STACK_BYTES]);
