@@ -1,11 +1,10 @@
 //! The calls. Each checks in the order in which its failures are listed, and does a bounded amount of work.
 
-use crate::arch::entry::Registers;
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, serial};
 use crate::component;
-use crate::dispatch::{begin_upcall, charge, post, resume_thread, run, run_with_timer, sleep};
+use crate::dispatch::{begin_upcall, charge, leave_kernel, post, run, run_with_timer, sleep};
 use crate::fault;
 use crate::thread::{self, Role, Thread};
 use tactus_abi::call::{Call, Error, IDLE, SWITCH_UPCALL_DONE};
@@ -25,10 +24,10 @@ fn entered() -> (&'static mut Core, &'static mut Thread) {
     }
 }
 
-/// A thread called, and it is none of the calls that the entry code does alone: its number is saved in `rax`. Returns
-/// the registers to go on with.
+/// A thread called, and it is none of the calls that the entry code does alone: its number is saved in `rax`. Whoever
+/// is the core's current thread afterwards goes on.
 #[no_mangle]
-extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> *const Registers {
+extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     let (core, thread) = entered();
     if component::get(thread.component).is_stopped() {
         return fault::caller_stopped(core);
@@ -38,7 +37,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> *const
         Some(Call::Return) => match give_back(core, thread, [a0, a1]) {
             Ok(()) if component::get(thread.component).is_stopped() => return fault::caller_stopped(core),
             Ok(()) if events_wait(core, thread) => return post(core, 0),
-            Ok(()) => return resume_thread(core, thread),
+            Ok(()) => return leave_kernel(core),
             Err(error) => Err(error),
         },
         Some(Call::Notify) => notify(thread, a0),
@@ -53,11 +52,11 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> *const
     answer(core, thread, result)
 }
 
-/// `(thread, flags, time-out)`: a thread asked for a dispatch. Returns the registers to go on with.
+/// `(thread, flags, time-out)`: a thread asked for a dispatch.
 ///
 /// Whatever is rare is a function of its own that this one ends in, so that this one needs no stack.
 #[no_mangle]
-extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) -> *const Registers {
+extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
     let (core, caller) = entered();
     let Some(depth) = component::get(caller.component).scheduler_depth else {
         return answer(core, caller, Err(Error::NotScheduler));
@@ -79,7 +78,7 @@ extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) -> *const Reg
     };
     if core::ptr::eq(target, caller) {
         caller.registers.rax = Error::None as u64;
-        return run_with_timer(core, caller, timeout);
+        return run_with_timer(core, timeout);
     }
     // SAFETY: the fields read here are written during set-up only.
     let (scheduler, role) = unsafe { ((*target).scheduler(depth), (*target).role) };
@@ -107,7 +106,7 @@ extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) -> *const Reg
 /// The thread wanted is still on another core. That core may be waiting for a thread of this one, so none is kept
 /// here: what the upcall interrupted is given up, and a task's thread makes room for the upcall, which tries again.
 #[inline(never)]
-fn wait_empty_handed(core: &mut Core, caller: &mut Thread) -> *const Registers {
+fn wait_empty_handed(core: &mut Core, caller: &mut Thread) {
     if caller.role == Role::Upcall {
         release_interrupted(core, core::ptr::null_mut());
         return answer(core, caller, Err(Error::Busy));
@@ -120,13 +119,7 @@ fn wait_empty_handed(core: &mut Core, caller: &mut Thread) -> *const Registers {
 
 /// The rest of a dispatch where the target is inside a component that was stopped.
 #[cold]
-fn switch_out_of_stopped(
-    core: &mut Core,
-    caller: &mut Thread,
-    target: &mut Thread,
-    done: bool,
-    timeout: u64,
-) -> *const Registers {
+fn switch_out_of_stopped(core: &mut Core, caller: &mut Thread, target: &mut Thread, done: bool, timeout: u64) {
     if target.stopped || !unwind(target) {
         target.release();
         return answer(core, caller, Err(Error::ThreadStopped));
@@ -137,14 +130,14 @@ fn switch_out_of_stopped(
 
 /// The rest of a dispatch that leaves the core idle.
 #[inline(never)]
-fn switch_to_nobody(core: &mut Core, caller: &mut Thread, done: bool, timeout: u64) -> *const Registers {
+fn switch_to_nobody(core: &mut Core, caller: &mut Thread, done: bool, timeout: u64) {
     leave(core, caller, done, core::ptr::null_mut());
     sleep(core, timeout)
 }
 
 /// The caller goes on with the result of its call.
 #[inline(never)]
-fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) -> *const Registers {
+fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) {
     thread.registers.rax = match result {
         Ok(()) => Error::None as u64,
         Err(error) => {
@@ -154,7 +147,7 @@ fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) -> *c
             error as u64
         }
     };
-    resume_thread(core, thread)
+    leave_kernel(core);
 }
 
 /// `(grant, a0, a1, a2, a3, a4)`: why the entry code did not do it, which makes the same checks.

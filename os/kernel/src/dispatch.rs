@@ -1,7 +1,6 @@
 //! Giving the core to a thread, charging time, posting events to the scheduler.
 
 use crate::arch::apic;
-use crate::arch::entry::Registers;
 use crate::arch::paging::AddressSpace;
 use crate::arch::percore::Core;
 use crate::arch::port::time_stamp;
@@ -39,43 +38,33 @@ pub fn charge(core: &mut Core, current: &mut Thread) {
 /// Gives the core to a thread, which the caller has taken for this core, until a time-out. Whoever had the core is
 /// charged.
 #[inline(always)]
-pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) -> *const Registers {
+pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
     core.current = thread;
     core.descriptors.set_save_area(thread.registers_end());
     core.enter_space(component::get(thread.component).space);
     if timeout != core.expiry || crate::turn() != 0 {
-        return run_with_timer(core, thread, timeout);
+        return run_with_timer(core, timeout);
     }
-    resume_thread(core, thread)
+    leave_kernel(core);
 }
 
 /// The rest of [`run`] where the timer has to be set.
 #[inline(never)]
-pub fn run_with_timer(core: &mut Core, thread: &Thread, timeout: u64) -> *const Registers {
+pub fn run_with_timer(core: &mut Core, timeout: u64) {
     core.expiry = timeout;
     start_timer(core);
-    resume_thread(core, thread)
+    leave_kernel(core);
 }
 
 /// Gives the core to nobody until the time-out. Whoever had the core is charged.
-pub fn sleep(core: &mut Core, timeout: u64) -> *const Registers {
-    core.expiry = timeout;
+pub fn sleep(core: &mut Core, timeout: u64) {
     core.current = core::ptr::null_mut();
-    start_timer(core);
-    leave_kernel(core);
-    core::ptr::null()
+    run_with_timer(core, timeout);
 }
 
-/// Goes on with the running thread.
+/// The core's current thread goes on, or none: notes when the kernel is left, and the longest stretch in it.
 #[inline(always)]
-pub fn resume_thread(core: &mut Core, thread: &Thread) -> *const Registers {
-    leave_kernel(core);
-    &raw const thread.registers
-}
-
-/// Notes when the kernel is left, and the longest stretch in it.
-#[inline(always)]
-fn leave_kernel(core: &mut Core) {
+pub fn leave_kernel(core: &mut Core) {
     core.left = time_stamp();
     let stretch = core.left.wrapping_sub(core.entered);
     // SAFETY: the region is the kernel's and this core's.
@@ -88,7 +77,7 @@ fn leave_kernel(core: &mut Core) {
 /// Posts events to the core's scheduler. If the scheduler is running on this core it will find them before its next
 /// dispatch succeeds, and goes on; otherwise its upcall takes the core.
 #[inline]
-pub fn post(core: &mut Core, events: u64) -> *const Registers {
+pub fn post(core: &mut Core, events: u64) {
     // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
     let region = unsafe { &mut *core.region };
     region.events |= events;
@@ -96,7 +85,7 @@ pub fn post(core: &mut Core, events: u64) -> *const Registers {
     // SAFETY: the running thread is this core's.
     if let Some(current) = unsafe { core.current.as_mut() } {
         if component::get(current.component).scheduler_depth.is_some() {
-            return resume_thread(core, current);
+            return leave_kernel(core);
         }
         charge(core, current);
     } else {
@@ -108,7 +97,7 @@ pub fn post(core: &mut Core, events: u64) -> *const Registers {
 
 /// Gives the core to the upcall of its scheduler, which begins anew. Whoever had the core is charged.
 #[inline(always)]
-pub fn begin_upcall(core: &mut Core) -> *const Registers {
+pub fn begin_upcall(core: &mut Core) {
     // SAFETY: the upcall is this core's.
     let upcall = unsafe { &mut *core.upcall };
     upcall.active = true;

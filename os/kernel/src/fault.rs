@@ -1,21 +1,22 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
-use crate::arch::entry::{Registers, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
+use crate::arch::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, paging};
 use crate::call::unwind;
 use crate::component;
-use crate::dispatch::{charge, end_turn, post, resume_thread, start_timer};
+use crate::dispatch::{charge, end_turn, leave_kernel, post, start_timer};
 use crate::say;
 use crate::thread::Thread;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{event, name_text, Fault};
 use tactus_record::FaultKind;
 
-/// An interrupt or fault at user level; the thread's registers are saved. Returns the registers to go on with.
+/// An interrupt or fault at user level; the thread's registers are saved. Whoever is the core's current thread afterwards
+/// goes on.
 #[no_mangle]
-extern "C" fn kernel_trap() -> *const Registers {
+extern "C" fn kernel_trap() {
     // SAFETY: this is the kernel's entry on this core; nobody else holds the block.
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
@@ -32,7 +33,7 @@ extern "C" fn kernel_trap() -> *const Registers {
 
 /// An interrupt of the idle core, or a fault in the kernel itself.
 #[no_mangle]
-extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64) -> *const Registers {
+extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64) {
     // SAFETY: as above; the kernel's own code does not run with interrupts on except in the idle loop.
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
@@ -48,7 +49,7 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     }
 }
 
-fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
+fn interrupt(core: &mut Core, vector: u64) {
     match vector {
         VECTOR_TIMER => {
             apic::end_of_interrupt();
@@ -78,11 +79,10 @@ fn interrupt(core: &mut Core, vector: u64) -> *const Registers {
     }
 }
 
-fn go_on(core: &mut Core) -> *const Registers {
-    // SAFETY: the running thread, if any, is this core's.
-    match unsafe { core.current.as_ref() } {
-        Some(thread) => resume_thread(core, thread),
-        None => core::ptr::null(),
+fn go_on(core: &mut Core) {
+    // The stretches of a core that idles interest nobody.
+    if !core.current.is_null() {
+        leave_kernel(core);
     }
 }
 
@@ -116,7 +116,7 @@ fn describe(vector: u64, thread: &Thread) -> (FaultKind, u64) {
 
 /// The running thread's component did what it may not: it is stopped, and only it. The thread goes back to its caller
 /// with an error, or is lost if there is none; the scheduler is told who is to blame.
-pub fn stop(core: &mut Core, kind: FaultKind, address: u64) -> *const Registers {
+pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &mut *core.current };
     let culprit = component::get(thread.component);
@@ -140,7 +140,7 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) -> *const Registers 
 }
 
 /// The running thread is in a component that was stopped meanwhile, by a fault of another thread.
-pub fn caller_stopped(core: &mut Core) -> *const Registers {
+pub fn caller_stopped(core: &mut Core) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &*core.current };
     let component = u64::from(thread.component);
@@ -152,7 +152,7 @@ pub fn caller_stopped(core: &mut Core) -> *const Registers {
 }
 
 /// Takes the running thread out of the stopped component that it is in and tells the scheduler.
-fn leave_stopped(core: &mut Core, told: Fault) -> *const Registers {
+fn leave_stopped(core: &mut Core, told: Fault) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &mut *core.current };
     let survives = unwind(thread);

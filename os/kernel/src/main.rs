@@ -156,9 +156,9 @@ fn run_core() -> ! {
     core.entered = core.charged;
     // SAFETY: the core's own upcall, not running anywhere.
     unsafe { (*core.upcall).take(core.id) };
-    let registers = dispatch::post(core, event::START);
-    // SAFETY: the registers of the upcall, complete; the stack in use is not needed any more.
-    unsafe { core::arch::asm!("jmp resume", in("rax") registers, options(noreturn)) }
+    dispatch::post(core, event::START);
+    // SAFETY: the core's current thread is the upcall, complete; the stack in use is not needed any more.
+    unsafe { core::arch::asm!("jmp resume", options(noreturn)) }
 }
 
 /// Decides the start of the run, the same for all cores: 20 ms ahead, so that the scheduler can set itself up before.

@@ -263,9 +263,10 @@ trap_in_kernel:
     # Only the idle loop is interrupted inside the kernel; it has no state.
     mov rsp, gs:[{kernel_stack}]
 
-# rax: the registers of the thread to run, or zero for none.
+# The core's current thread goes on; if there is none, the core waits. A thread begins with its registers.
 .global resume
 resume:
+    mov rax, gs:[{current}]
     test rax, rax
     jz 1f
     mov rbx, [rax + {vector}]
