@@ -1,4 +1,6 @@
 //! What can be asked of the command, in the words of `--help`.
+// The comments are what a terminal shows: no marks of a web page in them.
+#![allow(rustdoc::invalid_html_tags, rustdoc::bare_urls)]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -13,7 +15,7 @@ First steps:
 
 Exit status:
   0  the promise held
-  1  it did not: a deadline or a bound was broken, or the check refused the system
+  1  it did not: a deadline or a bound was broken, a component was stopped, or the check refused the system
   2  bad input: the message says what to change, and where
   3  this machine could not do it: something is missing, or failed";
 

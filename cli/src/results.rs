@@ -88,7 +88,10 @@ impl Results {
 
     /// Judges the trace and writes the summary and the report.
     pub fn judge(&self, kept: &Kept, trace: &Trace) -> Result<Summary, Failure> {
-        let summary = judge(&kept.view, trace);
+        let mut summary = judge(&kept.view, trace);
+        for culprit in &mut summary.culprits {
+            culprit.component_name = kept.details.components.get(culprit.component as usize).cloned();
+        }
         self.put("summary.json", summary.to_json().as_bytes())?;
         let html = tactus_report::html(&kept.view, trace, &summary, &kept.details);
         self.put("report.html", html.as_bytes())?;

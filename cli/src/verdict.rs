@@ -5,11 +5,12 @@ use tactus_time::Level;
 use tactus_trace::{Broken, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict, What};
 
 /// Whether a script may go on: no promise was broken and, where the check had refused the system, so that there was
-/// none, no deadline that the policy means to keep was missed either (those of levels C and D are not).
+/// none, no deadline that the policy means to keep was missed either (those of levels C and D are not); and no component
+/// had to be stopped, since its tasks do nothing any more.
 pub fn held(summary: &Summary) -> bool {
     let soft = |level: &LevelSummary| matches!(level.level, Some(Level::C | Level::D));
     let on_time = summary.levels.iter().all(|level| soft(level) || level.jobs.missed == 0);
-    summary.verdict == Verdict::Kept && (summary.accepted || on_time)
+    summary.verdict == Verdict::Kept && summary.culprits.is_empty() && (summary.accepted || on_time)
 }
 
 /// The verdict and the table below it.
@@ -18,7 +19,8 @@ pub fn text(summary: &Summary) -> String {
     for culprit in &summary.culprits {
         let task = culprit.task.as_deref().unwrap_or("no task");
         let (core, time) = (culprit.core, culprit.time);
-        let what = format!("component {} ({task}) was stopped: {}", culprit.component, culprit.fault);
+        let component = culprit.component_name.clone().unwrap_or_else(|| culprit.component.to_string());
+        let what = format!("component {component} was stopped in a job of {task}: {}", culprit.fault);
         text += &lines::bad(format!("{what} at {:#x}, core {core}, {time}", culprit.address));
         text.push('\n');
     }
@@ -27,6 +29,9 @@ pub fn text(summary: &Summary) -> String {
 
 fn headline(summary: &Summary) -> String {
     match &summary.verdict {
+        Verdict::Kept if summary.accepted && !summary.culprits.is_empty() => {
+            lines::bad(format!("every promise that binds held, but {} stopped", stopped(summary.culprits.len())))
+        }
         Verdict::Kept if summary.accepted => lines::good("every promise held"),
         Verdict::Kept => {
             let missed = match summary.total.missed {
@@ -37,6 +42,13 @@ fn headline(summary: &Summary) -> String {
             format!("nothing was promised, since the check had refused the system; {missed}")
         }
         Verdict::Broken(broken) => lines::bad(first_broken(broken)) + "\n" + &broken.cause.text,
+    }
+}
+
+fn stopped(components: usize) -> String {
+    match components {
+        1 => "a component was".to_string(),
+        n => format!("{n} components were"),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::toolchain::Toolchain;
 use std::collections::BTreeMap;
+use std::env;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -61,7 +63,7 @@ pub fn build(
     unit: &Unit,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Programs, BuildFailure> {
-    let mut command = toolchain.build_bare(root);
+    let mut command = toolchain.build_bare(root, &folder_for(root, unit));
     command.arg("--message-format=json-render-diagnostics");
     match unit {
         Unit::Ours(packages) => packages.iter().for_each(|package| {
@@ -99,6 +101,21 @@ pub fn build(
     match unit {
         Unit::Crate(folder) if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
         _ => Ok(programs),
+    }
+}
+
+/// Where the unit's programs are built: never in a folder of the user's. Each of the user's crates has a place of its
+/// own, since cargo takes crates of one name for the same.
+fn folder_for(root: &Path, unit: &Unit) -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    match unit {
+        Unit::Ours(_) => target,
+        Unit::Crate(folder) => {
+            let mut hasher = DefaultHasher::new();
+            folder.hash(&mut hasher);
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            target.join("components").join(format!("{name}-{:016x}", hasher.finish()))
+        }
     }
 }
 

@@ -115,16 +115,13 @@ impl Toolchain {
     }
 
     /// `cargo build` for the bare machine, without the names of what is to be built.
-    pub fn build_bare(&self, root: &Path) -> Command {
+    pub fn build_bare(&self, root: &Path, into: &Path) -> Command {
         let mut command = self.cargo(root);
         command.args(["build", "--release", "--target", TARGET]);
         // The policy's decisions lie in crates of their own: optimised as one program they are a quarter shorter. The
         // environment says so, since the profile of our workspace does not hold for crates of the user's.
         command.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
-        // A crate of the user's is built into our folder too, not into its own.
-        if env::var_os("CARGO_TARGET_DIR").is_none() {
-            command.arg("--target-dir").arg(root.join("target"));
-        }
+        command.arg("--target-dir").arg(into);
         if self.core == Core::Sources {
             command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
         }

@@ -218,6 +218,7 @@ fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
     faults
         .into_iter()
         .map(|r| Culprit {
+            component_name: None,
             component: r.job,
             task_id: r.task,
             task: r.task.and_then(|t| view.tasks.get(t.index())).map(|t| t.name.clone()),

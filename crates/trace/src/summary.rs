@@ -245,6 +245,8 @@ pub struct Entries {
 pub struct Culprit {
     /// The component's number.
     pub component: u32,
+    /// Its name, where whoever made the summary knows the image; a trace has only the number.
+    pub component_name: Option<String>,
     /// The task whose thread faulted; `null` if it was none's.
     #[serde(serialize_with = "some_task_id")]
     pub task_id: Option<TaskId>,

@@ -78,7 +78,7 @@ fn each_is_stopped_and_named(run: &Finished, expected: &[Expected]) {
         assert_eq!(run.components()[told.component as usize], *name);
         assert_eq!(told.address, *found_address);
         assert!(!told.fault.is_empty());
-        assert!(run.said.output.contains(&format!("({name}) was stopped: {} at {found_address:#x}", told.fault)));
+        assert!(run.said.output.contains(&format!("in a job of {name}: {} at {found_address:#x}", told.fault)));
         assert!(report.contains(name), "report.html does not name {name}");
         assert!(run.summary.task(name).removed(), "{name} goes on");
     }
