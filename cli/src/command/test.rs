@@ -6,6 +6,7 @@
 use crate::arguments::{Test, TestKind};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
+use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::tail;
 use crate::place;
 use std::env;
@@ -19,6 +20,28 @@ const TAIL_LINES: usize = 60;
 
 /// A step that cargo does: its kind and name, cargo's words, and variables of the environment.
 type Step = (TestKind, &'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+/// What runs on the bare machine.
+const BARE_LINTS: [&str; 18] = [
+    "clippy",
+    "--quiet",
+    "--release",
+    "--target",
+    "x86_64-unknown-none",
+    "-p",
+    "tactus-kernel",
+    "-p",
+    "tactus-rt",
+    "-p",
+    "tactus-scheduler",
+    "-p",
+    "tactus-workload",
+    "--",
+    "-D",
+    "warnings",
+    "-D",
+    "clippy::undocumented_unsafe_blocks",
+];
 
 /// Whole systems, booted one after another.
 const SCENARIOS: [&str; 7] =
@@ -48,9 +71,10 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
     let mut count = Count::default();
 
-    let steps: [Step; 5] = [
+    let steps: [Step; 6] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
         (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
+        (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
         (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
         (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
         // Optimised, so that what the front door has built is not built again; one machine at a time.
@@ -58,6 +82,10 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     ];
     for (kind, name, words, variables) in steps {
         if !wanted(kind) {
+            continue;
+        }
+        if words == BARE_LINTS && !Toolchain::find().is_ok_and(|toolchain| toolchain.has_compiled_core()) {
+            lines::line(name, "left out: this toolchain has `core` for the bare machine as source only");
             continue;
         }
         // fmt and clippy are parts that a toolchain may come without; the others are not.

@@ -114,6 +114,11 @@ impl Toolchain {
         command
     }
 
+    /// Whether `core` for the bare machine need not be compiled first.
+    pub fn has_compiled_core(&self) -> bool {
+        self.core == Core::Compiled
+    }
+
     /// `cargo build` for the bare machine, without the names of what is to be built.
     pub fn build_bare(&self, root: &Path, into: &Path) -> Command {
         let mut command = self.cargo(root);

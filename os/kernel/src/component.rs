@@ -38,6 +38,8 @@ pub struct Component {
 }
 
 impl Component {
+    // Copied into the table once, never used by itself.
+    #[allow(clippy::declare_interior_mutable_const)]
     const EMPTY: Component = Component {
         name: [0; 24],
         space: AddressSpace::NONE,
@@ -62,6 +64,7 @@ impl Component {
 pub static mut COMPONENTS: [Component; MAX_COMPONENTS] = [const { Component::EMPTY }; MAX_COMPONENTS];
 
 /// The component with this number.
+#[allow(clippy::deref_addrof)] // Without the detour the compiler warns of a reference to a mutable static.
 pub fn get(number: u16) -> &'static Component {
     // SAFETY: written only by `set_up`, before any thread runs. Numbers come from the kernel's own tables, which hold
     // none out of range; the index is checked all the same.
@@ -72,6 +75,7 @@ pub fn get(number: u16) -> &'static Component {
 ///
 /// # Safety
 /// Only during set-up, before any thread runs and with no reference from [`get`] alive.
+#[allow(clippy::deref_addrof)] // As above.
 pub unsafe fn set_up(number: usize, fill: impl FnOnce(&mut Component)) {
     // SAFETY: promised by the caller.
     fill(unsafe { &mut (&mut *(&raw mut COMPONENTS))[number] });

@@ -93,7 +93,7 @@ mod tests {
         let address = 0x7000_1238_u64;
         for (level, shift) in [39, 30, 21, 12].into_iter().enumerate() {
             let at = level * PAGE + (address >> shift & 511) as usize * 8;
-            memory[at..at + 8].copy_from_slice(&((level as u64 + 1) * PAGE as u64 | 7).to_le_bytes());
+            memory[at..at + 8].copy_from_slice(&(((level as u64 + 1) * PAGE as u64) | 7).to_le_bytes());
         }
         assert_eq!(translate(&memory, 0, address), Some(4 * PAGE as u64 + 0x238));
         assert_eq!(translate(&memory, 0, address + PAGE as u64), None);
