@@ -7,9 +7,15 @@ pub use tactus_abi::call::{Caller, Error};
 /// A call with up to six words in and two out.
 #[inline(always)]
 fn call(call: Call, words: [u64; 6]) -> (u64, [u64; 2]) {
+    enter(call as u64, words)
+}
+
+/// Enters the kernel.
+#[inline(always)]
+fn enter(number: u64, words: [u64; 6]) -> (u64, [u64; 2]) {
     let (status, v0, v1);
     // SAFETY: the kernel keeps `rsp` and nothing else that matters: what it may change is saved here or declared. It
-    // does not touch this component's memory.
+    // does not touch this component's memory, and refuses numbers that it does not know.
     unsafe {
         asm!(
             "push rbx",
@@ -17,7 +23,7 @@ fn call(call: Call, words: [u64; 6]) -> (u64, [u64; 2]) {
             "syscall",
             "pop rbp",
             "pop rbx",
-            inout("rax") call as u64 => status,
+            inout("rax") number => status,
             inout("rdi") words[0] => v0,
             inout("rsi") words[1] => v1,
             inout("rdx") words[2] => _,
@@ -116,33 +122,9 @@ pub fn text(text: &str) {
     }
 }
 
-/// Any call with any words: for tests that try what the kernel refuses.
+/// Any call with any words; its status. For tests that try what the kernel refuses.
 pub fn raw(number: u64, words: [u64; 6]) -> u64 {
-    let status;
-    // SAFETY: as for `call`; the kernel refuses what it does not know.
-    unsafe {
-        asm!(
-            "push rbx",
-            "push rbp",
-            "syscall",
-            "pop rbp",
-            "pop rbx",
-            inout("rax") number => status,
-            inout("rdi") words[0] => _,
-            inout("rsi") words[1] => _,
-            inout("rdx") words[2] => _,
-            inout("r10") words[3] => _,
-            inout("r8") words[4] => _,
-            inout("r9") words[5] => _,
-            out("rcx") _,
-            out("r11") _,
-            out("r12") _,
-            out("r13") _,
-            out("r14") _,
-            out("r15") _,
-        );
-    }
-    status
+    enter(number, words).0
 }
 
 /// Ends the run of the whole machine. Root scheduler only.
