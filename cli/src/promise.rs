@@ -38,10 +38,10 @@ pub fn can_run(promised: &Promised) -> bool {
 /// What follows from a check.
 pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
     let tables = check.tables.iter().map(table_of).collect();
-    let allowance = allowance(system, costs);
-    let setup = tactus_sim::setup(system, tables, allowance);
+    let allowances = allowances(system, costs);
+    let setup = tactus_sim::setup(system, tables, &allowances);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
-    let tasks = system.tasks.iter().zip(&check.tasks).map(|(task, verdict)| {
+    let tasks = system.tasks.iter().zip(&check.tasks).zip(&allowances).map(|((task, verdict), &allowance)| {
         let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
         task_view(task, verdict, allowance.max(tactus_analysis::overhead::entry(costs)), budget)
     });
@@ -104,12 +104,12 @@ fn table_of(table: &tactus_analysis::Table) -> Table {
     Table { cycle: table.cycle, slots: table.slots.iter().map(slot).collect() }
 }
 
-/// What enforced budgets have on top for the system's own work. A system may have that work left out of its check;
-/// its jobs are charged for it all the same, so the budgets count it always.
-fn allowance(system: &System, costs: &Costs) -> Duration {
+/// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its
+/// check; its jobs are charged for it all the same, so the budgets count it always.
+fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
     let mut counting = system.clone();
     counting.machine.overheads = true;
-    tactus_analysis::check(&counting, costs).allowance
+    tactus_analysis::check(&counting, costs).allowances
 }
 
 fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {

@@ -39,7 +39,7 @@ fn run(system: &System, check: &Check, costs: &Costs, demand: impl FnMut(TaskId,
         cycle: t.cycle,
         slots: t.slots.iter().map(|s| tactus_policy::Slot { task: s.task, start: s.start, end: s.end }).collect(),
     };
-    let setup = tactus_sim::setup(system, check.tables.iter().map(table).collect(), check.allowance);
+    let setup = tactus_sim::setup(system, check.tables.iter().map(table).collect(), &check.allowances);
     let n = system.tasks.len();
     let mut seen = Responses { system, finished: vec![0; n], worst: vec![Duration::ZERO; n] };
     tactus_sim::simulate_into(&setup, system.duration, demand, costs, &mut seen).expect("the policy takes the set-up");
@@ -183,6 +183,15 @@ fn mixed(dice: &mut Dice, policy: Policy, percent: u64) -> System {
             t.offset = us(dice.between(0, period));
         }
         tasks.push(t);
+    }
+    // The check allows a user's component for more than a workload, and the simulator runs both alike: so the tasks of
+    // one system have allowances that differ much.
+    if dice.between(0, 2) == 0 {
+        for t in &mut tasks {
+            if dice.between(0, 3) == 0 {
+                t.body = Body::Component(0);
+            }
+        }
     }
     for _ in 0..dice.between(0, 2) {
         tasks.push(task(tasks.len(), Some(Level::D), None, 9_000, [None, None, None, Some(700)]));

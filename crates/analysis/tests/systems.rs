@@ -3,7 +3,7 @@
 use std::path::Path;
 use tactus_analysis::{check, Bound, Check};
 use tactus_model::{Costs, System};
-use tactus_time::{Duration, TaskId};
+use tactus_time::{Duration, Level, TaskId};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -124,7 +124,29 @@ fn the_aircraft_is_accepted_with_the_costs_of_an_emulated_machine() {
     let costs = Costs { release: us(10), schedule: us(12), switch: us(4), inter_core: us(12), complete: us(8) };
     let check = check(&shipped("avionics.toml"), &costs);
     assert!(check.accepted, "{check}");
-    assert!(check.allowance > Duration::ZERO);
+    let none: Vec<bool> = check.allowances.iter().map(|a| a.is_zero()).collect();
+    let best_effort: Vec<bool> = check.tasks.iter().map(|t| t.level == Some(Level::D)).collect();
+    assert_eq!(none, best_effort, "{:?}", check.allowances);
+}
+
+#[test]
+fn a_component_is_allowed_for_more_than_a_workload_without_costing_the_others() {
+    let us = Duration::from_micros;
+    let costs = Costs { release: us(26), schedule: us(47), switch: us(17), inter_core: us(28), complete: us(17) };
+    let system = shipped("hostile/hostile.toml");
+    let check = check(&system, &costs);
+    assert!(check.accepted, "{check}");
+    let of = |workload| {
+        let kind = system
+            .tasks
+            .iter()
+            .zip(&check.allowances)
+            .filter(move |(t, a)| (t.body == tactus_model::Body::Workload) == workload && !a.is_zero());
+        kind.map(|(_, a)| *a)
+    };
+    // Workloads pay for the ends of their jobs, components for all that happens while a job is pending.
+    assert!(of(true).max().unwrap() < us(2_000), "{:?}", check.allowances);
+    assert!(of(false).min().unwrap() > us(5_000), "{:?}", check.allowances);
 }
 
 const MIXED: &str = r#"

@@ -88,13 +88,20 @@ fn a_set_up_holds_what_the_system_file_says() {
     let system = tactus_model::System::read(&file).unwrap_or_else(|problems| panic!("{problems}"));
     let setup = setup_of(&system, us(7));
     let Kind::Mc2(mc2) = &setup.kind else { panic!("{:?}", setup.kind) };
-    assert_eq!((mc2.enforce, mc2.slack_shifting, mc2.allowance), (true, true, us(7)));
+    assert_eq!((mc2.enforce, mc2.slack_shifting, mc2.allowance), (true, true, Duration::ZERO));
     assert_eq!(mc2.tables[0].cycle, ms(100));
     let levels: String = setup.tasks.iter().map(|t| t.level.to_string()).collect();
     assert_eq!(levels, "AABBCCD");
-    // Each at its own level; nothing holds level D.
-    let budgets: Vec<u64> = setup.tasks.iter().map(|t| t.budget.as_nanos() / 10_000_000).collect();
-    assert_eq!(budgets, [3, 4, 2, 2, 2, 2, 0]);
+    // Each at its own level and with its own allowance; nothing holds level D.
+    let budgets: Vec<Duration> = setup.tasks.iter().map(|t| t.budget).collect();
+    assert_eq!(
+        budgets,
+        [30, 40, 20, 20, 20, 20].map(|n| ms(n) + us(7)).into_iter().chain([Duration::ZERO]).collect::<Vec<_>>()
+    );
+    // Where budgets are not enforced there is nothing to enlarge.
+    let mut free = system.clone();
+    free.policy = tactus_model::Policy::Mc2 { enforce: false, slack_shifting: true };
+    assert_eq!(setup_of(&free, us(7)).tasks[0].budget, ms(30));
     assert_eq!(setup.tasks[1].core, Some(CoreId(0)));
     assert_eq!((setup.tasks[3].period, setup.tasks[3].deadline), (ms(200), ms(200)));
 }

@@ -31,7 +31,7 @@ fn longest(demand: &Demand) -> Duration {
 }
 
 /// Whether an overrun of `other` can break the bound of `task`.
-fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (usize, &Task)) -> bool {
+pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (usize, &Task)) -> bool {
     if i == n {
         return true;
     }

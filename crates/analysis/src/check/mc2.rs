@@ -1,10 +1,10 @@
 //! MC²: the tables of level A, EDF of level B beneath them, global EDF of level C beneath both.
 //!
-//! **Level A.** Slots are e_A plus the allowance. A job that takes at most e_A is charged at most its slots, so it ends by
+//! **Level A.** Slots are e_A plus the task's allowance. A job that takes at most e_A is charged at most its slots, so it ends by
 //! the end of its last one, plus one entry until that is noticed.
 //!
 //! **Level B.** In a slot whose job is finished the levels beneath run, whether or not ghosts are kept. So at level-B times
-//! the table takes e_B plus the allowance, from the front of each job's slots, and the core is left to EDF otherwise.
+//! the table takes e_B plus each task's allowance, from the front of each job's slots, and the core is left to EDF otherwise.
 //! A level-B job uses up e_B plus the allowance at its own level even if it ends early, for its ghost does. The test is
 //! EDF demand and response times ([`edf_response`]) against what the table takes of a window ([`Curve`]), at worst
 //! phase. It subsumes the original condition (Mollison et al. 2010: Σu_B ≤ 1 and level-B periods that are multiples of
@@ -18,11 +18,11 @@
 //! A core that closes to level C sends its job elsewhere, which takes up to 2E; that is put on the A and B jobs that
 //! close cores, and on each C job for every closing that may hit it while it executes.
 //!
-//! **The allowance** is the most that any job of levels A to C is charged beyond its execution time ([`Charge`]). It
-//! lengthens slots and budgets, these lengthen the windows in which a job can be charged; the two are iterated until
-//! they agree. A slot also offers one E for its late start.
+//! **The allowance** of a task is the most that one of its jobs is charged beyond its execution time; see [`allowance`].
 
-use super::report::{hundredths, Bound, Check, Finding};
+mod allowance;
+
+use super::report::{hundredths, Bound, Check};
 use super::{assumed, id, sensitivity};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
@@ -30,11 +30,10 @@ use crate::global::bertogna_cirinei;
 use crate::global::tardiness::{self, Supply, Unbounded};
 use crate::mc2::supply::Curve;
 use crate::mc2::table::{Cyclic, Plan, Refusal, MOST_SLOTS};
-use crate::overhead::Charge;
 use crate::task::{ceil_div, to_duration, Dedicated, Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::{self, Demand};
 use crate::uniprocessor::edf_response;
-use tactus_model::{Body, System};
+use tactus_model::System;
 use tactus_time::{CoreId, Duration, Level};
 
 /// What one core's levels A and B come to.
@@ -50,7 +49,7 @@ struct Local {
     responses: Option<Vec<Duration>>,
 }
 
-/// The whole system at one allowance.
+/// The whole system at one set of allowances.
 struct Analysis {
     locals: Vec<Local>,
     level_c: Vec<usize>,
@@ -61,34 +60,15 @@ struct Analysis {
 }
 
 pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
-    let mut allowance = Duration::ZERO;
-    let mut analysis = analyse(system, entry, allowance);
-    // Few rounds do: windows grow by far less than the allowance.
-    for _ in 0..12 {
-        let needed = needed(system, entry, &analysis);
-        if needed <= allowance {
-            break;
-        }
-        allowance = needed;
-        analysis = analyse(system, entry, allowance);
-    }
-    let settled = needed(system, entry, &analysis) <= allowance;
-    if !settled && analysis.all_hold(system, entry) {
-        check.findings.push(Finding {
-            task: None,
-            core: None,
-            line: 0,
-            what: format!("the budgets' allowance for overheads does not settle; it passed {allowance}"),
-            remedy: "lower the load, or leave overheads out (machine.overheads = false)".into(),
-        });
-    }
-    check.allowance = allowance;
+    let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry);
+    check.allowances = allowances;
     for local in &analysis.locals {
         check.tables.push(local.plan.as_ref().map(Plan::table).unwrap_or_default());
         level_a(system, entry, local, check);
         level_b(system, entry, local, check);
     }
     level_c(system, entry, &analysis, check);
+    allowance::note_open(system, &open, check);
     for verdict in check.tasks.iter_mut().filter(|t| t.level == Some(Level::D)) {
         verdict.met = true;
         verdict.explanation = "best effort".into();
@@ -96,17 +76,17 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     check.summary = summary(system, check);
 }
 
-fn analyse(system: &System, entry: Duration, allowance: Duration) -> Analysis {
-    let locals: Vec<Local> = (0..system.cores).map(|core| local(system, core, entry, allowance)).collect();
+fn analyse(system: &System, entry: Duration, allowances: &[Duration]) -> Analysis {
+    let locals: Vec<Local> = (0..system.cores).map(|core| local(system, core, entry, allowances)).collect();
     let level_c = of_level(system, Level::C, None);
-    let supply: Vec<Supply> = locals.iter().map(|l| supply(system, l, entry, allowance)).collect();
+    let supply: Vec<Supply> = locals.iter().map(|l| supply(system, l, entry, allowances)).collect();
     let instants = instants(system, &locals);
     let sporadic: Vec<Sporadic> = level_c
         .iter()
         .map(|&n| {
             let t = &system.tasks[n];
             // Its release and completion may each take 2E to reach the core concerned.
-            let e = assumed(t, Level::C) + allowance + entry * 4;
+            let e = assumed(t, Level::C) + allowances[n] + entry * 4;
             Sporadic::new(e + detours(system, &instants, entry, e), t.period, t.deadline)
         })
         .collect();
@@ -152,7 +132,7 @@ fn of_level(system: &System, level: Level, core: Option<usize>) -> Vec<usize> {
     (0..system.tasks.len()).filter(fits).collect()
 }
 
-fn local(system: &System, core: usize, entry: Duration, allowance: Duration) -> Local {
+fn local(system: &System, core: usize, entry: Duration, allowances: &[Duration]) -> Local {
     let level_a = of_level(system, Level::A, Some(core));
     let level_b = of_level(system, Level::B, Some(core));
     let cyclic = |&n: &usize| {
@@ -162,16 +142,16 @@ fn local(system: &System, core: usize, entry: Duration, allowance: Duration) -> 
             offset: t.offset,
             period: t.period,
             deadline: t.deadline.min(t.period).saturating_sub(entry),
-            time: assumed(t, Level::A) + allowance,
+            time: assumed(t, Level::A) + allowances[n],
         }
     };
     let plan = Plan::build(&level_a.iter().map(cyclic).collect::<Vec<_>>());
-    let curve = plan.as_ref().map_or(Curve::default(), |p| curve(system, p, Level::B, entry, allowance));
+    let curve = plan.as_ref().map_or(Curve::default(), |p| curve(system, p, Level::B, entry, allowances));
     let sporadic: Vec<Sporadic> = level_b
         .iter()
         .map(|&n| {
             let t = &system.tasks[n];
-            Sporadic::new(assumed(t, Level::B) + allowance + entry * 2, t.period, t.deadline)
+            Sporadic::new(assumed(t, Level::B) + allowances[n] + entry * 2, t.period, t.deadline)
         })
         .collect();
     let responses =
@@ -179,11 +159,12 @@ fn local(system: &System, core: usize, entry: Duration, allowance: Duration) -> 
     Local { core, level_a, level_b, plan, sporadic, curve, responses }
 }
 
-/// What the table takes of any window at a level's times. A stretch may come as late as its slots allow, and an entry
-/// ends it.
-fn curve(system: &System, plan: &Plan, level: Level, entry: Duration, allowance: Duration) -> Curve {
-    let busy = plan.busy(|t| assumed(&system.tasks[t.index()], level) + allowance, entry);
-    let shift = if entry.is_zero() { Duration::ZERO } else { allowance + entry * 2 };
+/// What the table takes of any window at a level's times. A stretch may come as late as its slots allow, at most by the
+/// largest allowance in the table, and an entry ends it.
+fn curve(system: &System, plan: &Plan, level: Level, entry: Duration, allowances: &[Duration]) -> Curve {
+    let busy = plan.busy(|t| assumed(&system.tasks[t.index()], level) + allowances[t.index()], entry);
+    let most = plan.tasks().map(|t| allowances[t.index()]).max().unwrap_or(Duration::ZERO);
+    let shift = if entry.is_zero() { Duration::ZERO } else { most + entry * 2 };
     Curve::new(plan.cycle(), &busy, shift)
 }
 
@@ -214,16 +195,16 @@ fn whole_cycles(tasks: &[Sporadic], curve: &Curve) -> bool {
 }
 
 /// What core gives to level C.
-fn supply(system: &System, local: &Local, entry: Duration, allowance: Duration) -> Supply {
+fn supply(system: &System, local: &Local, entry: Duration, allowances: &[Duration]) -> Supply {
     let mut supply = Supply::full();
     if let Ok(plan) = &local.plan {
-        let curve = curve(system, plan, Level::C, entry * 3, allowance);
+        let curve = curve(system, plan, Level::C, entry * 3, allowances);
         supply.taken.extend(curve.share());
         supply.gap += curve.excess();
     }
     for (i, &n) in local.level_b.iter().enumerate() {
         let t = &system.tasks[n];
-        let e = level_b_at_c(system, n, entry, allowance);
+        let e = level_b_at_c(system, n, entry, allowances);
         let r = local.responses.as_ref().map_or(t.deadline, |r| r[i]).max(e);
         supply.taken.push((e, t.period));
         let behind = i128::from((r + t.period).as_nanos()) - 2 * i128::from(e.as_nanos());
@@ -231,57 +212,6 @@ fn supply(system: &System, local: &Local, entry: Duration, allowance: Duration) 
         supply.gap += to_duration(share);
     }
     supply
-}
-
-/// The most that any job of levels A to C is charged beyond its own execution.
-fn needed(system: &System, entry: Duration, analysis: &Analysis) -> Duration {
-    if entry.is_zero() {
-        return Duration::ZERO;
-    }
-    let instants = instants(system, &analysis.locals);
-    let charge = Charge { entry, instants: &instants };
-    let of = |n: usize, window: Duration, pieces: u64, others: u64| match system.tasks[n].body {
-        Body::Workload => charge.of_workload(),
-        Body::Component(_) => charge.of_component(window, pieces, others),
-    };
-    let mut most = Duration::ZERO;
-    for local in &analysis.locals {
-        if let Ok(plan) = &local.plan {
-            for &n in &local.level_a {
-                let (span, pieces) = plan.spread(id(n));
-                // Late starts take from the slots without being charged.
-                most = most.max(of(n, span, pieces, 0) + entry * pieces);
-            }
-        }
-        for (i, &n) in local.level_b.iter().enumerate() {
-            let deadline = system.tasks[n].deadline;
-            let window = local.responses.as_ref().map_or(deadline, |r| r[i].min(deadline));
-            most = most.max(of(n, window, 1, 0));
-        }
-    }
-    {
-        // A core closes to level C, and sends its job elsewhere, also where an A job ends or a B ghost does.
-        let above = |w: Duration| -> u64 {
-            let jobs = |t: &tactus_model::Task| w / t.period + 1;
-            system.tasks.iter().filter(|t| t.level <= Some(Level::B)).map(jobs).sum()
-        };
-        for (i, &n) in analysis.level_c.iter().enumerate() {
-            let late = analysis.late.as_ref().map_or(Duration::ZERO, |late| late[i]);
-            let window = system.tasks[n].deadline + late;
-            most = most.max(of(n, window, 1, above(window)));
-        }
-    }
-    most
-}
-
-impl Analysis {
-    fn all_hold(&self, system: &System, entry: Duration) -> bool {
-        let b_holds = |l: &Local| {
-            let within = |(r, &n): (&Duration, &usize)| *r + entry <= system.tasks[n].deadline;
-            l.responses.as_ref().is_some_and(|r| r.iter().zip(&l.level_b).all(within))
-        };
-        self.late.is_ok() && self.locals.iter().all(|l| l.plan.is_ok() && b_holds(l))
-    }
 }
 
 fn level_a(system: &System, entry: Duration, local: &Local, check: &mut Check) {
@@ -321,7 +251,7 @@ fn level_a(system: &System, entry: Duration, local: &Local, check: &mut Check) {
                         .iter()
                         .map(|&n| {
                             Sporadic::new(
-                                assumed(&system.tasks[n], Level::A) + check.allowance,
+                                assumed(&system.tasks[n], Level::A) + check.allowances[n],
                                 system.tasks[n].period,
                                 system.tasks[n].deadline,
                             )
@@ -417,15 +347,15 @@ impl Withheld for Above {
 }
 
 /// Whether every level-C deadline is shown to be met.
-fn punctual(system: &System, entry: Duration, analysis: &Analysis, allowance: Duration) -> bool {
+fn punctual(system: &System, entry: Duration, analysis: &Analysis, allowances: &[Duration]) -> bool {
     let above: Option<Vec<Above>> = analysis
         .locals
         .iter()
         .map(|l| {
-            let curve = curve(system, l.plan.as_ref().ok()?, Level::C, entry * 3, allowance);
+            let curve = curve(system, l.plan.as_ref().ok()?, Level::C, entry * 3, allowances);
             let one = |(&n, r): (&usize, &Duration)| {
                 let t = &system.tasks[n];
-                let τ = Sporadic::new(level_b_at_c(system, n, entry, allowance), t.period, t.deadline);
+                let τ = Sporadic::new(level_b_at_c(system, n, entry, allowances), t.period, t.deadline);
                 let slack = τ.d() - i128::from((*r).max(τ.execution).as_nanos());
                 (τ, slack)
             };
@@ -442,12 +372,12 @@ fn punctual(system: &System, entry: Duration, analysis: &Analysis, allowance: Du
 
 /// What a level-B job takes of its core from level C: its execution at level-C times, its allowance, and the detours
 /// of level-C jobs that it displaces when it starts and when a ghost before it ends.
-fn level_b_at_c(system: &System, n: usize, entry: Duration, allowance: Duration) -> Duration {
-    assumed(&system.tasks[n], Level::C) + allowance + entry * 6
+fn level_b_at_c(system: &System, n: usize, entry: Duration, allowances: &[Duration]) -> Duration {
+    assumed(&system.tasks[n], Level::C) + allowances[n] + entry * 6
 }
 
 fn level_c(system: &System, entry: Duration, analysis: &Analysis, check: &mut Check) {
-    if punctual(system, entry, analysis, check.allowance) {
+    if punctual(system, entry, analysis, &check.allowances) {
         for &n in &analysis.level_c {
             let verdict = &mut check.tasks[n];
             verdict.explanation = "global EDF beneath A and B; every deadline is met".into();

@@ -13,8 +13,9 @@ pub struct Check {
     pub accepted: bool,
     /// The level-A table of each core, in core order; empty ones where a core has none. Empty without MC².
     pub tables: Vec<Table>,
-    /// By how much every MC² budget has to be enlarged for the system's work; tables and bounds count on it.
-    pub allowance: Duration,
+    /// By how much each task's MC² budget has to be enlarged for the system's work on the task's behalf, by `TaskId`;
+    /// tables and bounds count on it. Zero at level D, without MC², and where overheads are left out.
+    pub allowances: Vec<Duration>,
     /// One verdict per task, by `TaskId`.
     pub tasks: Vec<TaskVerdict>,
     /// How much of each core is asked for. Empty where tasks are bound to no core.
@@ -152,7 +153,7 @@ impl Check {
         Check {
             accepted: false,
             tables: Vec::new(),
-            allowance: Duration::ZERO,
+            allowances: vec![Duration::ZERO; system.tasks.len()],
             tasks,
             cores,
             findings: Vec::new(),

@@ -167,6 +167,11 @@ impl Plan {
         self.cycle
     }
 
+    /// Whose slots there are; a task may come more than once.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.pieces.iter().map(|p| p.task)
+    }
+
     fn of(&self, task: TaskId) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().filter(move |p| p.task == task)
     }

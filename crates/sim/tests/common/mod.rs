@@ -139,14 +139,14 @@ pub fn of_kind(records: &[Record], kind: tactus_record::Kind) -> Vec<(u64, u16, 
     wanted.map(|r| (r.time.as_nanos(), r.task.map_or(u16::MAX, |t| t.0), r.job)).collect()
 }
 
-/// The set-up of a system with tables of our own.
+/// The set-up of a system with tables of our own, and the same allowance for each task.
 pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
-    let plain = tactus_sim::setup(system, Vec::new(), allowance);
+    let plain = tactus_sim::setup(system, Vec::new(), &[]);
     let tables = match plain.kind {
         Kind::Mc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
-    tactus_sim::setup(system, tables, allowance)
+    tactus_sim::setup(system, tables, &vec![allowance; system.tasks.len()])
 }
 
 /// What the system's jobs take.
