@@ -11,6 +11,16 @@
 //! to the job: its own execution and the system's work on its behalf. Sums of charges therefore equal elapsed
 //! time, and a delay in noticing an event is never paid twice.
 //!
+//! One boundary lies before the decision: at level A of MC² a slot is its owner's from its nominal start, however late
+//! that is noticed. The job that gets the core is charged from the start of the slot, or from its own nominal release
+//! or the last decision on that core if those are later; whoever had the core until then is charged up to there. So
+//! [`Running::charged`] holds the delay already, and a job of level A that ends when its charge is its demand ends at
+//! the same time whatever the levels below have made the core do. (If the delay is as long as the job's budget, it is not
+//! the job's: who was late is not to make it lose its budget before it began.)
+//!
+//! **What can wait.** While a job of level A has the core, levels below may be released without being looked at:
+//! nothing could come of it. The next decision that gives the core anew makes all that due, with its nominal times.
+//!
 //! **Order of records.** Of one decision: what the event did (`Complete`, `Removed`, `Exhausted`), releases with the
 //! budgets that they bring, ghosts that end, `Preempt`, ghosts that begin, `Dispatch` or `Idle`, `Notify`.
 //!
@@ -56,7 +66,7 @@ pub struct Mc2 {
     pub enforce: bool,
     /// Whether finished jobs turn into ghosts that let lower levels run early.
     pub slack_shifting: bool,
-    /// Added to every enforced budget for the system's work on the job's behalf.
+    /// A further length that is added to every enforced budget alike, beside what each [`Task::budget`] holds already.
     pub allowance: Duration,
     /// The level-A table of each core, in core order.
     pub tables: Vec<Table>,
@@ -95,7 +105,8 @@ pub struct Task {
     pub period: Duration,
     /// Deadline relative to the release.
     pub deadline: Duration,
-    /// Execution time per period at the task's own level; enforced by MC² if it enforces. Zero for level D.
+    /// Execution time per period at the task's own level, and what the system's work on its behalf may take; enforced by
+    /// MC² if it enforces. Zero for level D.
     pub budget: Duration,
 }
 
@@ -125,7 +136,7 @@ pub struct Running {
     pub task: TaskId,
     /// Which one, counted from 0.
     pub job: u32,
-    /// What it has been charged before this decision.
+    /// What it has been charged at the time of this decision.
     pub charged: Duration,
 }
 
@@ -147,7 +158,7 @@ pub trait Policy: Sync {
     /// What belongs to one core.
     type Core: Send;
 
-    /// Handles everything that is due on the core at `now`: the event itself, and all releases, exhausted budgets
-    /// and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
+    /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
+    /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
     fn handle(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision;
 }

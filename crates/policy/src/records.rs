@@ -65,6 +65,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// When the core last decided.
+    #[inline]
+    pub(crate) fn last(&self) -> Instant {
+        self.last
+    }
     /// Moves on to `now` and gives the time since the last decision. A time that goes back counts as standing still.
     #[inline]
     pub(crate) fn advance(&mut self, now: Instant) -> (Instant, Duration) {

@@ -1,7 +1,11 @@
 //! Levels A and B of one core: the cyclic executive, and EDF over what it leaves. No other core touches them.
+//!
+//! While a job of level A has the core, it is deaf to level B: no time-out is wanted for boundaries of level B, and they
+//! are not made due where the job just goes on. They wait, with their own times, for the next entry at which the core
+//! is given to anybody anew: nothing could come of them before.
 
 use super::server::{Server, State};
-use super::table::Position;
+use super::table::{Now, Position};
 use super::{Ghost, Job};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
@@ -13,8 +17,8 @@ use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 pub(crate) struct Local {
     /// By place; places are in the order of task numbers.
     tasks: Vec<Server>,
-    /// Each task's next boundary.
-    releases: Heap,
+    /// Each task's next boundary, at A and at B.
+    releases: [Heap; 2],
     table: Position,
     /// The tasks of level B that have a job to run or a ghost, the running one included.
     level_b: IndexedHeap,
@@ -35,9 +39,10 @@ impl Local {
         let numbers: Vec<usize> = (0..setup.tasks.len())
             .filter(|n| setup.tasks[*n].level <= Level::B && setup.tasks[*n].core == Some(id))
             .collect();
-        let mut releases = Heap::with_capacity(numbers.len());
+        let mut releases = [Heap::with_capacity(numbers.len()), Heap::with_capacity(numbers.len())];
         for (place, number) in numbers.iter().enumerate() {
-            releases.push(Key::at(Instant::ZERO.saturating_add(setup.tasks[*number].offset), place));
+            let task = &setup.tasks[*number];
+            releases[task.level.index()].push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
         // Every slot's task is among them, as was checked.
         let place = |task: TaskId| numbers.binary_search(&task.index()).unwrap_or(usize::MAX);
@@ -80,18 +85,58 @@ impl Local {
         }
     }
 
-    /// Makes due all boundaries up to now.
-    pub(crate) fn release_due(&mut self, records: &mut Recorder) {
-        while let Some(due) = self.releases.peek() {
+    /// Where the core is in its table.
+    pub(crate) fn look_up(&mut self, now: Instant) -> Now {
+        self.table.advance(now)
+    }
+
+    /// How much of the time since `last` belongs to the slot's owner although `ran` had the core: a slot is its
+    /// owner's from its nominal start, and from the job's nominal release if that is later. Nothing if the owner
+    /// would have used up its budget before its job could begin: an entry that is so late is not the job's doing.
+    pub(crate) fn late(&self, table: &Now, ran: Option<Job>, last: Instant, now: Instant) -> Duration {
+        let Some(slot) = &table.slot else { return Duration::ZERO };
+        let task = &self.tasks[slot.owner];
+        if ran.is_some_and(|job| job.name == task.name) {
+            return Duration::ZERO;
+        }
+        let Some((ready, left)) = task.ready_since(now) else { return Duration::ZERO };
+        let late = now.since(slot.start.max(ready).max(last));
+        if task.enforce && late >= left {
+            return Duration::ZERO;
+        }
+        late
+    }
+
+    /// Whether the slot's owner goes on with the job that it had the core for.
+    pub(crate) fn level_a_goes_on(&self, table: &Now, unfinished: Option<Job>) -> bool {
+        let (Some(slot), Some(job)) = (&table.slot, unfinished) else { return false };
+        let task = &self.tasks[slot.owner];
+        task.state == State::Ready && Job::of(task, slot.owner) == job
+    }
+
+    /// Charges the slot's owner, once its job is released, for what is its by [`late`](Local::late).
+    pub(crate) fn charge_late(&mut self, table: &Now, late: Duration) {
+        if let Some(slot) = table.slot.as_ref().filter(|_| !late.is_zero()) {
+            self.tasks[slot.owner].charge(late);
+        }
+    }
+
+    /// Makes due all boundaries up to now: of level A and, unless it is `deaf`, of level B.
+    pub(crate) fn release_due(&mut self, deaf: bool, records: &mut Recorder) {
+        loop {
+            let [a, b] = [0, 1].map(|level| self.releases[level].peek());
+            let from_b = !deaf && b.is_some_and(|b| a.is_none_or(|a| b < a));
+            let Some(due) = (if from_b { b } else { a }) else { break };
+            let releases = &mut self.releases[usize::from(from_b)];
             if due.time() > records.now {
                 break;
             }
             let place = due.place();
             let task = &mut self.tasks[place];
             match task.next_boundary(due.time()) {
-                Some(next) => self.releases.replace_first(Key::at(next, place)),
+                Some(next) => releases.replace_first(Key::at(next, place)),
                 None => {
-                    self.releases.pop();
+                    releases.pop();
                 }
             }
             if task.release(due.time(), records) {
@@ -111,13 +156,11 @@ impl Local {
     }
 
     /// Chooses, A before B: the slot's owner, then the earliest deadline. A ghost is passed over, but noted.
-    pub(crate) fn choose(&mut self, now: Instant) -> Wanted {
-        let table = self.table.advance(now);
+    pub(crate) fn choose(&self, table: &Now, now: Instant) -> Wanted {
         let mut wanted = Wanted { ghosts: [None; 2], run: None, timer: table.next };
-        if let Some(next) = self.releases.peek() {
-            wanted.timer = wanted.timer.min(next.time());
-        }
-        if let Some((owner, end)) = table.slot {
+        self.wait_for_release(Level::A, &mut wanted);
+        if let Some(slot) = &table.slot {
+            let (owner, end) = (slot.owner, slot.end);
             let task = &self.tasks[owner];
             match task.state {
                 State::Waiting => {}
@@ -132,6 +175,7 @@ impl Local {
                 }
             }
         }
+        self.wait_for_release(Level::B, &mut wanted);
         if let Some(first) = self.level_b.peek() {
             let place = first.place();
             let task = &self.tasks[place];
@@ -142,6 +186,12 @@ impl Local {
             wanted.ghosts[1] = Some(Ghost::of(task, place));
         }
         wanted
+    }
+
+    fn wait_for_release(&self, level: Level, wanted: &mut Wanted) {
+        if let Some(next) = self.releases[level.index()].peek() {
+            wanted.timer = wanted.timer.min(next.time());
+        }
     }
 
     fn run(&self, mut wanted: Wanted, place: usize, now: Instant) -> Wanted {

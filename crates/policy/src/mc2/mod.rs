@@ -2,7 +2,7 @@
 //! before D on each core; budgets per period; finished jobs that go on as ghosts and let lower levels run early.
 //!
 //! Levels A and B of a core are its own (`local`). Levels C and D lie behind one lock (`shared`), taken once by an
-//! entry at which the core is or becomes open to level C, or at which releases of C and D are due on core 0; other
+//! entry at which the core is or becomes open to level C, or at which core 0 serves releases of C and D; other
 //! entries take none. One lock for both containers, because a decision about C decides which cores are open to D: with
 //! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
 
@@ -39,6 +39,8 @@ pub(crate) struct Core {
     ghosts: [Option<Ghost>; 3],
     /// When the next release of C or D is due, as far as this core knows: never too late.
     next_shared: Instant,
+    /// It is the only core, so that releases of C and D concern nobody while it runs a job of level A.
+    alone: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,6 +113,7 @@ impl Containers {
                 local: Local::new(setup, mc2, id),
                 doing: Doing::Nothing,
                 ghosts: [None; 3],
+                alone: setup.cores == 1,
                 next_shared: if id == RELEASE_CORE { first } else { Instant::NEVER },
             }
         };
@@ -130,12 +133,17 @@ impl Policy for Containers {
     type Core = Core;
 
     fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+        let last = core.clock.last();
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
         let ran = match core.doing {
             Doing::Job(job) => Some(job),
             Doing::Nothing | Doing::Idle => None,
         };
+        let table = core.local.look_up(now);
+        let late = core.local.late(&table, ran, last, now);
+        // Up to where the slot's owner is charged.
+        let elapsed = elapsed.saturating_sub(late);
         let was_open = core.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
         let me = core.id;
         let mut unfinished = None;
@@ -158,10 +166,12 @@ impl Policy for Containers {
             ghost.left = ghost.left.saturating_sub(elapsed);
             core.local.drain(ghost, elapsed);
         }
-        core.local.release_due(&mut records);
-        let local = core.local.choose(now);
+        let deaf = core.local.level_a_goes_on(&table, unfinished);
+        core.local.release_due(deaf, &mut records);
+        core.local.charge_late(&table, late);
+        let local = core.local.choose(&table, now);
         let open = local.run.is_none();
-        if held.is_none() && (open || core.next_shared <= now) {
+        if held.is_none() && (open || core.next_shared <= now && !(core.alone && deaf)) {
             held = order.map(|order| self.shared.lock(order));
         }
 
@@ -185,7 +195,9 @@ impl Policy for Containers {
         for other in notify.iter() {
             records.core(Kind::Notify, u64::from(other.0));
         }
-        let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(core.next_shared);
+        let level_a = local.run.is_some_and(|job| job.name.1 == Level::A);
+        let next_shared = if core.alone && level_a { Instant::NEVER } else { core.next_shared };
+        let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(next_shared);
         let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged });
         Decision { run, timer, notify, ticket }
     }

@@ -38,8 +38,9 @@ pub(crate) struct Server {
     pub(crate) enforce: bool,
     /// Left-over budget becomes a ghost.
     ghosts: bool,
-    /// How many boundaries have been noticed: jobs released, budgets arrived.
+    /// How many boundaries have been noticed: jobs released, budgets arrived. And when the next one is due.
     released: u32,
+    next: Instant,
     /// The oldest unfinished job and what it was charged.
     pub(crate) job: u32,
     pub(crate) charged: Duration,
@@ -64,6 +65,7 @@ impl Server {
             enforce,
             ghosts: mc2.slack_shifting && budgeted,
             released: 0,
+            next: Instant::ZERO.saturating_add(task.offset),
             job: 0,
             charged: Duration::ZERO,
             budget: 0,
@@ -88,6 +90,15 @@ impl Server {
         (next < Instant::NEVER && !self.removed).then_some(next)
     }
 
+    /// From when on the task can run, as things stand at `now`, boundaries included that are due and not yet noticed;
+    /// and what it has left of its budget then. Nothing if it cannot.
+    pub(crate) fn ready_since(&self, now: Instant) -> Option<(Instant, Duration)> {
+        match self.state {
+            State::Ready => Some((Instant::ZERO, self.left)),
+            State::Waiting | State::Ghost => (self.next <= now && !self.removed).then_some((self.next, self.full)),
+        }
+    }
+
     /// Makes due what the boundary brings: a job, a budget, the end of a ghost. Whether the state or the deadline of
     /// what competes has changed.
     pub(crate) fn release(&mut self, boundary: Instant, records: &mut Recorder) -> bool {
@@ -96,6 +107,7 @@ impl Server {
         }
         let number = self.released;
         self.released = number.wrapping_add(1);
+        self.next = boundary.saturating_add(self.period);
         records.job(Kind::Release, self.name, number, boundary.as_nanos());
         if self.state == State::Ready {
             return false;

@@ -22,10 +22,20 @@ struct Slot {
 
 /// What the table says at some time.
 pub(crate) struct Now {
-    /// Whose slot it is, with the end of the slot.
-    pub(crate) slot: Option<(usize, Instant)>,
+    /// The slot, if there is one.
+    pub(crate) slot: Option<NowSlot>,
     /// When the next slot starts.
     pub(crate) next: Instant,
+}
+
+/// A slot of this cycle.
+pub(crate) struct NowSlot {
+    /// Whose it is.
+    pub(crate) owner: usize,
+    /// When it started.
+    pub(crate) start: Instant,
+    /// When it ends.
+    pub(crate) end: Instant,
 }
 
 impl Position {
@@ -51,7 +61,8 @@ impl Position {
         let start_of = |n: usize| self.slots.get(n).map_or(again, |slot| self.start.saturating_add(slot.start));
         match self.slots.get(self.slot) {
             Some(slot) if slot.start <= inside => {
-                Now { slot: Some((slot.owner, self.start.saturating_add(slot.end))), next: start_of(self.slot + 1) }
+                let (start, end) = (self.start.saturating_add(slot.start), self.start.saturating_add(slot.end));
+                Now { slot: Some(NowSlot { owner: slot.owner, start, end }), next: start_of(self.slot + 1) }
             }
             _ => Now { slot: None, next: start_of(self.slot) },
         }

@@ -2,9 +2,9 @@
 
 use super::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use tactus_policy::{Event, Setup};
+use tactus_policy::{Event, Kind as Policy, Setup};
 use tactus_record::Kind;
-use tactus_time::{Duration, Instant, TaskId};
+use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Checks the whole run. `setup` is what it was made from.
 pub fn check(setup: &Setup, entries: &[Entry]) {
@@ -92,14 +92,60 @@ fn records_tell_what_runs(setup: &Setup, entries: &[Entry]) {
     }
 }
 
-/// The charge of a job is all the time between the decisions that gave it a core and those that followed.
+/// When the slot began that the table has at `now`.
+fn slot_start(setup: &Setup, core: usize, now: Instant) -> Option<Instant> {
+    let Policy::Mc2(mc2) = &setup.kind else { return None };
+    let table = mc2.tables.get(core).filter(|table| !table.cycle.is_zero())?;
+    let inside = now.since(Instant::ZERO) % table.cycle;
+    let slot = table.slots.iter().find(|slot| slot.start <= inside && inside < slot.end)?;
+    Some(Instant::from_nanos(now.as_nanos() - inside.as_nanos() + slot.start.as_nanos()))
+}
+
+/// From when on the time up to this entry is charged to the job that it gives the core: the entry itself but for level
+/// A, whose slots are their owner's from the nominal start, or from the job's release if that is later.
+fn charged_from(setup: &Setup, entry: &Entry, last: (Instant, Option<(TaskId, u32)>), left: Duration) -> Instant {
+    let Some(run) = entry.decision.run.filter(|run| setup.tasks[run.task.index()].level == Level::A) else {
+        return entry.now;
+    };
+    let (Some(start), false) = (slot_start(setup, entry.core, entry.now), last.1.is_some_and(|job| job.0 == run.task))
+    else {
+        return entry.now;
+    };
+    // It could not run before if this entry gives it its budget, or releases it.
+    let of = |kind| entry.records.iter().find(|r| r.kind == kind && r.task == Some(run.task));
+    let release = of(Kind::Release).filter(|r| r.job == run.job || of(Kind::Replenish).is_some());
+    let ready = release.map_or(Instant::ZERO, |r| Instant::from_nanos(r.arg));
+    let from = start.max(ready).max(last.0);
+    let enforced = matches!(&setup.kind, Policy::Mc2(mc2) if mc2.enforce);
+    if enforced && entry.now.since(from) >= left {
+        return entry.now;
+    }
+    from
+}
+
+/// The charge of a job is all the time between the decisions that gave it a core and those that followed; a job of level
+/// A is also charged for what its slot began before the decision.
 fn charges_add_up(setup: &Setup, entries: &[Entry]) {
     let mut charged: BTreeMap<(TaskId, u32), Duration> = BTreeMap::new();
+    let mut left: BTreeMap<TaskId, Duration> = BTreeMap::new();
     let mut last: Vec<(Instant, Option<(TaskId, u32)>)> = vec![(Instant::ZERO, None); setup.cores];
     for entry in entries {
         let (since, job) = last[entry.core];
+        let replenished = entry.records.iter().filter(|r| r.kind == Kind::Replenish);
+        let replenished: BTreeMap<TaskId, Duration> =
+            replenished.map(|r| (r.task.expect("a task's budget"), Duration::from_nanos(r.arg))).collect();
+        let next = entry.decision.run.and_then(|run| replenished.get(&run.task).or(left.get(&run.task)).copied());
+        let from = charged_from(setup, entry, last[entry.core], next.unwrap_or_default());
+        let mut charge = |job: (TaskId, u32), time: Duration, left: &mut BTreeMap<TaskId, Duration>| {
+            *charged.entry(job).or_default() += time;
+            left.entry(job.0).and_modify(|left| *left = left.saturating_sub(time));
+        };
         if let Some(job) = job {
-            *charged.entry(job).or_default() += entry.now.since(since);
+            charge(job, from.since(since), &mut left);
+        }
+        left.extend(replenished);
+        if let Some(run) = entry.decision.run {
+            charge((run.task, run.job), entry.now.since(from), &mut left);
         }
         let running = entry.decision.run.map(|job| (job.task, job.job));
         last[entry.core] = (entry.now, running);
