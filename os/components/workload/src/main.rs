@@ -1,7 +1,8 @@
 //! The built-in workload: each job uses its demand, no more and no less, touching its memory as it goes.
 //!
-//! Demand is time charged, not instructions: on an emulated machine cores take turns, and a count of instructions says
-//! nothing about time.
+//! Demand is time charged, not instructions: where emulated cores take turns, a count of instructions says nothing about
+//! time. An emulated core that is alone takes the same time for each instruction. There the last stretch, too short for
+//! another look at the clock, is so many instructions: the job ends at the same instant whenever its looks were.
 #![no_std]
 #![no_main]
 
@@ -16,8 +17,13 @@ const LINE: u64 = 64;
 
 /// How long (ns) a job goes on between looks at the clock, about.
 const LOOK: u64 = 500;
-/// Closer to its end than this it looks after every step.
-const NEAR: Duration = Duration::from_nanos(1_500);
+/// Closer to its end than this (ns) it looks after every step, or looks no more.
+const NEAR: u64 = 1_500;
+/// The last stretch is at least so many instructions, so that no look falls behind it: a step and a look take fewer.
+const LAST_INSTRUCTIONS: u64 = 400;
+/// The most instructions that a last stretch can have.
+const MOST_INSTRUCTIONS: u64 = 1_536;
+const _: () = assert!(NEAR <= MOST_INSTRUCTIONS && LAST_INSTRUCTIONS <= MOST_INSTRUCTIONS);
 /// Instructions of a step, about. One long run of them is what an emulator executes fastest.
 const STEP_INSTRUCTIONS: u64 = 68;
 
@@ -31,19 +37,51 @@ fn demand(number: u64) -> Duration {
     }
 }
 
+/// Executes so many instructions, at most [`MOST_INSTRUCTIONS`], and always the same few more. No branch depends on the
+/// number.
+fn execute(instructions: u64) {
+    let instructions = instructions.min(MOST_INSTRUCTIONS);
+    // SAFETY: the row has one byte for each instruction, as many as the number can be. The jump therefore goes to an
+    // instruction of the row or to its end. Nothing but two registers that are declared, and the flags, changes.
+    unsafe {
+        core::arch::asm!(
+            "lea {at}, [rip + 3f]",
+            "sub {at}, {instructions}",
+            "jmp {at}",
+            ".rept {most}",
+            ".byte 0x90",
+            ".endr",
+            "3:",
+            at = out(reg) _,
+            instructions = in(reg) instructions,
+            most = const MOST_INSTRUCTIONS,
+            options(nomem, nostack),
+        );
+    }
+}
+
 fn burn(job: &Job) {
     let demand = demand(job.number());
     let info = tactus_rt::info();
     let lines = info.touch_bytes / LINE;
-    let steps = (LOOK / (STEP_INSTRUCTIONS * info.instruction_nanos.max(1))).max(1);
+    let instruction = info.instruction_nanos.max(1);
+    let steps = (LOOK / (STEP_INSTRUCTIONS * instruction)).max(1);
+    let alone = info.cores == 1;
+    let near = Duration::from_nanos(if alone { NEAR.max(LAST_INSTRUCTIONS * instruction) } else { NEAR });
     let mut line = 0;
     loop {
         let charged = job.charged();
         if charged >= demand {
             return;
         }
+        let left = demand - charged;
+        if alone && left <= near {
+            execute(left.as_nanos() / instruction);
+            // Behind it the time is up, unless this is a machine on which instructions take less.
+            continue;
+        }
         // Look at the clock about every microsecond, and often near the end: reading it is dear under emulation.
-        let steps = if demand - charged > NEAR { steps } else { 1 };
+        let steps = if left > near { steps } else { 1 };
         for _ in 0..steps {
             // SAFETY: does nothing, slowly.
             unsafe { core::arch::asm!(".rept 64", "nop", ".endr", options(nomem, nostack, preserves_flags)) };
