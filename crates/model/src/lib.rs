@@ -75,7 +75,7 @@ pub enum Policy {
 /// The emulated machine's parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// One guest instruction takes 2^shift ns of virtual time (0 to 6; default 3).
+    /// One guest instruction takes 2^shift ns of virtual time (0 to 6; default 1).
     pub shift: u8,
     /// Whether the check inflates execution times by this machine's measured overheads (default true).
     pub overheads: bool,

@@ -16,7 +16,7 @@ use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
 use std::fmt;
 use tactus_record::Kind;
-use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Something in a trace that must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,12 +235,26 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
         }
         let next = releases.len() as u32;
         let latest = nominal(next).saturating_add(task.period);
-        if !removed[i] && completed[i] == releases.len() && latest <= end {
+        let looked =
+            if task.level.is_some_and(|level| level > Level::A) { last_look(view, trace, task.core) } else { end };
+        if !removed[i] && completed[i] == releases.len() && latest <= looked {
             let core = task.core.unwrap_or_default();
             violation(nominal(next), core, next, format!("was due at {} and never released", nominal(next)));
         }
     }
     found
+}
+
+/// Until when releases of levels below A were noticed where a task of this core belongs: until the end, but where the run
+/// ended in a job of level A, which such releases do not interrupt. Only a core that serves others notices them all.
+fn last_look(view: &View, trace: &Trace, core: Option<CoreId>) -> Instant {
+    let alone = view.cores == 1 || core.is_some_and(|core| core.index() > 0);
+    let records = trace.cores.get(core.unwrap_or_default().index()).map_or(&[][..], |records| records);
+    let given = records.iter().rev().find(|r| matches!(r.kind, Kind::Dispatch | Kind::Idle | Kind::Complete));
+    match given {
+        Some(r) if alone && r.kind == Kind::Dispatch && r.criticality() == Some(Level::A) => r.time,
+        _ => run_end(trace),
+    }
 }
 
 /// Between two replenishments a task that has a budget runs and haunts no longer than that, plus `tolerance`: how
