@@ -20,6 +20,7 @@ use crate::{lines, measure, place};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
+use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{policy_label, Costs, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
@@ -28,10 +29,8 @@ use tactus_sim::generate::{generate, to_toml};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
 use tactus_time::{Duration, Instant};
-use tactus_trace::{Promise, Trace, Verdict};
+use tactus_trace::{PromiseSummary, TaskSummary, Trace, Verdict};
 
-/// What an emulated core may do before it lets the others look; the image builder's figure.
-const TURN_INSTRUCTIONS: u64 = 2_500;
 /// Digits of a seed in the name of a folder.
 const DIGITS: usize = 4;
 
@@ -183,7 +182,7 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(seed, task, job);
     // The scheduler's longest turn in this run, and one turn of every other core of the emulated machine.
     let cores = system.cores as u64;
-    let turn = Duration::from_nanos(TURN_INSTRUCTIONS << system.machine.shift);
+    let turn = Duration::from_nanos(u64::from(TURN_INSTRUCTIONS) << system.machine.shift);
     let allowed = longest_turn(trace) + turn * (cores - 1);
     let machine = |error: &dyn std::fmt::Display| Failure::Machine(format!("seed {seed}: {error}"));
     let replayed = lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
@@ -205,7 +204,8 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     if let (true, Verdict::Broken(broken)) = (summary.accepted, &summary.verdict) {
         problems.push(format!("a promise was broken: {broken:?}"));
     }
-    let bound = |task: &&tactus_trace::TaskSummary| task.void.is_none();
+    // What was promised and bound to the end.
+    let bound = |task: &&TaskSummary| task.void.is_none() && task.promise != PromiseSummary::None;
     let kept: Vec<_> = summary.tasks.iter().filter(bound).collect();
     let seen = measure::costs(system, trace, &summary);
     if let Ok(mut totals) = totals.lock() {
@@ -223,8 +223,7 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
         totals.difference = totals.difference.max(beside.largest_difference());
         if summary.accepted {
             totals.accepted += 1;
-            let promises = promised.view.tasks.iter().filter(|task| task.promise != Promise::None).count();
-            totals.promises += promises.min(kept.len()) as u64;
+            totals.promises += kept.len() as u64;
             for task in kept {
                 totals.worst = totals.worst.max(task.worst_over_bound.unwrap_or(0.0));
             }

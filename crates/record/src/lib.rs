@@ -49,11 +49,8 @@ pub enum Kind {
     /// A component faulted and was stopped. `task`: the task whose thread faulted. `level` byte: [`FaultKind`].
     /// `arg`: the address concerned. `job`: the component's number.
     Fault = 34,
-    /// A thread asked the kernel for something it may not have; counted, not fatal. `level` byte: error number.
-    /// `arg`: the call's number. `task`: the task of the thread.
+    /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
-    /// A line of text by a component, eight bytes at a time in `arg`; `level` byte: number of bytes that count.
-    Text = 36,
     /// The run ended on this core.
     End = 37,
 }
@@ -77,7 +74,6 @@ impl Kind {
             33 => Kind::Leave,
             34 => Kind::Fault,
             35 => Kind::Refused,
-            36 => Kind::Text,
             37 => Kind::End,
             _ => return None,
         })

@@ -101,8 +101,6 @@ fn generated_systems_agree_on_a_machine_with_costs() {
 #[test]
 fn other_records_are_passed_over() {
     let (setup, mut trace) = example();
-    let note = Record { kind: Kind::Text, ..trace.cores[1][20] };
-    trace.cores[1].insert(20, note);
     let refused = Record { kind: Kind::Refused, ..trace.cores[1][40] };
     trace.cores[1].insert(40, refused);
     assert!(check(&setup, &trace).is_ok());

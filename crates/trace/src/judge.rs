@@ -45,7 +45,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut total = JobCounts::default();
     tasks.iter().for_each(|t| total.add(&t.jobs));
-    let refused = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Refused).count() as u64;
+    let refused = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Refused).map(|r| r.arg).sum();
     Summary {
         format: SUMMARY_FORMAT,
         system: view.name.clone(),

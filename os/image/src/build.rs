@@ -12,7 +12,7 @@ use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
 /// scheduler's turn, enough to cost the emulator little.
-const TURN_INSTRUCTIONS: u32 = 2_500;
+pub const TURN_INSTRUCTIONS: u32 = 2_500;
 /// "No task" in a thread, "no level" in a card.
 const NO_TASK: u32 = u32::MAX;
 const NO_LEVEL: u64 = 255;

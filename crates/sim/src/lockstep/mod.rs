@@ -12,7 +12,7 @@
 //!
 //! The third makes the check complete: a machine that forgot a time-out or invented one would replay well.
 //!
-//! Records of faults, refused calls and text are passed over; a call with reason `Fault` is an
+//! Records of faults and refused calls are passed over; a call with reason `Fault` is an
 //! [`Event::Remove`].
 
 mod calls;

@@ -145,7 +145,9 @@ fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) ->
     let system = system();
     if look.now >= system.end {
         state.ended = true;
-        state.ring.end(look.now);
+        // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
+        let refused = unsafe { addr_of!((*region(state.core)).refused).read_volatile() };
+        state.ring.end(look.now, refused);
         return look;
     }
     let running = state.decision.run;

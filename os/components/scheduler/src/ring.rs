@@ -52,18 +52,20 @@ impl Ring {
         self.set(NOW, now.as_nanos());
     }
 
-    /// The run is over on this core.
-    pub fn end(&mut self, now: Instant) {
-        self.record(Record {
-            time: now,
-            arg: 0,
-            job: 0,
-            task: None,
-            kind: Kind::End,
-            level: 0,
-            core: CoreId(self.core),
-            ticket: 0,
-        });
+    /// The run is over on this core, where the kernel refused so many calls.
+    pub fn end(&mut self, now: Instant, refused: u64) {
+        for (kind, arg) in [(Kind::Refused, refused), (Kind::End, 0)] {
+            self.record(Record {
+                time: now,
+                arg,
+                job: 0,
+                task: None,
+                kind,
+                level: 0,
+                core: CoreId(self.core),
+                ticket: 0,
+            });
+        }
         self.look(now);
         self.set(ENDED, 1);
     }
