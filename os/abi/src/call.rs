@@ -26,6 +26,115 @@ pub enum Call {
     Finish = 6,
     /// `()`: the component gives up: as if it had faulted.
     Panic = 7,
+    /// `(operation, thread, other)`: the tree of schedulers, see [`SchedulerOperation`]. Schedulers only.
+    SchedulerControl = 8,
+    /// `(component, a0, a1)`: makes a thread that begins in the component and is told `a0` and `a1`; its number comes
+    /// back in `rdi`. The root scheduler only.
+    CreateThread = 9,
+    /// `(operation, brand, other)`: brands and their upcall threads, see [`BrandOperation`].
+    BrandControl = 10,
+    /// `(brand, word)`: asks for one more run of the brand's upcall, which is told the word of the first trigger that it
+    /// serves. Only from the component in which the brand was made.
+    Trigger = 11,
+    /// `()`: an upcall is finished. Comes back only as a new beginning.
+    UpcallDone = 12,
+    /// `(operation, component, address, page)`: frames and who sees them, see [`MemoryOperation`]. Only a component that
+    /// manages memory.
+    MemoryControl = 13,
+    /// `(component, step)`: sets a stopped component back to what it was at the start, a bounded piece with each call:
+    /// begin with step 0; comes back with the next step in `rdi`, 0 when the component runs again. Only the component
+    /// that the system names for it.
+    Restart = 14,
+    /// `(core, brand)`: sends an inter-core event that triggers a brand which is wired to such events on that core.
+    TriggerRemote = 15,
+}
+
+impl Call {
+    /// All calls, by number.
+    pub const ALL: [Call; 16] = [
+        Call::Null,
+        Call::Invoke,
+        Call::Return,
+        Call::SwitchThread,
+        Call::Notify,
+        Call::Text,
+        Call::Finish,
+        Call::Panic,
+        Call::SchedulerControl,
+        Call::CreateThread,
+        Call::BrandControl,
+        Call::Trigger,
+        Call::UpcallDone,
+        Call::MemoryControl,
+        Call::Restart,
+        Call::TriggerRemote,
+    ];
+}
+
+/// What [`Call::SchedulerControl`] does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum SchedulerOperation {
+    /// `other` is a component: makes it a child scheduler of the caller. Its upcall threads get the caller's path.
+    Promote = 0,
+    /// `other` is a child of the caller: it and its whole subtree are schedulers no longer and hold no thread.
+    Demote = 1,
+    /// The child `other` may schedule `thread`.
+    Grant = 2,
+    /// The child `other`, and with it its whole subtree, may no longer schedule `thread`.
+    Revoke = 3,
+    /// From now on the kernel shares the caller's regions with it.
+    Region = 4,
+    /// Binds `thread` to the event slot `other` of the caller's regions; 0 unbinds it.
+    Slot = 5,
+}
+
+/// What [`Call::BrandControl`] does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum BrandOperation {
+    /// Makes a brand of the calling thread's path; `other` is 0: upcalls begin in the component that invoked the caller's
+    /// (or, if nobody did, in the caller's own); 1: upcalls begin in the caller's own component, for drivers. The brand's
+    /// number comes back in `rdi`. As many as the image allows the component.
+    Create = 0,
+    /// Adds an upcall thread to `brand`; the thread's number comes back in `rdi`. The root scheduler only.
+    AddUpcall = 1,
+    /// Wires `brand` to the interrupt source `other` ([`source`]) on the core that the low byte of the source names. Only
+    /// from the component in which the brand was made, and only sources that the image allows it.
+    Wire = 2,
+    /// Takes the brand off its source.
+    Unwire = 3,
+    /// The handler has served its device: the source of `brand` may interrupt again.
+    Acknowledge = 4,
+}
+
+/// Interrupt sources that a brand can be wired to.
+pub mod source {
+    /// A device's interrupt line: `LINE | line << 8 | core`.
+    pub const LINE: u64 = 1 << 32;
+    /// Inter-core events sent to the core for this brand: `REMOTE | core`.
+    pub const REMOTE: u64 = 2 << 32;
+    /// A periodic tick of the core: `TICK | microseconds << 8 | core`.
+    pub const TICK: u64 = 3 << 32;
+}
+
+/// What [`Call::MemoryControl`] does. Pages are counted from the start of the window that every component has at
+/// [`crate::layout::WINDOW`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum MemoryOperation {
+    /// Takes a free frame of the colour `page` from the pool; its number comes back in `rdi`.
+    Take = 0,
+    /// Maps the frame `page` into `component` at the window's page `address` to be read and written.
+    MapWritable = 1,
+    /// As [`MemoryOperation::MapWritable`], to be read only.
+    MapReadable = 2,
+    /// Unmaps the window's page `address` of `component`.
+    Unmap = 3,
+    /// Gives the frame `page` back, cleared; refused while it is mapped or while a core may still see it.
+    Release = 4,
+    /// Number of frames of the colour `page` in the pool in `rdi`, of free ones in `rsi`.
+    Count = 5,
 }
 
 /// Who invoked a component, as the kernel tells it; a component cannot forge it.
@@ -83,6 +192,42 @@ pub enum Error {
     BadArgument = 14,
     /// The thread is an upcall that is not active.
     NotActive = 15,
+    /// The component is a scheduler already, or cannot become one.
+    NotPromotable = 16,
+    /// The hierarchy of schedulers would become too deep.
+    HierarchyTooDeep = 17,
+    /// The component is not a child of the caller.
+    NotChild = 18,
+    /// Another child of the caller holds the thread.
+    Held = 19,
+    /// The child does not hold the thread.
+    NotHeld = 20,
+    /// The scheduler has no shared region, or has not asked for it.
+    NoRegion = 21,
+    /// There is no such event slot, or another thread has it.
+    BadSlot = 22,
+    /// The thread was suspended by a scheduler closer to the root, which alone may resume it.
+    Suspended = 23,
+    /// The caller is not the root scheduler.
+    NotRoot = 24,
+    /// No such brand.
+    BadBrand = 25,
+    /// The brand was made in another component.
+    NotBrandOwner = 26,
+    /// The component, or the machine, has no more of what was asked for: threads, brands, frames.
+    Exhausted = 27,
+    /// The calling thread is not an upcall, or not where its upcall began.
+    NotUpcall = 28,
+    /// No such interrupt source, or the component may not have it.
+    BadSource = 29,
+    /// No such component.
+    BadComponent = 30,
+    /// No such page, or nothing, or something else, is mapped there.
+    BadPage = 31,
+    /// The component was not stopped.
+    NotStopped = 32,
+    /// The frame is in use.
+    InUse = 33,
 }
 
 impl Error {
@@ -105,6 +250,24 @@ impl Error {
             13 => Error::Faulted,
             14 => Error::BadArgument,
             15 => Error::NotActive,
+            16 => Error::NotPromotable,
+            17 => Error::HierarchyTooDeep,
+            18 => Error::NotChild,
+            19 => Error::Held,
+            20 => Error::NotHeld,
+            21 => Error::NoRegion,
+            22 => Error::BadSlot,
+            23 => Error::Suspended,
+            24 => Error::NotRoot,
+            25 => Error::BadBrand,
+            26 => Error::NotBrandOwner,
+            27 => Error::Exhausted,
+            28 => Error::NotUpcall,
+            29 => Error::BadSource,
+            30 => Error::BadComponent,
+            31 => Error::BadPage,
+            32 => Error::NotStopped,
+            33 => Error::InUse,
             _ => return None,
         })
     }
@@ -112,6 +275,24 @@ impl Error {
 
 /// Flag of [`Call::SwitchThread`]: the calling upcall is finished and need not be resumed.
 pub const SWITCH_UPCALL_DONE: u64 = 1;
+/// Flag of [`Call::SwitchThread`]: only the caller and the schedulers above it may resume the thread that leaves.
+pub const SWITCH_SUSPEND: u64 = 2;
+/// Flag of [`Call::SwitchThread`]: the thread named owns the region's lock; it is helped to release it.
+pub const SWITCH_SYNC_BLOCK: u64 = 4;
+/// Flag of [`Call::SwitchThread`]: the lock was released; the thread named waited for it.
+pub const SWITCH_SYNC_UNBLOCK: u64 = 8;
+
+/// What a thread is told in `rdi` when it begins.
+pub mod reason {
+    /// A new thread for a task: its number in `rsi`.
+    pub const TASK: u64 = 0;
+    /// A scheduler's upcall: the core in `rsi`.
+    pub const SCHEDULER: u64 = 1;
+    /// A brand's upcall: the trigger's word in `rsi`.
+    pub const BRAND: u64 = 2;
+    /// A thread that a scheduler made: its words in `rsi` and `r10`.
+    pub const CREATED: u64 = 3;
+}
 
 /// The thread number that stands for "nothing to run": the core sleeps until an event.
 pub const IDLE: u64 = u64::MAX;

@@ -4,12 +4,13 @@
 //! little-endian. The image is made by `os/image` and trusted; the kernel checks magic, version and counts, and maps
 //! what it is told.
 
+use crate::layout::MAX_SEQUENCES;
 use crate::shared::Name;
 
 /// First eight bytes: `TACTUSIM`.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSIM");
 /// The version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The image's head.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,10 @@ pub struct Header {
     pub mappings: u32,
     /// Number of [`Thread`]s, which follow those.
     pub threads: u32,
+    /// Frames kept for [`crate::call::Call::MemoryControl`]; 0 if no component manages memory.
+    pub pool_frames: u32,
+    /// Colours of those frames: a power of two.
+    pub colours: u32,
     /// How long (ns) a core of an emulated machine may run before it lets the others look; 0 for ever. On a machine
     /// whose cores run at the same time it means nothing.
     pub turn: u32,
@@ -52,11 +57,32 @@ pub struct Component {
     pub first_grant: u32,
     /// How many grants.
     pub grants: u32,
-    /// 1 if it is the root scheduler, else 0.
-    pub scheduler: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// See [`role`].
+    pub role: u32,
+    /// The component that may restart it, or [`NO_COMPONENT`].
+    pub restarted_by: u32,
+    /// The most brands it may make.
+    pub brands: u32,
+    /// Interrupt lines that it may wire brands to, as bits.
+    pub lines: u32,
+    /// Its restartable sequences: beginning and end of each; unused ones are zero.
+    pub sequences: [[u64; 2]; MAX_SEQUENCES],
 }
+
+/// What a component may be, as bits of [`Component::role`].
+pub mod role {
+    /// The root scheduler. One component.
+    pub const ROOT: u32 = 1;
+    /// May be promoted to a scheduler: it has regions and upcall threads.
+    pub const SCHEDULER: u32 = 2;
+    /// May manage memory.
+    pub const MEMORY: u32 = 4;
+    /// May write to the console.
+    pub const CONSOLE: u32 = 8;
+}
+
+/// Stands for no component.
+pub const NO_COMPONENT: u32 = u32::MAX;
 
 /// The right to invoke a component at one entry.
 #[derive(Clone, Copy, Debug)]
@@ -80,10 +106,12 @@ pub enum MemoryKind {
     Copied = 1,
     /// The clock page. Made by the kernel.
     Clock = 2,
-    /// The shared regions of all cores, one page each. Made by the kernel.
+    /// The shared regions of all cores, of the scheduler that maps them. Made by the kernel.
     Regions = 3,
     /// The trace memory, physically contiguous, zeroed.
     Trace = 4,
+    /// A device's memory: `offset` is its physical address.
+    Device = 5,
 }
 
 /// A memory object: frames that one or more components see.
@@ -123,12 +151,28 @@ pub struct Mapping {
     pub reserved: u32,
 }
 
-/// A thread. Those of the scheduler's cores come first: thread `c` is the upcall of core `c`.
+/// A thread. Those of the root scheduler's cores come first: thread `c` is the upcall of core `c`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Thread {
-    /// Where it begins.
+    /// Where it begins; for [`ThreadKind::Spare`] where it may.
     pub component: u32,
-    /// Its task, or `u32::MAX` for a core's upcall.
-    pub task: u32,
+    /// [`ThreadKind`] as a number.
+    pub kind: u32,
+    /// Its task, or the core whose upcall it is.
+    pub number: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// What a thread is there for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum ThreadKind {
+    /// Runs a task's jobs.
+    Task = 0,
+    /// A scheduler's upcall on one core.
+    Upcall = 1,
+    /// Not in use until a scheduler makes a thread of it in its component, or adds it to a brand whose upcalls begin there.
+    Spare = 2,
 }

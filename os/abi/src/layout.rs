@@ -26,14 +26,26 @@ pub const STACK_STRIDE: u64 = 0x1_0000;
 
 /// Scheduler only: the task pages of all tasks, one page each, writable.
 pub const TASK_PAGES: u64 = 0x1100_0000;
-/// Scheduler only: the [`crate::shared::Region`] of each core, one page each, writable.
+/// Scheduler only: the [`crate::shared::Region`] of each core, [`REGION_STRIDE`] bytes apart, writable.
 pub const REGIONS: u64 = 0x1200_0000;
+/// Distance between the regions of two cores.
+pub const REGION_STRIDE: u64 = 2 * PAGE;
 /// Scheduler only: the encoded policy set-up, read-only; its length stands in [`crate::shared::Info::plan_bytes`].
 pub const PLAN: u64 = 0x2000_0000;
 /// Scheduler only: the [`crate::shared::TaskCard`] of each task, read-only.
 pub const CARDS: u64 = 0x2800_0000;
 /// Scheduler only: the trace rings of all cores, one after another, writable.
 pub const TRACE: u64 = 0x4000_0000;
+
+/// Where memory that is mapped while the system runs appears: [`WINDOW_PAGES`] pages. Only in components that the system
+/// lets share memory or manage it.
+pub const WINDOW: u64 = 0x5000_0000;
+/// Pages of the window.
+pub const WINDOW_PAGES: u64 = 512;
+/// Devices that a driver may touch, one window of [`DEVICE_STRIDE`] each, in the order of the system file.
+pub const DEVICES: u64 = 0x6000_0000;
+/// Distance between two devices.
+pub const DEVICE_STRIDE: u64 = 0x10_0000;
 
 /// The most cores.
 pub const MAX_CORES: usize = 8;
@@ -47,3 +59,11 @@ pub const MAX_GRANTS: usize = 16;
 pub const MAX_INVOCATIONS: usize = 8;
 /// The deepest hierarchy of schedulers.
 pub const MAX_SCHEDULERS: usize = 4;
+/// The most brands of one image.
+pub const MAX_BRANDS: usize = 32;
+/// The most upcall threads of one brand.
+pub const MAX_UPCALLS: usize = 8;
+/// The most restartable sequences of one component.
+pub const MAX_SEQUENCES: usize = 4;
+/// Event slots of a region; slot 0 is none.
+pub const SLOTS: usize = MAX_THREADS + 1;

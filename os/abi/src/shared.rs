@@ -1,6 +1,6 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
-use crate::layout::MAX_GRANTS;
+use crate::layout::{MAX_GRANTS, REGION_STRIDE, SLOTS};
 
 /// Length of a name, padded with zeros.
 pub const NAME_BYTES: usize = 24;
@@ -98,9 +98,49 @@ pub mod event {
     pub const NOTIFY: u64 = 4;
     /// A component was stopped; see [`super::Region::fault`].
     pub const FAULT: u64 = 8;
+    /// The scheduler above gave this one the core.
+    pub const GIVEN: u64 = 16;
+    /// A child scheduler has nothing to run: its slot says which and until when.
+    pub const CHILD_IDLE: u64 = 32;
+    /// A brand's upcall ended and the kernel could not tell alone what runs next.
+    pub const UPCALL_COMPLETE: u64 = 64;
+    /// A slot of the event list changed its state, other than by cycles.
+    pub const SLOTS: u64 = 128;
 }
 
-/// Shared by the kernel and one core's scheduler: one page per core.
+/// States that the kernel tells in a [`Slot`], as bits of its flags.
+pub mod slot {
+    /// The slot is in the event list. Set by the kernel when it links it, cleared by the scheduler when it takes it.
+    pub const LINKED: u16 = 1;
+    /// The brand's upcall was triggered.
+    pub const ACTIVE: u16 = 2;
+    /// The brand's upcall ended.
+    pub const COMPLETED: u16 = 4;
+    /// The child scheduler's upcall thread has nothing to run until [`super::Slot::wake`].
+    pub const IDLE: u16 = 8;
+    /// Urgency of what must not run until its scheduler says so.
+    pub const DISABLED: u16 = u16::MAX;
+}
+
+/// What a scheduler knows of one thread or brand on one core.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Slot {
+    /// Kernel: the next slot of the event list; 0 ends it. Taken together with `flags` in one piece.
+    pub next: u16,
+    /// Kernel: see [`slot`].
+    pub flags: u16,
+    /// Scheduler: lower is more urgent; [`slot::DISABLED`] is never run unasked.
+    pub urgency: u16,
+    /// Zero.
+    pub reserved: u16,
+    /// Kernel: time-stamp ticks used since the scheduler last took them; stays at the largest value rather than wrap.
+    pub cycles: u64,
+    /// Kernel: with [`slot::IDLE`], when the child scheduler wants the core again (time-stamp ticks).
+    pub wake: u64,
+}
+
+/// Shared by the kernel and one core's scheduler, one for each core.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Region {
@@ -110,16 +150,28 @@ pub struct Region {
     pub event_pending: u64,
     /// Kernel: what happened, see [`event`]. Scheduler: taken with an exchange.
     pub events: u64,
+    /// Scheduler: the thread that is in the critical section, plus one, in the low half; the last thread that wanted to be,
+    /// plus one, in the high half (written by the kernel). Changed by restartable sequences only.
+    pub lock: u64,
     /// Kernel: the last fault on this core.
     pub fault: Fault,
-    /// Kernel: cycles that the core's scheduler upcall, and each task, used are charged by the scheduler; this is the
-    /// kernel's own count of dispatches, for statistics.
+    /// Kernel: how many dispatches it made for this scheduler, for statistics.
     pub dispatches: u64,
     /// Kernel: calls refused on this core.
     pub refused: u64,
     /// Kernel: longest stretch from kernel entry to exit (time-stamp ticks) since the start.
     pub longest: u64,
+    /// Kernel: how often it began or resumed the scheduler's upcall.
+    pub entries: u64,
+    /// Kernel: time-stamp ticks in which the core slept, and those of the scheduler's own upcall thread.
+    pub idle: u64,
+    /// See `idle`.
+    pub own: u64,
+    /// The event list's head: slot 0, whose `next` is the first slot in the list; and the slots of threads and brands.
+    pub slots: [Slot; SLOTS],
 }
+
+const _: () = assert!(core::mem::size_of::<Region>() as u64 <= REGION_STRIDE);
 
 /// A fault, as told to the scheduler.
 #[derive(Clone, Copy, Debug, Default)]

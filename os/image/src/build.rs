@@ -5,8 +5,10 @@ use crate::parts::{Parts, SCHEDULER};
 use crate::size::{self, pages};
 use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Promise, Request};
-use tactus_abi::image::{Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
-use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
+use tactus_abi::image::{
+    role, Component, Grant, Header, MemoryKind, Thread, ThreadKind, MAGIC, NO_COMPONENT, VERSION, WRITABLE,
+};
+use tactus_abi::layout::{CLOCK, MAX_GRANTS, MAX_SEQUENCES, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
@@ -14,7 +16,6 @@ use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 /// scheduler's turn, enough to cost the emulator little.
 pub const TURN_INSTRUCTIONS: u32 = 2_500;
 /// "No task" in a thread, "no level" in a card.
-const NO_TASK: u32 = u32::MAX;
 const NO_LEVEL: u64 = 255;
 
 /// Builds the boot image.
@@ -72,6 +73,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         memories: layout.memories.len() as u32,
         mappings: layout.mappings.len() as u32,
         threads: parts.threads.len() as u32,
+        pool_frames: 0,
+        colours: 1,
         turn: if system.cores > 1 { TURN_INSTRUCTIONS << system.machine.shift } else { 0 },
         trace_address: place.trace,
         bytes: image_bytes,
@@ -110,8 +113,11 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64) -> Vec
             entry: parts.programs[part.program].entry,
             first_grant,
             grants,
-            scheduler: u32::from(number == SCHEDULER),
-            reserved: 0,
+            role: if number == SCHEDULER { role::ROOT } else { 0 },
+            restarted_by: NO_COMPONENT,
+            brands: 0,
+            lines: 0,
+            sequences: [[0; 2]; MAX_SEQUENCES],
         };
         component.put(&mut out);
         first_grant += grants;
@@ -128,9 +134,12 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64) -> Vec
     // By object: the kernel makes one object after another, each with all of its mappings.
     layout.mappings.sort_by_key(|mapping| mapping.memory);
     layout.mappings.iter().for_each(|mapping| mapping.put(&mut out));
-    for thread in &parts.threads {
-        let task = thread.task.map_or(NO_TASK, |task| u32::from(task.0));
-        Thread { component: thread.component, task }.put(&mut out);
+    for (place, thread) in parts.threads.iter().enumerate() {
+        let (kind, number) = match thread.task {
+            Some(task) => (ThreadKind::Task, u32::from(task.0)),
+            None => (ThreadKind::Upcall, place as u32),
+        };
+        Thread { component: thread.component, kind: kind as u32, number, reserved: 0 }.put(&mut out);
     }
     out.resize(arrays as usize, 0);
     out.append(&mut layout.contents);

@@ -8,7 +8,7 @@ use crate::{ImageError, StackFact};
 use std::collections::BTreeSet;
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, DEMANDS, HEAP, INFO, PAGE, PLAN, REGIONS, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    CARDS, DEMANDS, HEAP, INFO, PAGE, PLAN, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::Info;
 use tactus_model::System;
@@ -160,7 +160,7 @@ impl Layout {
     /// What only the scheduler sees, but for the trace.
     pub fn scheduler_tables(&mut self, cores: usize, plan: &[u8], cards: &[u8]) -> Result<(), ImageError> {
         let scheduler = SCHEDULER as u32;
-        let regions = self.memory(MemoryKind::Regions, cores as u64 * PAGE, None);
+        let regions = self.memory(MemoryKind::Regions, cores as u64 * REGION_STRIDE, None);
         self.map(scheduler, regions, REGIONS, WRITABLE);
         let (bytes, limit) = (plan.len() as u64, CARDS - PLAN);
         if bytes > limit {

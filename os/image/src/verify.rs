@@ -6,7 +6,7 @@ mod space;
 
 use crate::parsed::Parsed;
 use std::fmt;
-use tactus_abi::image::VERSION;
+use tactus_abi::image::{role, ThreadKind, VERSION};
 use tactus_abi::layout::{MAX_GRANTS, MAX_INVOCATIONS};
 use tactus_abi::shared::Name;
 
@@ -124,8 +124,10 @@ fn components(image: &Parsed) -> Result<(), VerifyError> {
     for (number, it) in image.components.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Component, number, text);
         check(is_name(&it.name), "has a name that is no text")?;
-        check(it.reserved == 0, "has something where zero belongs")?;
-        check(it.scheduler == u32::from(number == 0), "is a scheduler and not the first, or the other way round")?;
+        check(
+            (it.role & role::ROOT != 0) == (number == 0),
+            "is a scheduler and not the first, or the other way round",
+        )?;
         check(u64::from(it.first_grant) == next, "has grants that do not follow those of the one before")?;
         check(it.grants as usize <= MAX_GRANTS, "has more grants than a component can hold")?;
         check((it.grants == 0) == (number == 0), "has no grant, or is the scheduler and has one")?;
@@ -178,11 +180,12 @@ fn threads(image: &Parsed) -> Result<(), VerifyError> {
         let check = |holds, text| rule(holds, Part::Thread, number, text);
         check((it.component as usize) < image.components.len(), "begins in a component that there is not")?;
         if number < cores {
-            let upcall = it.component == 0 && it.task == u32::MAX;
+            let upcall = it.component == 0 && it.kind == ThreadKind::Upcall as u32 && it.number as usize == number;
             check(upcall, "should be a core's upcall: in the scheduler and without a task")?;
         } else {
             check(it.component != 0, "runs a task in the scheduler")?;
-            check(it.task as usize == number - cores, "does not run the task in its place")?;
+            let task = it.kind == ThreadKind::Task as u32 && it.number as usize == number - cores;
+            check(task, "does not run the task in its place")?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! `#[repr(C)]` gives it.
 
 use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
-use tactus_abi::layout::MAX_GRANTS;
+use tactus_abi::layout::{MAX_GRANTS, MAX_SEQUENCES};
 use tactus_abi::shared::{Info, Name, TaskCard, NAME_BYTES};
 
 /// A value with a stored form of fixed length.
@@ -51,6 +51,20 @@ impl Stored for Name {
     }
 }
 
+impl Stored for [[u64; 2]; MAX_SEQUENCES] {
+    const BYTES: usize = 16 * MAX_SEQUENCES;
+    fn put(&self, out: &mut Vec<u8>) {
+        self.iter().flatten().for_each(|word| word.put(out));
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let mut ranges = [[0; 2]; MAX_SEQUENCES];
+        for word in ranges.iter_mut().flatten() {
+            *word = u64::take(bytes)?;
+        }
+        Some(ranges)
+    }
+}
+
 impl Stored for [Name; MAX_GRANTS] {
     const BYTES: usize = NAME_BYTES * MAX_GRANTS;
     fn put(&self, out: &mut Vec<u8>) {
@@ -90,15 +104,27 @@ stored!(Header {
     memories: u32,
     mappings: u32,
     threads: u32,
+    pool_frames: u32,
+    colours: u32,
     turn: u32,
     trace_address: u64,
     bytes: u64,
 });
-stored!(Component { name: Name, entry: u64, first_grant: u32, grants: u32, scheduler: u32, reserved: u32 });
+stored!(Component {
+    name: Name,
+    entry: u64,
+    first_grant: u32,
+    grants: u32,
+    role: u32,
+    restarted_by: u32,
+    brands: u32,
+    lines: u32,
+    sequences: [[u64; 2]; MAX_SEQUENCES],
+});
 stored!(Grant { entry: u64, component: u32, reserved: u32 });
 stored!(Memory { kind: u32, reserved: u32, bytes: u64, offset: u64, file_bytes: u64 });
 stored!(Mapping { component: u32, memory: u32, address: u64, flags: u32, reserved: u32 });
-stored!(Thread { component: u32, task: u32 });
+stored!(Thread { component: u32, kind: u32, number: u32, reserved: u32 });
 stored!(Info {
     component: u32,
     grant_count: u32,

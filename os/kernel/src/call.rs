@@ -10,9 +10,6 @@ use crate::thread::{self, Role, Thread};
 use tactus_abi::call::{Call, Error, IDLE, SWITCH_UPCALL_DONE};
 use tactus_record::FaultKind;
 
-const CALLS: [Call; 8] =
-    [Call::Null, Call::Invoke, Call::Return, Call::SwitchThread, Call::Notify, Call::Text, Call::Finish, Call::Panic];
-
 /// The core, and the thread that called: where it goes on is saved.
 fn entered() -> (&'static mut Core, &'static mut Thread) {
     // SAFETY: this is the kernel's entry on this core; nobody else holds the block or the running thread.
@@ -32,7 +29,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     if component::get(thread.component).is_stopped() {
         return fault::caller_stopped(core);
     }
-    let result = match CALLS.get(thread.registers.rax as usize) {
+    let result = match Call::ALL.get(thread.registers.rax as usize) {
         Some(Call::Invoke) => Err(refused_invocation(thread, a0)),
         Some(Call::Return) => match give_back(core, thread, [a0, a1]) {
             Ok(()) if component::get(thread.component).is_stopped() => return fault::caller_stopped(core),
@@ -47,7 +44,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             let at = thread.registers.rip;
             return fault::stop(core, FaultKind::Panic, at);
         }
-        Some(Call::Null | Call::SwitchThread) | None => Err(Error::BadCall),
+        _ => Err(Error::BadCall),
     };
     answer(core, thread, result)
 }

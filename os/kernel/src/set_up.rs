@@ -9,7 +9,7 @@ use crate::frames::Frames;
 use crate::thread::{self, Role};
 use core::fmt;
 use tactus_abi::image::{self, Header, MemoryKind};
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS, REGION_STRIDE};
 use tactus_abi::shared::{Clock, Region};
 
 /// Why the image cannot be started.
@@ -143,7 +143,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 c.space = space;
                 c.entry = entry.entry;
                 c.grants = grants;
-                c.scheduler_depth = (entry.scheduler != 0).then_some(0);
+                c.scheduler_depth = (entry.role & image::role::ROOT != 0).then_some(0);
             });
         }
     }
@@ -161,7 +161,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         thread.role = if upcall { Role::Upcall } else { Role::Task };
         thread.path[0] =
             (0..header.components).find(|&c| component::get(c as u16).scheduler_depth == Some(0)).map(|c| c as u16);
-        thread.argument = if upcall { number.into() } else { entry.task.into() };
+        thread.argument = entry.number.into();
         thread.stopped = false;
         thread.begin(0, thread.argument);
         if upcall {
@@ -215,10 +215,13 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 base
             }
             k if k == MemoryKind::Regions as u32 => {
-                let base = frames.pages(header.cores.into()).ok_or(ImageError::OutOfMemory)?;
+                let base =
+                    frames.pages(u64::from(header.cores) * (REGION_STRIDE / 4096)).ok_or(ImageError::OutOfMemory)?;
                 for core in 0..header.cores {
                     // SAFETY: the cores do not run yet.
-                    unsafe { (*percore::of(core as usize)).region = direct::<Region>(base + u64::from(core) * 4096) };
+                    unsafe {
+                        (*percore::of(core as usize)).region = direct::<Region>(base + u64::from(core) * REGION_STRIDE)
+                    };
                 }
                 base
             }

@@ -9,7 +9,7 @@ use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use tactus_bench_book::{Book, Series};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{PAGE, REGIONS};
+use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{event, Region};
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, Caller, Error};
@@ -45,7 +45,7 @@ fn listener() -> u64 {
 }
 
 fn region(core: u8) -> *mut Region {
-    (REGIONS + u64::from(core) * PAGE) as *mut Region
+    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
 }
 
 fn take_events(core: u8) -> u64 {

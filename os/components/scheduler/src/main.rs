@@ -20,7 +20,7 @@ use state::{core_state, system, CoreState};
 use tactus_policy::{Decision, Event, Policy};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{PAGE, REGIONS, TASK_PAGES};
+use tactus_rt::abi::layout::{PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant};
 use tactus_rt::{calls, clock, Caller, Error};
@@ -50,7 +50,7 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
 }
 
 fn region(core: u8) -> *mut Region {
-    (REGIONS + u64::from(core) * PAGE) as *mut Region
+    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
 }
 
 /// Takes the events that the kernel posted. Cleared before they are taken, so that none is missed.

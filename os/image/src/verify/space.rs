@@ -4,8 +4,8 @@ use super::{rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use tactus_abi::image::{Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, CLOCK, DEMANDS, HEAP, INFO, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, STACKS, STACK_STRIDE, TASK_PAGE,
-    TASK_PAGES, TRACE,
+    CARDS, CLOCK, DEMANDS, HEAP, INFO, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE,
+    TASK_PAGE, TASK_PAGES, TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -63,7 +63,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
                 check(it.file_bytes == 0, "is made by the kernel and has contents")?;
                 let length = match it.kind {
                     CLOCK_PAGE => it.bytes == PAGE,
-                    REGION_PAGES => it.bytes == cores * PAGE,
+                    REGION_PAGES => it.bytes == cores * REGION_STRIDE,
                     _ => it.bytes % (cores * PAGE) == 0,
                 };
                 check(length, "is made by the kernel and has another length than the layout says")?;
