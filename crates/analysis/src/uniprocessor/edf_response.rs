@@ -66,7 +66,7 @@ fn response(
 }
 
 /// The arrivals a at which Lᵢ(a) − a can be largest, ascending.
-fn arrivals_to_try(tasks: &[Sporadic], own: &Sporadic, l: i128, effort: &mut Effort) -> Option<Vec<i128>> {
+pub(crate) fn arrivals_to_try(tasks: &[Sporadic], own: &Sporadic, l: i128, effort: &mut Effort) -> Option<Vec<i128>> {
     let first = -own.j();
     let mut arrivals = vec![first];
     for τ in tasks {

@@ -3,6 +3,11 @@
 pub mod edf_demand;
 pub mod edf_response;
 pub mod fixed_priority;
+pub mod harmonic;
+pub mod nonpreemptive_edf;
+pub mod nonpreemptive_fp;
+pub mod phased;
+pub mod transactions;
 pub mod utilisation_bounds;
 
 use crate::effort::{Effort, HORIZON};
