@@ -1,18 +1,42 @@
-//! The atomics, cell and spin hint that the locks are written against: `core` in ordinary builds, loom's models
-//! under `--cfg loom`. The shapes are loom's, so that the code above is the same in both.
+//! The atomics, cell and spin hint that everything shared between cores is written against: `core` in ordinary builds,
+//! on the host and in the kernel's components alike; loom's models under `--cfg loom`; shuttle's under `--cfg shuttle`.
+//!
+//! The shapes are loom's, so that the code above is the same in all. What Linux's scheduler uses has one counterpart
+//! each:
+//!
+//! | Linux | here |
+//! |---|---|
+//! | `raw_spin_lock`, `raw_spin_unlock` | [`crate::Lock::lock`], dropping its guard |
+//! | `atomic_inc`, `atomic_dec` | `fetch_add`, `fetch_sub` |
+//! | `atomic_read` | `load` |
+//! | `wmb`, `rmb`, `mb` | [`barrier`], a full barrier in all three places |
 
 #[cfg(loom)]
-pub(crate) use loom::{
-    cell::{MutPtr, UnsafeCell},
+pub use loom::{
     hint::spin_loop,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{fence, AtomicBool, AtomicU32, AtomicU64, Ordering},
 };
 
-#[cfg(not(loom))]
-pub(crate) use core::{
+#[cfg(loom)]
+pub(crate) use loom::cell::{MutPtr, UnsafeCell};
+
+#[cfg(shuttle)]
+pub use shuttle::{
     hint::spin_loop,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{fence, AtomicBool, AtomicU32, AtomicU64, Ordering},
 };
+
+#[cfg(not(any(loom, shuttle)))]
+pub use core::{
+    hint::spin_loop,
+    sync::atomic::{fence, AtomicBool, AtomicU32, AtomicU64, Ordering},
+};
+
+/// A full barrier: what this core wrote and read before it comes before what it reads and writes after it, for all cores.
+#[inline]
+pub fn barrier() {
+    fence(Ordering::SeqCst);
+}
 
 /// A cell whose content is reached through a raw pointer.
 #[cfg(not(loom))]

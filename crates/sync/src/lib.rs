@@ -66,17 +66,21 @@
 //! drop((first, second));
 //! ```
 //!
-//! **Model checking.** Atomics and cells come through one private module, which is `core` in ordinary builds and loom with
-//! `--cfg loom`. The lock is checked by
-//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`.
-#![cfg_attr(not(loom), no_std)]
+//! **Model checking.** Atomics and cells come through one module, [`facade`], which is `core` in ordinary builds, loom with
+//! `--cfg loom` and shuttle with `--cfg shuttle`. The lock is checked by
+//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`; `docs/rig.md` lists all models.
+#![cfg_attr(not(any(loom, shuttle)), no_std)]
 
 #[cfg(test)]
 extern crate std;
 
-mod facade;
+#[cfg(loom)]
+pub mod abstraction;
+pub mod facade;
 mod lock;
 mod order;
+#[cfg(target_arch = "x86_64")]
+pub mod stamp;
 
-pub use lock::{Guard, Lock};
+pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use order::{Order, Rank, Unlocked};

@@ -58,3 +58,30 @@ fn a_lock_within_a_lock_is_released_before_it() {
         assert_eq!(*locks.0.lock(&mut order), 1);
     });
 }
+
+/// Each wants both locks of a row, and names them the other way round.
+#[test]
+fn two_locks_of_a_row_are_taken_without_deadlock_whichever_is_named_first() {
+    loom::model(|| {
+        let row = Arc::new([Lock::<u32, Outer>::new(0), Lock::<u32, Outer>::new(0)]);
+        let other = {
+            let row = Arc::clone(&row);
+            thread::spawn(move || {
+                let mut order = Order::unlocked();
+                let (mut second, mut first) = tactus_sync::lock_two(&row[..], 1, 0, &mut order);
+                *second += 1;
+                *first += 1;
+            })
+        };
+        let mut order = Order::unlocked();
+        {
+            let (mut first, mut second) = tactus_sync::lock_two(&row[..], 0, 1, &mut order);
+            *first += 1;
+            *second += 1;
+        }
+        other.join().unwrap();
+        let mut sum = 0;
+        tactus_sync::lock_all(&row[..], &mut order, |guard| sum += *guard);
+        assert_eq!(sum, 4);
+    });
+}
