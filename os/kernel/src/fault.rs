@@ -3,7 +3,7 @@
 use crate::arch::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
-use crate::arch::{apic, paging};
+use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{charge, end_turn, leave_kernel, post, start_timer};
@@ -37,6 +37,7 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     // SAFETY: as above; the kernel's own code does not run with interrupts on except in the idle loop.
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
+    idle::wake();
     match vector {
         VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_SPURIOUS => interrupt(core, vector),
         _ => {
@@ -47,6 +48,13 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
             crate::end(crate::END_KERNEL_FAULT)
         }
     }
+}
+
+/// The core has nothing to run.
+#[no_mangle]
+extern "C" fn kernel_idle() -> ! {
+    // SAFETY: as above.
+    idle::wait(unsafe { percore::current() })
 }
 
 fn interrupt(core: &mut Core, vector: u64) {

@@ -20,7 +20,7 @@ mod thread;
 
 use arch::loader::BootInfo;
 use arch::port::{out8, time_stamp};
-use arch::{acpi, apic, descriptors, paging, percore, serial, smp, time};
+use arch::{acpi, apic, descriptors, idle, paging, percore, serial, smp, time};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
 use tactus_abi::shared::{event, Clock};
@@ -97,6 +97,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     let mut frames = Frames::new(&info, (&raw const kernel_end) as u64);
     let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
     CORES.store(wanted, Ordering::Relaxed);
+    idle::set_up(wanted);
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
     for (number, apic_id) in (1..wanted).zip(others) {

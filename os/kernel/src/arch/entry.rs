@@ -305,10 +305,7 @@ leave_clean:
     pop_general
     add rsp, 16
     iretq
-1:  sti
-    hlt
-    cli
-    jmp 1b
+1:  call kernel_idle
 
 .macro trap_entry vector, has_error
 trap_\vector:

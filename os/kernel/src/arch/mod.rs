@@ -5,6 +5,7 @@ pub mod apic;
 pub mod boot;
 pub mod descriptors;
 pub mod entry;
+pub mod idle;
 pub mod loader;
 pub mod paging;
 pub mod percore;

@@ -1,0 +1,81 @@
+//! What a core does that has nothing to run.
+//!
+//! On a real machine, and where there is one core, it halts until an interrupt. Where cores take turns (an emulated
+//! machine with counted instructions), it halts too, except the core that goes to sleep last. For if all cores halt, the emulator moves its
+//! clock by itself, in a thread whose order with the cores' execution is the host's, and with it the order in which
+//! cores wake that have the same time-out: two runs would differ. So the last core awake lets the time pass by
+//! executing, until another wakes. Blocks of instructions that do nothing cost the emulator next to nothing.
+
+use super::percore::Core;
+use super::port::time_stamp;
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use tactus_abi::call::NO_TIMEOUT;
+use tactus_abi::layout::MAX_CORES;
+
+/// Cores that are not in here.
+static AWAKE: AtomicU64 = AtomicU64::new(0);
+/// The core that lets the time pass, plus one; 0 if there is none.
+static KEEPER: AtomicU64 = AtomicU64::new(0);
+/// When each sleeping core wants to wake, in time-stamp ticks.
+static UNTIL: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(NO_TIMEOUT) }; MAX_CORES];
+
+/// Tells how many cores there are, before the run begins.
+pub fn set_up(cores: usize) {
+    AWAKE.store(cores as u64, SeqCst);
+}
+
+/// The core was interrupted while it had nothing to run.
+pub fn wake() {
+    AWAKE.fetch_add(1, SeqCst);
+    KEEPER.store(0, SeqCst);
+}
+
+/// Waits for an interrupt. It does not come back here: the way out of the kernel begins anew.
+pub fn wait(core: &Core) -> ! {
+    let place = core.id as usize % MAX_CORES;
+    UNTIL[place].store(core.expiry, SeqCst);
+    let last = AWAKE.fetch_sub(1, SeqCst) == 1;
+    if last && crate::turn() != 0 && crate::cores() > 1 {
+        let me = core.id + 1;
+        KEEPER.store(me, SeqCst);
+        let first = UNTIL[..crate::cores()].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
+        if first != NO_TIMEOUT {
+            // SAFETY: nothing is left to do with interrupts off; whoever interrupts the idle core takes the stack.
+            unsafe { asm!("sti", options(nomem, nostack)) };
+            pass(first, me);
+        }
+    }
+    loop {
+        // SAFETY: as above.
+        unsafe { asm!("sti", "hlt", "cli", options(nomem, nostack)) }
+    }
+}
+
+/// Executes until the point in time, and from then on lets the others look, until one of them wakes.
+fn pass(until: u64, me: u64) {
+    let mine = || KEEPER.load(SeqCst) == me;
+    let begin = time_stamp();
+    block();
+    let block_ticks = (time_stamp() - begin).max(1);
+    while mine() {
+        let left = until.saturating_sub(time_stamp());
+        if left == 0 {
+            core::hint::spin_loop();
+        } else if left > 4 * block_ticks {
+            for _ in 0..left / block_ticks - 2 {
+                block();
+                if !mine() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// As many instructions as the emulator translates at once.
+#[inline(always)]
+fn block() {
+    // SAFETY: they do nothing.
+    unsafe { asm!(".rept 480", "nop", ".endr", options(nomem, nostack, preserves_flags)) }
+}
