@@ -91,6 +91,9 @@ pub enum Command {
     /// the stacks is really used with 4 cores and 120 tasks.
     #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
     Bench(Bench),
+    /// Draw very many task sets and ask what can be promised for them
+    #[command(subcommand)]
+    Study(crate::command::study::Study),
     /// Run every test, as the project's own checks do
     ///
     /// Format, lints, unit and property tests, documentation, then whole-system scenarios. The last line tells how many

@@ -7,5 +7,6 @@ pub mod iso;
 pub mod report;
 pub mod run;
 pub mod simulate;
+pub mod study;
 pub mod test;
 pub mod trace;

@@ -11,9 +11,12 @@
 pub mod arrivals;
 pub mod check;
 pub mod effort;
+pub mod generate;
 pub mod global;
 pub mod mc2;
 pub mod overhead;
+pub mod reservation;
+pub mod partitioned;
 pub mod task;
 pub mod uniprocessor;
 pub mod utilisation;

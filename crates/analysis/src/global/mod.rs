@@ -2,5 +2,7 @@
 
 pub mod bertogna_cirinei;
 pub mod devi_anderson;
+pub mod edf;
 pub mod gfb;
+pub mod set;
 pub mod tardiness;

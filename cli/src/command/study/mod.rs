@@ -1,0 +1,34 @@
+//! `tactus study`: experiments over very many generated systems.
+//!
+//! **How to add one.** Write a file in this folder with `pub struct Arguments` (derive `clap::Args`) and
+//! `pub fn study(&Arguments) -> Result<Outcome, Failure>`; name it in a `mod` line, as a variant of [`Study`] with its
+//! words of help, and in [`study`]. Nothing else knows the list.
+
+mod progress;
+mod schedulability;
+
+use crate::failure::{Failure, Outcome};
+use clap::Subcommand;
+
+/// The studies.
+#[derive(Debug, Subcommand)]
+pub enum Study {
+    /// Ask which share of generated task sets each test or policy accepts
+    ///
+    /// Reads a study file (see docs/studies.md and studies/*.toml), works on all cores, tells progress and remaining time. Ctrl-C
+    /// stops it; the same command goes on with it. Leaves tables (CSV), plots (SVG) and a page (HTML) in out/study/<name>/.
+    /// The result has the same bytes however often it was stopped and however many cores worked on it.
+    #[command(after_help = "Example:\n  ./tactus study schedulability studies/quick.toml")]
+    Schedulability(schedulability::Arguments),
+    /// Work out some chunks of a study and keep them in a folder, as the workers of a distributed engine do
+    #[command(after_help = "Example:\n  ./tactus study chunk studies/quick.toml 0 1 2 --out out/study/quick")]
+    Chunk(schedulability::ChunkArguments),
+}
+
+/// Does the study that is asked for.
+pub fn study(study: &Study) -> Result<Outcome, Failure> {
+    match study {
+        Study::Schedulability(arguments) => schedulability::study(arguments),
+        Study::Chunk(arguments) => schedulability::chunk(arguments),
+    }
+}

@@ -1,0 +1,15 @@
+//! Experiments over very many task sets: what a study asks, how it is cut into chunks, what comes out.
+//!
+//! A [`Study`] is read from a file. It consists of [`chunks`](Study::chunks) that can be worked out in any order, on any
+//! machine: a chunk depends on the study and its own number alone. [`results::collect`] puts the chunks together; the
+//! result has the same bytes however the work was cut. [`engine::run`] works on all cores and can be stopped and gone on with.
+#![forbid(unsafe_code)]
+
+pub mod chunk;
+pub mod decision;
+pub mod engine;
+pub mod overhead;
+pub mod results;
+pub mod spec;
+
+pub use spec::Study;
