@@ -60,6 +60,32 @@ impl<T, R: Rank> Lock<T, R> {
         self.wait()
     }
 
+    /// Takes the lock if nobody has it and nobody waits for it.
+    #[inline]
+    pub fn try_lock<'a, Held: Rank>(&'a self, order: &'a mut Order<Held>) -> Option<Guard<'a, T, R>> {
+        check_order::<R, Held>();
+        let _ = order;
+        #[cfg(loom)]
+        if let Some(mutex) = &self.granted {
+            let held = mutex.try_lock().ok()?;
+            let value = ManuallyDrop::new(self.value.get_mut());
+            return Some(Guard { lock: self, ticket: 0, value, order: Order::holding(), granted: Some(held) });
+        }
+        // Acquires what the last holder released. If the next number is still the one being served, nobody is
+        // ahead, and taking it is taking the lock.
+        let ticket = self.serving.load(Ordering::Acquire);
+        let next = ticket.wrapping_add(1);
+        self.next.compare_exchange(ticket, next, Ordering::Relaxed, Ordering::Relaxed).ok()?;
+        Some(Guard {
+            lock: self,
+            ticket,
+            value: ManuallyDrop::new(self.value.get_mut()),
+            order: Order::holding(),
+            #[cfg(loom)]
+            granted: None,
+        })
+    }
+
     /// Waits for the turn. That the order allows it is the caller's concern.
     #[inline]
     fn wait(&self) -> Guard<'_, T, R> {

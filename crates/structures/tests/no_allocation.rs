@@ -1,0 +1,59 @@
+//! Nothing is allocated after set-up.
+#![cfg(not(any(loom, shuttle)))]
+
+use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
+use std::alloc::System;
+use tactus_structures::directory::{
+    Cpudl, Cpupri, Delegation, Directory, FastHeap, FlatCombining, Marks, Scan, SkipList, Tournament,
+};
+use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, ReadyQueue, RedBlackTree};
+use tactus_structures::Cores;
+use tactus_sync::Order;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn queue<Q: ReadyQueue>() {
+    let mut queue = Q::with_room(100);
+    let region = Region::new(ALLOCATOR);
+    for n in 0..3_000_u64 {
+        queue.insert(Entry { urgency: n * 7_919 % 4_001, task: (n * 31 % 100) as u32 });
+        if n % 3 == 0 {
+            queue.pop();
+        }
+        if n % 5 == 0 {
+            queue.remove((n * 17 % 100) as u32);
+        }
+    }
+    assert_eq!(region.change().allocations, 0, "{}", Q::NAME);
+}
+
+fn directory<D: Directory>() {
+    let mut order = Order::unlocked();
+    let directory = D::init(16);
+    let region = Region::new(ALLOCATOR);
+    for n in 0..3_000_u64 {
+        directory.preempt(0, &mut order, (n * 7 % 16) as usize, n * 7_919 % 101);
+        directory.finish(0, &mut order, (n * 5 % 16) as usize, n * 31 % 101);
+        directory.find(0, &mut order, 3, Cores::ALL);
+    }
+    assert_eq!(region.change().allocations, 0, "{}", D::NAME);
+}
+
+#[test]
+fn no_structure_allocates_once_it_is_set_up() {
+    queue::<BinaryHeap>();
+    queue::<PairingHeap>();
+    queue::<RedBlackTree>();
+    queue::<Bitmap>();
+    queue::<Calendar>();
+    directory::<Scan>();
+    directory::<Cpupri>();
+    directory::<Cpudl>();
+    directory::<FastHeap>();
+    directory::<SkipList>();
+    directory::<FlatCombining>();
+    directory::<Delegation>();
+    directory::<Tournament>();
+    directory::<Marks>();
+}
