@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 use tactus_abi::call::Call;
-pub use tactus_abi::call::{Caller, Error};
+pub use tactus_abi::call::{BrandOperation, Caller, Error, MemoryOperation, SchedulerOperation};
 
 /// A call with up to six words in and two out.
 #[inline(always)]
@@ -120,6 +120,51 @@ pub fn text(text: &str) {
         }
         call(Call::Text, [part.len() as u64, words[0], words[1], words[2], words[3], 0]);
     }
+}
+
+/// Changes the tree of schedulers. Schedulers only.
+pub fn scheduler_control(operation: SchedulerOperation, thread: u64, other: u64) -> Result<(), Error> {
+    outcome(call(Call::SchedulerControl, [operation as u64, thread, other, 0, 0, 0]).0, ())
+}
+
+/// Makes a thread that begins in the component and is told two words; its number. The root scheduler only.
+pub fn create_thread(component: u64, words: [u64; 2]) -> Result<u64, Error> {
+    let (status, [thread, _]) = call(Call::CreateThread, [component, words[0], words[1], 0, 0, 0]);
+    outcome(status, thread)
+}
+
+/// Makes, feeds and wires brands; the number of what was made.
+pub fn brand_control(operation: BrandOperation, brand: u64, other: u64) -> Result<u64, Error> {
+    let (status, [number, _]) = call(Call::BrandControl, [operation as u64, brand, other, 0, 0, 0]);
+    outcome(status, number)
+}
+
+/// Asks for one more run of the brand's upcall.
+pub fn trigger(brand: u64, word: u64) -> Result<(), Error> {
+    outcome(call(Call::Trigger, [brand, word, 0, 0, 0, 0]).0, ())
+}
+
+/// Triggers a brand that is wired to inter-core events on that core.
+pub fn trigger_remote(core: u8, brand: u64) -> Result<(), Error> {
+    outcome(call(Call::TriggerRemote, [core.into(), brand, 0, 0, 0, 0]).0, ())
+}
+
+/// The upcall is finished. Comes back only if the caller is none.
+pub fn upcall_done() -> Error {
+    let (status, _) = call(Call::UpcallDone, [0; 6]);
+    Error::from_u64(status).unwrap_or(Error::BadCall)
+}
+
+/// Frames and who sees them. Only a component that manages memory.
+pub fn memory_control(operation: MemoryOperation, component: u64, address: u64, page: u64) -> Result<[u64; 2], Error> {
+    let (status, values) = call(Call::MemoryControl, [operation as u64, component, address, page, 0, 0]);
+    outcome(status, values)
+}
+
+/// Sets a stopped component back, one piece with each call: begin with step 0, go on with what comes back, until it is 0.
+pub fn restart(component: u64, step: u64) -> Result<u64, Error> {
+    let (status, [next, _]) = call(Call::Restart, [component, step, 0, 0, 0, 0]);
+    outcome(status, next)
 }
 
 /// Any call with any words; its status. For tests that try what the kernel refuses.

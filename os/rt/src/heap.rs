@@ -9,7 +9,8 @@ struct Bump {
     used: AtomicU64,
 }
 
-#[global_allocator]
+#[cfg_attr(target_os = "none", global_allocator)]
+#[cfg_attr(not(target_os = "none"), allow(dead_code))]
 static HEAP_MEMORY: Bump = Bump { used: AtomicU64::new(0) };
 
 // SAFETY: each byte of the heap is given out at most once, aligned as asked; the heap is mapped writable into the

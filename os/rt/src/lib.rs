@@ -17,6 +17,8 @@ pub mod clock;
 #[cfg(feature = "heap")]
 mod heap;
 mod job;
+pub mod lock;
+pub mod sequences;
 mod service;
 
 pub use calls::{Caller, Error};
@@ -26,6 +28,9 @@ pub use service::{grant, info, Grant, Service, ServiceName};
 pub use tactus_abi as abi;
 pub use tactus_time as time;
 
+#[cfg(target_os = "none")]
+use tactus_abi::call::reason;
+
 /// Why a thread begins in a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Beginning {
@@ -33,42 +38,45 @@ pub enum Beginning {
     Task(u32),
     /// An upcall of the core with this number. Schedulers only.
     Upcall(u8),
+    /// An upcall of a brand, for the trigger with this word.
+    Brand(u64),
+    /// A thread that a scheduler made, with these words.
+    Thread([u64; 2]),
 }
 
-/// Says what a component is made of.
+/// Says what a component is made of: one kind of beginning or more, in this order, then its services.
 ///
 /// - `job: f` – each job of the component's tasks runs `f(&Job)`;
 /// - `upcall: f` – for schedulers: `f(core) -> !`;
+/// - `thread: f` – each thread that a scheduler makes here runs `f([u64; 2])`; the component gives up if it returns;
+/// - `brand: f` – each upcall of a brand runs `f(word)` and is finished when it returns;
 /// - `services: [a, b]` – functions `fn(Caller, [u64; 5]) -> [u64; 2]` that others may be granted, by these names.
+///
+/// A thread that begins for another reason stops the component.
 #[macro_export]
 macro_rules! component {
-    (job: $job:expr, services: [$($service:ident),* $(,)?] $(,)?) => {
+    ($(job: $job:expr,)? $(upcall: $upcall:expr,)? $(thread: $thread:expr,)? $(brand: $brand:expr,)?
+        services: [$($service:ident),* $(,)?] $(,)?) => {
         $crate::component! { @services $($service),* }
         #[no_mangle]
         fn tactus_begin(beginning: $crate::Beginning) -> ! {
             keep_services();
             match beginning {
-                $crate::Beginning::Task(task) => $crate::run_jobs(task, $job),
-                $crate::Beginning::Upcall(_) => $crate::calls::give_up(),
-            }
-        }
-    };
-    (services: [$($service:ident),* $(,)?] $(,)?) => {
-        $crate::component! { @services $($service),* }
-        #[no_mangle]
-        fn tactus_begin(_: $crate::Beginning) -> ! {
-            keep_services();
-            $crate::calls::give_up()
-        }
-    };
-    (upcall: $upcall:expr, services: [$($service:ident),* $(,)?] $(,)?) => {
-        $crate::component! { @services $($service),* }
-        #[no_mangle]
-        fn tactus_begin(beginning: $crate::Beginning) -> ! {
-            keep_services();
-            match beginning {
-                $crate::Beginning::Upcall(core) => $upcall(core),
-                $crate::Beginning::Task(_) => $crate::calls::give_up(),
+                $($crate::Beginning::Task(task) => $crate::run_jobs(task, $job),)?
+                $($crate::Beginning::Upcall(core) => $upcall(core),)?
+                $($crate::Beginning::Thread(words) => {
+                    let body: fn([u64; 2]) = $thread;
+                    body(words);
+                    $crate::calls::give_up()
+                })?
+                $($crate::Beginning::Brand(word) => {
+                    let body: fn(u64) = $brand;
+                    body(word);
+                    $crate::calls::upcall_done();
+                    $crate::calls::give_up()
+                })?
+                #[allow(unreachable_patterns)]
+                _ => $crate::calls::give_up(),
             }
         }
     };
@@ -106,17 +114,35 @@ macro_rules! component {
 
 extern "Rust" {
     /// Written by [`component!`].
+    #[cfg(target_os = "none")]
     fn tactus_begin(beginning: Beginning) -> !;
 }
 
-/// Where every thread and upcall of the component begins; the kernel passes the reason.
-#[no_mangle]
-extern "C" fn _start(reason: u64, argument: u64, _thread: u64) -> ! {
-    let beginning = if reason == 0 { Beginning::Task(argument as u32) } else { Beginning::Upcall(argument as u8) };
+// Where every thread and upcall of the component begins. The kernel passes the fourth word in r10, a function expects it in
+// rcx.
+#[cfg(target_os = "none")]
+core::arch::global_asm!(
+    ".global _start",
+    "_start: mov rcx, r10",
+    "jmp {begin}",
+    begin = sym begin,
+);
+
+/// The kernel passes the reason and what belongs to it.
+#[cfg(target_os = "none")]
+extern "C" fn begin(why: u64, first: u64, _thread: u64, second: u64) -> ! {
+    let beginning = match why {
+        reason::TASK => Beginning::Task(first as u32),
+        reason::SCHEDULER => Beginning::Upcall(first as u8),
+        reason::BRAND => Beginning::Brand(first),
+        reason::CREATED => Beginning::Thread([first, second]),
+        _ => calls::give_up(),
+    };
     // SAFETY: `component!` defines the function with this signature.
     unsafe { tactus_begin(beginning) }
 }
 
+#[cfg(target_os = "none")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     calls::give_up()
