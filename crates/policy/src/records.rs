@@ -1,6 +1,6 @@
 //! How policies write records, so that all of them write alike.
 
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{Kind, Sink, Stored};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Writes the records of one decision: one core, one time.
@@ -14,30 +14,17 @@ impl Recorder<'_> {
     /// A record that concerns a job.
     #[inline]
     pub(crate) fn job(&mut self, kind: Kind, (task, level): (TaskId, Level), job: u32, arg: u64) {
-        self.sink.record(Record {
-            time: self.now,
-            arg,
-            job,
-            task: Some(task),
-            kind,
-            level: level as u8,
-            core: self.core,
-            ticket: 0,
-        });
+        self.sink.store(Stored::new(self.now, self.core, kind, level as u8, (Some(task), job), arg));
+    }
+    /// A record that concerns a server's budget on this core.
+    #[inline]
+    pub(crate) fn server(&mut self, kind: Kind, server: u16, arg: u64) {
+        self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
     }
     /// A record that concerns the core alone.
     #[inline]
     pub(crate) fn core(&mut self, kind: Kind, arg: u64) {
-        self.sink.record(Record {
-            time: self.now,
-            arg,
-            job: 0,
-            task: None,
-            kind,
-            level: 0,
-            core: self.core,
-            ticket: 0,
-        });
+        self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, 0), arg));
     }
 }
 

@@ -36,6 +36,14 @@ pub enum Kind {
     Notify = 10,
     /// The task was taken out of the system after its component was stopped. `arg`: unused.
     Removed = 11,
+    /// The job ended without being finished. `arg`: 0 it was left out at its release since the one before it was still
+    /// unfinished, 1 it was not finished at its deadline, 2 the system gave up its level.
+    Dropped = 12,
+    /// A server has used up its budget on this core. `job`: its place in the tree. `arg`: when more comes (ns),
+    /// `u64::MAX` if that is not known yet. No task.
+    ServerExhausted = 13,
+    /// Budget came to a server on this core. `job`: its place in the tree. `arg`: how much (ns). No task.
+    ServerReplenish = 14,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -70,6 +78,9 @@ impl Kind {
             9 => Kind::Idle,
             10 => Kind::Notify,
             11 => Kind::Removed,
+            12 => Kind::Dropped,
+            13 => Kind::ServerExhausted,
+            14 => Kind::ServerReplenish,
             32 => Kind::Enter,
             33 => Kind::Leave,
             34 => Kind::Fault,
@@ -179,19 +190,95 @@ pub struct Record {
 
 const NO_TASK: u16 = u16::MAX;
 
+/// A record as it is stored, in four words: cheap to make, to pass on and to keep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stored {
+    /// [`Record::time`] (ns).
+    pub time: u64,
+    /// [`Record::arg`].
+    pub arg: u64,
+    /// From the low end: [`Record::job`] (32 bits), [`Record::task`] (16), [`Record::kind`] (8), [`Record::level`] (8).
+    pub what: u64,
+    /// From the low end: [`Record::core`] (8 bits), zeros (24), [`Record::ticket`] (32).
+    pub place: u64,
+}
+
+impl Stored {
+    /// The record of these parts, with ticket 0.
+    #[inline(always)]
+    pub const fn new(time: Instant, core: CoreId, kind: Kind, level: u8, job: (Option<TaskId>, u32), arg: u64) -> Self {
+        let task = match job.0 {
+            Some(task) => task.0,
+            None => NO_TASK,
+        };
+        let what = job.1 as u64 | (task as u64) << 32 | (kind as u64) << 48 | (level as u64) << 56;
+        Stored { time: time.as_nanos(), arg, what, place: core.0 as u64 }
+    }
+
+    /// The same with a ticket.
+    #[inline(always)]
+    pub const fn with_ticket(self, ticket: u32) -> Self {
+        Stored { place: self.place & 0xff | (ticket as u64) << 32, ..self }
+    }
+
+    /// The number of [`Record::kind`].
+    #[inline(always)]
+    pub const fn kind(&self) -> u8 {
+        (self.what >> 48) as u8
+    }
+
+    /// [`Record::task`].
+    #[inline(always)]
+    pub const fn task(&self) -> Option<TaskId> {
+        match (self.what >> 32) as u16 {
+            NO_TASK => None,
+            task => Some(TaskId(task)),
+        }
+    }
+
+    /// [`Record::job`].
+    #[inline(always)]
+    pub const fn job(&self) -> u32 {
+        self.what as u32
+    }
+
+    /// Its words in the order in which they are stored.
+    #[inline(always)]
+    pub const fn words(&self) -> [u64; RECORD_BYTES / 8] {
+        [self.time, self.arg, self.what, self.place]
+    }
+
+    /// The record; nothing if the kind is not known.
+    pub const fn record(&self) -> Option<Record> {
+        let Some(kind) = Kind::from_u8(self.kind()) else { return None };
+        Some(Record {
+            time: Instant::from_nanos(self.time),
+            arg: self.arg,
+            job: self.job(),
+            task: self.task(),
+            kind,
+            level: (self.what >> 56) as u8,
+            core: CoreId(self.place as u8),
+            ticket: (self.place >> 32) as u32,
+        })
+    }
+}
+
 impl Record {
+    /// The record in words.
+    #[inline(always)]
+    pub const fn stored(&self) -> Stored {
+        Stored::new(self.time, self.core, self.kind, self.level, (self.task, self.job), self.arg)
+            .with_ticket(self.ticket)
+    }
+
     /// The stored form.
     pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
-        let mut b = [0; RECORD_BYTES];
-        b[0..8].copy_from_slice(&self.time.as_nanos().to_le_bytes());
-        b[8..16].copy_from_slice(&self.arg.to_le_bytes());
-        b[16..20].copy_from_slice(&self.job.to_le_bytes());
-        b[20..22].copy_from_slice(&self.task.map_or(NO_TASK, |t| t.0).to_le_bytes());
-        b[22] = self.kind as u8;
-        b[23] = self.level;
-        b[24] = self.core.0;
-        b[28..32].copy_from_slice(&self.ticket.to_le_bytes());
-        b
+        let mut bytes = [0; RECORD_BYTES];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(self.stored().words()) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
     }
 
     /// Reads the stored form; nothing if the kind is not known.
@@ -201,17 +288,7 @@ impl Record {
             w.copy_from_slice(&b[at..at + 8]);
             u64::from_le_bytes(w)
         };
-        let task = u16::from_le_bytes([b[20], b[21]]);
-        Some(Record {
-            time: Instant::from_nanos(word(0)),
-            arg: word(8),
-            job: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
-            task: (task != NO_TASK).then_some(TaskId(task)),
-            kind: Kind::from_u8(b[22])?,
-            level: b[23],
-            core: CoreId(b[24]),
-            ticket: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
-        })
+        Stored { time: word(0), arg: word(8), what: word(16), place: word(24) }.record()
     }
 
     /// The criticality level, where the level byte holds one.
@@ -224,6 +301,13 @@ impl Record {
 pub trait Sink {
     /// Keeps the record, or counts it as dropped.
     fn record(&mut self, record: Record);
+
+    /// The same for a record in words. Sinks that keep words do without the detour.
+    fn store(&mut self, stored: Stored) {
+        if let Some(record) = stored.record() {
+            self.record(record);
+        }
+    }
 }
 
 /// Forgets everything.

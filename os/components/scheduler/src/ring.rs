@@ -2,7 +2,7 @@
 
 use core::ptr::{addr_of_mut, write_volatile};
 use core::sync::atomic::{compiler_fence, Ordering};
-use tactus_record::{Kind, Record, RingHeader, Sink, RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_record::{Kind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_rt::abi::layout::TRACE;
 use tactus_rt::time::{CoreId, Instant};
 
@@ -77,7 +77,13 @@ impl Ring {
 }
 
 impl Sink for Ring {
+    #[inline]
     fn record(&mut self, record: Record) {
+        self.store(record.stored());
+    }
+
+    #[inline(always)]
+    fn store(&mut self, stored: Stored) {
         if self.written == self.capacity {
             self.dropped += 1;
             self.set(DROPPED, self.dropped);
@@ -85,7 +91,7 @@ impl Sink for Ring {
         }
         let at = self.base + RING_HEADER_BYTES as u64 + self.written * RECORD_BYTES as u64;
         // SAFETY: below the ring's capacity, hence inside this core's part of the trace memory.
-        unsafe { addr_of_mut!(*(at as *mut [u8; RECORD_BYTES])).write(record.to_bytes()) };
+        unsafe { addr_of_mut!(*(at as *mut [u64; RECORD_BYTES / 8])).write(stored.words()) };
         self.written += 1;
         self.set(WRITTEN, self.written);
     }

@@ -6,7 +6,7 @@ use crate::state::{core_state, system};
 use core::fmt::{self, Write};
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{Kind, Record, Sink, Stored};
 use tactus_rt::time::{Duration, Instant, Level};
 use tactus_rt::{calls, clock};
 
@@ -37,16 +37,28 @@ pub struct Counting<'a> {
 
 impl Sink for Counting<'_> {
     fn record(&mut self, record: Record) {
-        self.ring.record(record);
-        let Some(task) = record.task else { return };
+        self.store(record.stored());
+    }
+
+    fn store(&mut self, stored: Stored) {
+        self.ring.store(stored);
+        const RELEASE: u8 = Kind::Release as u8;
+        const REMOVED: u8 = Kind::Removed as u8;
+        const COMPLETE: u8 = Kind::Complete as u8;
+        // The few kinds that count have a task.
+        let kind = stored.kind();
+        if !matches!(kind, RELEASE | COMPLETE | REMOVED) {
+            return;
+        }
+        let Some(task) = stored.task() else { return };
         let counts = &mut self.counts[task.index()];
-        match record.kind {
-            Kind::Release => counts.released += 1,
-            Kind::Removed => counts.removed = true,
-            Kind::Complete => {
+        match kind {
+            RELEASE => counts.released += 1,
+            REMOVED => counts.removed = true,
+            _ => {
                 let setup = &system().setup.tasks[task.index()];
-                let release = Instant::ZERO + setup.offset + setup.period * u64::from(record.job);
-                let response = record.time.since(release);
+                let release = Instant::ZERO + setup.offset + setup.period * u64::from(stored.job());
+                let response = Instant::from_nanos(stored.time).since(release);
                 counts.finished += 1;
                 counts.worst = counts.worst.max(response);
                 if response > setup.deadline {
@@ -54,7 +66,6 @@ impl Sink for Counting<'_> {
                     counts.tardiness = counts.tardiness.max(response - setup.deadline);
                 }
             }
-            _ => {}
         }
     }
 }
