@@ -6,6 +6,7 @@
 pub mod counts;
 pub mod parameters;
 pub mod queue;
+pub mod service;
 pub mod timer;
 pub mod wire;
 

@@ -75,11 +75,13 @@ pub struct Parameters {
     pub mailbox: u64,
     /// Seed of the times between packets.
     pub seed: u64,
+    /// The interrupt line of the device.
+    pub line: u64,
 }
 
 impl Parameters {
     /// Words of the stored form.
-    pub const WORDS: usize = 15;
+    pub const WORDS: usize = 16;
 
     /// The stored form.
     pub const fn words(&self) -> [u64; Parameters::WORDS] {
@@ -99,12 +101,13 @@ impl Parameters {
             self.ring,
             self.mailbox,
             self.seed,
+            self.line,
         ]
     }
 
     /// Reads the stored form; nothing if there is no such set-up.
     pub fn from_words(words: [u64; Parameters::WORDS]) -> Option<Parameters> {
-        let [setup, first, second, upcall_work, task_work, quantum, period, one, two, bin, duration, moderation, ring, mailbox, seed] =
+        let [setup, first, second, upcall_work, task_work, quantum, period, one, two, bin, duration, moderation, ring, mailbox, seed, line] =
             words;
         Some(Parameters {
             setup: Setup::from_u64(setup)?,
@@ -120,6 +123,7 @@ impl Parameters {
             ring,
             mailbox,
             seed,
+            line,
         })
     }
 }

@@ -1,4 +1,7 @@
-//! A bounded queue of packets. What does not fit is dropped, as a network card does.
+//! A bounded queue of packets between one who puts and one who takes, either of whom may interrupt the other. What does not
+//! fit is dropped, as a network card does.
+
+use core::sync::atomic::{AtomicU64, AtomicU8, Ordering};
 
 /// The most places of a queue.
 pub const MOST: usize = 1024;
@@ -9,37 +12,44 @@ pub type Packet = u8;
 /// First in, first out.
 #[derive(Debug)]
 pub struct Queue {
-    packets: [Packet; MOST],
-    first: usize,
-    length: usize,
-    places: usize,
+    packets: [AtomicU8; MOST],
+    /// How many were ever taken, and put.
+    taken: AtomicU64,
+    put: AtomicU64,
 }
 
 impl Queue {
-    /// An empty one of so many places, at most [`MOST`].
-    pub const fn new(places: usize) -> Queue {
-        Queue { packets: [0; MOST], first: 0, length: 0, places: if places < MOST { places } else { MOST } }
+    /// An empty one.
+    pub const fn new() -> Queue {
+        Queue { packets: [const { AtomicU8::new(0) }; MOST], taken: AtomicU64::new(0), put: AtomicU64::new(0) }
     }
 
-    /// Adds a packet; false if it was dropped.
-    pub fn put(&mut self, packet: Packet) -> bool {
-        if self.length >= self.places {
+    /// Adds a packet if fewer than `places` wait, of which there are at most [`MOST`]; false if it was dropped.
+    pub fn put(&self, packet: Packet, places: u64) -> bool {
+        let put = self.put.load(Ordering::Relaxed);
+        if put - self.taken.load(Ordering::Acquire) >= places.min(MOST as u64) {
             return false;
         }
-        self.packets[(self.first + self.length) % MOST] = packet;
-        self.length += 1;
+        self.packets[put as usize % MOST].store(packet, Ordering::Relaxed);
+        self.put.store(put + 1, Ordering::Release);
         true
     }
 
     /// Takes the oldest packet.
-    pub fn take(&mut self) -> Option<Packet> {
-        if self.length == 0 {
+    pub fn take(&self) -> Option<Packet> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        if taken == self.put.load(Ordering::Acquire) {
             return None;
         }
-        let packet = self.packets[self.first];
-        self.first = (self.first + 1) % MOST;
-        self.length -= 1;
+        let packet = self.packets[taken as usize % MOST].load(Ordering::Relaxed);
+        self.taken.store(taken + 1, Ordering::Release);
         Some(packet)
+    }
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue::new()
     }
 }
 
@@ -49,17 +59,18 @@ mod tests {
 
     #[test]
     fn packets_leave_in_the_order_in_which_they_came() {
-        let mut queue = Queue::new(3);
-        for round in 0..1_000 {
-            assert!(queue.put(round as u8) && queue.put(1));
+        let queue = Queue::new();
+        for round in 0..3_000 {
+            assert!(queue.put(round as u8, 3) && queue.put(1, 3));
             assert_eq!((queue.take(), queue.take(), queue.take()), (Some(round as u8), Some(1), None));
         }
     }
 
     #[test]
     fn a_full_queue_drops_the_newest() {
-        let mut queue = Queue::new(2);
-        assert_eq!([queue.put(1), queue.put(2), queue.put(3)], [true, true, false]);
+        let queue = Queue::new();
+        assert_eq!([queue.put(1, 2), queue.put(2, 2), queue.put(3, 2)], [true, true, false]);
         assert_eq!((queue.take(), queue.take(), queue.take()), (Some(1), Some(2), None));
+        assert!((0..MOST).all(|_| queue.put(0, u64::MAX)) && !queue.put(0, u64::MAX));
     }
 }

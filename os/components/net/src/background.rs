@@ -1,0 +1,24 @@
+//! The background task of the interrupt study: a loop that takes what time is left.
+#![no_std]
+#![no_main]
+
+mod common;
+mod work;
+
+use common::{bin, parameters};
+use tactus_packets::counts::BACKGROUND_WORK;
+use tactus_packets::{Counts, Series};
+use tactus_rt::{calls, Job};
+use work::work;
+
+tactus_rt::component! { job: idle_away, services: [] }
+
+static COUNTS: Counts = Counts::new();
+
+fn idle_away(_: &Job) {
+    let Some(parameters) = parameters() else { calls::give_up() };
+    loop {
+        work(BACKGROUND_WORK);
+        COUNTS.add(Series::Background, 0, bin(parameters.bin));
+    }
+}
