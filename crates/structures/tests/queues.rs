@@ -73,7 +73,7 @@ fn follow<Q: ReadyQueue>(steps: &[Step]) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_queue_does_what_a_sorted_list_does(steps in steps()) {

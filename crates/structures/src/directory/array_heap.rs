@@ -28,9 +28,7 @@ impl<const BUG: u8> ArrayHeap<BUG> {
     #[inline]
     fn put(&mut self, place: usize, entry: (u64, u32)) {
         self.entries[place] = entry;
-        if BUG != planted::STALE_INDEX {
-            self.places[entry.1 as usize] = place as u32;
-        }
+        self.places[entry.1 as usize] = place as u32;
     }
 
     /// Gives the core this number, putting it in if it is not there.
@@ -95,7 +93,11 @@ impl<const BUG: u8> ArrayHeap<BUG> {
             if below.0 <= entry.0 {
                 break;
             }
-            self.put(hole, below);
+            if BUG == planted::STALE_INDEX {
+                self.entries[hole] = below;
+            } else {
+                self.put(hole, below);
+            }
             hole = child;
         }
         self.put(hole, entry);
