@@ -28,6 +28,28 @@ pub enum SetupError {
     SlotTask(CoreId, usize),
     /// A level-A task that has no slot in its core's table, so that it could never run.
     NoSlot(TaskId),
+    /// A tree needs a root, and has a bounded number of servers; this many were given.
+    ServerCount(usize),
+    /// A tree needs one place for each task; this many were given.
+    PlaceCount(usize),
+    /// The server does not come after its parent.
+    ServerParent(u16),
+    /// The server has no core, or one that its parent does not have; or the root does not have all cores.
+    ServerCores(u16),
+    /// The queues do not part the server's cores, or are shared where there are servers inside.
+    ServerQueues(u16),
+    /// The server has no budget, one of no length, or one longer than its period; or the root has one.
+    ServerSupply(u16),
+    /// The server orders by something that only jobs have, and there are servers inside.
+    ServerOrder(u16),
+    /// The server's order needs a quantum.
+    ServerQuantum(u16),
+    /// The server lies too deep.
+    ServerDepth(u16),
+    /// The task is in a server that does not exist.
+    TaskServer(TaskId),
+    /// The task has no core where its server has several queues, or one that its server does not have.
+    TaskQueue(TaskId),
 }
 
 impl fmt::Display for SetupError {
@@ -56,6 +78,32 @@ impl fmt::Display for SetupError {
             }
             SetupError::NoSlot(task) => {
                 write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
+            }
+            SetupError::ServerCount(n) => write!(f, "{n} servers: a tree has a root and at most 4095 servers more"),
+            SetupError::PlaceCount(n) => write!(f, "{n} places in the tree: there must be one for each task"),
+            SetupError::ServerParent(n) => write!(f, "server {n}: its parent must come before it"),
+            SetupError::ServerCores(n) => write!(
+                f,
+                "server {n}: it needs cores, and only some of those that its parent has (the root has all)"
+            ),
+            SetupError::ServerQueues(n) => write!(
+                f,
+                "server {n}: its queues must part its cores, and be of one core each where there are servers inside"
+            ),
+            SetupError::ServerSupply(n) => {
+                write!(f, "server {n}: it needs a budget longer than zero and no longer than its period (the root: none)")
+            }
+            SetupError::ServerOrder(n) => write!(
+                f,
+                "server {n}: servers inside it can only be ordered by priority, period or deadline; choose another order"
+            ),
+            SetupError::ServerQuantum(n) => write!(f, "server {n}: its order needs a quantum longer than zero"),
+            SetupError::ServerDepth(n) => {
+                write!(f, "server {n}: it lies more than {} servers deep", crate::MAX_DEPTH)
+            }
+            SetupError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
+            SetupError::TaskQueue(task) => {
+                write!(f, "task {}: it needs a core of its server, to tell in which queue it waits", task.0)
             }
         }
     }

@@ -95,7 +95,7 @@ impl Setup {
     }
 }
 
-fn put(out: &mut Vec<u8>, number: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, number: u64) {
     out.extend(number.to_le_bytes());
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Input<'a> {
 }
 
 impl Input<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let chunk = self.bytes[self.at..].first_chunk::<N>().ok_or(DecodeError::Truncated)?;
         self.at += N;
         Ok(*chunk)
@@ -155,17 +155,17 @@ impl Input<'_> {
     fn number(&mut self) -> Result<u64, DecodeError> {
         Ok(u64::from_le_bytes(self.take()?))
     }
-    fn time(&mut self) -> Result<Duration, DecodeError> {
+    pub(crate) fn time(&mut self) -> Result<Duration, DecodeError> {
         Ok(Duration::from_nanos(self.number()?))
     }
-    fn boolean(&mut self) -> Result<bool, DecodeError> {
+    pub(crate) fn boolean(&mut self) -> Result<bool, DecodeError> {
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
             _ => Err(self.no_meaning()),
         }
     }
-    fn list<T>(
+    pub(crate) fn list<T>(
         &mut self,
         least_bytes: usize,
         item: impl Fn(&mut Self) -> Result<T, DecodeError>,

@@ -21,6 +21,16 @@ impl Rule for RateMonotonic {
     }
 }
 
+/// The shorter relative deadline first.
+pub(crate) struct DeadlineMonotonic;
+
+impl Rule for DeadlineMonotonic {
+    #[inline]
+    fn urgency(task: &Jobs) -> u64 {
+        task.deadline.as_nanos()
+    }
+}
+
 /// The earlier deadline first.
 pub(crate) struct EarliestDeadline;
 

@@ -39,6 +39,7 @@ mod mc2;
 mod partitioned;
 mod records;
 mod scheduler;
+mod tree;
 
 use alloc::vec::Vec;
 use tactus_record::Sink;
@@ -47,6 +48,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 pub use check::SetupError;
 pub use codec::DecodeError;
 pub use scheduler::{CoreState, Kind, Scheduler};
+pub use tree::{Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]

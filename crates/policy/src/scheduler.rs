@@ -4,9 +4,10 @@
 
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::global::Global;
-use crate::jobs::{EarliestDeadline, RateMonotonic};
+use crate::jobs::{DeadlineMonotonic, EarliestDeadline, RateMonotonic};
 use crate::mc2::Containers;
 use crate::partitioned::Partitioned;
+use crate::tree::{Servers, Tree};
 use crate::{check, Decision, Event, Mc2, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
@@ -88,6 +89,12 @@ policies! {
     3 GlobalEdf => Global<EarliestDeadline>,
     /// Mixed criticality on multicore (Herman et al.).
     4 Mc2(Mc2) => Containers,
+    /// Any order of tasks inside any servers: see [`Tree`].
+    5 Servers(Tree) => Servers,
+    /// The shorter relative deadline first, on each core by itself (Leung and Whitehead 1982). Every task needs a core.
+    6 PartitionedDm => Partitioned<DeadlineMonotonic>,
+    /// The m tasks with the shortest relative deadlines run, on whatever core.
+    7 GlobalDm => Global<DeadlineMonotonic>,
 }
 
 /// The policy of one system: what all its cores share.

@@ -31,7 +31,11 @@ fn never_on_two_cores(entries: &[Entry]) {
 
 fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[Entry]) {
     let mut released: BTreeMap<TaskId, u32> = BTreeMap::new();
-    let mut completed: BTreeMap<TaskId, u32> = BTreeMap::new();
+    // Jobs that are over, finished or given up, and the oldest that is not.
+    let mut over: BTreeMap<TaskId, BTreeSet<u32>> = BTreeMap::new();
+    let oldest = |over: &BTreeMap<TaskId, BTreeSet<u32>>, id: TaskId| {
+        (0..).find(|n| !over.get(&id).is_some_and(|over| over.contains(n))).unwrap_or(0)
+    };
     let mut removed: BTreeSet<TaskId> = BTreeSet::new();
     for entry in entries {
         for record in &entry.records {
@@ -47,14 +51,15 @@ fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[E
                     *n += 1;
                 }
                 Kind::Complete => {
-                    let n = completed.entry(id).or_default();
-                    assert_eq!(record.job, *n, "jobs of a task completed out of order");
-                    *n += 1;
-                    assert!(*n <= released[&id], "completed before it was released");
+                    assert_eq!(record.job, oldest(&over, id), "jobs of a task completed out of order");
+                    assert!(record.job < released[&id], "completed before it was released");
+                    over.entry(id).or_default().insert(record.job);
                 }
-                Kind::Dispatch => {
-                    assert_eq!(record.job, completed.get(&id).copied().unwrap_or(0), "not the oldest job")
+                Kind::Dropped => {
+                    assert!(record.job < released[&id], "dropped before it was released");
+                    assert!(over.entry(id).or_default().insert(record.job), "dropped although it is over");
                 }
+                Kind::Dispatch => assert_eq!(record.job, oldest(&over, id), "not the oldest job"),
                 Kind::Removed => {
                     removed.insert(id);
                 }
@@ -83,6 +88,7 @@ fn records_tell_what_runs(setup: &Setup, entries: &[Entry]) {
                     assert_eq!(on_core[entry.core], job, "{record:?}");
                     on_core[entry.core] = None;
                 }
+                Kind::Dropped if on_core[entry.core] == job => on_core[entry.core] = None,
                 Kind::Idle => assert_eq!(on_core[entry.core], None),
                 Kind::Notify => assert!(entry.decision.notify.iter().any(|c| u64::from(c.0) == record.arg)),
                 _ => {}
@@ -168,7 +174,7 @@ pub fn work_conserving(setup: &Setup, entries: &[Entry], eligible: &dyn Fn(TaskI
             let Some(task) = record.task else { continue };
             match record.kind {
                 Kind::Release => *pending.entry(task).or_default() += 1,
-                Kind::Complete => *pending.entry(task).or_default() -= 1,
+                Kind::Complete | Kind::Dropped => *pending.entry(task).or_default() -= 1,
                 Kind::Removed => *pending.entry(task).or_default() = 0,
                 _ => {}
             }

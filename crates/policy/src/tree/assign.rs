@@ -1,0 +1,279 @@
+//! Who runs: every core walks down its servers, and cores that arrive at one queue share its jobs.
+//!
+//! This is the deferred acceptance of Gale and Shapley: cores propose to queues in the order of their servers' urgency,
+//! and a queue with fewer jobs than cores turns the surplus away for good. So it ends, and leaves no core idle that could
+//! run a waiting job.
+
+use super::budget::Hollow;
+use super::domain::{Domain, Offer};
+use tactus_time::{CoreId, CoreSet, Instant};
+
+impl Domain {
+    /// Plans what every core of the domain should run. `unfinished`: the job that `me` could go on with.
+    pub(super) fn assign(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
+        for core in 0..self.slots.len() {
+            self.walk(core, me, now);
+        }
+        if self.shared.is_empty() {
+            self.take(me);
+        } else {
+            loop {
+                self.settle(me, now, unfinished);
+                if !self.wake_for_waiting(me, now) {
+                    break;
+                }
+                for core in 0..self.slots.len() {
+                    self.walk(core, me, now);
+                }
+            }
+        }
+        while let Some(vp) = self.aside.pop() {
+            self.show(vp, now);
+        }
+    }
+
+    /// Walks down from the core's root to a job, a shared queue, or nothing. On the way, what has no work is passed over.
+    fn walk(&mut self, core: usize, me: usize, now: Instant) {
+        let tasks = self.tasks.len();
+        'again: loop {
+            let mut vp = self.slots[core].root;
+            self.slots[core].path.clear();
+            self.slots[core].path.push(vp, false);
+            loop {
+                let queue = self.vps[vp].below;
+                let first = self.queues.peek(queue);
+                if self.feeds[queue].vps.len() > 1 && first.is_some() {
+                    self.slots[core].offer = Offer::Queue(queue);
+                    return;
+                }
+                let Some(first) = first else {
+                    if self.vps[vp].parent.is_none() {
+                        self.slots[core].offer = Offer::Idle;
+                        return;
+                    }
+                    self.put_aside(vp);
+                    continue 'again;
+                };
+                if first.place() < tasks {
+                    self.slots[core].offer = Offer::Task(first.place());
+                    return;
+                }
+                vp = first.place() - tasks;
+                match self.hollow(vp) {
+                    Hollow::Keeps => {}
+                    // What other cores find they find themselves, when they are entered.
+                    Hollow::Ends if core == me => {
+                        self.set_awake(vp, false, now);
+                        continue 'again;
+                    }
+                    Hollow::Drains if core == me => {
+                        self.slots[core].ghosts.push(vp);
+                        self.put_aside(vp);
+                        continue 'again;
+                    }
+                    Hollow::Ends | Hollow::Drains => {
+                        self.put_aside(vp);
+                        continue 'again;
+                    }
+                }
+                self.slots[core].path.push(vp, Domain::is_background(first));
+            }
+        }
+    }
+
+    fn put_aside(&mut self, vp: usize) {
+        self.queues.remove(self.tasks.len() + vp);
+        self.aside.push(vp);
+    }
+
+    /// A domain of one core: it gets what it found.
+    fn take(&mut self, me: usize) {
+        let slot = &mut self.slots[me];
+        slot.plan = match slot.offer {
+            Offer::Task(place) => Some(place),
+            Offer::Idle | Offer::Queue(_) => None,
+        };
+        if let Some(place) = slot.plan {
+            let queue = self.tasks[place].queue;
+            self.feeds[queue].waiting = self.queues.second(queue);
+        }
+    }
+
+    /// Shares out the jobs of each queue among the cores that have arrived there, and sends surplus cores on, until nobody
+    /// has to go on.
+    fn settle(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
+        for core in 0..self.slots.len() {
+            if let Offer::Task(place) = self.slots[core].offer {
+                self.slots[core].next = Some(place);
+            }
+        }
+        'again: loop {
+            for n in 0..self.shared.len() {
+                let queue = self.shared[n];
+                let arrived = self.arrived(queue);
+                if arrived.is_empty() {
+                    continue;
+                }
+                let count = arrived.iter().count();
+                self.pick(queue, arrived, count, me);
+                if self.picked.len() < count {
+                    let keep = self.best_cores(arrived, me, unfinished);
+                    for core in arrived.iter().filter(|core| !keep.contains(*core)) {
+                        self.turn_away(core.index(), me, now);
+                    }
+                    continue 'again;
+                }
+                self.hand_out(arrived, me, unfinished);
+            }
+            break;
+        }
+        for slot in &mut self.slots {
+            slot.plan = match slot.offer {
+                Offer::Idle => None,
+                Offer::Task(place) => Some(place),
+                Offer::Queue(_) => slot.next,
+            };
+        }
+        for core in 0..self.slots.len() {
+            if let Offer::Task(place) = self.slots[core].offer {
+                let queue = self.tasks[place].queue;
+                self.feeds[queue].waiting = self.queues.second(queue);
+            }
+        }
+    }
+
+    /// The cores (by place in the domain) that have arrived at the queue.
+    fn arrived(&self, queue: usize) -> CoreSet {
+        let mut cores = CoreSet::EMPTY;
+        for (core, slot) in self.slots.iter().enumerate() {
+            if slot.offer == Offer::Queue(queue) {
+                cores.insert(CoreId(core as u8));
+            }
+        }
+        cores
+    }
+
+    /// Picks the most urgent jobs for these cores, at most `count`. A job that still runs on a core which is not among
+    /// them has to wait until that core has let it go.
+    fn pick(&mut self, queue: usize, cores: CoreSet, count: usize, me: usize) {
+        self.picked.clear();
+        self.passed.clear();
+        let mut waiting = None;
+        while let Some(key) = self.queues.peek(queue) {
+            let leaving = self.slots.iter().enumerate().any(|(core, slot)| {
+                core != me && slot.running() == Some(key.place()) && !cores.contains(CoreId(core as u8))
+            });
+            if !leaving && self.picked.len() == count {
+                waiting = Some(key);
+                break;
+            }
+            self.queues.remove(key.place());
+            if leaving {
+                self.passed.push(key);
+            } else {
+                self.picked.push(key);
+            }
+        }
+        for n in 0..self.picked.len() {
+            self.queues.insert(self.picked[n]);
+        }
+        while let Some(key) = self.passed.pop() {
+            self.queues.insert(key);
+        }
+        self.feeds[queue].waiting = waiting;
+    }
+
+    /// Which cores the picked jobs go to where there are more cores than jobs: those that run them, those that were told
+    /// to, then this one, then the first ones.
+    fn best_cores(&self, cores: CoreSet, me: usize, unfinished: Option<usize>) -> CoreSet {
+        let mut keep = CoreSet::EMPTY;
+        let picked =
+            |place: Option<usize>| place.is_some_and(|place| self.picked.iter().any(|key| key.place() == place));
+        let runs = |core: usize| if core == me { unfinished } else { self.slots[core].running() };
+        let told = |core: usize| picked(self.slots[core].plan) && !self.taken(self.slots[core].plan, me, unfinished);
+        let choices: [&dyn Fn(usize) -> bool; 4] =
+            [&|core| picked(runs(core)), &|core| told(core), &|core| core == me, &|_| true];
+        for choice in choices {
+            for core in cores.iter() {
+                if keep.iter().count() < self.picked.len() && !keep.contains(core) && choice(core.index()) {
+                    keep.insert(core);
+                }
+            }
+        }
+        keep
+    }
+
+    /// Whether the job runs on some core.
+    fn taken(&self, place: Option<usize>, me: usize, unfinished: Option<usize>) -> bool {
+        place.is_some()
+            && (unfinished == place
+                || self.slots.iter().enumerate().any(|(core, slot)| core != me && slot.running() == place))
+    }
+
+    /// The core finds no job at the queue: its server there has no work for it.
+    fn turn_away(&mut self, core: usize, me: usize, now: Instant) {
+        let Some(vp) = self.slots[core].path.last() else { return };
+        if self.vps[vp].parent.is_none() {
+            self.slots[core].offer = Offer::Idle;
+            return;
+        }
+        self.set_awake(vp, false, now);
+        self.walk(core, me, now);
+    }
+
+    /// Gives each core one of the picked jobs: each that runs stays, each that was planned stays planned, and the rest go
+    /// to this core first.
+    fn hand_out(&mut self, cores: CoreSet, me: usize, unfinished: Option<usize>) {
+        let mut free = cores;
+        for round in 0..2 {
+            for core in cores.iter() {
+                let slot = &self.slots[core.index()];
+                let running = if core.index() == me { unfinished } else { slot.running() };
+                let place = if round == 0 { running } else { slot.plan };
+                let found = self.picked.iter().position(|key| Some(key.place()) == place);
+                if let Some(found) = found.filter(|_| free.contains(core)) {
+                    self.picked.remove(found);
+                    self.slots[core.index()].next = place;
+                    free.remove(core);
+                }
+            }
+        }
+        let mine = CoreId(me as u8);
+        for n in 0..self.picked.len() {
+            let core = if free.contains(mine) { Some(mine) } else { free.iter().next() };
+            let Some(core) = core else { break };
+            self.slots[core.index()].next = Some(self.picked[n].place());
+            free.remove(core);
+        }
+    }
+
+    /// Wakes the virtual processors that had no work where a job waits that they could run. Whether there were any.
+    fn wake_for_waiting(&mut self, me: usize, now: Instant) -> bool {
+        let mut woke = false;
+        for n in 0..self.shared.len() {
+            let queue = self.shared[n];
+            let placed = |place: usize| self.slots.iter().any(|slot| slot.plan == Some(place));
+            let busy = self
+                .slots
+                .iter()
+                .enumerate()
+                .flat_map(|(core, slot)| [slot.plan, slot.running().filter(|place| core != me && !placed(*place))])
+                .flatten()
+                .filter(|place| self.tasks[*place].queue == queue && self.queues.contains(*place))
+                .count();
+            if self.queues.len(queue) <= busy {
+                continue;
+            }
+            for n in 0..self.feeds[queue].vps.len() {
+                let vp = self.feeds[queue].vps[n];
+                let it = &mut self.vps[vp];
+                if !it.awake && it.woken != self.entry {
+                    it.woken = self.entry;
+                    self.set_awake(vp, true, now);
+                    woke = true;
+                }
+            }
+        }
+        woke
+    }
+}

@@ -1,0 +1,324 @@
+//! The budget of one server on one core: what remains, when more comes, what is charged, when it is used up. All kinds
+//! of servers are this one type; they differ in when a replenishment falls due and how much it brings.
+//!
+//! A budget knows nothing of queues. Its owner tells it four things, each with the time: so much was used
+//! ([`Budget::charge`]), there is work again ([`Budget::wake`]), there is none ([`Budget::block`]), time has passed
+//! ([`Budget::refresh`]); and asks whether work may run ([`Budget::eligible`]) and for how long ([`Budget::left`]).
+
+use super::chunks::{Chunk, Chunks};
+use super::{Supplier, Supply};
+use tactus_time::{Duration, Instant};
+
+/// The state of a budget.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    kind: Supplier,
+    full: Duration,
+    period: Duration,
+    /// What is left; below zero by as much as was used beyond the end, which the next replenishment pays for. Unused by
+    /// the sporadic server as corrected, whose list says it all.
+    left: i64,
+    /// Periodic kinds: the next boundary. Constant bandwidth: the deadline. Priority inheriting: when it may run again.
+    at: Instant,
+    /// Sporadic kinds: what was used since the chunk or the activation that `since` tells of.
+    used: Duration,
+    since: Instant,
+    /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget.
+    flag: bool,
+    chunks: Chunks,
+}
+
+impl Budget {
+    /// A full budget at time zero.
+    pub(crate) fn new(supply: &Supply) -> Budget {
+        let start = match supply.kind {
+            Supplier::PriorityInheriting => Instant::ZERO,
+            _ => Instant::ZERO.saturating_add(supply.period),
+        };
+        let mut chunks = Chunks::for_kind(supply.kind);
+        if supply.kind == Supplier::Sporadic {
+            chunks.insert(Chunk { amount: supply.budget, at: Instant::ZERO });
+        }
+        Budget {
+            kind: supply.kind,
+            full: supply.budget,
+            period: supply.period,
+            left: signed(supply.budget),
+            at: start,
+            used: Duration::ZERO,
+            since: Instant::ZERO,
+            flag: false,
+            chunks,
+        }
+    }
+
+    /// Whether it replenishes whether or not there is work, so that its owner has to look at each boundary.
+    pub(crate) fn ticks_on(&self) -> bool {
+        matches!(self.kind, Supplier::Periodic | Supplier::Polling)
+    }
+    /// Whether it is used up while it is the most urgent and has no work: at once, or as time passes.
+    pub(crate) fn when_hollow(&self) -> Hollow {
+        match self.kind {
+            Supplier::Periodic => Hollow::Drains,
+            Supplier::Polling => Hollow::Ends,
+            _ => Hollow::Keeps,
+        }
+    }
+
+    /// Whether work may run at `now`.
+    pub(crate) fn eligible(&self, now: Instant) -> bool {
+        !self.left(now).is_zero()
+    }
+
+    /// For how long work may run from `now` on before [`charge`](Budget::charge) has to be called.
+    pub(crate) fn left(&self, now: Instant) -> Duration {
+        let left = Duration::from_nanos(u64::try_from(self.left).unwrap_or(0));
+        match self.kind {
+            Supplier::Sporadic => match self.chunks.first() {
+                Some(head) if head.at <= now => head.amount.saturating_sub(self.used),
+                _ => Duration::ZERO,
+            },
+            Supplier::PriorityInheriting => match self.flag {
+                true => left,
+                false if self.at <= now => self.full,
+                false => Duration::ZERO,
+            },
+            Supplier::ConstantBandwidth { .. } if self.flag => Duration::ZERO,
+            _ => left,
+        }
+    }
+
+    /// When a replenishment comes that can make it eligible or give it another deadline; never, if none is to come.
+    pub(crate) fn next(&self, now: Instant) -> Instant {
+        match self.kind {
+            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => self.at,
+            Supplier::ConstantBandwidth { .. } if self.flag => self.at,
+            Supplier::ConstantBandwidth { .. } => Instant::NEVER,
+            Supplier::Sporadic => self.chunks.first().map_or(Instant::NEVER, |head| match head.at <= now {
+                true => Instant::NEVER,
+                false => head.at,
+            }),
+            Supplier::PosixSporadic => self.chunks.first().map_or(Instant::NEVER, |head| head.at),
+            Supplier::PriorityInheriting if !self.flag && self.at > now => self.at,
+            Supplier::PriorityInheriting => Instant::NEVER,
+        }
+    }
+
+    /// The deadline that it has among servers and tasks that are ordered by deadlines.
+    pub(crate) fn deadline(&self) -> Instant {
+        let from = match self.kind {
+            Supplier::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
+            Supplier::PosixSporadic => self.since,
+            Supplier::PriorityInheriting if self.flag => self.since,
+            _ => return self.at,
+        };
+        from.saturating_add(self.period)
+    }
+
+    /// Makes due what has come up to `now`. What arrived, if anything.
+    pub(crate) fn refresh(&mut self, now: Instant, awake: bool) -> Option<Duration> {
+        match self.kind {
+            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => {
+                if now < self.at {
+                    return None;
+                }
+                let whole = now.since(self.at) / self.period;
+                self.at = self.at.saturating_add(self.period).saturating_add(self.period * whole);
+                // A debt of the last period is paid by this one; it is at most a notice that came late.
+                self.left = signed(self.full) + self.left.min(0);
+                Some(self.full)
+            }
+            Supplier::ConstantBandwidth { .. } => {
+                if !self.flag || now < self.at {
+                    return None;
+                }
+                self.postpone();
+                self.flag = false;
+                Some(self.full)
+            }
+            Supplier::PosixSporadic => {
+                let before = self.left;
+                let mut came = Duration::ZERO;
+                while let Some(due) = self.chunks.first().filter(|due| due.at <= now) {
+                    self.chunks.take_first();
+                    came = came.checked_add(due.amount).unwrap_or(Duration::MAX);
+                }
+                if came.is_zero() {
+                    return None;
+                }
+                self.left = self.left.saturating_add(signed(came)).min(signed(self.full));
+                if before <= 0 && awake {
+                    self.since = now;
+                }
+                Some(came)
+            }
+            Supplier::Sporadic | Supplier::PriorityInheriting => None,
+        }
+    }
+
+    /// A debt is paid by the budgets that follow, each one period later.
+    fn postpone(&mut self) {
+        // One step, where a debt of many budgets would take many.
+        let full = signed(self.full).max(1);
+        let steps = (-self.left).max(0) / full + 1;
+        self.left = self.left.saturating_add(full.saturating_mul(steps));
+        let steps = Duration::from_nanos(self.period.as_nanos().saturating_mul(steps as u64));
+        self.at = self.at.saturating_add(steps);
+    }
+
+    /// Work has run under this budget for the last `ran` up to `now`. Whether the budget came to an end.
+    pub(crate) fn charge(&mut self, now: Instant, ran: Duration) -> bool {
+        if ran.is_zero() {
+            return false;
+        }
+        match self.kind {
+            Supplier::Sporadic => {
+                self.used = self.used.checked_add(ran).unwrap_or(Duration::MAX);
+                self.use_up_chunks(now);
+                !self.eligible(now)
+            }
+            Supplier::PriorityInheriting => {
+                if !self.flag {
+                    self.flag = true;
+                    self.since = Instant::from_nanos(now.as_nanos().saturating_sub(ran.as_nanos()));
+                    self.used = Duration::ZERO;
+                    self.left = signed(self.full);
+                }
+                self.used = self.used.checked_add(ran).unwrap_or(Duration::MAX);
+                self.left -= signed(ran);
+                if self.left <= 0 {
+                    self.close();
+                }
+                self.left <= 0
+            }
+            Supplier::PosixSporadic => {
+                self.left -= signed(ran);
+                self.used = self.used.checked_add(ran).unwrap_or(Duration::MAX);
+                if self.left <= 0 {
+                    self.post();
+                }
+                self.left <= 0
+            }
+            Supplier::ConstantBandwidth { hard } => {
+                self.left -= signed(ran);
+                if self.left > 0 {
+                    return false;
+                }
+                if hard && now < self.at {
+                    self.flag = true;
+                } else {
+                    self.postpone();
+                }
+                true
+            }
+            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => {
+                self.left -= signed(ran);
+                self.left <= 0
+            }
+        }
+    }
+
+    /// There is work again after there was none.
+    pub(crate) fn wake(&mut self, now: Instant) {
+        self.refresh(now, false);
+        match self.kind {
+            Supplier::ConstantBandwidth { .. } if !self.flag => {
+                // The rule of the constant-bandwidth server (Abeni and Buttazzo 1998): what is left may be used until
+                // the deadline only if that keeps within the bandwidth.
+                let (left, until) = (u128::from(self.left.max(0) as u64), u128::from(self.at.since(now).as_nanos()));
+                let (full, period) = (u128::from(self.full.as_nanos()), u128::from(self.period.as_nanos()));
+                if self.at <= now || left * period > until * full {
+                    self.at = now.saturating_add(self.period);
+                    self.left = signed(self.full);
+                }
+            }
+            Supplier::PosixSporadic if self.left > 0 => self.since = now,
+            Supplier::Sporadic if self.eligible(now) => self.chunks.new_phase(now, self.used),
+            _ => {}
+        }
+    }
+
+    /// There is no more work.
+    pub(crate) fn block(&mut self, now: Instant) {
+        match self.kind {
+            Supplier::Polling => self.left = self.left.min(0),
+            Supplier::PosixSporadic => self.post(),
+            Supplier::PriorityInheriting if self.flag => self.close(),
+            Supplier::Sporadic => {
+                if let Some(head) = self.chunks.first().filter(|head| !self.used.is_zero() && head.at <= now) {
+                    let (rest, later) = (head.amount.saturating_sub(self.used), head.at.saturating_add(self.period));
+                    self.chunks.split(rest, Chunk { amount: self.used.min(head.amount), at: later });
+                    self.used = Duration::ZERO;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Uses up what is left while there is no work, for the kinds that do.
+    pub(crate) fn drain(&mut self, elapsed: Duration) {
+        self.left = self.left.saturating_sub(signed(elapsed)).max(0);
+    }
+
+    /// What was used returns one period after it was begun, in its own share: `since + used / (full / period)`.
+    fn close(&mut self) {
+        let (used, period) = (u128::from(self.used.as_nanos()), u128::from(self.period.as_nanos()));
+        let wait = (used * period).div_ceil(u128::from(self.full.as_nanos().max(1)));
+        self.at = self.since.saturating_add(Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX)));
+        self.used = Duration::ZERO;
+        self.flag = false;
+    }
+
+    /// As POSIX has it: all that was used since the activation returns one period after the activation.
+    fn post(&mut self) {
+        if !self.used.is_zero() {
+            self.chunks.insert(Chunk { amount: self.used, at: self.since.saturating_add(self.period) });
+            self.used = Duration::ZERO;
+        }
+    }
+
+    /// Sends each chunk that is used up to one period after its own time. What was used beyond takes the next chunk from
+    /// its beginning.
+    fn use_up_chunks(&mut self, now: Instant) {
+        if self.eligible(now) {
+            return;
+        }
+        while let Some(head) = self.chunks.first().filter(|head| head.amount <= self.used) {
+            self.chunks.take_first();
+            self.used = self.used.saturating_sub(head.amount);
+            self.chunks.insert(Chunk { amount: head.amount, at: head.at.saturating_add(self.period) });
+        }
+        if let Some(head) = self.chunks.first().filter(|head| head.at > now && !self.used.is_zero()) {
+            self.chunks.delay_first(head.at.saturating_add(self.used));
+        }
+    }
+
+    /// What all replenishments to come bring together, and what is left: never more than the full budget.
+    #[cfg(test)]
+    pub(crate) fn total(&self) -> Duration {
+        let chunks = self.chunks.sum();
+        match self.kind {
+            Supplier::Sporadic => chunks,
+            Supplier::PosixSporadic => {
+                let left = Duration::from_nanos(u64::try_from(self.left).unwrap_or(0));
+                chunks.checked_add(left).and_then(|sum| sum.checked_add(self.used)).unwrap_or(Duration::MAX)
+            }
+            _ => Duration::from_nanos(u64::try_from(self.left).unwrap_or(0)),
+        }
+    }
+}
+
+/// What becomes of a budget that is the most urgent and has no work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hollow {
+    /// Nothing.
+    Keeps,
+    /// It goes by like time that is used.
+    Drains,
+    /// It is gone.
+    Ends,
+}
+
+fn signed(length: Duration) -> i64 {
+    i64::try_from(length.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,128 @@
+//! From a tree to domains: all memory that they will ever need is taken here.
+
+use super::budget::Budget;
+use super::domain::{Domain, Feed, Slot, Vp};
+use super::queues::Queues;
+use super::work::Work;
+use super::{Server, TaskOrder, Tree};
+use crate::heap::{IndexedHeap, Key};
+use crate::Setup;
+use alloc::vec::Vec;
+use tactus_time::{CoreId, CoreSet, TaskId, MAX_CORES};
+
+/// The sets of cores that share queues, directly or by others.
+pub(super) fn domains(cores: usize, tree: &Tree) -> Vec<CoreSet> {
+    let mut sets: Vec<CoreSet> = (0..cores).map(|core| one(CoreId(core as u8))).collect();
+    for queue in tree.servers.iter().flat_map(|server| &server.queues) {
+        let (apart, mut together): (Vec<CoreSet>, Vec<CoreSet>) =
+            sets.into_iter().partition(|set| set.bits() & queue.bits() == 0);
+        together.sort_by_key(|set| set.bits().trailing_zeros());
+        let joined = together.iter().fold(0, |all, set| all | set.bits());
+        sets = apart;
+        if joined != 0 {
+            sets.push(CoreSet::from_bits(joined));
+        }
+    }
+    sets.sort_by_key(|set| set.bits().trailing_zeros());
+    sets
+}
+
+fn one(core: CoreId) -> CoreSet {
+    let mut set = CoreSet::EMPTY;
+    set.insert(core);
+    set
+}
+
+/// Which of the server's queues a task with this core is in.
+pub(super) fn queue_of(server: &Server, core: Option<CoreId>) -> Option<usize> {
+    match core {
+        Some(core) => server.queues.iter().position(|set| set.contains(core)),
+        None => (server.queues.len() == 1).then_some(0),
+    }
+}
+
+/// Makes the domain of these cores.
+pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
+    let within = |set: &CoreSet| set.bits() & cores.bits() != 0;
+    let place_of = |core: CoreId| cores.iter().position(|other| other == core).unwrap_or(0);
+    // Queues and virtual processors, in the order of servers.
+    let mut feeds: Vec<Feed> = Vec::new();
+    let mut queue_numbers: Vec<(usize, usize, usize)> = Vec::new();
+    let mut vps: Vec<Vp> = Vec::new();
+    let mut homes: Vec<u32> = Vec::new();
+    let mut by_core: Vec<[Option<usize>; MAX_CORES]> = Vec::new();
+    for (number, server) in tree.servers.iter().enumerate() {
+        by_core.push([None; MAX_CORES]);
+        for (group, set) in server.queues.iter().enumerate().filter(|(_, set)| within(set)) {
+            let queue = feeds.len();
+            queue_numbers.push((number, group, queue));
+            let mut members = Vec::new();
+            for core in set.iter() {
+                let parent = (number > 0).then(|| by_core[usize::from(server.parent)][core.index()]).flatten();
+                by_core[number][core.index()] = Some(vps.len());
+                members.push(vps.len());
+                homes.push(parent.map_or(u32::MAX, |parent| vps[parent].below as u32));
+                vps.push(vp(tree, number, place_of(core), parent, queue));
+            }
+            feeds.push(Feed { quantum: server.quantum, vps: members, turns: 0, waiting: None });
+        }
+    }
+    let mut tasks: Vec<Work> = Vec::new();
+    let mut task_homes: Vec<u32> = Vec::new();
+    let mut due = Vec::new();
+    for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
+        let server = usize::from(place.server);
+        let group = queue_of(&tree.servers[server], task.core);
+        let queue = queue_numbers.iter().find(|(s, g, _)| *s == server && Some(*g) == group);
+        let Some((_, _, queue)) = queue else { continue };
+        let work = Work::new(TaskId(n as u16), task, place, tree.servers[server].order, *queue);
+        due.extend(work.next_event().map(|first| Key::at(first, tasks.len())));
+        task_homes.push(*queue as u32);
+        tasks.push(work);
+    }
+    let mut heap = IndexedHeap::for_tasks(tasks.len());
+    due.into_iter().for_each(|key| heap.insert(key));
+    // The virtual processors of the root are in no queue; they are given one that nobody looks at.
+    let nowhere = feeds.len() as u32;
+    task_homes.extend(homes.into_iter().map(|home| if home == u32::MAX { nowhere } else { home }));
+    let slots = cores.iter().map(|core| Slot::new(core, vps.len(), by_core[0][core.index()].unwrap_or(0))).collect();
+    let shared = (0..feeds.len()).filter(|queue| feeds[*queue].vps.len() > 1).collect();
+    let mut domain = Domain {
+        slots,
+        shared,
+        due: heap,
+        aside: Vec::with_capacity(vps.len()),
+        picked: Vec::with_capacity(MAX_CORES),
+        passed: Vec::with_capacity(MAX_CORES),
+        entry: 0,
+        queues: Queues::new(feeds.len() + 1, task_homes),
+        tasks,
+        vps,
+        feeds,
+    };
+    for vp in 0..domain.vps.len() {
+        domain.show(vp, tactus_time::Instant::ZERO);
+    }
+    domain
+}
+
+fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usize) -> Vp {
+    let server = &tree.servers[number];
+    let order = tree.servers[usize::from(server.parent)].order;
+    let rank = match order {
+        TaskOrder::FixedPriority => u64::from(u32::MAX - server.priority),
+        _ => server.supply.map_or(0, |supply| supply.period.as_nanos()),
+    };
+    Vp {
+        server: number as u16,
+        core,
+        parent,
+        below,
+        budget: server.supply.as_ref().map(Budget::new),
+        order,
+        rank,
+        background: server.background,
+        awake: false,
+        woken: 0,
+    }
+}

@@ -1,0 +1,469 @@
+//! One domain: its tasks, servers and queues, and what each of its cores does. Here is what an entry changes before it is
+//! decided anew who runs; the choice itself is in `assign`.
+
+use super::budget::{Budget, Hollow};
+use super::queues::Queues;
+use super::work::Work;
+use super::{TaskOrder, MAX_DEPTH};
+use crate::heap::{IndexedHeap, Key};
+use crate::records::{OnCore, Recorder};
+use crate::{Decision, Event, Running};
+use alloc::vec::Vec;
+use tactus_record::{Kind, Sink};
+use tactus_time::{CoreId, CoreSet, Duration, Instant};
+
+/// Entries of servers without budget lie behind all others.
+const BACKGROUND: u64 = 1 << 63;
+
+/// Cores that share queues, and all that is on them.
+pub(crate) struct Domain {
+    pub(super) slots: Vec<Slot>,
+    /// By place; an entity below their number is a task, the others are virtual processors.
+    pub(super) tasks: Vec<Work>,
+    pub(super) vps: Vec<Vp>,
+    pub(super) feeds: Vec<Feed>,
+    pub(super) queues: Queues,
+    /// The queues that several cores share.
+    pub(super) shared: Vec<usize>,
+    /// Each task's next release, or end of a job that is to be killed.
+    pub(super) due: IndexedHeap,
+    /// What was taken out of queues while it is decided who runs.
+    pub(super) aside: Vec<usize>,
+    /// The jobs that were picked from a queue, most urgent first.
+    pub(super) picked: Vec<Key>,
+    /// The jobs that were passed over, since they still run where they no longer should.
+    pub(super) passed: Vec<Key>,
+    /// Counts entries, to wake each server once in an entry.
+    pub(super) entry: u32,
+}
+
+/// A core of the domain.
+pub(super) struct Slot {
+    pub(super) id: CoreId,
+    since: Instant,
+    pub(super) doing: OnCore,
+    /// What it should run, as was decided last on any core.
+    pub(super) plan: Option<usize>,
+    /// What it gets of the queue that it shares.
+    pub(super) next: Option<usize>,
+    /// The plan that it was told of.
+    told: Option<usize>,
+    idle: bool,
+    pub(super) offer: Offer,
+    /// The servers down to what it should run.
+    pub(super) path: Path,
+    /// The servers down to what it has been running since its last decision.
+    charged: Path,
+    /// The servers that its last decision found most urgent and without work.
+    pub(super) ghosts: Vec<usize>,
+    /// When it wanted to be called.
+    armed: Instant,
+    /// The virtual processors of this core that wait for something, by time.
+    pub(super) replenish: IndexedHeap,
+    /// The virtual processor of the root.
+    pub(super) root: usize,
+}
+
+/// Where a core arrived on its way down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Offer {
+    Idle,
+    Task(usize),
+    /// A queue that it shares with others.
+    Queue(usize),
+}
+
+/// Virtual processors from the root down; of each, whether it is without budget.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Path {
+    length: usize,
+    at: [(u16, bool); MAX_DEPTH],
+}
+
+impl Path {
+    pub(super) fn push(&mut self, vp: usize, background: bool) {
+        if let Some(free) = self.at.get_mut(self.length) {
+            *free = (vp as u16, background);
+            self.length += 1;
+        }
+    }
+    pub(super) fn clear(&mut self) {
+        self.length = 0;
+    }
+    /// From the root down.
+    fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, bool)> + '_ {
+        self.at[..self.length].iter().map(|(vp, background)| (usize::from(*vp), *background))
+    }
+    pub(super) fn last(&self) -> Option<usize> {
+        self.iter().next_back().map(|(vp, _)| vp)
+    }
+}
+
+/// A server on one core.
+pub(super) struct Vp {
+    /// Place in the tree.
+    pub(super) server: u16,
+    /// Its core's place in the domain.
+    pub(super) core: usize,
+    pub(super) parent: Option<usize>,
+    /// The queue of what is inside.
+    pub(super) below: usize,
+    pub(super) budget: Option<Budget>,
+    /// How its parent orders it, with its number there.
+    pub(super) order: TaskOrder,
+    pub(super) rank: u64,
+    pub(super) background: bool,
+    /// It has work, as far as is known.
+    pub(super) awake: bool,
+    pub(super) woken: u32,
+}
+
+/// A queue and the virtual processors that take from it.
+pub(super) struct Feed {
+    pub(super) quantum: Duration,
+    pub(super) vps: Vec<usize>,
+    /// The turns that were given.
+    pub(super) turns: u64,
+    /// The most urgent job that waits, as was found last.
+    pub(super) waiting: Option<Key>,
+}
+
+impl Slot {
+    pub(super) fn new(id: CoreId, vps: usize, root: usize) -> Slot {
+        Slot {
+            id,
+            since: Instant::ZERO,
+            doing: OnCore::Nothing,
+            plan: None,
+            next: None,
+            told: None,
+            idle: false,
+            offer: Offer::Idle,
+            path: Path::default(),
+            charged: Path::default(),
+            ghosts: Vec::with_capacity(vps),
+            armed: Instant::NEVER,
+            replenish: IndexedHeap::for_tasks(vps),
+            root,
+        }
+    }
+    /// The task that the core runs since its last decision.
+    pub(super) fn running(&self) -> Option<usize> {
+        match self.doing {
+            OnCore::Job { place, .. } => Some(place),
+            OnCore::Nothing | OnCore::Idle => None,
+        }
+    }
+}
+
+impl Domain {
+    /// One call of the policy.
+    pub(super) fn handle(
+        &mut self,
+        me: usize,
+        now: Instant,
+        event: Event,
+        ticket: u32,
+        records: &mut dyn Sink,
+    ) -> Decision {
+        let slot = &mut self.slots[me];
+        let now = now.max(slot.since);
+        let elapsed = now.since(slot.since);
+        slot.since = now;
+        let mut records = Recorder { sink: records, core: slot.id, now };
+        self.entry = self.entry.wrapping_add(1);
+        let unfinished = self.leave(me, elapsed, event, &mut records);
+        self.replenish_due(me, &mut records);
+        self.make_due(me, &mut records);
+        self.look_at_laxities(me, now);
+        self.assign(me, now, unfinished.map(|(place, _)| place));
+        let run = self.switch(me, unfinished, &mut records);
+        let timer = self.time_out(me, now);
+        self.slots[me].armed = timer;
+        let notify = self.whom_to_tell(me, now);
+        for other in notify.iter() {
+            records.core(Kind::Notify, u64::from(other.0));
+        }
+        Decision { run, timer, notify, ticket }
+    }
+
+    /// Charges what ran, and does what the event says. Gives the job that could go on.
+    fn leave(&mut self, me: usize, elapsed: Duration, event: Event, records: &mut Recorder) -> Option<(usize, u32)> {
+        let now = records.now;
+        while let Some(ghost) = self.slots[me].ghosts.pop() {
+            if let Some(budget) = &mut self.vps[ghost].budget {
+                budget.drain(elapsed);
+            }
+            self.show(ghost, now);
+        }
+        let OnCore::Job { place, job } = self.slots[me].doing else { return None };
+        self.slots[me].doing = OnCore::Nothing;
+        let path = self.slots[me].charged;
+        for (vp, background) in path.iter() {
+            let vp = &mut self.vps[vp];
+            let Some(budget) = vp.budget.as_mut().filter(|_| !background) else { continue };
+            if budget.charge(now, elapsed) {
+                records.server(Kind::ServerExhausted, vp.server, budget.next(now).as_nanos());
+            }
+        }
+        let task = &mut self.tasks[place];
+        task.charge(elapsed);
+        let goes_on = match event {
+            Event::Complete => {
+                task.complete(records);
+                false
+            }
+            Event::Remove => {
+                task.remove(records);
+                false
+            }
+            Event::Start | Event::Timer | Event::Notify if task.is_killed_at(now) => {
+                task.kill(records);
+                false
+            }
+            Event::Start | Event::Timer | Event::Notify => {
+                task.exhaust(records);
+                true
+            }
+        };
+        self.queue(place, now);
+        self.plan_event(place);
+        for (vp, _) in path.iter().rev() {
+            self.show(vp, now);
+        }
+        goes_on.then_some((place, job))
+    }
+
+    /// Brings a task's place in its queue up to date with its state.
+    fn queue(&mut self, place: usize, now: Instant) {
+        let task = &mut self.tasks[place];
+        let queue = task.queue;
+        if task.ready() {
+            if task.order == TaskOrder::RoundRobin && task.slice.is_zero() {
+                let feed = &mut self.feeds[queue];
+                feed.turns += 1;
+                task.turn = feed.turns;
+                task.slice = feed.quantum;
+            }
+            let key = Key::new(task.urgency(Duration::ZERO).min(BACKGROUND - 1), place);
+            self.queues.insert(key);
+        } else {
+            // Where turns are taken, it comes back at the end.
+            task.slice = Duration::ZERO;
+            self.queues.remove(place);
+        }
+        self.content_changed(queue, now);
+    }
+
+    /// Something was put into the queue or taken out. Those whose queue it is may have work now, or none any more.
+    fn content_changed(&mut self, queue: usize, now: Instant) {
+        let some = self.queues.len(queue) > 0;
+        // Of those who share a queue, one that lacks work is woken when it is known that a job waits for it.
+        if some && self.feeds[queue].vps.iter().any(|vp| self.vps[*vp].awake) {
+            return;
+        }
+        for n in 0..self.feeds[queue].vps.len() {
+            let vp = self.feeds[queue].vps[n];
+            if self.vps[vp].awake != some {
+                self.set_awake(vp, some, now);
+            }
+        }
+    }
+
+    /// The virtual processor has work again, or none any more.
+    pub(super) fn set_awake(&mut self, vp: usize, awake: bool, now: Instant) {
+        let it = &mut self.vps[vp];
+        it.awake = awake;
+        if let Some(budget) = &mut it.budget {
+            if awake {
+                budget.wake(now);
+            } else {
+                budget.block(now);
+            }
+        }
+        self.show(vp, now);
+    }
+
+    /// Whether it is chosen although it has no work.
+    pub(super) fn hollow(&self, vp: usize) -> Hollow {
+        match &self.vps[vp].budget {
+            Some(budget) if !self.vps[vp].awake => budget.when_hollow(),
+            _ => Hollow::Keeps,
+        }
+    }
+
+    /// Brings a virtual processor's place in its parent's queue, and the time of its next replenishment, up to date.
+    pub(super) fn show(&mut self, vp: usize, now: Instant) {
+        let it = &self.vps[vp];
+        let (Some(parent), Some(budget)) = (it.parent, &it.budget) else { return };
+        let urgency = match it.order {
+            TaskOrder::EarliestDeadline => budget.deadline().as_nanos(),
+            _ => it.rank,
+        };
+        let urgency = urgency.min(BACKGROUND - 1);
+        let band = match budget.eligible(now) && (it.awake || budget.when_hollow() != Hollow::Keeps) {
+            true => Some(urgency),
+            false => (it.awake && it.background).then_some(urgency | BACKGROUND),
+        };
+        let next = if it.awake || budget.ticks_on() { budget.next(now) } else { Instant::NEVER };
+        let (core, entity, queue) = (it.core, self.tasks.len() + vp, self.vps[parent].below);
+        match band {
+            Some(urgency) => self.queues.insert(Key::new(urgency, entity)),
+            None => self.queues.remove(entity),
+        }
+        let heap = &mut self.slots[core].replenish;
+        if next < Instant::NEVER {
+            heap.insert(Key::at(next, vp));
+        } else {
+            heap.remove(vp);
+        }
+        self.content_changed(queue, now);
+    }
+
+    /// Whether a key in a queue is that of a server without budget.
+    pub(super) fn is_background(key: Key) -> bool {
+        key.time().as_nanos() >= BACKGROUND
+    }
+
+    /// Makes due the replenishments of this core's servers.
+    fn replenish_due(&mut self, me: usize, records: &mut Recorder) {
+        let now = records.now;
+        while let Some(due) = self.slots[me].replenish.peek().filter(|due| due.time() <= now) {
+            let vp = &mut self.vps[due.place()];
+            if let Some(budget) = &mut vp.budget {
+                if let Some(came) = budget.refresh(now, vp.awake) {
+                    records.server(Kind::ServerReplenish, vp.server, came.as_nanos());
+                }
+            }
+            self.show(due.place(), now);
+        }
+    }
+
+    /// Makes due releases, and ends of jobs that are to be killed. A job that runs on another core is ended by that core.
+    fn make_due(&mut self, me: usize, records: &mut Recorder) {
+        let now = records.now;
+        while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
+            let place = due.place();
+            if !self.tasks[place].kill_is_due(due.time()) {
+                let uncharged = self.runs_elsewhere(me, place).map_or(Duration::ZERO, |since| now.since(since));
+                self.tasks[place].release(uncharged, records);
+            } else if self.runs_elsewhere(me, place).is_some() {
+                self.tasks[place].leave_to_its_core();
+            } else {
+                self.tasks[place].kill(records);
+            }
+            self.queue(place, now);
+            self.plan_event(place);
+        }
+    }
+
+    fn plan_event(&mut self, place: usize) {
+        match self.tasks[place].next_event() {
+            Some(next) => self.due.insert(Key::at(next, place)),
+            None => self.due.remove(place),
+        }
+    }
+
+    /// Since when another core runs the task and has not charged it, if one does.
+    fn runs_elsewhere(&self, me: usize, place: usize) -> Option<Instant> {
+        let mut others = self.slots.iter().enumerate().filter(|(core, _)| *core != me);
+        others.find(|(_, slot)| slot.running() == Some(place)).map(|(_, slot)| slot.since)
+    }
+
+    /// Where the order changes with time, brings up to date the jobs that run on other cores.
+    fn look_at_laxities(&mut self, me: usize, now: Instant) {
+        for core in 0..self.slots.len() {
+            let slot = &self.slots[core];
+            let Some(place) = slot.running().filter(|_| core != me) else { continue };
+            let task = &self.tasks[place];
+            if task.order == TaskOrder::LeastLaxity && task.ready() {
+                let key = Key::new(task.urgency(now.since(slot.since)).min(BACKGROUND - 1), place);
+                self.queues.insert(key);
+            }
+        }
+    }
+
+    /// Turns the core to what is planned for it. `unfinished`: what ran until now and could go on.
+    fn switch(&mut self, me: usize, unfinished: Option<(usize, u32)>, records: &mut Recorder) -> Option<Running> {
+        let slot = &mut self.slots[me];
+        let chosen = slot.plan.map(|place| (place, self.tasks[place].job));
+        if chosen != unfinished || chosen.is_none() {
+            if let Some((place, job)) = unfinished {
+                records.job(Kind::Preempt, self.tasks[place].name, job, 0);
+            }
+            match chosen {
+                Some((place, job)) => records.job(Kind::Dispatch, self.tasks[place].name, job, 0),
+                None if !slot.idle => records.core(Kind::Idle, 0),
+                None => {}
+            }
+        }
+        slot.idle = chosen.is_none();
+        slot.doing = chosen.map_or(OnCore::Idle, |(place, job)| OnCore::Job { place, job });
+        slot.charged = slot.path;
+        chosen.map(|(place, job)| {
+            let task = &self.tasks[place];
+            Running { task: task.name.0, job, charged: task.charged }
+        })
+    }
+
+    /// When the core has to be called next.
+    fn time_out(&self, me: usize, now: Instant) -> Instant {
+        let slot = &self.slots[me];
+        let mut timer = slot.replenish.peek().map_or(Instant::NEVER, Key::time);
+        if let Some(due) = self.due.peek().filter(|_| me == 0) {
+            timer = timer.min(due.time());
+        }
+        for ghost in &slot.ghosts {
+            if let Some(budget) = &self.vps[*ghost].budget {
+                timer = timer.min(now.saturating_add(budget.left(now)));
+            }
+        }
+        let Some(place) = slot.running() else { return timer };
+        for (vp, _) in slot.charged.iter().filter(|(_, background)| !background) {
+            if let Some(budget) = &self.vps[vp].budget {
+                timer = timer.min(now.saturating_add(budget.left(now)));
+            }
+        }
+        let task = &self.tasks[place];
+        if task.order == TaskOrder::RoundRobin {
+            timer = timer.min(now.saturating_add(task.slice));
+        }
+        timer.min(task.may_run_until(now)).min(self.overtaken(me, now))
+    }
+
+    /// When a waiting job has less time to spare than the one that the core runs.
+    fn overtaken(&self, core: usize, now: Instant) -> Instant {
+        let slot = &self.slots[core];
+        let Some(place) = slot.running() else { return Instant::NEVER };
+        let task = &self.tasks[place];
+        let feed = &self.feeds[task.queue];
+        let Some(waiting) = feed.waiting.filter(|_| task.order == TaskOrder::LeastLaxity) else {
+            return Instant::NEVER;
+        };
+        let mine = task.urgency(now.since(slot.since));
+        let after = waiting.time().as_nanos().saturating_sub(mine) + u64::from(waiting.place() > place);
+        if after > task.remaining().saturating_sub(now.since(slot.since)).as_nanos() {
+            return Instant::NEVER;
+        }
+        now.saturating_add(Duration::from_nanos(after).max(feed.quantum))
+    }
+
+    /// The other cores whose plan has changed, or that have to be called earlier than they know.
+    fn whom_to_tell(&mut self, me: usize, now: Instant) -> CoreSet {
+        let mut notify = CoreSet::EMPTY;
+        for core in (0..self.slots.len()).filter(|core| *core != me) {
+            let wanted = self.slots[core].replenish.peek().map_or(Instant::NEVER, Key::time);
+            let wanted = wanted.min(self.overtaken(core, now));
+            let slot = &mut self.slots[core];
+            let other_job = slot.told != slot.plan;
+            slot.told = slot.plan;
+            if (other_job && slot.plan != slot.running()) || wanted < slot.armed {
+                slot.armed = slot.armed.min(wanted);
+                notify.insert(slot.id);
+            }
+        }
+        let slot = &mut self.slots[me];
+        slot.told = slot.plan;
+        notify
+    }
+}

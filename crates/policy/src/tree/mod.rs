@@ -1,0 +1,237 @@
+//! Trees of servers: any order of tasks, or a further level of servers, inside any server on any set of cores.
+//!
+//! A server has its budget on each of its cores by itself: on `m` cores it is `m` **virtual processors**, each bound to
+//! its core. What is inside a server waits in queues: one for each core, one for all, or one for each cluster of cores;
+//! jobs move among the virtual processors that share a queue. Place 0 of the tree is the **root**, which has all cores
+//! and all time, so a root without servers is an ordinary partitioned, clustered or global policy.
+//!
+//! **Who runs** (`assign`). Each core walks down from its root: at each server the most urgent entry, a server that has
+//! budget and work, or a job. Cores that arrive at one shared queue get its most urgent jobs; where there are more cores
+//! than jobs, the surplus ones turn away and walk again. So a virtual processor that is chosen never idles while a job of
+//! its server waits, and no job waits while one runs that is less urgent (global fixed-priority invariant, JUNIPER D3.6).
+//!
+//! **Who shares what** (`domain`). Cores that share a queue, directly or by others, are a domain, behind one lock; a core
+//! that shares none is a domain of its own and takes no lock.
+
+mod assign;
+mod budget;
+mod build;
+mod check;
+mod chunks;
+mod codec;
+mod domain;
+mod queues;
+mod work;
+
+use crate::global::ContainerRank;
+use crate::{Decision, Event, Policy, Setup, SetupError};
+use alloc::vec::Vec;
+use domain::Domain;
+use tactus_record::Sink;
+use tactus_sync::{Lock, Order, Rank, Unlocked};
+use tactus_time::{CoreSet, Duration, Instant};
+
+/// The most servers from the root down to a task, the root included.
+pub const MAX_DEPTH: usize = 6;
+/// The most replenishments that a sporadic server keeps apart.
+pub const MAX_CHUNKS: usize = 32;
+
+/// A tree of servers and where each task is in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tree {
+    /// The servers; place 0 is the root. A server comes after its parent.
+    pub servers: Vec<Server>,
+    /// For each task of the set-up, in its order.
+    pub places: Vec<Place>,
+}
+
+/// A server, or the root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Server {
+    /// Place of the server that it is inside of; the root's is 0.
+    pub parent: u16,
+    /// The cores on which it has its budget: some of its parent's.
+    pub cores: CoreSet,
+    /// How what is inside is ordered.
+    pub order: TaskOrder,
+    /// How its cores share queues: each core is in one of these sets. Where there are servers inside, each core is by
+    /// itself.
+    pub queues: Vec<CoreSet>,
+    /// The length of a turn of [`TaskOrder::RoundRobin`]; the least time between two looks of
+    /// [`TaskOrder::LeastLaxity`]; greater than zero there.
+    pub quantum: Duration,
+    /// Its budget on each core; nothing if and only if it is the root.
+    pub supply: Option<Supply>,
+    /// Larger goes first, where its parent orders by [`TaskOrder::FixedPriority`].
+    pub priority: u32,
+    /// Without budget its work may go on behind all that has budget.
+    pub background: bool,
+}
+
+/// How much time a server gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Supply {
+    /// When its budget comes back.
+    pub kind: Supplier,
+    /// The budget, greater than zero and no longer than the period.
+    pub budget: Duration,
+    /// The period.
+    pub period: Duration,
+}
+
+/// The kinds of servers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Supplier {
+    /// Full at each period; without work its budget goes by while it is the most urgent (Davis and Burns 2005: "idling").
+    Periodic,
+    /// Full at each period; gone when it is the most urgent and has no work (Lehoczky, Sha and Strosnider 1987).
+    Polling,
+    /// Full at each period; kept while there is no work (Lehoczky, Sha and Strosnider 1987).
+    Deferrable,
+    /// What is used returns one period after it could be used first (Sprunt, Sha and Lehoczky 1989), with the
+    /// corrections of Stanovich et al. (RTAS 2010).
+    Sporadic,
+    /// As POSIX defines it, whose faults Stanovich et al. describe: a reference, not to be relied upon.
+    PosixSporadic,
+    /// Used up, it has a later deadline at once (soft) or waits until the present one (hard) (Abeni and Buttazzo 1998).
+    ConstantBandwidth {
+        /// Whether it waits.
+        hard: bool,
+    },
+    /// One replenishment only: having used `u` from `t` on, it may run again at `t + u · period / budget` (Danish, Li and
+    /// West, RTAS 2011). Its period is that of the server for which it works.
+    PriorityInheriting,
+}
+
+/// How jobs are ordered; servers among them only by the first four.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskOrder {
+    /// The larger [`Place::priority`] or [`Server::priority`] first.
+    FixedPriority,
+    /// The shorter period first.
+    RateMonotonic,
+    /// The shorter relative deadline first; of servers, the shorter period.
+    DeadlineMonotonic,
+    /// The earlier deadline first.
+    EarliestDeadline,
+    /// The least time to spare first, looked at again as time passes.
+    LeastLaxity,
+    /// The least time to spare at release first.
+    LaxityAtRelease,
+    /// The shortest job, as assumed, first; it displaces longer ones.
+    ShortestJob,
+    /// The earliest release first.
+    FirstComeFirstServed,
+    /// Each for a turn, in the order in which they were released or had their last turn.
+    RoundRobin,
+}
+
+/// Where a task is, and what it may do there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Place of its server.
+    pub server: u16,
+    /// Larger goes first, where its server orders by [`TaskOrder::FixedPriority`].
+    pub priority: u32,
+    /// What happens when a job takes longer than it should.
+    pub overrun: Overrun,
+}
+
+/// What happens when a job takes longer than it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overrun {
+    /// It goes on, and the next ones wait behind it.
+    Continue,
+    /// It goes on, and a release that comes meanwhile is left out.
+    Skip,
+    /// It stops when it has used [`Task::budget`](crate::Task::budget), and goes on with the budget of the next period.
+    Stop,
+    /// It ends at its deadline.
+    Kill,
+}
+
+/// The rank of the counter of decisions in the order of locks.
+struct TicketRank;
+
+impl Rank for TicketRank {
+    const NUMBER: u32 = ContainerRank::NUMBER - 1;
+}
+
+/// What cores share: the domains of several cores.
+pub(crate) struct Servers {
+    domains: Vec<Lock<Domain, ContainerRank>>,
+    tickets: Lock<u32, TicketRank>,
+}
+
+/// What belongs to one core.
+pub(crate) struct Core {
+    order: Order<Unlocked>,
+    home: Home,
+    /// Its place among the cores of its domain.
+    place: usize,
+}
+
+enum Home {
+    /// A domain that no other core is in.
+    Own(alloc::boxed::Box<Domain>),
+    /// Place among the shared domains.
+    Shared(usize),
+}
+
+impl Servers {
+    /// Finds the first thing that is wrong with the tree.
+    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        check::check(setup, tree(setup))
+    }
+
+    /// Makes the domains and all cores. The set-up must have been checked.
+    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+        let tree = tree(setup);
+        let mut domains = Vec::new();
+        let mut cores: Vec<Option<Core>> = (0..setup.cores).map(|_| None).collect();
+        for set in build::domains(setup.cores, tree) {
+            let domain = build::domain(setup, tree, set);
+            let alone = set.iter().nth(1).is_none();
+            for (place, core) in set.iter().enumerate() {
+                cores[core.index()] =
+                    (!alone).then(|| Core { order: Order::unlocked(), home: Home::Shared(domains.len()), place });
+            }
+            match (alone, set.iter().next()) {
+                (true, Some(core)) => {
+                    let home = Home::Own(alloc::boxed::Box::new(domain));
+                    cores[core.index()] = Some(Core { order: Order::unlocked(), home, place: 0 });
+                }
+                _ => domains.push(Lock::new(domain)),
+            }
+        }
+        (Servers { domains, tickets: Lock::new(0) }, cores.into_iter().flatten().collect())
+    }
+}
+
+/// The tree in a set-up for it.
+fn tree(setup: &Setup) -> &Tree {
+    match &setup.kind {
+        crate::Kind::Servers(tree) => tree,
+        other => unreachable!("the list of policies takes a tree for {other:?}"),
+    }
+}
+
+impl Policy for Servers {
+    type Core = Core;
+
+    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+        match &mut core.home {
+            Home::Own(domain) => domain.handle(0, now, event, 0, records),
+            Home::Shared(place) => {
+                let mut guard = self.domains[*place].lock(&mut core.order);
+                let (domain, order) = guard.parts();
+                let ticket = {
+                    let mut tickets = self.tickets.lock(order);
+                    *tickets = tickets.wrapping_add(1);
+                    *tickets
+                };
+                domain.handle(core.place, now, event, ticket, records)
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The ready queues of a domain: heaps of keys, smallest first. An entity (a task, or a server on one core) is in one
+//! queue at most, always the same one.
+
+use crate::heap::Key;
+use alloc::vec::Vec;
+
+const OUT: u32 = u32::MAX;
+
+/// All queues.
+pub(crate) struct Queues {
+    heaps: Vec<Vec<Key>>,
+    /// By entity: the queue that it belongs to, and where its key is.
+    home: Vec<u32>,
+    place: Vec<u32>,
+}
+
+impl Queues {
+    /// Empty queues. `home` says which queue each entity belongs to.
+    pub(crate) fn new(queues: usize, home: Vec<u32>) -> Queues {
+        let mut room = alloc::vec![0; queues];
+        home.iter().for_each(|queue| room[*queue as usize] += 1);
+        Queues { heaps: room.into_iter().map(Vec::with_capacity).collect(), place: alloc::vec![OUT; home.len()], home }
+    }
+    #[inline]
+    pub(crate) fn peek(&self, queue: usize) -> Option<Key> {
+        self.heaps[queue].first().copied()
+    }
+    /// The key after the smallest one.
+    pub(crate) fn second(&self, queue: usize) -> Option<Key> {
+        let heap = &self.heaps[queue];
+        heap.get(1).copied().into_iter().chain(heap.get(2).copied()).min()
+    }
+    #[inline]
+    pub(crate) fn len(&self, queue: usize) -> usize {
+        self.heaps[queue].len()
+    }
+    #[inline]
+    pub(crate) fn contains(&self, entity: usize) -> bool {
+        self.place[entity] != OUT
+    }
+    /// Puts the key of an entity in; the one that it had is replaced.
+    #[inline]
+    pub(crate) fn insert(&mut self, key: Key) {
+        let (queue, place) = (self.home[key.place()] as usize, self.place[key.place()]);
+        if place == OUT {
+            let end = self.heaps[queue].len();
+            self.heaps[queue].push(key);
+            self.rise(queue, end, key);
+        } else {
+            self.settle(queue, place as usize, key);
+        }
+    }
+    /// Takes the entity's key out, if it is in.
+    #[inline]
+    pub(crate) fn remove(&mut self, entity: usize) {
+        let place = core::mem::replace(&mut self.place[entity], OUT);
+        if place == OUT {
+            return;
+        }
+        let queue = self.home[entity] as usize;
+        let Some(last) = self.heaps[queue].pop() else { return };
+        if place as usize != self.heaps[queue].len() {
+            self.settle(queue, place as usize, last);
+        }
+    }
+    fn settle(&mut self, queue: usize, hole: usize, key: Key) {
+        if hole > 0 && key < self.heaps[queue][(hole - 1) / 2] {
+            self.rise(queue, hole, key);
+        } else {
+            self.sink(queue, hole, key);
+        }
+    }
+    fn rise(&mut self, queue: usize, mut hole: usize, key: Key) {
+        let heap = self.heaps[queue].as_mut_slice();
+        while hole > 0 {
+            let parent = (hole - 1) / 2;
+            let above = heap[parent];
+            if above < key {
+                break;
+            }
+            heap[hole] = above;
+            self.place[above.place()] = hole as u32;
+            hole = parent;
+        }
+        heap[hole] = key;
+        self.place[key.place()] = hole as u32;
+    }
+    fn sink(&mut self, queue: usize, mut hole: usize, key: Key) {
+        let heap = self.heaps[queue].as_mut_slice();
+        loop {
+            let mut child = 2 * hole + 1;
+            if child >= heap.len() {
+                break;
+            }
+            if child + 1 < heap.len() && heap[child + 1] < heap[child] {
+                child += 1;
+            }
+            let below = heap[child];
+            if key < below {
+                break;
+            }
+            heap[hole] = below;
+            self.place[below.place()] = hole as u32;
+            hole = child;
+        }
+        heap[hole] = key;
+        self.place[key.place()] = hole as u32;
+    }
+}

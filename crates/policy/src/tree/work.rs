@@ -1,0 +1,211 @@
+//! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
+
+use super::{Overrun, Place, TaskOrder};
+use crate::records::Recorder;
+use crate::Task;
+use tactus_record::Kind;
+use tactus_time::{Duration, Instant, Level, TaskId};
+
+/// Why a job ended without being finished: the `arg` of a `Dropped` record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dropped {
+    /// The job before it was still running when it was released.
+    Skipped = 0,
+    /// Its deadline came.
+    Killed = 1,
+}
+
+/// A task and its jobs.
+#[derive(Clone, Debug)]
+pub(crate) struct Work {
+    pub(crate) name: (TaskId, Level),
+    pub(crate) overrun: Overrun,
+    pub(crate) order: TaskOrder,
+    /// The queue that its jobs wait in.
+    pub(crate) queue: usize,
+    period: Duration,
+    deadline: Duration,
+    /// What a job is assumed to take.
+    wcet: Duration,
+    priority: u32,
+    /// How many boundaries were noticed, and when the next one is due.
+    released: u32,
+    next: Instant,
+    /// The oldest unfinished job: number, release, charge; and how many are released and unfinished.
+    pub(crate) job: u32,
+    release: Instant,
+    pub(crate) charged: Duration,
+    pub(crate) pending: u32,
+    /// What is left of this period's budget, where it is held to one.
+    left: Duration,
+    /// Its turn, where turns are taken, and what is left of it.
+    pub(crate) turn: u64,
+    pub(crate) slice: Duration,
+    pub(crate) removed: bool,
+    /// The end of the job that is to be killed is the business of the core that runs it.
+    left_to_core: bool,
+}
+
+impl Work {
+    pub(crate) fn new(id: TaskId, task: &Task, place: &Place, order: TaskOrder, queue: usize) -> Work {
+        let first = Instant::ZERO.saturating_add(task.offset);
+        Work {
+            name: (id, task.level),
+            overrun: place.overrun,
+            order,
+            queue,
+            period: task.period,
+            deadline: task.deadline,
+            wcet: task.budget,
+            priority: place.priority,
+            released: 0,
+            next: first,
+            job: 0,
+            release: first,
+            charged: Duration::ZERO,
+            pending: 0,
+            left: Duration::ZERO,
+            turn: 0,
+            slice: Duration::ZERO,
+            removed: false,
+            left_to_core: false,
+        }
+    }
+
+    /// The deadline of the oldest unfinished job.
+    pub(crate) fn due(&self) -> Instant {
+        self.release.saturating_add(self.deadline)
+    }
+
+    /// Whether it has a job that may run.
+    pub(crate) fn ready(&self) -> bool {
+        self.pending > 0 && !(self.overrun == Overrun::Stop && self.left.is_zero())
+    }
+
+    /// Less is more urgent. `since`: how long the job has been running that was not charged yet.
+    pub(crate) fn urgency(&self, since: Duration) -> u64 {
+        match self.order {
+            TaskOrder::FixedPriority => u64::from(u32::MAX - self.priority),
+            TaskOrder::RateMonotonic => self.period.as_nanos(),
+            TaskOrder::DeadlineMonotonic => self.deadline.as_nanos(),
+            TaskOrder::EarliestDeadline => self.due().as_nanos(),
+            TaskOrder::LeastLaxity => {
+                let charged = self.charged.checked_add(since).unwrap_or(Duration::MAX);
+                self.due().as_nanos().saturating_sub(self.wcet.saturating_sub(charged).as_nanos())
+            }
+            TaskOrder::LaxityAtRelease => self.due().as_nanos().saturating_sub(self.wcet.as_nanos()),
+            TaskOrder::ShortestJob => self.wcet.as_nanos(),
+            TaskOrder::FirstComeFirstServed => self.release.as_nanos(),
+            TaskOrder::RoundRobin => self.turn,
+        }
+    }
+
+    /// What the job is assumed to need still.
+    pub(crate) fn remaining(&self) -> Duration {
+        self.wcet.saturating_sub(self.charged)
+    }
+
+    /// For how long its own rules let the running job go on from `now`.
+    pub(crate) fn may_run_until(&self, now: Instant) -> Instant {
+        match self.overrun {
+            Overrun::Stop => now.saturating_add(self.left),
+            Overrun::Kill => self.due(),
+            Overrun::Continue | Overrun::Skip => Instant::NEVER,
+        }
+    }
+
+    pub(crate) fn charge(&mut self, elapsed: Duration) {
+        self.charged = self.charged.checked_add(elapsed).unwrap_or(Duration::MAX);
+        self.left = self.left.saturating_sub(elapsed);
+        self.slice = self.slice.saturating_sub(elapsed);
+    }
+
+    /// When something is due for the task whether or not it runs: a release, or the end of a job that is to be killed.
+    pub(crate) fn next_event(&self) -> Option<Instant> {
+        if self.removed {
+            return None;
+        }
+        let mut at = self.next;
+        if self.overrun == Overrun::Kill && self.pending > 0 && !self.left_to_core {
+            at = at.min(self.due());
+        }
+        (at < Instant::NEVER).then_some(at)
+    }
+
+    /// Whether what is due at `at` is the end of a job that is to be killed, as opposed to a release. Of both at once,
+    /// the end comes first.
+    pub(crate) fn kill_is_due(&self, at: Instant) -> bool {
+        self.is_killed_at(at) && !self.left_to_core
+    }
+
+    /// The core that runs the job is to end it.
+    pub(crate) fn leave_to_its_core(&mut self) {
+        self.left_to_core = true;
+    }
+
+    /// Whether the job is to be killed and its time has come.
+    pub(crate) fn is_killed_at(&self, at: Instant) -> bool {
+        self.overrun == Overrun::Kill && self.pending > 0 && self.due() <= at
+    }
+
+    /// Makes the release due that comes next. `uncharged`: how long its job has been running, up to now, that is still to
+    /// be charged, to what was left before.
+    pub(crate) fn release(&mut self, uncharged: Duration, records: &mut Recorder) {
+        let (number, boundary) = (self.released, self.next);
+        self.released = number.wrapping_add(1);
+        self.next = boundary.saturating_add(self.period);
+        records.job(Kind::Release, self.name, number, boundary.as_nanos());
+        if self.overrun == Overrun::Stop {
+            self.left = self.wcet.checked_add(uncharged).unwrap_or(Duration::MAX);
+            records.job(Kind::Replenish, self.name, self.job, self.wcet.as_nanos());
+        }
+        if self.pending > 0 && self.overrun == Overrun::Skip {
+            records.job(Kind::Dropped, self.name, number, Dropped::Skipped as u64);
+            return;
+        }
+        if self.pending == 0 {
+            self.begin(number, boundary);
+        }
+        self.pending = self.pending.saturating_add(1);
+    }
+
+    fn begin(&mut self, number: u32, release: Instant) {
+        self.job = number;
+        self.release = release;
+        self.charged = Duration::ZERO;
+        self.slice = Duration::ZERO;
+        self.left_to_core = false;
+    }
+
+    /// Ends the oldest unfinished job, however; the next one, if there is one, is the oldest now.
+    fn end(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+        let release = self.release.saturating_add(self.period);
+        self.begin(self.job.wrapping_add(1), release);
+    }
+
+    pub(crate) fn complete(&mut self, records: &mut Recorder) {
+        records.job(Kind::Complete, self.name, self.job, self.charged.as_nanos());
+        self.end();
+    }
+
+    pub(crate) fn kill(&mut self, records: &mut Recorder) {
+        records.job(Kind::Dropped, self.name, self.job, Dropped::Killed as u64);
+        self.end();
+    }
+
+    /// Says so if the job has used up the period's budget. Whether it has.
+    pub(crate) fn exhaust(&mut self, records: &mut Recorder) -> bool {
+        let used_up = self.overrun == Overrun::Stop && self.left.is_zero();
+        if used_up {
+            records.job(Kind::Exhausted, self.name, self.job, self.next.as_nanos());
+        }
+        used_up
+    }
+
+    pub(crate) fn remove(&mut self, records: &mut Recorder) {
+        records.job(Kind::Removed, self.name, self.job, 0);
+        self.removed = true;
+        self.pending = 0;
+    }
+}
