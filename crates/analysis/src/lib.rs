@@ -6,7 +6,7 @@
 //! rounded it is rounded against the system. A bound is a promise: it may be too long, never too short.
 #![forbid(unsafe_code)]
 // The papers' symbols are kept: a task is τ, as in the theorem that the code is read against.
-#![allow(mixed_script_confusables)]
+#![allow(mixed_script_confusables, confusable_idents)]
 
 pub mod arrivals;
 pub mod check;
@@ -15,8 +15,8 @@ pub mod generate;
 pub mod global;
 pub mod mc2;
 pub mod overhead;
-pub mod reservation;
 pub mod partitioned;
+pub mod reservation;
 pub mod task;
 pub mod uniprocessor;
 pub mod utilisation;

@@ -1,0 +1,15 @@
+//! Reservations: what a share of processors guarantees, and what can be promised inside it.
+//!
+//! [`supply`] has the supply functions, [`uniprocessor`](self::local) the tests for tasks inside one reservation,
+//! [`design`] finds the cheapest reservation for given tasks, [`tree`] nests reservations to any depth. [`platform`] and
+//! [`mpr`] are shares of several processors; [`questv`] is the admission bound of Quest-V.
+
+pub mod design;
+pub mod local;
+pub mod mpr;
+pub mod platform;
+pub mod questv;
+pub mod supply;
+pub mod tree;
+
+pub use supply::{BoundedDelay, Kind, Recurring, Server, Supply};
