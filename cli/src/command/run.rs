@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::kept::Kept;
 use crate::lines;
 use crate::machine::build::{build, BuildFailure, Programs, Unit};
-use crate::machine::emulator::{Boot, Emulator, Medium, MOST_MEMORY};
+use crate::machine::emulator::{Board, Boot, Emulator, Medium, MOST_MEMORY};
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
 use crate::measure;
@@ -161,6 +161,8 @@ pub(super) fn boot(
         shift: system.machine.shift,
         memory_file: memory_file.clone(),
         serial: results.file("run.log"),
+        board: Board::default(),
+        devices: Vec::new(),
     };
     let watch =
         Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };

@@ -90,6 +90,30 @@ pub struct Boot {
     pub memory_file: PathBuf,
     /// Where the serial port's output goes.
     pub serial: PathBuf,
+    /// What the machine has beside processors and memory.
+    pub board: Board,
+    /// Further devices: words of the command line.
+    pub devices: Vec<String>,
+}
+
+/// The boards that are emulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Board {
+    /// Of 1996: all that a run without devices needs, and the quickest to start.
+    #[default]
+    Pc,
+    /// Of 2007: its event timer may interrupt on lines 16 to 23.
+    Q35,
+}
+
+impl Board {
+    /// The emulator's name for it.
+    fn name(self) -> &'static str {
+        match self {
+            Board::Pc => "pc",
+            Board::Q35 => "q35",
+        }
+    }
 }
 
 /// What the machine starts from.
@@ -111,7 +135,7 @@ impl Boot {
         let mut command = Command::new(PROGRAM);
         command
             .args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"])
-            .args(["-machine", "pc,memory-backend=ram"])
+            .args(["-machine", &format!("{},memory-backend=ram", self.board.name())])
             .arg("-object")
             .arg(format!("memory-backend-file,id=ram,size={memory},share=on,mem-path={}", escaped(&self.memory_file)))
             .args(["-m", &format!("size={memory}B")])
@@ -122,7 +146,8 @@ impl Boot {
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
             .arg("-serial")
             .arg(format!("file:{}", self.serial.display()))
-            .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")]);
+            .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")])
+            .args(&self.devices);
         match &self.from {
             Medium::Direct { kernel, image } => {
                 command.arg("-kernel").arg(kernel).arg("-initrd").arg(escaped(image));

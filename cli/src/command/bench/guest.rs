@@ -3,7 +3,7 @@
 use crate::command::run::image;
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
-use crate::machine::emulator::{Boot, Medium};
+use crate::machine::emulator::{Board, Boot, Medium};
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
 use crate::progress::Wait;
@@ -78,6 +78,8 @@ pub fn run(
         shift: system.machine.shift,
         memory_file: results.file("memory.img"),
         serial: results.file("run.log"),
+        board: Board::default(),
+        devices: Vec::new(),
     };
     let watch =
         Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
