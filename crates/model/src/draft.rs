@@ -69,6 +69,7 @@ pub(crate) struct Draft {
     /// The file has no task at all, as opposed to none that could be read.
     pub no_tasks: bool,
     pub components: Vec<DraftComponent>,
+    pub platform: DraftPlatform,
     pub notes: Vec<String>,
 }
 
@@ -112,6 +113,63 @@ pub(crate) struct DraftComponent {
     pub path: Given<PathBuf>,
     pub provides: Vec<At<String>>,
     pub uses: Vec<At<DraftGrant>>,
+    pub rights: DraftRights,
+}
+
+/// What a component may do beside calls.
+#[derive(Default)]
+pub(crate) struct DraftRights {
+    pub scheduler: Given<bool>,
+    pub parent: Given<String>,
+    pub threads: Given<u64>,
+    pub brands: Given<u64>,
+    pub lines: Vec<At<u64>>,
+    pub console: Given<bool>,
+    pub memory_manager: Given<bool>,
+    pub restarted_by: Given<String>,
+    pub restarts_place: Option<Place>,
+    pub restarts_most: Given<u64>,
+    pub restarts_per: Given<Duration>,
+}
+
+impl DraftRights {
+    /// Whether threads may begin in it that are no task's.
+    pub fn runs_by_itself(&self) -> bool {
+        self.scheduler.value() == Some(true) || self.threads.value().is_some_and(|threads| threads > 0)
+    }
+}
+
+/// Root scheduler, shared memory and devices.
+#[derive(Default)]
+pub(crate) struct DraftPlatform {
+    pub root: Given<String>,
+    pub colours: Given<u64>,
+    pub pool: Given<u64>,
+    pub buffers: Vec<DraftBuffer>,
+    pub devices: Vec<DraftDevice>,
+}
+
+pub(crate) struct DraftBuffer {
+    pub place: Place,
+    pub subject: String,
+    pub name: Given<String>,
+    pub size: Given<u64>,
+    pub between: Vec<At<String>>,
+    pub read_only: Given<String>,
+    pub colours: Vec<At<u64>>,
+}
+
+pub(crate) struct DraftDevice {
+    pub place: Place,
+    pub subject: String,
+    pub name: Given<String>,
+    pub component: Given<String>,
+    pub kind: Given<String>,
+    pub address: Given<u64>,
+    pub id: Given<String>,
+    pub bar: Given<u64>,
+    pub size: Given<u64>,
+    pub dma: Given<u64>,
 }
 
 /// `name = "component.service"`.

@@ -11,6 +11,7 @@ mod draft;
 mod form;
 mod label;
 mod limits;
+mod platform;
 mod problem;
 mod read;
 mod rtapp;
@@ -19,6 +20,7 @@ mod units;
 pub use demand::SHORTEST_JOB;
 pub use label::{policy_key, policy_label};
 pub use limits::*;
+pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
@@ -48,6 +50,8 @@ pub struct System {
     pub tasks: Vec<Task>,
     /// The user's own components, in file order.
     pub components: Vec<Component>,
+    /// Root scheduler, shared memory and devices.
+    pub platform: Platform,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.
     pub notes: Vec<String>,
 }
@@ -159,6 +163,8 @@ pub struct Component {
     pub provides: Vec<String>,
     /// What it may call: its own name for the service, and whose it is.
     pub uses: Vec<Grant>,
+    /// What it may do beside that.
+    pub rights: Rights,
     /// Line of the system file at which the component begins.
     pub line: usize,
 }

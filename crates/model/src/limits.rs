@@ -30,6 +30,32 @@ pub const DEFAULT_MEMORY: u64 = 256 << 20;
 pub const DEFAULT_SEED: u64 = 1;
 /// Instructions take 2^1 = 2 ns, where the file does not say.
 pub const DEFAULT_SHIFT: u8 = 1;
+/// Length of a page of memory.
+pub const PAGE: u64 = 4096;
+/// The most spare threads of a component.
+pub const MAX_SPARES: usize = 24;
+/// The most brands of a component.
+pub const MAX_BRANDS: usize = 32;
+/// The highest interrupt line of a machine.
+pub const MAX_LINE: u64 = 23;
+/// The deepest tree of schedulers, the root counted.
+pub const MAX_DEPTH: usize = 4;
+/// The most restarts that a limit may allow.
+pub const MAX_RESTARTS: u32 = 1000;
+/// The most colours of memory.
+pub const MAX_COLOURS: u32 = 64;
+/// The most memory for those who manage memory.
+pub const MAX_POOL: u64 = 64 << 20;
+/// Memory for those who manage memory, where the file does not say.
+pub const DEFAULT_POOL: u64 = 1 << 20;
+/// The most memory that all buffers take together.
+pub const MAX_SHARED: u64 = 2 << 20;
+/// The most devices of a system.
+pub const MAX_DEVICES: usize = 16;
+/// The most memory of one device that its driver sees.
+pub const LARGEST_DEVICE: u64 = 512 << 10;
+/// The most memory that one device may read and write.
+pub const LARGEST_DMA: u64 = 508 << 10;
 
 /// The shortest period on a machine whose instructions take 2^shift ns.
 pub fn shortest_period(shift: u8) -> Duration {

@@ -79,6 +79,9 @@ pub mod role {
     pub const MEMORY: u32 = 4;
     /// May write to the console.
     pub const CONSOLE: u32 = 8;
+    /// Memory may be mapped into it while the system runs: it has the page table of
+    /// [`crate::layout::WINDOW`] from the start.
+    pub const WINDOW: u32 = 16;
 }
 
 /// Stands for no component.
@@ -112,6 +115,35 @@ pub enum MemoryKind {
     Trace = 4,
     /// A device's memory: `offset` is its physical address.
     Device = 5,
+    /// A PCI device's memory, found by the kernel: `offset` is a [`pci`] number.
+    Pci = 6,
+    /// A copy of a PCI device's configuration space, one page. `offset` is a [`pci`] number.
+    PciConfiguration = 7,
+    /// Memory for a device to read and write: physically contiguous, zeros but for the first word, which is its own
+    /// physical address. With `offset`, a [`pci`] number, that device may access memory from then on.
+    Dma = 8,
+}
+
+/// Numbers that name a PCI device and one of its base address registers in [`Memory::offset`]. They stand in a field that
+/// counts bytes elsewhere, so that the low twelve bits stay zero.
+pub mod pci {
+    /// The number of base address register `bar` of the first device of this vendor whose device number is `first` or
+    /// `second`.
+    pub const fn number(vendor: u16, first: u16, second: u16, bar: u8) -> u64 {
+        (vendor as u64) << 12 | (first as u64) << 28 | (second as u64) << 44 | (bar as u64) << 60
+    }
+    /// The vendor.
+    pub const fn vendor(number: u64) -> u16 {
+        (number >> 12) as u16
+    }
+    /// The two device numbers that will do.
+    pub const fn devices(number: u64) -> [u16; 2] {
+        [(number >> 28) as u16, (number >> 44) as u16]
+    }
+    /// The base address register, 0 to 5.
+    pub const fn bar(number: u64) -> u8 {
+        (number >> 60) as u8
+    }
 }
 
 /// A memory object: frames that one or more components see.

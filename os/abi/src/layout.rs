@@ -18,6 +18,14 @@ pub const TASK_PAGE: u64 = 0x1002_0000;
 pub const DEMANDS: u64 = 0x2000_0000;
 /// Memory for the component's own use ([`crate::shared::Info::heap_bytes`]), writable.
 pub const HEAP: u64 = 0x3000_0000;
+/// The [`crate::shared::ComponentCard`] of every component, read-only. Only where the image gives the component a role
+/// beside others ([`crate::image::role`]), or lets it restart another one.
+pub const COMPONENTS: u64 = 0x1018_0000;
+/// The [`crate::shared::BufferCard`]s of the buffers that the component shares; of all, where it manages memory.
+/// Read-only.
+pub const BUFFERS: u64 = 0x1019_0000;
+/// The [`crate::shared::DeviceCard`]s of the devices that the component drives, read-only.
+pub const DEVICE_CARDS: u64 = 0x101a_0000;
 /// Stack of thread `t`: `STACK_STRIDE` bytes from `STACKS + t * STACK_STRIDE`; the stack grows down from the upper end.
 /// The lowest page is never mapped.
 pub const STACKS: u64 = 0x7000_0000;
@@ -46,6 +54,11 @@ pub const WINDOW_PAGES: u64 = 512;
 pub const DEVICES: u64 = 0x6000_0000;
 /// Distance between two devices.
 pub const DEVICE_STRIDE: u64 = 0x10_0000;
+/// From the start of a device's window to the memory that the device itself reads and writes. Its first word is its own
+/// physical address, written by the kernel.
+pub const DEVICE_DMA: u64 = 0x8_0000;
+/// From the start of a device's window to a copy of its PCI configuration space as it was at the start, read-only.
+pub const DEVICE_CONFIGURATION: u64 = 0xf_f000;
 
 /// The most cores.
 pub const MAX_CORES: usize = 8;

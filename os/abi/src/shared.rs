@@ -65,6 +65,14 @@ pub struct Info {
     pub touch_bytes: u64,
     /// What one instruction takes on the emulated machine that the image was made for (ns).
     pub instruction_nanos: u64,
+    /// How many [`ComponentCard`]s lie at [`crate::layout::COMPONENTS`]; 0 if the component does not see them.
+    pub components: u32,
+    /// How many [`BufferCard`]s lie at [`crate::layout::BUFFERS`].
+    pub buffers: u32,
+    /// How many [`DeviceCard`]s lie at [`crate::layout::DEVICE_CARDS`].
+    pub devices: u32,
+    /// Colours of the frames that a memory manager gives out.
+    pub colours: u32,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.
@@ -211,4 +219,70 @@ pub struct TaskCard {
     pub deadline: u64,
     /// Level: 0 to 3, or 255 for none.
     pub level: u64,
+}
+
+/// A component, for those who schedule, restart or serve it. Written by the image builder.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ComponentCard {
+    /// Name.
+    pub name: Name,
+    /// What it may be, see [`crate::image::role`].
+    pub role: u32,
+    /// The scheduler that promotes it, [`crate::image::NO_COMPONENT`] if it is not to be one or is the root.
+    pub parent: u32,
+    /// The component that may restart it, or [`crate::image::NO_COMPONENT`].
+    pub restarted_by: u32,
+    /// How often it may be restarted within `restart_nanos`.
+    pub restarts: u32,
+    /// See `restarts` (ns).
+    pub restart_nanos: u64,
+    /// Its first spare thread; those of one component follow one another.
+    pub first_spare: u32,
+    /// How many spare threads it has.
+    pub spares: u32,
+    /// For a scheduler: its upcall thread of core 0; those of the other cores follow.
+    pub first_upcall: u32,
+    /// The most brands it may make.
+    pub brands: u32,
+}
+
+/// A buffer that one or two components see. Written by the image builder.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct BufferCard {
+    /// Name.
+    pub name: Name,
+    /// The colours that its frames may have, as bits.
+    pub colours: u64,
+    /// Its number among the buffers of the system file.
+    pub number: u32,
+    /// Its length in pages.
+    pub pages: u32,
+    /// The page of the window at which it begins, the same in both components.
+    pub window: u32,
+    /// The first component that sees it.
+    pub first: u32,
+    /// The other one; the same if there is none.
+    pub second: u32,
+    /// The component that may only read it, or [`crate::image::NO_COMPONENT`].
+    pub reader: u32,
+}
+
+/// A device, for its driver. Written by the image builder.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DeviceCard {
+    /// Name.
+    pub name: Name,
+    /// Where the driver sees its memory.
+    pub address: u64,
+    /// Length of that (bytes).
+    pub bytes: u64,
+    /// Where the driver sees the memory that the device reads and writes; 0 if there is none.
+    pub dma: u64,
+    /// Length of that (bytes).
+    pub dma_bytes: u64,
+    /// Where the driver sees a copy of the PCI configuration space; 0 if it is no PCI device.
+    pub configuration: u64,
 }

@@ -2,13 +2,12 @@
 
 use crate::layout::Layout;
 use crate::parts::{Parts, SCHEDULER};
+use crate::platform::{self, Placed};
 use crate::size::{self, pages};
 use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Promise, Request};
-use tactus_abi::image::{
-    role, Component, Grant, Header, MemoryKind, Thread, ThreadKind, MAGIC, NO_COMPONENT, VERSION, WRITABLE,
-};
-use tactus_abi::layout::{CLOCK, MAX_GRANTS, MAX_SEQUENCES, PAGE, TRACE};
+use tactus_abi::image::{Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
+use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
@@ -50,16 +49,17 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);
     layout.scheduler_tables(system.cores, request.plan, &cards(request, &parts))?;
+    let placed = platform::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
     let arrays = pages(parts.array_bytes() + layout.array_bytes());
     let image_bytes = arrays + layout.contents.len() as u64;
-    let place = size::place(system, image_bytes, layout.fresh_bytes(parts.components.len()))?;
+    let place = size::place(system, image_bytes, layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes)?;
     layout.memories[trace as usize].bytes = place.ring * system.cores as u64;
 
     for (number, at) in infos.into_iter().enumerate() {
-        let it = info(request, &parts, number, heaps[number], place.ring);
+        let it = info(request, &parts, number, heaps[number], place.ring, &placed);
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -73,13 +73,13 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         memories: layout.memories.len() as u32,
         mappings: layout.mappings.len() as u32,
         threads: parts.threads.len() as u32,
-        pool_frames: 0,
-        colours: 1,
+        pool_frames: (system.platform.pool / PAGE) as u32,
+        colours: system.platform.colours,
         turn: if system.cores > 1 { TURN_INSTRUCTIONS << system.machine.shift } else { 0 },
         trace_address: place.trace,
         bytes: image_bytes,
     };
-    let bytes = write(&header, &parts, layout, arrays);
+    let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
         threads: parts.threads,
@@ -102,7 +102,7 @@ fn same(what: &'static str, expected: usize, found: usize) -> Result<(), ImageEr
 }
 
 /// The image's bytes, in the order of `tactus_abi::image`.
-fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64) -> Vec<u8> {
+fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed: &Placed) -> Vec<u8> {
     let mut out = Vec::with_capacity(header.bytes as usize);
     header.put(&mut out);
     let mut first_grant = 0;
@@ -113,11 +113,11 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64) -> Vec
             entry: parts.programs[part.program].entry,
             first_grant,
             grants,
-            role: if number == SCHEDULER { role::ROOT } else { 0 },
-            restarted_by: NO_COMPONENT,
-            brands: 0,
-            lines: 0,
-            sequences: [[0; 2]; MAX_SEQUENCES],
+            role: placed.cards[number].role,
+            restarted_by: placed.cards[number].restarted_by,
+            brands: placed.cards[number].brands,
+            lines: placed.lines[number],
+            sequences: parts.programs[part.program].sequences,
         };
         component.put(&mut out);
         first_grant += grants;
@@ -134,12 +134,8 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64) -> Vec
     // By object: the kernel makes one object after another, each with all of its mappings.
     layout.mappings.sort_by_key(|mapping| mapping.memory);
     layout.mappings.iter().for_each(|mapping| mapping.put(&mut out));
-    for (place, thread) in parts.threads.iter().enumerate() {
-        let (kind, number) = match thread.task {
-            Some(task) => (ThreadKind::Task, u32::from(task.0)),
-            None => (ThreadKind::Upcall, place as u32),
-        };
-        Thread { component: thread.component, kind: kind as u32, number, reserved: 0 }.put(&mut out);
+    for it in &parts.threads {
+        Thread { component: it.component, kind: it.kind as u32, number: it.number, reserved: 0 }.put(&mut out);
     }
     out.resize(arrays as usize, 0);
     out.append(&mut layout.contents);
@@ -147,7 +143,7 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64) -> Vec
 }
 
 /// What the component is told about itself.
-fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64) -> Info {
+fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, placed: &Placed) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
     let mut grants: [Name; MAX_GRANTS] = [[0; NAME_BYTES]; MAX_GRANTS];
     for (stored, grant) in grants.iter_mut().zip(&part.grants) {
@@ -166,6 +162,10 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64) -
         duration: if scheduler { system.duration.as_nanos() } else { 0 },
         touch_bytes: if part.workload { touched } else { 0 },
         instruction_nanos: 1 << system.machine.shift,
+        components: if placed.sees_components[number] { parts.components.len() as u32 } else { 0 },
+        buffers: placed.buffers[number],
+        devices: placed.devices[number],
+        colours: system.platform.colours,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
@@ -176,7 +176,7 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
     let system = request.system;
     let mut out = Vec::new();
     for (thread, it) in parts.threads.iter().enumerate() {
-        let Some(task) = it.task else { continue };
+        let Some(task) = it.task() else { continue };
         let model = &system.tasks[task.index()];
         let (promise, bound) = match request.promises[task.index()] {
             Promise::None => (0, 0),

@@ -171,6 +171,8 @@ pub enum ProgramError {
     },
     /// The table of services is no such table.
     BadServices(String),
+    /// The table of restartable sequences is no such table.
+    BadSequences(String),
     /// It is larger than the machine's memory.
     TooLarge {
         /// Its length in memory.
@@ -299,6 +301,9 @@ impl fmt::Display for ProgramError {
             ProgramError::Empty => write!(f, "holds nothing to load; is `_start` kept by the linker?"),
             ProgramError::EntryNotCode { what, entry } => {
                 write!(f, "{what} begins at {entry:#x}, where there is no code; is the symbol kept by the linker?")
+            }
+            ProgramError::BadSequences(why) => {
+                write!(f, "TACTUS_SEQUENCES is not a table of restartable sequences: {why}")
             }
             ProgramError::BadServices(why) => write!(f, "TACTUS_SERVICES is not a table of services: {why}"),
             ProgramError::TooLarge { bytes, memory } => write!(

@@ -56,7 +56,7 @@ impl Layout {
     }
 
     /// A read-only object that holds these bytes.
-    fn in_place(&mut self, bytes: &[u8]) -> u32 {
+    pub fn in_place(&mut self, bytes: &[u8]) -> u32 {
         let length = pages(bytes.len() as u64);
         let contents = self.put(bytes, length);
         self.memory(MemoryKind::InPlace, length, Some(contents))
@@ -118,7 +118,7 @@ impl Layout {
 
     pub fn task_pages(&mut self, parts: &Parts) {
         for thread in &parts.threads {
-            let Some(task) = thread.task else { continue };
+            let Some(task) = thread.task() else { continue };
             let memory = self.zeros(PAGE);
             let offset = u64::from(task.0) * PAGE;
             self.map(thread.component, memory, TASK_PAGE + offset, 0);
@@ -128,7 +128,7 @@ impl Layout {
 
     pub fn demands(&mut self, parts: &Parts, system: &System) -> Result<(), ImageError> {
         for thread in &parts.threads {
-            let Some(task) = thread.task else { continue };
+            let Some(task) = thread.task() else { continue };
             if !parts.components[thread.component as usize].workload {
                 continue;
             }
@@ -160,8 +160,7 @@ impl Layout {
     /// What only the scheduler sees, but for the trace.
     pub fn scheduler_tables(&mut self, cores: usize, plan: &[u8], cards: &[u8]) -> Result<(), ImageError> {
         let scheduler = SCHEDULER as u32;
-        let regions = self.memory(MemoryKind::Regions, cores as u64 * REGION_STRIDE, None);
-        self.map(scheduler, regions, REGIONS, WRITABLE);
+        self.regions(scheduler, cores);
         let (bytes, limit) = (plan.len() as u64, CARDS - PLAN);
         if bytes > limit {
             let what = "the policy's set-up".to_string();
@@ -175,6 +174,12 @@ impl Layout {
             }
         }
         Ok(())
+    }
+
+    /// Gives a scheduler what it shares with the kernel, for each core.
+    pub fn regions(&mut self, component: u32, cores: usize) {
+        let regions = self.memory(MemoryKind::Regions, cores as u64 * REGION_STRIDE, None);
+        self.map(component, regions, REGIONS, WRITABLE);
     }
 
     /// Gives a component the page that tells it about itself; returns the place of the contents, still empty.
@@ -191,8 +196,9 @@ impl Layout {
 
     /// Memory that the kernel has to find beside the image and the trace: what is copied, and page tables.
     pub fn fresh_bytes(&self, components: usize) -> u64 {
-        let kept =
-            |memory: &&Memory| memory.kind != MemoryKind::InPlace as u32 && memory.kind != MemoryKind::Trace as u32;
+        const ELSEWHERE: [u32; 4] =
+            [MemoryKind::InPlace as u32, MemoryKind::Trace as u32, MemoryKind::Device as u32, MemoryKind::Pci as u32];
+        let kept = |memory: &&Memory| !ELSEWHERE.contains(&memory.kind);
         let frames: u64 = self.memories.iter().filter(kept).map(|memory| memory.bytes).sum();
         // One table for each 2 MiB, 1 GiB and 512 GiB that holds a mapping, and one root for each component.
         let mut tables = BTreeSet::new();

@@ -12,6 +12,7 @@ mod iso;
 mod layout;
 mod parsed;
 mod parts;
+mod platform;
 mod program;
 mod reach;
 mod size;
@@ -25,7 +26,7 @@ pub use parsed::Parsed;
 pub use size::{SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
 pub use verify::{verify, VerifyError};
 
-use tactus_abi::image::Header;
+use tactus_abi::image::{Header, ThreadKind};
 use tactus_model::System;
 use tactus_time::{Duration, TaskId};
 use wire::Stored;
@@ -93,8 +94,17 @@ pub struct Facts {
 pub struct ThreadFact {
     /// Number of the component in which it begins.
     pub component: u32,
-    /// The task whose jobs it runs; nothing if it is a core's upcall.
-    pub task: Option<TaskId>,
+    /// What it is there for.
+    pub kind: ThreadKind,
+    /// Its task, the core whose upcall it is, or its number among the spare ones of its component.
+    pub number: u32,
+}
+
+impl ThreadFact {
+    /// The task whose jobs it runs; nothing if it runs none.
+    pub fn task(&self) -> Option<TaskId> {
+        (self.kind == ThreadKind::Task).then_some(TaskId(self.number as u16))
+    }
 }
 
 /// A thread's stack in one component.

@@ -2,10 +2,14 @@
 
 use crate::verify::{Part, VerifyError};
 use crate::wire::Stored;
-use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread, MAGIC, VERSION};
+use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread, ThreadKind, MAGIC, VERSION};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS, PAGE};
 use tactus_abi::shared::{Info, TaskCard};
+use tactus_model::{MAX_COLOURS, MAX_POOL};
 use tactus_time::MAX_CORES;
+
+/// The most frames for those who manage memory.
+const MAX_POOL_FRAMES: u32 = (MAX_POOL / PAGE) as u32;
 
 /// The parts of an image.
 #[derive(Clone, Debug)]
@@ -63,6 +67,12 @@ impl Parsed {
         if header.turn > 1_000_000_000 {
             return Err(broken("lets a core run for more than a second while others wait"));
         }
+        if !header.colours.is_power_of_two() || header.colours > MAX_COLOURS {
+            return Err(broken("gives a number of colours that is no power of two, or too large"));
+        }
+        if header.pool_frames > MAX_POOL_FRAMES {
+            return Err(broken("keeps more frames for those who manage memory than it may"));
+        }
         let components = take_all(&mut rest, header.components, Part::Component)?;
         let grants = take_all(&mut rest, header.grants, Part::Grant)?;
         let memories = take_all(&mut rest, header.memories, Part::Memory)?;
@@ -80,9 +90,10 @@ impl Parsed {
         start.checked_add(it.grants as usize).and_then(|end| self.grants.get(start..end)).unwrap_or(&[])
     }
 
-    /// The number of tasks.
+    /// The number of tasks: of the threads that run one, which follow those of the root's cores.
     pub fn tasks(&self) -> usize {
-        self.threads.len().saturating_sub(self.header.cores as usize)
+        let rest = self.threads.iter().skip(self.header.cores as usize);
+        rest.take_while(|it| it.kind == ThreadKind::Task as u32).count()
     }
 
     /// The mapping of a component that begins at this address.

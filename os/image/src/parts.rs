@@ -7,8 +7,8 @@ use crate::wire::Stored;
 use crate::{ImageError, Request, ThreadFact};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use tactus_abi::image::{Component, Grant, Header, Thread};
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
+use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
+use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
 use tactus_abi::shared::NAME_BYTES;
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
@@ -16,6 +16,8 @@ use tactus_time::TaskId;
 /// The scheduler's service by which a task's thread says that its job is finished; grant 0 of every component but
 /// the scheduler.
 pub(crate) const COMPLETE: &str = "complete";
+/// The program of the built-in root scheduler.
+const BUILT_IN: usize = 0;
 /// The component that is the root scheduler.
 pub(crate) const SCHEDULER: usize = 0;
 
@@ -29,6 +31,8 @@ pub(crate) struct Part {
     pub grants: Vec<Granted>,
     pub stack: u64,
     pub workload: bool,
+    /// Its place among the user's components.
+    pub user: Option<usize>,
 }
 
 pub(crate) struct Granted {
@@ -44,6 +48,8 @@ pub(crate) struct Parts {
     pub components: Vec<Part>,
     pub threads: Vec<ThreadFact>,
     pub calls: Calls,
+    /// Numbers of the user's components, by their places.
+    pub numbers: Vec<usize>,
 }
 
 impl Parts {
@@ -72,47 +78,73 @@ impl Parts {
                 ));
             }
         }
-        let complete = programs[SCHEDULER]
-            .service(COMPLETE)
-            .ok_or_else(|| missing("built-in scheduler", None, COMPLETE, None, &programs[SCHEDULER]))?;
+        // The root scheduler's program, and its name as a component.
+        let root = system.platform.root;
+        let (root_program, root_name) =
+            root.map_or((BUILT_IN, "scheduler"), |place| (2 + place, system.components[place].name.as_str()));
+        let complete = programs[root_program].service(COMPLETE).ok_or_else(|| {
+            let whose = root.map_or("built-in scheduler", |_| root_name);
+            let crate_path = root.map(|place| system.components[place].path.clone());
+            missing(whose, crate_path, COMPLETE, None, &programs[root_program])
+        })?;
 
-        let part = |name: &str, program: usize, stack: u64| {
+        let part = |name: &str, program: usize, stack: u64, user: Option<usize>| {
             let complete = Granted { name: COMPLETE.to_string(), target: SCHEDULER, entry: complete };
-            let grants = if program == SCHEDULER { Vec::new() } else { vec![complete] };
-            Part { name: name.to_string(), program, tasks: Vec::new(), grants, stack, workload: program == 1 }
+            let grants = if program == root_program { Vec::new() } else { vec![complete] };
+            Part { name: name.to_string(), program, tasks: Vec::new(), grants, stack, workload: program == 1, user }
         };
-        let mut components = vec![part("scheduler", 0, SYSTEM_STACK)];
+        let root_stack = if root.is_some() { USER_STACK } else { SYSTEM_STACK };
+        let mut components = vec![part(root_name, root_program, root_stack, root)];
         for task in system.tasks.iter().filter(|task| task.body == Body::Workload) {
-            components.push(part(&task.name, 1, SYSTEM_STACK));
+            components.push(part(&task.name, 1, SYSTEM_STACK, None));
         }
         let first_user = components.len();
+        let mut numbers = Vec::new();
         for (place, component) in system.components.iter().enumerate() {
-            components.push(part(&component.name, 2 + place, USER_STACK));
+            if root == Some(place) {
+                numbers.push(SCHEDULER);
+                continue;
+            }
+            numbers.push(components.len());
+            components.push(part(&component.name, 2 + place, USER_STACK, Some(place)));
         }
         most("components", components.len(), MAX_COMPONENTS)?;
 
-        let mut threads = vec![ThreadFact { component: SCHEDULER as u32, task: None }; system.cores];
+        let mut threads = Vec::new();
+        let mut thread = |component: usize, kind, number: usize| {
+            threads.push(ThreadFact { component: component as u32, kind, number: number as u32 });
+        };
+        (0..system.cores).for_each(|core| thread(SCHEDULER, ThreadKind::Upcall, core));
         let mut workload = 1..first_user;
         for (index, task) in system.tasks.iter().enumerate() {
             let component = match task.body {
-                Body::Component(place) => first_user + place,
+                Body::Component(place) => numbers[place],
                 Body::Workload => workload.next().expect("one component was made for each such task"),
             };
             components[component].tasks.push(TaskId(index as u16));
-            threads.push(ThreadFact { component: component as u32, task: Some(TaskId(index as u16)) });
+            thread(component, ThreadKind::Task, index);
+        }
+        for (place, component) in system.components.iter().enumerate() {
+            if component.rights.scheduler.is_some() {
+                (0..system.cores).for_each(|core| thread(numbers[place], ThreadKind::Upcall, core));
+            }
+        }
+        for (place, component) in system.components.iter().enumerate() {
+            (0..component.rights.threads).for_each(|spare| thread(numbers[place], ThreadKind::Spare, spare));
         }
         most("threads", threads.len(), MAX_THREADS)?;
+        most("brands", system.components.iter().map(|it| it.rights.brands).sum(), MAX_BRANDS)?;
 
         for (place, component) in system.components.iter().enumerate() {
-            let granted = grants(system, component, first_user, &programs)?;
-            components[first_user + place].grants.extend(granted);
+            let granted = grants(system, component, &numbers, &programs)?;
+            components[numbers[place]].grants.extend(granted);
         }
         let targets = |part: &Part| part.grants.iter().map(|grant| grant.target).collect();
         let calls = Calls(components.iter().map(targets).collect());
-        let parts = Parts { programs, components, threads, calls };
+        let parts = Parts { programs, components, threads, calls, numbers };
         let names = |chain: Vec<usize>| chain.into_iter().map(|c| parts.components[c].name.clone()).collect();
         if let Some(circle) = parts.calls.circle() {
-            let line = circle[0].checked_sub(first_user).map_or(0, |place| system.components[place].line);
+            let line = parts.components[circle[0]].user.map_or(0, |place| system.components[place].line);
             return Err(ImageError::Circle { names: names(circle), line });
         }
         let chain = parts.calls.longest_chain();
@@ -120,6 +152,14 @@ impl Parts {
             return Err(ImageError::TooDeep { names: names(chain) });
         }
         Ok(parts)
+    }
+
+    /// The first thread of this kind in a component, and how many there are.
+    pub fn threads_of(&self, component: usize, kind: ThreadKind) -> (u32, u32) {
+        let of = |it: &&(usize, &ThreadFact)| it.1.component as usize == component && it.1.kind == kind;
+        let all: Vec<_> = self.threads.iter().enumerate().collect();
+        let mut found = all.iter().filter(of);
+        found.next().map_or((0, 0), |(first, _)| (*first as u32, 1 + found.count() as u32))
     }
 
     /// Length of the arrays that this describes, and of the head.
@@ -159,7 +199,7 @@ fn missing(
 fn grants(
     system: &System,
     component: &tactus_model::Component,
-    first_user: usize,
+    numbers: &[usize],
     programs: &[Program],
 ) -> Result<Vec<Granted>, ImageError> {
     let (holder, line) = (component.name.clone(), component.line);
@@ -185,7 +225,7 @@ fn grants(
         let entry = program
             .service(&grant.service)
             .ok_or_else(|| missing(&provider.name, Some(provider.path.clone()), &grant.service, Some(line), program))?;
-        granted.push(Granted { name, target: first_user + grant.provider, entry });
+        granted.push(Granted { name, target: numbers[grant.provider], entry });
     }
     Ok(granted)
 }

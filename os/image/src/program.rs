@@ -5,12 +5,16 @@ use object::elf::{EM_X86_64, ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP,
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, Object, ObjectSymbol};
 use std::collections::BTreeMap;
-use tactus_abi::layout::{INFO, PAGE, PROGRAM};
+use tactus_abi::layout::{INFO, MAX_SEQUENCES, PAGE, PROGRAM};
 
 /// The symbol under which a program exports its services: an array of entries of [`SERVICE_BYTES`] bytes: address
 /// of the name, its length, address of the function.
 const SERVICES: &str = "TACTUS_SERVICES";
 const SERVICE_BYTES: u64 = 24;
+/// The symbol under which a program names its restartable sequences: an array of pairs, the address of the first
+/// instruction and the address behind the last.
+const SEQUENCES: &str = "TACTUS_SEQUENCES";
+const SEQUENCE_BYTES: u64 = 16;
 /// The longest name of a service that is believed to be one.
 const LONGEST_NAME: u64 = 256;
 
@@ -48,6 +52,8 @@ pub(crate) struct Program {
     pub stretches: Vec<Stretch>,
     /// What others may call: name and address, in the program's order.
     pub services: Vec<(String, u64)>,
+    /// Its restartable sequences, ascending; unused places are zeros.
+    pub sequences: [[u64; 2]; MAX_SEQUENCES],
 }
 
 impl Program {
@@ -55,9 +61,11 @@ impl Program {
     pub fn read(file: &[u8], memory: u64) -> Result<Program, ProgramError> {
         let elf = open(file)?;
         let stretches = stretches(&segments(&elf, file, memory)?)?;
-        let mut program = Program { entry: elf.entry(), stretches, services: Vec::new() };
+        let mut program =
+            Program { entry: elf.entry(), stretches, services: Vec::new(), sequences: [[0; 2]; MAX_SEQUENCES] };
         program.must_be_code("the program", program.entry)?;
         program.services = program.services(&elf)?;
+        program.sequences = program.sequences(&elf)?;
         Ok(program)
     }
 
@@ -87,26 +95,54 @@ impl Program {
         Some(found)
     }
 
-    fn services(&self, elf: &ElfFile64<Endianness>) -> Result<Vec<(String, u64)>, ProgramError> {
-        let named = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| symbol.name() == Ok(SERVICES);
-        let Some(symbol) = elf.symbols().find(named) else {
-            return Ok(Vec::new());
-        };
+    /// The bytes of the table with this name; nothing if the program has none. `bad` makes the complaint.
+    fn table(
+        &self,
+        elf: &ElfFile64<Endianness>,
+        table: &str,
+        entry: u64,
+        bad: &dyn Fn(String) -> ProgramError,
+    ) -> Result<Vec<u8>, ProgramError> {
+        let Some(symbol) = elf.symbols().find(|symbol| symbol.name() == Ok(table)) else { return Ok(Vec::new()) };
         let (address, bytes) = (symbol.address(), symbol.size());
-        let bad = |why: String| ProgramError::BadServices(why);
-        if bytes % SERVICE_BYTES != 0 {
-            return Err(bad(format!("its length is {bytes} bytes, not a multiple of {SERVICE_BYTES}")));
+        if bytes % entry != 0 {
+            return Err(bad(format!("its length is {bytes} bytes, not a multiple of {entry}")));
         }
-        let table = match bytes {
-            0 => Vec::new(),
+        match bytes {
+            0 => Ok(Vec::new()),
             // The length is bounded by a stretch's before anything is copied.
-            _ => self.memory_at(address, bytes).ok_or_else(|| bad(format!("{address:#x} is not in the program")))?,
-        };
+            _ => self.memory_at(address, bytes).ok_or_else(|| bad(format!("{address:#x} is not in the program"))),
+        }
+    }
+
+    fn sequences(&self, elf: &ElfFile64<Endianness>) -> Result<[[u64; 2]; MAX_SEQUENCES], ProgramError> {
+        let table = self.table(elf, SEQUENCES, SEQUENCE_BYTES, &ProgramError::BadSequences)?;
+        let mut found: Vec<[u64; 2]> = table.chunks_exact(SEQUENCE_BYTES as usize).map(words).collect();
+        let mut sequences = [[0; 2]; MAX_SEQUENCES];
+        if found.len() > sequences.len() {
+            let why = format!("it names {} sequences, a component has at most {MAX_SEQUENCES}", found.len());
+            return Err(ProgramError::BadSequences(why));
+        }
+        found.sort_unstable();
+        for (place, [start, end]) in found.iter().copied().enumerate() {
+            let code =
+                |it: &&Stretch| it.rights == Rights::Execute && it.contains(start) && end <= it.address + it.bytes;
+            let apart = place == 0 || found[place - 1][1] <= start;
+            if start >= end || !apart || !self.stretches.iter().any(|it| code(&it)) {
+                let why = format!("{start:#x} to {end:#x} is no stretch of code, or overlaps another one");
+                return Err(ProgramError::BadSequences(why));
+            }
+            sequences[place] = [start, end];
+        }
+        Ok(sequences)
+    }
+
+    fn services(&self, elf: &ElfFile64<Endianness>) -> Result<Vec<(String, u64)>, ProgramError> {
+        let bad = ProgramError::BadServices;
+        let table = self.table(elf, SERVICES, SERVICE_BYTES, &bad)?;
         let mut services: Vec<(String, u64)> = Vec::new();
         for entry in table.chunks_exact(SERVICE_BYTES as usize) {
-            let word =
-                |i: usize| entry[i * 8..i * 8 + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            let (at, length, entry) = (word(0), word(1), word(2));
+            let [at, length, entry] = words(entry);
             let place = services.len();
             if length == 0 || length > LONGEST_NAME {
                 return Err(bad(format!("the name of entry {place} has {length} bytes, not 1 to {LONGEST_NAME}")));
@@ -121,6 +157,11 @@ impl Program {
         }
         Ok(services)
     }
+}
+
+/// The first words of a table's entry, which is long enough.
+fn words<const N: usize>(entry: &[u8]) -> [u64; N] {
+    std::array::from_fn(|i| entry[i * 8..i * 8 + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
 /// The file as an executable for this machine with fixed addresses.

@@ -2,6 +2,7 @@
 //! but the stored forms, so that a mistake there is seen here.
 
 mod contents;
+mod platform;
 mod space;
 
 use crate::parsed::Parsed;
@@ -109,7 +110,9 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     space::sharing(&image, &uses)?;
     space::entries(&image)?;
     space::stacks(&image, &uses, &reach)?;
+    platform::mapped(&image, &uses)?;
     contents::read(&mut image, bytes)?;
+    platform::told(&image, bytes)?;
     Ok(image)
 }
 
@@ -131,6 +134,7 @@ fn components(image: &Parsed) -> Result<(), VerifyError> {
         check(u64::from(it.first_grant) == next, "has grants that do not follow those of the one before")?;
         check(it.grants as usize <= MAX_GRANTS, "has more grants than a component can hold")?;
         check((it.grants == 0) == (number == 0), "has no grant, or is the scheduler and has one")?;
+        platform::component(image, number)?;
         next += u64::from(it.grants);
     }
     rule(next == image.grants.len() as u64, Part::Header, 0, "counts grants that belong to nobody, or too few")
@@ -179,14 +183,15 @@ fn threads(image: &Parsed) -> Result<(), VerifyError> {
     for (number, it) in image.threads.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Thread, number, text);
         check((it.component as usize) < image.components.len(), "begins in a component that there is not")?;
+        check(it.reserved == 0, "has something where zero belongs")?;
         if number < cores {
             let upcall = it.component == 0 && it.kind == ThreadKind::Upcall as u32 && it.number as usize == number;
             check(upcall, "should be a core's upcall: in the scheduler and without a task")?;
         } else {
-            check(it.component != 0, "runs a task in the scheduler")?;
-            let task = it.kind == ThreadKind::Task as u32 && it.number as usize == number - cores;
-            check(task, "does not run the task in its place")?;
+            let task = it.kind == ThreadKind::Task as u32;
+            check(!task || it.component != 0, "runs a task in the scheduler")?;
+            check(!task || it.number as usize == number - cores, "does not run the task in its place")?;
         }
     }
-    Ok(())
+    platform::threads(image)
 }

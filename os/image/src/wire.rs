@@ -3,7 +3,7 @@
 
 use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
 use tactus_abi::layout::{MAX_GRANTS, MAX_SEQUENCES};
-use tactus_abi::shared::{Info, Name, TaskCard, NAME_BYTES};
+use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, NAME_BYTES};
 
 /// A value with a stored form of fixed length.
 pub(crate) trait Stored: Sized {
@@ -136,6 +136,10 @@ stored!(Info {
     duration: u64,
     touch_bytes: u64,
     instruction_nanos: u64,
+    components: u32,
+    buffers: u32,
+    devices: u32,
+    colours: u32,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],
@@ -150,3 +154,26 @@ stored!(TaskCard {
     deadline: u64,
     level: u64
 });
+stored!(ComponentCard {
+    name: Name,
+    role: u32,
+    parent: u32,
+    restarted_by: u32,
+    restarts: u32,
+    restart_nanos: u64,
+    first_spare: u32,
+    spares: u32,
+    first_upcall: u32,
+    brands: u32,
+});
+stored!(BufferCard {
+    name: Name,
+    colours: u64,
+    number: u32,
+    pages: u32,
+    window: u32,
+    first: u32,
+    second: u32,
+    reader: u32,
+});
+stored!(DeviceCard { name: Name, address: u64, bytes: u64, dma: u64, dma_bytes: u64, configuration: u64 });

@@ -32,7 +32,7 @@ fn the_scheduler_comes_first_then_each_workload_task_then_each_user_component_on
     let parsed = parsed(&image);
     let names: Vec<_> = parsed.components.iter().map(|it| name_text(&it.name)).collect();
     assert_eq!(names, image.facts.components);
-    let threads: Vec<_> = image.facts.threads.iter().map(|it| (it.component, it.task.map(|task| task.0))).collect();
+    let threads: Vec<_> = image.facts.threads.iter().map(|it| (it.component, it.task().map(|task| task.0))).collect();
     assert_eq!(threads, [(0, None), (0, None), (1, Some(0)), (2, Some(1)), (3, Some(2)), (3, Some(3))]);
     assert_eq!(image.sections_report(), format!("6 components · image {} KiB", image.bytes.len() / 1024));
 }

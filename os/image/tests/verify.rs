@@ -93,17 +93,19 @@ const TOP: u64 = STACKS + 3 * STACK_STRIDE; // of thread 2, the task `plain` in 
 
 caught! {
     a_foreign_file_is_caught: |it| it.bytes[0] = 0 => "mark of an image";
-    another_version_is_caught: |it| it.u32(8, 2) => "version 2";
+    another_version_is_caught: |it| it.u32(8, 1) => "version 1";
     no_cores_are_caught: |it| it.u32(12, 0) => "number of cores";
     nine_cores_are_caught: |it| it.u32(12, 9) => "number of cores";
     too_many_components_are_caught: |it| it.u32(16, 257) => "no components, or too many";
     a_count_beyond_the_file_is_caught: |it| it.u32(24, u32::MAX) => "ends within its memory objects";
     fewer_threads_than_cores_are_caught: |it| it.u32(32, 1) => "too few or too many threads";
-    a_turn_without_end_is_caught: |it| it.u32(36, 1_000_000_001) => "more than a second";
-    a_crooked_trace_address_is_caught: |it| it.u64(40, 4097) => "not page-aligned";
+    too_many_frames_are_caught: |it| it.u32(36, 16385) => "more frames";
+    colours_that_are_no_power_of_two_are_caught: |it| it.u32(40, 3) => "number of colours";
+    a_turn_without_end_is_caught: |it| it.u32(44, 1_000_000_001) => "more than a second";
+    a_crooked_trace_address_is_caught: |it| it.u64(48, 4097) => "not page-aligned";
     a_cut_image_is_caught: |it| it.bytes.truncate(8192) => "length that is not the image's";
 
-    a_second_scheduler_is_caught: |it| it.u32(it.component(1) + 40, 1) => "is a scheduler and not the first";
+    a_second_root_is_caught: |it| it.u32(it.component(1) + 40, 1) => "is a scheduler and not the first";
     a_name_that_is_no_text_is_caught: |it| { let at = it.component(1); it.bytes[at] = 0xff } => "no text";
     an_entry_outside_code_is_caught: |it| it.u64(it.component(1) + 24, 0x40_3000) => "begins where it has no code";
     grants_of_another_component_are_caught: |it| it.u32(it.component(2) + 32, 0) => "do not follow";
@@ -135,7 +137,7 @@ caught! {
     a_length_beyond_all_memory_is_caught: |it| it.u64(it.memory(it.memory_at(1, HEAP)) + 8, !0xfff) => "longer than any memory";
     more_contents_than_memory_are_caught: |it| it.u64(it.memory(it.memory_at(1, HEAP)) + 24, 1 << 20) => "more contents than memory";
     a_page_that_is_only_half_in_place_is_caught: |it| it.u64(it.memory(it.memory_at(1, INFO)) + 24, 8) => "not all of it";
-    an_unknown_kind_of_memory_is_caught: |it| it.u32(it.memory(it.memory_at(1, HEAP)), 5) => "no known kind";
+    an_unknown_kind_of_memory_is_caught: |it| it.u32(it.memory(it.memory_at(1, HEAP)), 9) => "no known kind";
     a_second_trace_is_caught: |it| it.u32(it.memory(it.memory_at(1, HEAP)), MemoryKind::Trace as u32) => "than the layout says";
     regions_for_other_cores_are_caught: |it| {
         let regions = it.parsed.memories.iter().position(|it| it.kind == MemoryKind::Regions as u32).unwrap();
@@ -192,7 +194,8 @@ caught! {
 
     an_upcall_outside_the_scheduler_is_caught: |it| it.u32(it.thread(0), 1) => "core's upcall";
     a_task_in_the_scheduler_is_caught: |it| it.u32(it.thread(2), 0) => "runs a task in the scheduler";
-    tasks_out_of_order_are_caught: |it| it.u32(it.thread(2) + 4, 1) => "task in its place";
+    tasks_out_of_order_are_caught: |it| it.u32(it.thread(2) + 8, 1) => "task in its place";
+    an_upcall_in_a_task_is_caught: |it| it.u32(it.thread(2) + 4, 1) => "upcall in what is no scheduler";
     a_thread_in_another_component_is_caught: |it| it.u32(it.thread(2), 3) => "";
     a_thread_in_no_component_is_caught: |it| it.u32(it.thread(2), 99) => "component that there is not";
 
@@ -299,7 +302,7 @@ fn no_single_change_of_the_arrays_that_goes_unnoticed_lets_anybody_write_more() 
         let place = first.iter().rposition(|start| at >= *start);
         let field = |size: usize| (at - place.map_or(0, |array| first[array])) % size;
         match place {
-            None => assert!((36..48).contains(&at), "{at}: only the timer's divisor and the trace's place"),
+            None => assert!((36..56).contains(&at), "{at}: only the pool, the timer's divisor and the trace's place"),
             Some(0) => assert!((24..32).contains(&field(size_of::<Component>())), "{at}: only the entry"),
             Some(1) => assert!(field(size_of::<Grant>()) < 8, "{at}: only the entry"),
             Some(2) => assert!((8..32).contains(&field(size_of::<Memory>())), "{at}: only length and contents"),

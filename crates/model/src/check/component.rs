@@ -1,18 +1,14 @@
 //! The rules for the user's own components: names, services, and who may call whom.
 
-use super::runs_component;
-use crate::draft::{DraftComponent, DraftTask, Given};
+use super::{names, runs_component};
+use crate::draft::{Draft, DraftComponent, Given};
 use crate::problem::{nearest, Collector, Complaint, Place};
 use crate::{Component, Grant};
 use std::collections::HashSet;
 
 /// Checks the components and makes them, each in its place even where something is wrong with it.
-pub(super) fn check(
-    drafts: &[DraftComponent],
-    tasks: &[DraftTask],
-    notes: &mut Vec<String>,
-    out: &mut Collector,
-) -> Vec<Component> {
+pub(super) fn check(draft: &Draft, notes: &mut Vec<String>, out: &mut Collector) -> Vec<Component> {
+    let Draft { components: drafts, tasks, platform, .. } = draft;
     for draft in drafts {
         check_services(draft, out);
     }
@@ -24,13 +20,16 @@ pub(super) fn check(
             path: draft.path.get().map(|at| at.value.clone()).unwrap_or_default(),
             provides: draft.provides.iter().map(|at| at.value.clone()).collect(),
             uses: draft.uses.iter().filter_map(|grant| check_grant(draft, grant, i, drafts, out)).collect(),
+            rights: crate::Rights::default(),
             line: draft.place.line,
         })
         .collect();
     check_cycles(drafts, &components, out);
     for (i, component) in components.iter().enumerate() {
         let called = components.iter().flat_map(|c| &c.uses).any(|grant| grant.provider == i);
-        if !called && !tasks.iter().any(|task| runs_component(task, &component.name)) {
+        let root = matches!(&platform.root, Given::Is(at) if at.value == component.name);
+        let runs = root || drafts[i].rights.runs_by_itself();
+        if !called && !runs && !tasks.iter().any(|task| runs_component(task, &component.name)) {
             notes.push(format!("component {:?} runs no task and serves nobody", component.name));
         }
     }
@@ -65,14 +64,13 @@ fn check_grant(
     drafts: &[DraftComponent],
     out: &mut Collector,
 ) -> Option<Grant> {
-    let names = || drafts.iter().filter_map(|d| d.name.get().map(|at| at.value.as_str()));
     let wanted = &grant.value;
     let Some(provider) = drafts.iter().position(|d| matches!(&d.name, Given::Is(at) if at.value == wanted.provider))
     else {
         let complaint = Complaint::UnknownName {
             what: "component",
             name: wanted.provider.chars().take(40).collect(),
-            nearest: nearest(&wanted.provider, names()),
+            nearest: nearest(&wanted.provider, names(drafts)),
             remedy: "describe it in a [[component]]".into(),
         };
         out.add(grant.place, &draft.subject, complaint);

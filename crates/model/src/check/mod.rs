@@ -1,9 +1,10 @@
 //! The rules of a system: from a draft to a [`System`], or to everything that is wrong with it.
 
 mod component;
+mod platform;
 mod task;
 
-use crate::draft::{Draft, DraftTask, Given};
+use crate::draft::{Draft, DraftComponent, DraftTask, Given};
 use crate::problem::{Collector, Complaint, Place};
 use crate::units::format_size;
 use crate::{
@@ -39,9 +40,10 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     unique(draft.tasks.iter().map(|task| (&task.name, task.subject.as_str())), "task", out);
     unique(draft.components.iter().map(|component| (&component.name, component.subject.as_str())), "component", out);
 
-    let mut notes = draft.notes;
-    let components = component::check(&draft.components, &draft.tasks, &mut notes, out);
+    let mut notes = draft.notes.clone();
+    let mut components = component::check(&draft, &mut notes, out);
     let tasks: Vec<_> = draft.tasks.iter().map(|draft| task::check(draft, &context, &components, out)).collect();
+    let platform = platform::check(&draft, &mut components, out);
     if !out.is_empty() {
         return None;
     }
@@ -56,6 +58,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
         tasks: tasks.into_iter().collect::<Option<Vec<_>>>()?,
         components,
+        platform,
         notes,
     })
 }
@@ -146,9 +149,11 @@ fn count(draft: &Draft, out: &mut Collector) -> bool {
 
 /// The machine's memory must be whole MiB and hold the kernel and every task.
 fn memory(draft: &Draft, out: &mut Collector) -> u64 {
-    let needed = draft.tasks.iter().fold(KERNEL_MEMORY, |sum, task| {
-        sum.saturating_add(TASK_MEMORY).saturating_add(task.memory.value().unwrap_or(0))
-    });
+    let kept = KERNEL_MEMORY.saturating_add(draft.platform.pool.value().unwrap_or(0));
+    let needed = draft
+        .tasks
+        .iter()
+        .fold(kept, |sum, task| sum.saturating_add(TASK_MEMORY).saturating_add(task.memory.value().unwrap_or(0)));
     let (memory, place) = match &draft.memory {
         Given::Is(at) => (at.value, at.place),
         _ => (DEFAULT_MEMORY, draft.place),
@@ -191,4 +196,9 @@ fn unique<'a>(names: impl Iterator<Item = (&'a Given<String>, &'a str)>, what: &
 /// Whether the task's jobs run the component with this name.
 fn runs_component(task: &DraftTask, name: &str) -> bool {
     task.component.get().is_some_and(|at| at.value == name)
+}
+
+/// The components' names, as far as they have any.
+fn names(drafts: &[DraftComponent]) -> impl Iterator<Item = &str> {
+    drafts.iter().filter_map(|draft| draft.name.get().map(|at| at.value.as_str()))
 }

@@ -1,12 +1,27 @@
 //! `[[component]]`: a crate of the user's own, what it provides and what it may call.
 
 use super::keys::{shorten, Reader, Section, Value};
+use super::platform::{rights, strings};
 use crate::draft::{At, DraftComponent, DraftGrant, Given};
 use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 4] = ["name", "crate", "provides", "uses"];
+const COMPONENT: [&str; 13] = [
+    "name",
+    "crate",
+    "provides",
+    "uses",
+    "scheduler",
+    "parent",
+    "threads",
+    "brands",
+    "lines",
+    "console",
+    "memory-manager",
+    "restarted-by",
+    "restarts",
+];
 
 /// Reads one component as far as it can be read.
 pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftComponent> {
@@ -22,8 +37,9 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         place: section.place,
         name: section.string(reader, "name", "a name in quotes"),
         path: read_crate(&section, reader),
-        provides: read_provides(&section, reader),
+        provides: strings(&section, reader, "provides", "a list of names like [\"read\", \"write\"]"),
         uses: read_uses(&section, reader),
+        rights: rights(&section, reader),
         subject: section.subject,
     })
 }
@@ -46,25 +62,6 @@ fn read_crate(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<PathBuf> 
             Given::Broken
         }
     }
-}
-
-fn read_provides(section: &Section<'_>, reader: &mut Reader<'_>) -> Vec<At<String>> {
-    let expected = "a list of names like [\"read\", \"write\"]";
-    let Some(value) = section.get("provides") else { return Vec::new() };
-    let DeValue::Array(names) = value.get_ref() else {
-        let place = reader.place(value);
-        reader.malformed(place, &section.subject, "provides", value, expected);
-        return Vec::new();
-    };
-    let mut provides: Vec<At<String>> = Vec::new();
-    for value in names.iter() {
-        let place = reader.place(value);
-        match value.get_ref().as_str() {
-            Some(name) => provides.push(At { value: name.to_string(), place }),
-            None => reader.malformed(place, &section.subject, "an element of provides", value, expected),
-        }
-    }
-    provides
 }
 
 fn read_uses(section: &Section<'_>, reader: &mut Reader<'_>) -> Vec<At<DraftGrant>> {

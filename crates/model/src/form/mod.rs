@@ -2,6 +2,7 @@
 
 mod component;
 mod keys;
+mod platform;
 mod task;
 
 use crate::draft::{Draft, Given};
@@ -12,9 +13,9 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 5] = ["system", "policy", "machine", "task", "component"];
-const SYSTEM: [&str; 5] = ["name", "cores", "memory", "duration", "seed"];
-const MACHINE: [&str; 2] = ["instruction", "overheads"];
+const TOP: [&str; 7] = ["system", "policy", "machine", "task", "component", "buffer", "device"];
+const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
+const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
 const KINDS: [&str; 5] = ["partitioned-rm", "partitioned-edf", "global-rm", "global-edf", "mc2"];
 
 /// Reads the text as far as it can be read; nothing if it is not TOML.
@@ -56,6 +57,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     if let Some(section) = top.get("machine").and_then(|value| reader.open(value, "[machine]".into(), &MACHINE)) {
         draft.shift = read_instruction(&section, &mut reader);
         draft.overheads = section.boolean(&mut reader, "overheads");
+        draft.platform.colours = section.integer(&mut reader, "colours", "a whole number");
     }
     draft.no_tasks = top.get("task").is_none();
     for (i, value) in each(&top, &mut reader, "task").into_iter().enumerate() {
@@ -63,6 +65,12 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "buffer").into_iter().enumerate() {
+        draft.platform.buffers.extend(platform::buffer(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "device").into_iter().enumerate() {
+        draft.platform.devices.extend(platform::device(value, i, &mut reader));
     }
     Some(draft)
 }
@@ -76,6 +84,8 @@ fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft
     draft.memory = section.size(reader, "memory");
     draft.duration = section.duration(reader, "duration");
     draft.seed = section.integer(reader, "seed", "a whole number that is not negative");
+    draft.platform.root = section.string(reader, "root", "the name of a component in quotes");
+    draft.platform.pool = section.size(reader, "pool");
 }
 
 fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>) -> Given<Policy> {

@@ -85,6 +85,7 @@ impl Draw {
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),
+            platform: tactus_model::Platform::default(),
             notes: Vec::new(),
         }
     }

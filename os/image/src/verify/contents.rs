@@ -39,7 +39,7 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
 }
 
 /// The image's own bytes that the component sees at this address; empty if there are none.
-fn contents<'a>(image: &Parsed, bytes: &'a [u8], component: usize, address: u64) -> &'a [u8] {
+pub(super) fn contents<'a>(image: &Parsed, bytes: &'a [u8], component: usize, address: u64) -> &'a [u8] {
     let Some(mapping) = image.mapping_at(component, address) else { return &[] };
     let memory = &image.memories[mapping.memory as usize];
     bytes.get(memory.offset as usize..(memory.offset + memory.file_bytes) as usize).unwrap_or(&[])

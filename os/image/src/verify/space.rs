@@ -1,11 +1,12 @@
 //! Address spaces: what lies where, who may write what, and who has a stack in which component.
 
-use super::{rule, Part, VerifyError};
+use super::{platform, rule, Part, VerifyError};
 use crate::parsed::Parsed;
-use tactus_abi::image::{Mapping, MemoryKind, EXECUTABLE, WRITABLE};
+use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, CLOCK, DEMANDS, HEAP, INFO, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE,
-    TASK_PAGE, TASK_PAGES, TRACE,
+    BUFFERS, CARDS, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE,
+    HEAP, INFO, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES,
+    TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -26,6 +27,15 @@ pub(super) enum Use {
     Trace,
     /// The stack of the thread with this number.
     Stack(usize),
+    Components,
+    Buffers,
+    DeviceCards,
+    /// A device's own memory.
+    Device,
+    /// Memory that a device reads and writes.
+    Dma,
+    /// What a device says of itself.
+    Configuration,
 }
 
 /// The most that an image may ask of memory in one object (bytes): keeps sums of addresses in range.
@@ -35,7 +45,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     let cores = u64::from(image.header.cores);
     let first = image.array_bytes.div_ceil(PAGE) * PAGE;
     let mut ranges = Vec::new();
-    let mut made = [0; 5];
+    let mut made = [0; 9];
     for (number, it) in image.memories.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Memory, number, text);
         check(it.reserved == 0, "has something where zero belongs")?;
@@ -44,7 +54,8 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
         check(it.offset % PAGE == 0, "has contents that are not page-aligned")?;
         check(it.file_bytes <= it.bytes, "has more contents than memory")?;
         if it.file_bytes == 0 {
-            check(it.offset == 0, "has no contents, but a place for them")?;
+            let named = it.kind >= MemoryKind::Device as u32;
+            check(named || it.offset == 0, "has no contents, but a place for them")?;
         } else {
             check(it.offset >= first, "has contents that lie within the image's arrays")?;
             let end = it.offset.checked_add(it.file_bytes);
@@ -68,12 +79,14 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
                 };
                 check(length, "is made by the kernel and has another length than the layout says")?;
             }
-            _ => check(false, "is of no known kind")?,
+            _ => platform::memory(number, it)?,
         }
         made[it.kind as usize] += 1;
     }
-    for kind in [MemoryKind::Clock, MemoryKind::Regions, MemoryKind::Trace] {
-        rule(made[kind as usize] == 1, Part::Header, 0, "counts no clock, regions or trace, or more than one of them")?;
+    let schedulers = image.components.iter().filter(|it| it.role & (role::ROOT | role::SCHEDULER) != 0).count();
+    for (kind, count) in [(MemoryKind::Clock, 1), (MemoryKind::Regions, schedulers), (MemoryKind::Trace, 1)] {
+        let text = "counts no clock, regions or trace, or more of them than belong there";
+        rule(made[kind as usize] == count, Part::Header, 0, text)?;
     }
     // Copies may begin with the same contents; nothing else may overlap.
     ranges.sort_unstable();
@@ -102,8 +115,8 @@ pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
         let use_of = classify(image, it, bytes);
         check(use_of.is_some(), "lies where the layout has no place for it")?;
         let Some(it_is) = use_of else { continue };
-        let (kind, flags) = expected(it_is, it.flags);
         let memory = image.memories[it.memory as usize].kind;
+        let (kind, flags) = expected(it_is, it.flags, memory);
         check(memory == kind as u32, "shows memory of another kind than belongs there")?;
         check(it.flags == flags, "has other rights than belong there")?;
         uses.push(it_is);
@@ -132,12 +145,21 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
         }
-        REGIONS if scheduler => Use::Regions,
+        REGIONS if is_scheduler(image, it.component) => Use::Regions,
         PLAN if scheduler && end <= CARDS => Use::Plan,
         CARDS if scheduler && end <= HEAP => Use::Cards,
         DEMANDS if !scheduler && end <= HEAP => Use::Demands,
         HEAP if end <= TRACE => Use::Heap,
         TRACE if scheduler && end <= STACKS => Use::Trace,
+        COMPONENTS if end <= BUFFERS => Use::Components,
+        BUFFERS if end <= DEVICE_CARDS => Use::Buffers,
+        DEVICE_CARDS if one => Use::DeviceCards,
+        at if (DEVICES..STACKS).contains(&at) => match (at - DEVICES) % DEVICE_STRIDE {
+            0 if bytes <= DEVICE_DMA => Use::Device,
+            DEVICE_DMA if bytes <= DEVICE_CONFIGURATION - DEVICE_DMA => Use::Dma,
+            DEVICE_CONFIGURATION if one => Use::Configuration,
+            _ => return None,
+        },
         at if at >= STACKS && at < STACKS + MAX_THREADS as u64 * STACK_STRIDE => {
             let thread = (at - STACKS) / STACK_STRIDE;
             let start = STACKS + thread * STACK_STRIDE;
@@ -149,12 +171,23 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
     })
 }
 
+/// Whether the component has regions.
+fn is_scheduler(image: &Parsed, component: u32) -> bool {
+    let it = image.components.get(component as usize);
+    it.is_some_and(|it| it.role & (role::ROOT | role::SCHEDULER) != 0)
+}
+
 /// The kind of memory that belongs into a place, and the rights; a program may have any that it asks for.
-fn expected(it: Use, flags: u32) -> (MemoryKind, u32) {
+fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
     match it {
         Use::Program if flags == WRITABLE => (MemoryKind::Copied, WRITABLE),
         Use::Program => (MemoryKind::InPlace, flags),
         Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
+        Use::Components | Use::Buffers | Use::DeviceCards => (MemoryKind::InPlace, 0),
+        Use::Device if memory == MemoryKind::Device as u32 => (MemoryKind::Device, WRITABLE),
+        Use::Device => (MemoryKind::Pci, WRITABLE),
+        Use::Dma => (MemoryKind::Dma, WRITABLE),
+        Use::Configuration => (MemoryKind::PciConfiguration, 0),
         Use::Clock => (MemoryKind::Clock, 0),
         Use::TaskPage(_) => (MemoryKind::Copied, 0),
         Use::TaskPageWritten(_) | Use::Heap | Use::Stack(_) => (MemoryKind::Copied, WRITABLE),
@@ -177,6 +210,7 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
             [(_, Use::TaskPage(_) | Use::TaskPageWritten(_))] => false,
             [_] => true,
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
+            all if all.iter().all(|(_, it)| *it == Use::Components) => true,
             all if all.iter().all(|(_, it)| *it == Use::Program) => kind == MemoryKind::InPlace as u32,
             [(component, Use::TaskPage(task)), (0, Use::TaskPageWritten(same))]
             | [(0, Use::TaskPageWritten(same)), (component, Use::TaskPage(task))] => {

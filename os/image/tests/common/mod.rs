@@ -6,7 +6,7 @@ pub mod elf;
 use elf::{Elf, Segment, EXECUTE, READ, WRITE};
 use std::path::PathBuf;
 use tactus_image::{build, Image, ImageError, Promise, Request};
-use tactus_model::{Body, Component, Demand, Grant, Machine, Policy, System, Task};
+use tactus_model::{Body, Component, Demand, Grant, Machine, Platform, Policy, Rights, System, Task};
 use tactus_time::{CoreId, Duration};
 
 /// Where the small programs lie.
@@ -69,6 +69,7 @@ pub fn component(name: &str, provides: &[&str], uses: &[(&str, usize, &str)]) ->
         path: PathBuf::from("/crates").join(name),
         provides: provides.iter().map(ToString::to_string).collect(),
         uses: uses.iter().map(grant).collect(),
+        rights: Rights::default(),
         line: 30,
     }
 }
@@ -86,6 +87,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components,
+        platform: Platform::default(),
         notes: Vec::new(),
     }
 }

@@ -1,0 +1,482 @@
+//! The rules for what components may do beside calls, for shared memory and for devices.
+
+use super::{names, runs_component, unique};
+use crate::draft::{At, Draft, DraftBuffer, DraftComponent, DraftDevice, Given};
+use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
+use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::units::format_size;
+use crate::{
+    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_COLOURS, MAX_DEPTH, MAX_DEVICES, MAX_LINE,
+    MAX_MEMORY, MAX_POOL, MAX_RESTARTS, MAX_SHARED, MAX_SPARES, PAGE,
+};
+use tactus_time::Duration;
+
+/// How the root scheduler is named where it is built in.
+const ROOT: &str = "root";
+
+/// Physical addresses that only the kernel touches: I/O APIC and local APIC.
+const KERNELS: [(u64, u64); 2] = [(0xfec0_0000, 0xfec0_1000), (0xfee0_0000, 0xfef0_0000)];
+
+/// Checks rights, buffers and devices; writes the rights into the components, each of which is in its draft's place.
+pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Collector) -> Platform {
+    let named = Named { drafts: &draft.components, root: root(draft, out) };
+    let mut rights: Vec<Rights> = draft.components.iter().map(|it| simple_rights(it, out)).collect();
+    for (place, it) in draft.components.iter().enumerate() {
+        rights[place].scheduler = scheduler(it, place, &named, out);
+        rights[place].restart = restart(it, place, &named, out);
+    }
+    tree(&draft.components, &rights, out);
+    lines(&draft.components, out);
+    let managers: Vec<usize> = (0..rights.len()).filter(|place| rights[*place].memory_manager).collect();
+    if let Some(second) = managers.get(1) {
+        let it = &draft.components[*second];
+        let first = &draft.components[managers[0]].subject;
+        out.refuse(it.place, &it.subject, format!("it manages memory, as {first} does"), "leave one memory-manager");
+    }
+    for (component, rights) in components.iter_mut().zip(rights) {
+        component.rights = rights;
+    }
+    let colours = colours(draft, out);
+    let subjects = draft.platform.buffers.iter().map(|it| (&it.name, it.subject.as_str()));
+    unique(subjects, "buffer", out);
+    unique(draft.platform.devices.iter().map(|it| (&it.name, it.subject.as_str())), "device", out);
+    let buffers: Vec<_> =
+        draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, !managers.is_empty(), out)).collect();
+    let shared: u64 = buffers.iter().map(|it| it.bytes).fold(0, u64::saturating_add);
+    if let Some(last) = draft.platform.buffers.last().filter(|_| shared > MAX_SHARED) {
+        let limit = format!("more than {}", format_size(MAX_SHARED));
+        out.out_of_range(last.place, "", "the size of all buffers", format_size(shared), limit, "shorten them");
+    }
+    let pool = pool(draft, &buffers, colours, !managers.is_empty(), out);
+    if let Some(it) = draft.platform.devices.get(MAX_DEVICES) {
+        let (count, limit) = (draft.platform.devices.len(), format!("more than {MAX_DEVICES}"));
+        out.out_of_range(it.place, "", "the number of devices", count, limit, "leave some out");
+    }
+    let devices: Vec<_> = draft.platform.devices.iter().filter_map(|it| device(it, &named, out)).collect();
+    apart(&devices, &draft.platform.devices, out);
+    Platform { root: named.root, colours, pool, buffers, devices }
+}
+
+/// The components by name.
+struct Named<'a> {
+    drafts: &'a [DraftComponent],
+    root: Option<usize>,
+}
+
+impl Named<'_> {
+    /// The component with this name.
+    fn component(&self, wanted: &At<String>, subject: &str, out: &mut Collector) -> Option<usize> {
+        let found = self.drafts.iter().position(|it| matches!(&it.name, Given::Is(at) if at.value == wanted.value));
+        if found.is_none() {
+            let complaint = Complaint::UnknownName {
+                what: "component",
+                name: wanted.value.chars().take(40).collect(),
+                nearest: nearest(&wanted.value, names(self.drafts)),
+                remedy: "describe it in a [[component]]".into(),
+            };
+            out.add(wanted.place, subject, complaint);
+        }
+        found
+    }
+
+    /// The component with this name, or the root scheduler.
+    fn superior(&self, wanted: &At<String>, subject: &str, out: &mut Collector) -> Option<Superior> {
+        if wanted.value == ROOT {
+            return Some(Superior::Root);
+        }
+        let place = self.component(wanted, subject, out)?;
+        Some(if self.root == Some(place) { Superior::Root } else { Superior::Component(place) })
+    }
+}
+
+/// The component that is the root scheduler; what it cannot have as such.
+fn root(draft: &Draft, out: &mut Collector) -> Option<usize> {
+    let named = Named { drafts: &draft.components, root: None };
+    let root = draft.platform.root.get().and_then(|at| named.component(at, "[system] root", out));
+    for (place, it) in draft.components.iter().enumerate() {
+        let Some(name) = it.name.get() else { continue };
+        if root != Some(place) {
+            if name.value == ROOT {
+                let why = "its name stands for the root scheduler, which it is not";
+                out.refuse(name.place, &it.subject, why, "choose another, or write root = \"root\" in [system]");
+            }
+            continue;
+        }
+        let mut not = |place: Place, what: &str, remedy: &str| {
+            out.refuse(place, &it.subject, format!("it is the root scheduler and {what}"), remedy);
+        };
+        if let Some(grant) = it.uses.first() {
+            not(
+                grant.place,
+                "uses a service, but everybody calls it, and calls must not go in a circle",
+                "remove uses",
+            );
+        }
+        if let Some(task) = draft.tasks.iter().find(|task| runs_component(task, &name.value)) {
+            not(task.place, "runs a task", "give the task another component");
+        }
+        for given in [&it.rights.parent, &it.rights.restarted_by].into_iter().filter_map(Given::get) {
+            not(given.place, "has nobody above it", "remove the line");
+        }
+        if let Some(at) = it.rights.memory_manager.get().filter(|at| at.value) {
+            not(at.place, "keeps the trace where others have memory mapped", "let another component manage memory");
+        }
+        if let Some(at) = it.rights.scheduler.get() {
+            not(at.place, "need not be said to be a scheduler", "remove the line");
+        }
+    }
+    root
+}
+
+/// What can be said of one component alone.
+fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
+    let it = &draft.rights;
+    let mut count = |given: &Given<u64>, what: &str, most: usize| -> usize {
+        let Some(at) = given.get() else { return 0 };
+        if at.value > most as u64 {
+            out.out_of_range(at.place, &draft.subject, what, at.value, format!("more than {most}"), "lower it");
+            return 0;
+        }
+        at.value as usize
+    };
+    let (threads, brands) = (count(&it.threads, "threads", MAX_SPARES), count(&it.brands, "brands", MAX_BRANDS));
+    for line in it.lines.iter().filter(|line| line.value > MAX_LINE) {
+        let limit = format!("not between 0 and {MAX_LINE}");
+        out.out_of_range(
+            line.place,
+            &draft.subject,
+            "interrupt line",
+            line.value,
+            limit,
+            "choose one of the machine's",
+        );
+    }
+    if let (Some(line), Given::Absent) = (it.lines.first(), &it.brands) {
+        let why = "it has an interrupt line and no brand to wire to it";
+        out.refuse(line.place, &draft.subject, why, "write brands = 1");
+    }
+    Rights {
+        scheduler: None,
+        threads,
+        brands,
+        lines: it.lines.iter().filter_map(|line| u8::try_from(line.value).ok()).collect(),
+        console: it.console.value().unwrap_or(false),
+        memory_manager: it.memory_manager.value().unwrap_or(false),
+        restart: None,
+    }
+}
+
+/// Whether it may be a scheduler, and under whom.
+fn scheduler(draft: &DraftComponent, place: usize, named: &Named<'_>, out: &mut Collector) -> Option<Superior> {
+    let it = &draft.rights;
+    let parent = it.parent.get();
+    if it.scheduler.value() != Some(true) {
+        if let (Some(at), false) = (parent, named.root == Some(place)) {
+            let why = "it has a parent, but is no scheduler";
+            out.refuse(at.place, &draft.subject, why, "write scheduler = true, or remove the parent");
+        }
+        return None;
+    }
+    let Some(at) = parent else { return Some(Superior::Root) };
+    let parent = named.superior(at, &draft.subject, out)?;
+    if let Superior::Component(above) = parent {
+        let above = &named.drafts[above];
+        if above.rights.scheduler.value() != Some(true) {
+            let why = format!("its parent, {}, is no scheduler", above.subject);
+            out.refuse(at.place, &draft.subject, why, "write scheduler = true there, or choose another parent");
+        }
+    }
+    Some(parent)
+}
+
+fn restart(draft: &DraftComponent, place: usize, named: &Named<'_>, out: &mut Collector) -> Option<Restart> {
+    let it = &draft.rights;
+    let Some(at) = it.restarted_by.get() else {
+        if let (Some(place), true) = (it.restarts_place, it.restarted_by.is_absent()) {
+            let why = "its restarts are limited, but nobody may restart it";
+            out.refuse(place, &draft.subject, why, "add a line like restarted-by = \"root\"");
+        }
+        return None;
+    };
+    let by = named.superior(at, &draft.subject, out)?;
+    if by == Superior::Component(place) {
+        let why = "it is to restart itself, and does nothing once it is stopped";
+        out.refuse(at.place, &draft.subject, why, "name another component, or \"root\"");
+    }
+    if it.memory_manager.value() == Some(true) {
+        let why = "it manages memory and would forget what it has given out";
+        out.refuse(at.place, &draft.subject, why, "remove restarted-by");
+    }
+    let most = it.restarts_most.get().map(|at| (at.value, at.place)).unwrap_or((3, at.place));
+    if !(1..=u64::from(MAX_RESTARTS)).contains(&most.0) {
+        let limit = format!("not between 1 and {MAX_RESTARTS}");
+        out.out_of_range(most.1, &draft.subject, "restarts: most", most.0, limit, "choose a number in between");
+    }
+    let per = it.restarts_per.get().map(|at| (at.value, at.place)).unwrap_or((Duration::from_secs(1), at.place));
+    if per.0.is_zero() {
+        out.out_of_range(per.1, &draft.subject, "restarts: per", per.0, "no time at all", "lengthen it");
+    }
+    Some(Restart { by, most: most.0.min(u64::from(MAX_RESTARTS)) as u32, per: per.0 })
+}
+
+/// Schedulers form a tree that is not too deep.
+fn tree(drafts: &[DraftComponent], rights: &[Rights], out: &mut Collector) {
+    for (place, it) in drafts.iter().enumerate() {
+        let mut depth = 1;
+        let mut at = place;
+        while let Some(Superior::Component(above)) = rights[at].scheduler {
+            (at, depth) = (above, depth + 1);
+            if depth > MAX_DEPTH + drafts.len() {
+                break;
+            }
+        }
+        if rights[place].scheduler.is_some() && depth >= MAX_DEPTH {
+            let line = it.rights.parent.get().map_or(it.place, |at| at.place);
+            let why =
+                format!("above it are {MAX_DEPTH} schedulers or more, the root among them, or they go in a circle");
+            out.refuse(line, &it.subject, why, "choose a parent nearer to the root");
+        }
+    }
+}
+
+/// Each interrupt line leads to one component.
+fn lines(drafts: &[DraftComponent], out: &mut Collector) {
+    let mut seen: Vec<(u64, &str)> = Vec::new();
+    for (it, line) in drafts.iter().flat_map(|it| it.rights.lines.iter().map(move |line| (it, line))) {
+        match seen.iter().find(|(number, _)| *number == line.value) {
+            Some((_, first)) => {
+                let why = format!("interrupt line {} is {first}'s already", line.value);
+                out.refuse(line.place, &it.subject, why, "leave it to one of them, once");
+            }
+            None => seen.push((line.value, &it.subject)),
+        }
+    }
+}
+
+fn colours(draft: &Draft, out: &mut Collector) -> u32 {
+    let Some(at) = draft.platform.colours.get() else { return 1 };
+    match u32::try_from(at.value) {
+        Ok(colours) if colours.is_power_of_two() && colours <= MAX_COLOURS => colours,
+        _ => {
+            let limit = format!("no power of two up to {MAX_COLOURS}");
+            out.out_of_range(at.place, "[machine]", "colours", at.value, limit, "choose 1, 2, 4 and so on");
+            1
+        }
+    }
+}
+
+fn buffer(draft: &DraftBuffer, named: &Named<'_>, colours: u32, managed: bool, out: &mut Collector) -> Option<Buffer> {
+    let subject = draft.subject.as_str();
+    if !managed {
+        out.refuse(draft.place, subject, "no component manages memory", "write memory-manager = true for one");
+    }
+    let size = draft.size.get();
+    if let Some(at) = size.filter(|at| at.value == 0 || at.value % PAGE != 0) {
+        let limit = "no whole number of pages";
+        out.out_of_range(at.place, subject, "size", format_size(at.value), limit, "round it up to 4 KiB");
+    }
+    let mut between = Vec::new();
+    for wanted in &draft.between {
+        let Some(place) = named.component(wanted, subject, out) else { continue };
+        if between.contains(&place) || named.root == Some(place) {
+            out.refuse(wanted.place, subject, "it can be between different components but the root", "name another");
+        } else {
+            between.push(place);
+        }
+    }
+    if let Some(third) = draft.between.get(2) {
+        let count = draft.between.len();
+        out.out_of_range(
+            third.place,
+            subject,
+            "the number of components that see it",
+            count,
+            "more than 2",
+            "make two",
+        );
+    }
+    let reader = draft.read_only.get().and_then(|at| {
+        let found = between
+            .iter()
+            .copied()
+            .find(|place| matches!(&named.drafts[*place].name, Given::Is(name) if name.value == at.value));
+        if found.is_none() {
+            let why = format!("{:?} is to read it only, and does not see it", at.value);
+            out.refuse(at.place, subject, why, "name one of those that it is between");
+        }
+        found
+    });
+    let mut chosen = Vec::new();
+    for colour in &draft.colours {
+        if colour.value >= u64::from(colours) {
+            let limit = format!("not one of the machine's, 0 to {}", colours - 1);
+            let remedy = "choose another, or write more colours in [machine]";
+            out.out_of_range(colour.place, subject, "colour", colour.value, limit, remedy);
+        } else if chosen.contains(&(colour.value as u32)) {
+            out.refuse(colour.place, subject, format!("colour {} is named twice", colour.value), "remove one");
+        } else {
+            chosen.push(colour.value as u32);
+        }
+    }
+    Some(Buffer {
+        name: draft.name.get()?.value.clone(),
+        bytes: size?.value,
+        between,
+        reader,
+        colours: chosen,
+        line: draft.place.line,
+    })
+}
+
+/// The pool must hold all buffers, colour by colour.
+fn pool(draft: &Draft, buffers: &[Buffer], colours: u32, managed: bool, out: &mut Collector) -> u64 {
+    let mut pages = vec![0_u64; colours as usize];
+    for buffer in buffers {
+        let all: Vec<u32> = (0..colours).collect();
+        let of = if buffer.colours.is_empty() { &all } else { &buffer.colours };
+        for colour in of {
+            pages[*colour as usize] += (buffer.bytes / PAGE).div_ceil(of.len() as u64);
+        }
+    }
+    let needed = pages.iter().max().copied().unwrap_or(0) * PAGE * u64::from(colours);
+    let Some(at) = draft.platform.pool.get() else {
+        return if managed { needed.max(DEFAULT_POOL) } else { 0 };
+    };
+    let mut complain = |limit: String, remedy: String| {
+        out.out_of_range(at.place, "[system]", "pool", format_size(at.value), limit, remedy);
+    };
+    let step = PAGE * u64::from(colours);
+    if !managed {
+        complain("of no use, since no component manages memory".into(), "write memory-manager = true for one".into());
+    } else if at.value == 0 || at.value % step != 0 {
+        complain(format!("no multiple of {}, a page of each colour", format_size(step)), "round it up".into());
+    } else if at.value > MAX_POOL {
+        complain(format!("more than {}", format_size(MAX_POOL)), "lower it".into());
+    } else if at.value < needed {
+        complain("too small for the buffers in their colours".into(), format!("raise it to {}", format_size(needed)));
+    }
+    at.value
+}
+
+fn device(draft: &DraftDevice, named: &Named<'_>, out: &mut Collector) -> Option<Device> {
+    let subject = draft.subject.as_str();
+    let component = draft.component.get().and_then(|at| {
+        let place = named.component(at, subject, out)?;
+        if named.root == Some(place) {
+            out.refuse(at.place, subject, "the root scheduler is to drive it", "name another component");
+        }
+        Some(place)
+    });
+    let kind_at = draft.kind.get()?;
+    let kind = kind_at.value.as_str();
+    let wanted: &[&str] = match kind {
+        "memory" => &["address", "size"],
+        "pci" => &["id", "bar", "size"],
+        "virtio-net" => &[],
+        other => {
+            let complaint = Complaint::UnknownName {
+                what: "kind of device",
+                name: other.chars().take(40).collect(),
+                nearest: nearest(other, ["memory", "pci", "virtio-net"]),
+                remedy: "choose one of \"virtio-net\", \"pci\", \"memory\"".into(),
+            };
+            out.add(kind_at.place, subject, complaint);
+            return None;
+        }
+    };
+    let given = [
+        ("address", draft.address.get().map(|at| at.place), "address = 0xfed00000"),
+        ("id", draft.id.get().map(|at| at.place), "id = \"1af4:1041\""),
+        ("bar", draft.bar.get().map(|at| at.place), "bar = 0"),
+        ("size", draft.size.get().map(|at| at.place), "size = \"4 KiB\""),
+    ];
+    for (key, place, example) in given {
+        match place {
+            None if wanted.contains(&key) => {
+                out.add(draft.place, subject, Complaint::MissingKey { key, example: example.into() });
+            }
+            Some(place) if !wanted.contains(&key) => {
+                out.refuse(place, subject, format!("{key} is of no use for the kind {kind:?}"), "remove it");
+            }
+            _ => {}
+        }
+    }
+    let mut size = |given: &Given<u64>, what: &str, most: u64, default: u64| {
+        let Some(at) = given.get() else { return default };
+        if at.value % PAGE != 0 || at.value > most || at.value == 0 {
+            let limit = format!("no whole number of pages up to {}", format_size(most));
+            out.out_of_range(at.place, subject, what, format_size(at.value), limit, "choose another");
+        }
+        at.value
+    };
+    let bytes = size(&draft.size, "size", LARGEST_DEVICE, 16 << 10);
+    let dma = size(&draft.dma, "dma", LARGEST_DMA, 0);
+    let kind = match kind {
+        "memory" => DeviceKind::Memory { address: address(draft, bytes, out)? },
+        "pci" => pci(draft, out)?,
+        _ => DeviceKind::Pci { vendor: 0x1af4, devices: [0x1041, 0x1000], bar: 4 },
+    };
+    Some(Device {
+        name: draft.name.get()?.value.clone(),
+        component: component?,
+        kind,
+        bytes,
+        dma,
+        line: draft.place.line,
+    })
+}
+
+/// A physical address that is neither memory nor the kernel's own.
+fn address(draft: &DraftDevice, bytes: u64, out: &mut Collector) -> Option<u64> {
+    let at = draft.address.get()?;
+    let end = at.value.saturating_add(bytes);
+    let limit = if at.value % PAGE != 0 {
+        "not the start of a page"
+    } else if at.value < MAX_MEMORY || end > 1 << 32 {
+        "not between 2 GiB and 4 GiB, where devices are"
+    } else if KERNELS.iter().any(|(start, stop)| at.value < *stop && end > *start) {
+        "the kernel's own interrupt controller"
+    } else {
+        return Some(at.value);
+    };
+    let value = format!("{:#x}", at.value);
+    out.out_of_range(at.place, &draft.subject, "address", value, limit, "choose the device's own");
+    None
+}
+
+fn pci(draft: &DraftDevice, out: &mut Collector) -> Option<DeviceKind> {
+    let bar = draft.bar.get()?;
+    if bar.value > 5 {
+        out.out_of_range(bar.place, &draft.subject, "bar", bar.value, "not between 0 and 5", "choose another");
+    }
+    let at = draft.id.get()?;
+    let number = |text: &str| if text.len() == 4 { u16::from_str_radix(text, 16).ok() } else { None };
+    let numbers = at.value.split_once(':').and_then(|(vendor, device)| Some((number(vendor)?, number(device)?)));
+    let Some((vendor, device)) = numbers else {
+        let found = format!("{:?}", at.value.chars().take(40).collect::<String>());
+        let expected = "vendor and device, four hexadecimal digits each, like \"1af4:1041\"".into();
+        out.add(at.place, &draft.subject, Complaint::Malformed { what: "id".into(), found, expected });
+        return None;
+    };
+    Some(DeviceKind::Pci { vendor, devices: [device, device], bar: bar.value as u8 })
+}
+
+/// No device has two drivers.
+fn apart(devices: &[Device], drafts: &[DraftDevice], out: &mut Collector) {
+    for (place, it) in devices.iter().enumerate() {
+        let same = devices[..place].iter().find(|other| match (other.kind, it.kind) {
+            (DeviceKind::Memory { address: a }, DeviceKind::Memory { address: b }) => {
+                a < b.saturating_add(it.bytes) && b < a.saturating_add(other.bytes)
+            }
+            (DeviceKind::Pci { vendor: a, devices: x, .. }, DeviceKind::Pci { vendor: b, devices: y, .. }) => {
+                a == b && x.iter().any(|number| y.contains(number))
+            }
+            _ => false,
+        });
+        let (Some(same), Some(draft)) = (same, drafts.iter().find(|draft| draft.place.line == it.line)) else {
+            continue;
+        };
+        let why = format!("it is the same device as {:?}", same.name);
+        out.refuse(draft.place, &draft.subject, why, "describe each device once");
+    }
+}

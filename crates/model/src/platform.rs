@@ -1,0 +1,119 @@
+//! What a system says of its components beyond calls: which may schedule, manage memory, restart others or drive
+//! devices, and which memory two of them share.
+
+use tactus_time::Duration;
+
+/// One component as another one's superior: its scheduler, or the one that restarts it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Superior {
+    /// The root scheduler, whether built in or a component of the user's.
+    #[default]
+    Root,
+    /// Another component, by its place in [`crate::System::components`].
+    Component(usize),
+}
+
+/// What a component may do beside calling the services that it was granted. Nothing by default.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rights {
+    /// It may be promoted to a scheduler, by this one.
+    pub scheduler: Option<Superior>,
+    /// Threads that a scheduler may make to begin in it, upcalls of its brands among them.
+    pub threads: usize,
+    /// Brands that it may make.
+    pub brands: usize,
+    /// Interrupt lines that it may wire brands to.
+    pub lines: Vec<u8>,
+    /// It may write to the console.
+    pub console: bool,
+    /// It may give out and map memory.
+    pub memory_manager: bool,
+    /// It may be restarted after a fault.
+    pub restart: Option<Restart>,
+}
+
+/// Who may restart a component, and how often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Restart {
+    /// Who.
+    pub by: Superior,
+    /// How often within `per`.
+    pub most: u32,
+    /// See `most`.
+    pub per: Duration,
+}
+
+/// What lies beside the components. Nothing by default.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Platform {
+    /// The component that is the root scheduler, by its place in [`crate::System::components`]; the built-in one if
+    /// there is none.
+    pub root: Option<usize>,
+    /// Colours of memory: a power of two.
+    pub colours: u32,
+    /// Memory for those who manage memory (bytes).
+    pub pool: u64,
+    /// Memory that components see together, in file order.
+    pub buffers: Vec<Buffer>,
+    /// Devices and their drivers, in file order.
+    pub devices: Vec<Device>,
+}
+
+impl Default for Platform {
+    fn default() -> Self {
+        Platform { root: None, colours: 1, pool: 0, buffers: Vec::new(), devices: Vec::new() }
+    }
+}
+
+/// Memory that one or two components see, once a component that manages memory has mapped it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Buffer {
+    /// Name, unique.
+    pub name: String,
+    /// Length in bytes, whole pages.
+    pub bytes: u64,
+    /// Who sees it: one or two components, by their places in [`crate::System::components`].
+    pub between: Vec<usize>,
+    /// Which of them may only read it.
+    pub reader: Option<usize>,
+    /// The colours of its frames; all if there are none.
+    pub colours: Vec<u32>,
+    /// Line of the system file at which it begins.
+    pub line: usize,
+}
+
+/// A device and its driver.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Device {
+    /// Name, unique.
+    pub name: String,
+    /// The driver, by its place in [`crate::System::components`].
+    pub component: usize,
+    /// What it is and where.
+    pub kind: DeviceKind,
+    /// Length of its memory that the driver sees (bytes, whole pages).
+    pub bytes: u64,
+    /// Memory for the device to read and write (bytes, whole pages).
+    pub dma: u64,
+    /// Line of the system file at which it begins.
+    pub line: usize,
+}
+
+/// How a device's memory is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceKind {
+    /// At a physical address.
+    Memory {
+        /// The address, page-aligned.
+        address: u64,
+    },
+    /// In a base address register of the first PCI device with these numbers.
+    Pci {
+        /// The vendor.
+        vendor: u16,
+        /// The device numbers that will do.
+        devices: [u16; 2],
+        /// The register, 0 to 5.
+        bar: u8,
+    },
+}
