@@ -26,7 +26,9 @@ pub fn draw(setup: &Setup, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId
                 Kind::Dispatch | Kind::GhostBegin => {
                     open.insert(row, (record.time.as_nanos(), task));
                 }
-                Kind::Preempt | Kind::Complete | Kind::GhostEnd | Kind::Removed => {
+                // What is left out at its release was never there.
+                Kind::Dropped if record.arg == 0 => {}
+                Kind::Preempt | Kind::Complete | Kind::GhostEnd | Kind::Removed | Kind::Dropped => {
                     if let Some((from, task)) = open.remove(&row) {
                         spans.entry(row).or_default().push((from, record.time.as_nanos(), task));
                     }
@@ -87,6 +89,13 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
                 Kind::GhostBegin => format!("ghost {job} ({})", in_ms(record.arg)),
                 Kind::GhostEnd => format!("ghost ends {job} ({})", in_ms(record.arg)),
                 Kind::Idle => "idle".into(),
+                Kind::Dropped => {
+                    let why = ["left out", "killed", "given up"][record.arg as usize];
+                    format!("{why} {job}")
+                }
+                Kind::ServerExhausted if record.arg == u64::MAX => format!("S{} exhausted", record.job),
+                Kind::ServerExhausted => format!("S{} exhausted until {}", record.job, in_ms(record.arg)),
+                Kind::ServerReplenish => format!("S{} gets {}", record.job, in_ms(record.arg)),
                 Kind::Notify => format!("notify core {}", record.arg),
                 other => format!("{other:?} {job}"),
             });
