@@ -14,6 +14,7 @@ pub mod effort;
 pub mod generate;
 pub mod global;
 pub mod mc2;
+pub mod mixed;
 pub mod overhead;
 pub mod partitioned;
 pub mod reservation;
