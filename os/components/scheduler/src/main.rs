@@ -5,6 +5,9 @@
 //! fails while events are pending. So each core's state has one user at a time without a lock.
 //!
 //! Each call of the policy is bracketed by an `Enter` and a `Leave` record and given one reading of the clock.
+//!
+//! The way from an event to the dispatch is the hottest of the whole system above the kernel. What is rare stands in
+//! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
 #![no_std]
 #![no_main]
 
@@ -16,7 +19,7 @@ mod state;
 mod verdict;
 
 use core::ptr::{addr_of, addr_of_mut};
-use state::{core_state, system, CoreState};
+use state::{system, CoreState, System};
 use tactus_policy::{Decision, Event, Policy};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
@@ -27,9 +30,18 @@ use tactus_rt::{calls, clock, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
+/// What is to be told to the policy beside the kernel's events: the running job is finished.
+const COMPLETED: u64 = 1 << 32;
+/// The running task can never run again.
+const REMOVED: u64 = 1 << 33;
+/// The core's first entry.
+const BEGUN: u64 = 1 << 34;
+/// What the policy is told; the rest is for the scheduler itself.
+const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIMER;
+
 /// The kernel has events for this core.
 fn upcall(core: u8) -> ! {
-    decide(core, false, SWITCH_UPCALL_DONE);
+    decide(core, 0, SWITCH_UPCALL_DONE);
     // An upcall that gave up the core is begun anew, never resumed.
     calls::give_up()
 }
@@ -45,7 +57,7 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     if !at_home {
         return [1, 0];
     }
-    decide(caller.core(), true, 0);
+    decide(caller.core(), COMPLETED, 0);
     [0; 2]
 }
 
@@ -54,6 +66,7 @@ fn region(core: u8) -> *mut Region {
 }
 
 /// Takes the events that the kernel posted. Cleared before they are taken, so that none is missed.
+#[inline(always)]
 fn take_events(region: *mut Region) -> u64 {
     // SAFETY: the core's region, shared with the kernel, which writes it only while this code does not run on the
     // core; each access is one instruction.
@@ -76,51 +89,39 @@ struct Look {
 }
 
 impl Look {
-    fn take() -> Look {
+    #[inline(always)]
+    fn take(state: &CoreState) -> Look {
         let stamp = clock::time_stamp();
-        Look { stamp, now: clock::instant(stamp) }
+        let now = if state.nanosecond_clock {
+            Instant::from_nanos(stamp.saturating_sub(state.epoch))
+        } else {
+            clock::instant(stamp)
+        };
+        Look { stamp, now }
     }
 }
 
 /// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
-fn decide(core: u8, mut completed: bool, flags: u64) {
+#[inline(always)]
+fn decide(core: u8, mut due: u64, flags: u64) {
     let region = region(core);
-    let mut removed = false;
     loop {
-        let mut events = take_events(region);
-        if events & event::START != 0 {
-            start::start(core);
-        }
-        let Some(state) = core_state(core).filter(|state| state.started || begun()) else {
-            sleep_until_start(region, flags);
+        due |= take_events(region);
+        let Some(state) = state::running(core) else {
+            begin(core, region, &mut due, flags);
             continue;
         };
-        if events & event::FAULT != 0 {
-            removed |= fault(state, region);
+        if due & event::FAULT != 0 {
+            due = fault(state, region, due);
         }
-        let mut look = Look::take();
-        while !state.ended {
-            let (event, reason) = if !state.started {
-                state.started = true;
-                (Event::Start, EntryReason::Start)
-            } else if removed {
-                removed = false;
-                (Event::Remove, EntryReason::Fault)
-            } else if completed {
-                completed = false;
-                (Event::Complete, EntryReason::Complete)
-            } else if events & event::NOTIFY != 0 {
-                events &= !event::NOTIFY;
-                (Event::Notify, EntryReason::Notify)
-            } else if events & event::TIMER != 0 && look.now >= state.time_out() {
-                // An older time-out may come when what it was for has been handled: then nothing is due.
-                events &= !event::TIMER;
-                (Event::Timer, EntryReason::Timer)
-            } else {
-                break;
-            };
+        let mut look = Look::take(state);
+        // Nearly always one event, and the timer's.
+        while due & FOR_POLICY != 0 && !state.ended {
+            let Some((event, reason, done)) = next(state, due, look) else { break };
+            due &= !done;
             look = step(state, event, reason, look);
         }
+        due &= !event::TIMER;
         if state.ended && !state.told {
             state.told = true;
             verdict::end();
@@ -128,30 +129,54 @@ fn decide(core: u8, mut completed: bool, flags: u64) {
         match dispatch(state, core, region, flags, look.now) {
             Dispatched::Taken => return,
             Dispatched::Refused => {}
-            Dispatched::Stopped => removed = true,
+            Dispatched::Stopped => due |= REMOVED,
         }
     }
 }
 
-/// Whether the run has begun.
-fn begun() -> bool {
-    clock::time_stamp() >= clock::clock().epoch
+/// What the policy is told first, and which bit of `due` that settles.
+#[inline(always)]
+fn next(state: &CoreState, due: u64, look: Look) -> Option<(Event, EntryReason, u64)> {
+    if due & (BEGUN | REMOVED | COMPLETED | event::NOTIFY) == 0 {
+        // An older time-out may come when what it was for has been handled: then nothing is due.
+        return (look.now >= state.wake).then_some((Event::Timer, EntryReason::Timer, event::TIMER));
+    }
+    Some(if due & BEGUN != 0 {
+        (Event::Start, EntryReason::Start, BEGUN)
+    } else if due & REMOVED != 0 {
+        (Event::Remove, EntryReason::Fault, REMOVED)
+    } else if due & COMPLETED != 0 {
+        (Event::Complete, EntryReason::Complete, COMPLETED)
+    } else {
+        (Event::Notify, EntryReason::Notify, event::NOTIFY)
+    })
+}
+
+/// The core has not begun: sets the scheduler up, and waits for the start of the run.
+#[cold]
+fn begin(core: u8, region: *mut Region, due: &mut u64, flags: u64) {
+    if *due & event::START != 0 {
+        start::start(core);
+    }
+    *due = 0;
+    if clock::time_stamp() < clock::clock().epoch {
+        sleep_until_start(region, flags);
+    } else {
+        state::begin(core);
+        *due = BEGUN;
+    }
 }
 
 /// One call of the policy, with one look at the clock; gives the look after it. When the run is over, marks the core as
 /// ended instead.
-#[inline(always)]
+#[inline(never)]
 fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) -> Look {
-    let system = system();
-    if look.now >= system.end {
-        state.ended = true;
-        // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
-        let refused = unsafe { addr_of!((*region(state.core)).refused).read_volatile() };
-        state.ring.end(look.now, refused);
-        return look;
+    if look.now >= state.end {
+        return end(state, look);
     }
+    let system = state.system;
     let running = state.decision.run;
-    let expiry = if reason == EntryReason::Timer { state.time_out().as_nanos() } else { 0 };
+    let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
     state.ring.record(Record {
         time: look.now,
         arg: expiry,
@@ -164,7 +189,7 @@ fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) ->
     });
     let CoreState { policy, ring, counts, .. } = state;
     let decision = system.scheduler.handle(policy, look.now, event, &mut verdict::Counting { ring, counts });
-    let after = Look::take();
+    let after = Look::take(state);
     state.ring.record(Record {
         time: after.now,
         arg: decision.timer.as_nanos(),
@@ -175,12 +200,22 @@ fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) ->
         core: CoreId(state.core),
         ticket: decision.ticket,
     });
-    state.decision = decision;
-    publish(&decision, look.stamp);
+    state.decide(decision);
+    publish(system, &decision, look.stamp);
     if !decision.notify.is_empty() {
         notify(decision.notify);
     }
     after
+}
+
+/// The run is over on this core.
+#[cold]
+fn end(state: &mut CoreState, look: Look) -> Look {
+    state.ended = true;
+    // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
+    let refused = unsafe { addr_of!((*region(state.core)).refused).read_volatile() };
+    state.ring.end(look.now, refused);
+    look
 }
 
 /// Sends an inter-core event to each of these cores.
@@ -193,9 +228,10 @@ fn notify(cores: CoreSet) {
 }
 
 /// Tells the chosen job's component what it needs to know.
-fn publish(decision: &Decision, stamp: u64) {
+#[inline(always)]
+fn publish(system: &System, decision: &Decision, stamp: u64) {
     let Some(running) = decision.run else { return };
-    let task = &system().setup.tasks[running.task.index()];
+    let task = &system.setup.tasks[running.task.index()];
     let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
     // SAFETY: the task's page, mapped writable here; its thread does not run now, since this core is in the scheduler
     // and no other core has the thread. Field by field: the whole would go through the stack.
@@ -207,9 +243,9 @@ fn publish(decision: &Decision, stamp: u64) {
     }
 }
 
-/// A component was stopped while this core ran one of its threads. Whether that thread is lost.
+/// A component was stopped while this core ran one of its threads. What is due from then on.
 #[cold]
-fn fault(state: &mut CoreState, region: *mut Region) -> bool {
+fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
     // SAFETY: as in `take_events`; written before the event was posted.
     let fault = unsafe { addr_of!((*region).fault).read_volatile() };
     let task = system().task_of(fault.thread);
@@ -223,7 +259,8 @@ fn fault(state: &mut CoreState, region: *mut Region) -> bool {
         core: CoreId(state.core),
         ticket: fault.survives as u32,
     });
-    fault.survives == 0
+    let lost = if fault.survives == 0 { REMOVED } else { 0 };
+    due & !event::FAULT | lost
 }
 
 /// What became of a dispatch.
@@ -241,9 +278,10 @@ enum Dispatched {
 fn dispatch(state: &CoreState, core: u8, region: *mut Region, flags: u64, now: Instant) -> Dispatched {
     let (thread, timeout) = if state.ended {
         (IDLE, NO_TIMEOUT)
+    } else if state.nanosecond_clock {
+        (state.thread, state.epoch.saturating_add(state.wake.as_nanos()))
     } else {
-        let thread = state.decision.run.map_or(IDLE, |r| system().thread_of(r.task));
-        (thread, clock::reading(state.time_out()))
+        (state.thread, clock::reading(state.wake))
     };
     state.ring.look(now);
     loop {

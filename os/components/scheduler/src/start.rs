@@ -1,13 +1,10 @@
 //! Set-up: core 0 makes the policy from what the image holds, before the run begins; the others wait for it.
 
-use crate::ring::Ring;
-use crate::state::{is_ready, place, CoreState, System};
-use crate::verdict::Counts;
-use alloc::vec;
-use tactus_policy::{Decision, Scheduler, Setup};
+use crate::state::{is_ready, place, System};
+use tactus_policy::{Scheduler, Setup};
 use tactus_rt::abi::layout::PLAN;
 use tactus_rt::calls;
-use tactus_rt::time::{CoreSet, Instant};
+use tactus_rt::time::Instant;
 
 /// The run ended because the scheduler could not be set up.
 const END_BAD_PLAN: u8 = 0x74;
@@ -28,24 +25,9 @@ pub fn start(core: u8) {
         calls::text("tactus: the scheduler cannot read its plan\n");
         calls::finish(END_BAD_PLAN)
     };
-    let Ok((scheduler, policy_cores)) = Scheduler::new(&setup) else {
+    let Ok((scheduler, policies)) = Scheduler::new(&setup) else {
         calls::text("tactus: the scheduler refuses its plan\n");
         calls::finish(END_BAD_PLAN)
     };
-    let tasks = setup.tasks.len();
-    let cores = policy_cores
-        .into_iter()
-        .enumerate()
-        .map(|(number, policy)| CoreState {
-            core: number as u8,
-            policy,
-            ring: Ring::new(number as u8),
-            started: false,
-            ended: false,
-            decision: Decision { run: None, timer: Instant::NEVER, notify: CoreSet::EMPTY, ticket: 0 },
-            counts: vec![Counts::default(); tasks],
-            told: false,
-        })
-        .collect();
-    place(System { scheduler, setup, end: Instant::from_nanos(info.duration) }, cores);
+    place(System { scheduler, setup, end: Instant::from_nanos(info.duration) }, policies);
 }

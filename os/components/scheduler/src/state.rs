@@ -2,13 +2,17 @@
 
 use crate::ring::Ring;
 use crate::verdict::Counts;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use tactus_policy::{CoreState as PolicyCore, Decision, Scheduler, Setup};
+use tactus_rt::abi::call::IDLE;
 use tactus_rt::abi::layout::CARDS;
 use tactus_rt::abi::shared::TaskCard;
-use tactus_rt::time::{Instant, TaskId, MAX_CORES};
+use tactus_rt::clock;
+use tactus_rt::time::{CoreSet, Instant, TaskId, MAX_CORES};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
@@ -28,6 +32,7 @@ impl System {
     }
 
     /// The thread that runs the task's jobs: threads of tasks follow those of the cores in the order of the tasks.
+    #[inline(always)]
     pub fn thread_of(&self, task: TaskId) -> u64 {
         (self.setup.cores + task.index()) as u64
     }
@@ -47,12 +52,22 @@ pub struct CoreState {
     pub policy: PolicyCore,
     /// Its trace.
     pub ring: Ring,
-    /// Whether the policy has seen the start.
-    pub started: bool,
+    /// The system.
+    pub system: &'static System,
     /// Whether the run is over here.
     pub ended: bool,
+    /// Whether the time-stamp counter counts nanoseconds.
+    pub nanosecond_clock: bool,
+    /// The time-stamp counter at the start of the run.
+    pub epoch: u64,
+    /// When the run ends.
+    pub end: Instant,
     /// The last decision.
     pub decision: Decision,
+    /// When this core must be entered next at the latest.
+    pub wake: Instant,
+    /// The thread that the last decision chose.
+    pub thread: u64,
     /// Counts for the verdict, by task.
     pub counts: Vec<Counts>,
     /// Whether the end was counted.
@@ -60,9 +75,33 @@ pub struct CoreState {
 }
 
 impl CoreState {
-    /// When this core must be entered next at the latest.
-    pub fn time_out(&self) -> Instant {
-        self.decision.timer.min(system().end)
+    /// One core at the start of the run.
+    pub fn new(core: u8, policy: PolicyCore, system: &'static System) -> CoreState {
+        let decision = Decision { run: None, timer: Instant::NEVER, notify: CoreSet::EMPTY, ticket: 0 };
+        let clock = clock::clock();
+        CoreState {
+            core,
+            policy,
+            ring: Ring::new(core),
+            system,
+            ended: false,
+            nanosecond_clock: clock.shift == 0 && clock.multiplier == 1,
+            epoch: clock.epoch,
+            end: system.end,
+            decision,
+            wake: Instant::NEVER,
+            thread: IDLE,
+            counts: vec![Counts::default(); system.setup.tasks.len()],
+            told: false,
+        }
+    }
+
+    /// Keeps a decision and what follows from it.
+    #[inline(always)]
+    pub fn decide(&mut self, decision: Decision) {
+        self.wake = decision.timer.min(self.end);
+        self.thread = decision.run.map_or(IDLE, |running| self.system.thread_of(running.task));
+        self.decision = decision;
     }
 }
 
@@ -75,15 +114,16 @@ unsafe impl<T> Sync for Shared<T> {}
 static SYSTEM: Shared<System> = Shared(UnsafeCell::new(None));
 static CORES: [Shared<CoreState>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
 static READY: AtomicBool = AtomicBool::new(false);
+/// Each core's state once its run has begun. Null before.
+static RUNNING: [AtomicPtr<CoreState>; MAX_CORES] = [const { AtomicPtr::new(null_mut()) }; MAX_CORES];
 
 /// Puts everything in its place. Once, by core 0.
-pub fn place(system: System, cores: Vec<CoreState>) {
-    // SAFETY: nobody looks before `READY`.
-    unsafe {
-        *SYSTEM.0.get() = Some(system);
-        for (place, state) in CORES.iter().zip(cores) {
-            *place.0.get() = Some(state);
-        }
+pub fn place(system: System, policies: Vec<PolicyCore>) {
+    // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
+    let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
+    for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
+        // SAFETY: as above.
+        unsafe { *place.0.get() = Some(CoreState::new(number as u8, policy, system)) };
     }
     READY.store(true, Ordering::Release);
 }
@@ -102,12 +142,27 @@ pub fn system() -> &'static System {
     }
 }
 
-/// The core's own state, if the scheduler is set up. The caller runs on that core and drops the reference before it
-/// gives the core away.
+/// The core's own state, if the scheduler is set up. The caller runs on that core, or all cores have ended, and drops
+/// the reference before the core is given away.
 pub fn core_state(core: u8) -> Option<&'static mut CoreState> {
     if !is_ready() {
         return None;
     }
     // SAFETY: one user at a time, see above.
     unsafe { (*CORES.get(core as usize)?.0.get()).as_mut() }
+}
+
+/// The core's run begins: from now on [`running`] knows it.
+pub fn begin(core: u8) {
+    if let Some(state) = core_state(core) {
+        RUNNING[core as usize].store(state, Ordering::Relaxed);
+    }
+}
+
+/// The core's own state once its run has begun. As for [`core_state`].
+#[inline(always)]
+pub fn running(core: u8) -> Option<&'static mut CoreState> {
+    let state = RUNNING[core as usize % MAX_CORES].load(Ordering::Relaxed);
+    // SAFETY: null, or stored by `begin` on this core; one user at a time, see above.
+    unsafe { state.as_mut() }
 }
