@@ -9,6 +9,7 @@
 #![allow(mixed_script_confusables, confusable_idents)]
 
 pub mod arrivals;
+pub mod blocking;
 pub mod check;
 pub mod effort;
 pub mod generate;

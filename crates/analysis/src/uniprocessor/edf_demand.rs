@@ -65,7 +65,7 @@ pub fn schedulable(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withh
 }
 
 /// How many jobs have arrival, or release at the latest, and deadline in a window of length t.
-fn jobs_due(τ: &Sporadic, t: i128) -> i128 {
+pub(crate) fn jobs_due(τ: &Sporadic, t: i128) -> i128 {
     (1 + (t + τ.j() - τ.d()).div_euclid(τ.t())).max(0)
 }
 

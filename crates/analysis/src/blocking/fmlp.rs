@@ -1,0 +1,70 @@
+//! FIFO spin locks, all requests of a job together: short resources of the FMLP, holistic bound.
+//!
+//! Block, Leontyev, Brandenburg and Anderson, "A flexible real-time locking protocol for multiprocessors", RTCSA 2007
+//! (FMLP, short resources: non-preemptible FIFO spinning); bound after Brandenburg, "Scheduling and locking in
+//! multiprocessor real-time operating systems", PhD thesis, UNC 2011, section 5.4 (holistic blocking analysis). Where
+//! [`super::msrp`] lets every request meet the longest section of every core, here the requests of one job to r meet, from a
+//! core k, at most as many sections as were requested, and at most those that k's jobs issue while the job is pending:
+//!
+//! ```text
+//! spinᵢ = Σ_r Σ_{k ≠ P} the countᵢ(r) longest of { countₓ(r)·⌈(Rᵢ + Rₓ)/Tₓ⌉ sections of each x on k }
+//! ```
+//!
+//! Responses depend on each other and are iterated upwards from C until none grows. Sufficient, never worse than MSRP
+//! where both bounds exist within the periods.
+
+use super::{msrp, responses_with, Sharing};
+use crate::effort::Effort;
+use crate::task::{ceil_div, to_duration, Sporadic};
+use tactus_time::Duration;
+
+/// The response-time bound of every task on its core; none for any where the iteration does not end within T (a job
+/// then has more than one predecessor pending) or the effort does not do.
+pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
+    let none = vec![None; tasks.len()];
+    let mut now: Vec<Duration> = tasks.iter().map(|s| s.task.execution).collect();
+    loop {
+        if !effort.spend(tasks.len() * tasks.len()) {
+            return none;
+        }
+        let inflated: Vec<Sporadic> = (0..tasks.len()).map(|i| inflate(tasks, i, &now)).collect();
+        let next = responses_with(tasks, &inflated, |i| msrp::blocking(tasks, i), effort);
+        let within = next.iter().zip(tasks).all(|(r, s)| r.is_some_and(|r| r <= s.task.period));
+        if !within {
+            return none;
+        }
+        let next: Vec<Duration> = next.into_iter().flatten().zip(&now).map(|(r, now)| r.max(*now)).collect();
+        if next == now {
+            return now.into_iter().map(Some).collect();
+        }
+        now = next;
+    }
+}
+
+/// The task with spinᵢ on top of its execution time, at most what MSRP puts there.
+fn inflate(tasks: &[Sharing], i: usize, responses: &[Duration]) -> Sporadic {
+    let own = &tasks[i];
+    let mut cores: Vec<usize> = tasks.iter().map(|s| s.core).filter(|c| *c != own.core).collect();
+    cores.sort_unstable();
+    cores.dedup();
+    let ns = |d: Duration| i128::from(d.as_nanos());
+    let mut spin = 0;
+    for r in &own.requests {
+        for core in &cores {
+            // (length, how many) of that core while the job is pending, the longest first.
+            let mut sections: Vec<(i128, i128)> = Vec::new();
+            for (x, s) in tasks.iter().enumerate().filter(|(_, s)| s.core == *core) {
+                let jobs = ceil_div(ns(responses[i]) + ns(responses[x]) + s.task.j(), s.task.t());
+                sections.extend(s.on(r.resource).map(|q| (ns(q.length), i128::from(q.count) * jobs)));
+            }
+            sections.sort_unstable_by(|a, b| b.cmp(a));
+            let mut left = i128::from(r.count);
+            for (length, many) in sections {
+                spin += length * many.min(left);
+                left -= many.min(left);
+            }
+        }
+    }
+    let execution = own.task.execution.checked_add(to_duration(spin)).unwrap_or(Duration::MAX);
+    Sporadic { execution, ..own.task }
+}

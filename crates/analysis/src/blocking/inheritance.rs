@@ -1,0 +1,34 @@
+//! The priority inheritance protocol on one core.
+//!
+//! Sha, Rajkumar and Lehoczky, "Priority inheritance protocols: an approach to real-time synchronization", IEEE TC 39(9),
+//! 1990, theorem 6: a job is blocked at most once by each less urgent job and at most once for each resource, in either
+//! case by a section on a resource that somebody as urgent as the job uses:
+//!
+//! ```text
+//! Bᵢ = min( Σ_{k less urgent} max_{r reaching i} lengthₖ(r),  Σ_{r reaching i} max_{k less urgent} lengthₖ(r) )
+//! ```
+//!
+//! Sufficient: the longest sections need not meet in one schedule.
+
+use super::{below, ceiling_reaches, responses_with, Sharing};
+use crate::effort::Effort;
+use tactus_time::Duration;
+
+/// Bᵢ.
+pub fn blocking(tasks: &[Sharing], i: usize) -> Duration {
+    let reaching = |s: &Sharing| -> Vec<(usize, Duration)> {
+        let own = s.requests.iter().filter(|r| r.count > 0 && ceiling_reaches(tasks, i, r.resource));
+        own.map(|r| (r.resource, r.length)).collect()
+    };
+    let by_task: Duration = below(tasks, i).filter_map(|s| reaching(s).into_iter().map(|r| r.1).max()).sum();
+    let mut all: Vec<(usize, Duration)> = below(tasks, i).flat_map(reaching).collect();
+    all.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
+    all.dedup_by_key(|r| r.0);
+    by_task.min(all.into_iter().map(|r| r.1).sum())
+}
+
+/// The response-time bound of every task on its core.
+pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
+    let own: Vec<_> = tasks.iter().map(|s| s.task).collect();
+    responses_with(tasks, &own, |i| blocking(tasks, i), effort)
+}
