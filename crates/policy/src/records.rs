@@ -21,20 +21,6 @@ impl Recorder<'_> {
     pub(crate) fn server(&mut self, kind: Kind, server: u16, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
     }
-    /// A record that concerns a server's budget on this core.
-    #[inline]
-    pub(crate) fn server(&mut self, kind: Kind, server: u16, arg: u64) {
-        self.sink.record(Record {
-            time: self.now,
-            arg,
-            job: u32::from(server),
-            task: None,
-            kind,
-            level: 0,
-            core: self.core,
-            ticket: 0,
-        });
-    }
     /// A record that concerns the core alone.
     #[inline]
     pub(crate) fn core(&mut self, kind: Kind, arg: u64) {
