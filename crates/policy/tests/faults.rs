@@ -2,7 +2,11 @@
 
 mod common;
 
-use common::{invariants, run_with, systems::any_policy, Entry, Faults};
+use common::{
+    invariants, run_with,
+    systems::{any_policy, anything},
+    Entry, Faults,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tactus_policy::{Event, Kind, Policy, Scheduler, Setup};
@@ -43,7 +47,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn late_entries_and_events_without_cause_break_nothing(setup in any_policy(3, 3), seed in any::<u64>()) {
+    fn late_entries_and_events_without_cause_break_nothing(setup in anything(3, 3), seed in any::<u64>()) {
         // Later than several periods at times.
         let entries = shaken(&setup, seed, 40, 400, &HARMLESS);
         invariants::check(&setup, &entries);
@@ -54,7 +58,7 @@ proptest! {
 
     #[test]
     fn tasks_that_are_removed_never_come_back_and_take_nobody_with_them(
-        setup in any_policy(6, 3), seed in any::<u64>(),
+        setup in anything(6, 3), seed in any::<u64>(),
     ) {
         let events = [Event::Timer, Event::Timer, Event::Notify, Event::Timer, Event::Notify, Event::Remove];
         let entries = shaken(&setup, seed, 12, 400, &events);
@@ -102,13 +106,22 @@ proptest! {
 
     #[test]
     fn times_near_the_end_of_time_overflow_nowhere(
-        mut setup in any_policy(3, 3), factor in 52u32..58, offset in any::<u64>(), leaps in prop::collection::vec(0u64..1 << 62, 1..40),
+        mut setup in anything(3, 3), factor in 52u32..58, offset in any::<u64>(), leaps in prop::collection::vec(0u64..1 << 62, 1..40),
     ) {
         for (n, task) in setup.tasks.iter_mut().enumerate() {
             task.period = task.period * (1 << factor);
             task.offset = Duration::from_nanos(offset >> (n % 7));
             task.deadline = Duration::from_nanos(u64::MAX >> (n % 3));
             task.budget = Duration::from_nanos(u64::MAX >> (n % 5 * 13));
+        }
+        if let Kind::Servers(tree) = &mut setup.kind {
+            for server in &mut tree.servers {
+                if let Some(supply) = &mut server.supply {
+                    supply.period = supply.period * (1 << factor);
+                    supply.budget = Duration::from_nanos(supply.period.as_nanos() >> (offset % 5));
+                }
+                server.quantum = Duration::from_nanos((u64::MAX >> (offset % 9)).max(1));
+            }
         }
         if let Kind::Mc2(mc2) = &mut setup.kind {
             for table in mc2.tables.iter_mut().filter(|table| !table.slots.is_empty()) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::systems::any_policy;
+use common::systems::anything;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -20,7 +20,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 fn no_decision_takes_or_gives_back_memory() {
     let mut runner = TestRunner::deterministic();
     for _ in 0..150 {
-        let setup = any_policy(5, 3).new_tree(&mut runner).expect("systems can be made").current();
+        let setup = anything(5, 3).new_tree(&mut runner).expect("systems can be made").current();
         let (scheduler, mut cores) = Scheduler::new(&setup).expect("the set-up is good");
         let region = Region::new(ALLOCATOR);
         for n in 0..4_000_u64 {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{systems::any_policy, Kept};
+use common::{systems::anything, Kept};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -89,7 +89,7 @@ fn concurrent_calls_equal_the_same_calls_in_the_order_of_their_tickets() {
     let mut runner = TestRunner::deterministic();
     let mut shared = 0;
     for _ in 0..20 {
-        let setup = any_policy(20, 5).new_tree(&mut runner).expect("systems can be made").current();
+        let setup = anything(20, 5).new_tree(&mut runner).expect("systems can be made").current();
         shared += threads_give_what_their_tickets_say(&setup);
     }
     assert!(shared > 1_000, "only {shared} calls touched anything shared: nothing was tried");

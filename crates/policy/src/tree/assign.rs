@@ -11,24 +11,23 @@ use tactus_time::{CoreId, CoreSet, Instant};
 impl Domain {
     /// Plans what every core of the domain should run. `unfinished`: the job that `me` could go on with.
     pub(super) fn assign(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
-        for core in 0..self.slots.len() {
-            self.walk(core, me, now);
-        }
-        if self.shared.is_empty() {
-            self.take(me);
-        } else {
-            loop {
-                self.settle(me, now, unfinished);
-                if !self.wake_for_waiting(me, now) {
-                    break;
-                }
-                for core in 0..self.slots.len() {
-                    self.walk(core, me, now);
-                }
+        loop {
+            self.slots[me].ghosts.clear();
+            for core in 0..self.slots.len() {
+                self.walk(core, me, now);
             }
-        }
-        while let Some(vp) = self.aside.pop() {
-            self.show(vp, now);
+            if self.shared.is_empty() {
+                self.take(me);
+            } else {
+                self.settle(me, now, unfinished);
+            }
+            let again = self.wake_for_waiting(me, now);
+            while let Some(vp) = self.aside.pop() {
+                self.show(vp, now);
+            }
+            if !again {
+                break;
+            }
         }
     }
 

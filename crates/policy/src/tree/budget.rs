@@ -132,7 +132,7 @@ impl Budget {
                 if !self.flag || now < self.at {
                     return None;
                 }
-                self.postpone();
+                self.postpone(now);
                 self.flag = false;
                 Some(self.full)
             }
@@ -156,14 +156,19 @@ impl Budget {
         }
     }
 
-    /// A debt is paid by the budgets that follow, each one period later.
-    fn postpone(&mut self) {
+    /// A debt is paid by the budgets that follow, each one period later. A server that was kept waiting beyond its deadline
+    /// does not catch up on what it missed, or it would disturb others then.
+    fn postpone(&mut self, now: Instant) {
         // One step, where a debt of many budgets would take many.
         let full = signed(self.full).max(1);
         let steps = (-self.left).max(0) / full + 1;
         self.left = self.left.saturating_add(full.saturating_mul(steps));
         let steps = Duration::from_nanos(self.period.as_nanos().saturating_mul(steps as u64));
         self.at = self.at.saturating_add(steps);
+        if self.at <= now {
+            self.at = now.saturating_add(self.period);
+            self.left = signed(self.full);
+        }
     }
 
     /// Work has run under this budget for the last `ran` up to `now`. Whether the budget came to an end.
@@ -207,7 +212,7 @@ impl Budget {
                 if hard && now < self.at {
                     self.flag = true;
                 } else {
-                    self.postpone();
+                    self.postpone(now);
                 }
                 true
             }
@@ -292,20 +297,6 @@ impl Budget {
             self.chunks.delay_first(head.at.saturating_add(self.used));
         }
     }
-
-    /// What all replenishments to come bring together, and what is left: never more than the full budget.
-    #[cfg(test)]
-    pub(crate) fn total(&self) -> Duration {
-        let chunks = self.chunks.sum();
-        match self.kind {
-            Supplier::Sporadic => chunks,
-            Supplier::PosixSporadic => {
-                let left = Duration::from_nanos(u64::try_from(self.left).unwrap_or(0));
-                chunks.checked_add(left).and_then(|sum| sum.checked_add(self.used)).unwrap_or(Duration::MAX)
-            }
-            _ => Duration::from_nanos(u64::try_from(self.left).unwrap_or(0)),
-        }
-    }
 }
 
 /// What becomes of a budget that is the most urgent and has no work.
@@ -321,4 +312,113 @@ pub(crate) enum Hollow {
 
 fn signed(length: Duration) -> i64 {
     i64::try_from(length.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+    fn at(n: u64) -> Instant {
+        Instant::ZERO + ms(n)
+    }
+
+    /// The replenishment list of VCPU1 (20 of 50) in Figure 4 of West, Li and Missimer, row by row.
+    #[test]
+    fn the_list_of_vcpu1_is_that_of_figure_4() {
+        let mut budget = Budget::new(&Supply { kind: Supplier::Sporadic, budget: ms(20), period: ms(50) });
+        let rows = |budget: &Budget| -> alloc::vec::Vec<(u64, u64)> {
+            let chunks = budget.chunks.iter();
+            chunks.map(|c| (c.amount.as_nanos() / 1_000_000, c.at.as_nanos() / 1_000_000)).collect()
+        };
+        budget.wake(at(0));
+        assert_eq!(rows(&budget), [(20, 0)]);
+        budget.charge(at(1), ms(1));
+        budget.charge(at(28), ms(17));
+        budget.block(at(28));
+        assert_eq!(rows(&budget), [(2, 0), (18, 50)]);
+        budget.wake(at(40));
+        assert_eq!(rows(&budget), [(2, 40), (18, 50)]);
+        budget.charge(at(41), ms(1));
+        budget.charge(at(52), ms(1));
+        assert_eq!(rows(&budget), [(18, 50), (2, 90)]);
+        budget.charge(at(68), ms(16));
+        budget.block(at(68));
+        assert_eq!(rows(&budget), [(2, 50), (2, 90), (16, 100)]);
+        budget.wake(at(80));
+        assert_eq!(rows(&budget), [(2, 80), (2, 90), (16, 100)]);
+        budget.charge(at(81), ms(1));
+        budget.charge(at(92), ms(1));
+        assert_eq!(rows(&budget), [(2, 90), (16, 100), (2, 130)]);
+        budget.charge(at(94), ms(2));
+        assert_eq!(rows(&budget), [(16, 100), (2, 130), (2, 140)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Invariant I1: whatever happens, and however full the list, what is left and what is to come are the budget.
+        #[test]
+        fn what_is_left_and_what_is_to_come_are_the_whole_budget(
+            budget in 1u64..200, longer in 0u64..400, steps in prop::collection::vec((0u8..4, 1u64..9), 1..400),
+        ) {
+            let time = Duration::from_nanos;
+            let (full, period) = (time(budget), time(budget + longer));
+            let mut budget = Budget::new(&Supply { kind: Supplier::Sporadic, budget: full, period });
+            let (mut now, mut awake) = (Instant::ZERO, false);
+            for (what, length) in steps {
+                match what {
+                    0 if awake => budget.block(now),
+                    0 => budget.wake(now),
+                    // Runs for as long as it may, and now and then is stopped a little late.
+                    1 | 2 if awake && budget.eligible(now) => {
+                        let ran = time(length).min(budget.left(now)).checked_add(time(u64::from(what == 2))).unwrap_or_default();
+                        now += ran;
+                        budget.charge(now, ran);
+                    }
+                    _ => now += time(length),
+                }
+                awake ^= what == 0;
+                let sum = budget.chunks.iter().fold(Duration::ZERO, |sum, chunk| sum + chunk.amount);
+                prop_assert_eq!(sum, full);
+                let times: alloc::vec::Vec<Instant> = budget.chunks.iter().map(|chunk| chunk.at).collect();
+                prop_assert!(times.is_sorted(), "{:?}", times);
+                prop_assert!(times.len() <= super::super::MAX_CHUNKS);
+            }
+        }
+
+        /// Whatever the kind: work that runs for as long as it may never has more than the budget at once.
+        #[test]
+        fn nobody_may_run_for_longer_than_the_budget(
+            kind in 0usize..8, budget in 1u64..50, longer in 0u64..100, steps in prop::collection::vec((0u8..3, 1u64..40), 1..200),
+        ) {
+            let kind = [
+                Supplier::Periodic, Supplier::Polling, Supplier::Deferrable, Supplier::Sporadic, Supplier::PosixSporadic,
+                Supplier::ConstantBandwidth { hard: false }, Supplier::ConstantBandwidth { hard: true },
+                Supplier::PriorityInheriting,
+            ][kind];
+            let time = Duration::from_nanos;
+            let full = time(budget);
+            let mut budget = Budget::new(&Supply { kind, budget: full, period: time(budget + longer) });
+            let (mut now, mut awake) = (Instant::ZERO, false);
+            for (what, length) in steps {
+                budget.refresh(now, awake);
+                prop_assert!(budget.left(now) <= full);
+                match what {
+                    0 if awake => budget.block(now),
+                    0 => budget.wake(now),
+                    1 if awake => {
+                        let ran = time(length).min(budget.left(now));
+                        now += ran;
+                        budget.charge(now, ran);
+                    }
+                    _ => now += time(length),
+                }
+                awake ^= what == 0;
+            }
+        }
+    }
 }

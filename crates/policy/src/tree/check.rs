@@ -22,6 +22,9 @@ pub(super) fn check(setup: &Setup, tree: &Tree) -> Result<(), SetupError> {
     for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
         let id = TaskId(n as u16);
         let server = tree.servers.get(usize::from(place.server)).ok_or(SetupError::TaskServer(id))?;
+        if let Some(core) = task.core.filter(|core| core.index() >= setup.cores) {
+            return Err(SetupError::CoreOutOfRange(id, core));
+        }
         if queue_of(server, task.core).is_none() {
             return Err(SetupError::TaskQueue(id));
         }

@@ -96,8 +96,8 @@ impl Chunks {
     }
 
     #[cfg(test)]
-    pub(crate) fn sum(&self) -> Duration {
-        self.list.iter().fold(Duration::ZERO, |all, chunk| sum(all, chunk.amount))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Chunk> {
+        self.list.iter()
     }
 }
 

@@ -211,6 +211,8 @@ impl Domain {
         let goes_on = match event {
             Event::Complete => {
                 task.complete(records);
+                // The next one finds nothing left of this period's budget.
+                task.exhaust(records);
                 false
             }
             Event::Remove => {

@@ -194,13 +194,11 @@ impl Work {
         self.end();
     }
 
-    /// Says so if the job has used up the period's budget. Whether it has.
-    pub(crate) fn exhaust(&mut self, records: &mut Recorder) -> bool {
-        let used_up = self.overrun == Overrun::Stop && self.left.is_zero();
-        if used_up {
+    /// Says so if there is a job, and the period's budget is used up.
+    pub(crate) fn exhaust(&mut self, records: &mut Recorder) {
+        if self.pending > 0 && !self.ready() {
             records.job(Kind::Exhausted, self.name, self.job, self.next.as_nanos());
         }
-        used_up
     }
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {

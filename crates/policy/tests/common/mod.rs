@@ -5,6 +5,7 @@
 pub mod draw;
 pub mod invariants;
 pub mod systems;
+pub mod trees;
 
 use std::collections::HashMap;
 use tactus_policy::{Decision, Event, Policy, Running, Scheduler, Setup};

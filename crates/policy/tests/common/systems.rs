@@ -45,6 +45,11 @@ pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
         })
 }
 
+/// The same, and trees of servers.
+pub fn anything(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
+    prop_oneof![3 => any_policy(shortest, slot), 2 => super::trees::trees(shortest)]
+}
+
 fn table(core: usize, tasks: &[Task], slot: u64) -> Table {
     let mut at = Duration::ZERO;
     let mut slots = Vec::new();

@@ -1,0 +1,39 @@
+//! Random trees of servers: whatever they are, budgets are kept, no core idles beside a job that it could run, and no job
+//! waits while a less urgent one of its queue runs.
+
+mod common;
+
+use common::{run, trees};
+use proptest::prelude::*;
+use tactus_policy::Setup;
+use tactus_time::{Duration, Instant, TaskId};
+
+const END: u64 = 150;
+
+fn check(setup: &Setup) {
+    let demand = |task: TaskId, job: u32| {
+        let most = setup.tasks[task.index()].budget.as_nanos() + u64::from(task.0 % 3);
+        Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most.max(1))
+    };
+    let entries = run(setup, &demand, Instant::from_nanos(END));
+    trees::check(setup, &entries, END);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn budgets_are_kept_and_the_most_urgent_jobs_run_in_random_trees(setup in trees::trees(20)) {
+        check(&setup);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    #[ignore = "takes minutes: evidence, not a daily test"]
+    fn budgets_are_kept_in_ten_thousand_random_trees(setup in trees::trees(20)) {
+        check(&setup);
+    }
+}
