@@ -4,6 +4,7 @@
 //! `pub fn study(&Arguments) -> Result<Outcome, Failure>`; name it in a `mod` line, as a variant of [`Study`] with its
 //! words of help, and in [`study`]. Nothing else knows the list.
 
+mod interrupts;
 mod progress;
 mod schedulability;
 
@@ -23,6 +24,13 @@ pub enum Study {
     /// Work out some chunks of a study and keep them in a folder, as the workers of a distributed engine do
     #[command(after_help = "Example:\n  ./tactus study chunk studies/quick.toml 0 1 2 --out out/study/quick")]
     Chunk(schedulability::ChunkArguments),
+    /// Send packets faster than they can be handled, under four ways to schedule interrupts
+    ///
+    /// Boots a system of driver, protocol and three tasks on the kernel at many packet rates, and tells what the tasks got
+    /// done: the interrupt study of Parmer and West (2013). See docs/study-interrupts.md. Takes minutes. Leaves figures
+    /// (JSON) and plots (SVG) in out/study/interrupts/. The same file gives the same figures.
+    #[command(after_help = "Examples:\n  ./tactus study interrupts\n  ./tactus study interrupts --sweep equal")]
+    Interrupts(interrupts::Arguments),
 }
 
 /// Does the study that is asked for.
@@ -30,5 +38,6 @@ pub fn study(study: &Study) -> Result<Outcome, Failure> {
     match study {
         Study::Schedulability(arguments) => schedulability::study(arguments),
         Study::Chunk(arguments) => schedulability::chunk(arguments),
+        Study::Interrupts(arguments) => interrupts::study(arguments),
     }
 }

@@ -1,0 +1,159 @@
+//! One run of the study: the system as text, its image, the machine, and the counts in its memory.
+
+use super::spec::{Point, Spec};
+use crate::failure::Failure;
+use crate::machine::build::{build, Programs, Unit};
+use crate::machine::emulator::{Board, Boot, Medium};
+use crate::machine::toolchain::Toolchain;
+use crate::machine::watch::{self, Watch};
+use crate::place;
+use crate::progress::Wait;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration as Real;
+use tactus_image::{Promise, Request};
+use tactus_model::System;
+use tactus_packets::counts::{add_from, Totals, ALL, BINS};
+use tactus_packets::{Parameters, Setup};
+
+/// How long a run may take in real time: it shows no progress.
+const PATIENCE: Real = Real::from_secs(120);
+/// The end of a whole run.
+const WHOLE_RUN: u32 = 0x10;
+const PAGE: usize = 4096;
+/// Where the event timer's registers are on a PC.
+const TIMER: u64 = 0xfed0_0000;
+
+/// The components of the system, in order: name, program, further lines of the system file.
+fn components(setup: Setup, line: u64) -> [(&'static str, &'static str, String); 6] {
+    let queues = if setup.brand_for_each() { 2 } else { 1 };
+    [
+        ("scheduler", "net-scheduler", String::new()),
+        (
+            "driver",
+            "net-driver",
+            format!(
+                "provides = [\"take\", \"attach\", \"start\"]\nthreads = 1\nbrands = {}\nlines = [{line}]",
+                queues + 1
+            ),
+        ),
+        (
+            "protocol",
+            "net-protocol",
+            format!(
+                "provides = [\"first\", \"second\"]\nthreads = {queues}\n\
+                 uses = {{ take = \"driver.take\", attach = \"driver.attach\", start = \"driver.start\" }}"
+            ),
+        ),
+        ("task-1", "net-task", "uses = { receive = \"protocol.first\" }".into()),
+        ("task-2", "net-task", "uses = { receive = \"protocol.second\" }".into()),
+        ("background", "net-background", String::new()),
+    ]
+}
+
+/// The system file. Its tasks are in the order that the study's scheduler knows.
+fn system_text(setup: Setup, parameters: &Parameters) -> String {
+    let mut text = format!(
+        "[system]\nname = \"interrupts-{}\"\ncores = 1\nduration = \"{} ns\"\nmemory = \"64 MiB\"\n\
+         root = \"scheduler\"\n[machine]\ninstruction = \"1 ns\"\noverheads = false\n\
+         [policy]\nkind = \"partitioned-rm\"\n",
+        setup.letter(),
+        parameters.duration
+    );
+    for (name, _, more) in components(setup, parameters.line) {
+        text += &format!("[[component]]\nname = \"{name}\"\ncrate = \"os/components/net\"\n{more}\n");
+    }
+    for task in ["protocol", "task-1", "task-2", "background"] {
+        text += &format!(
+            "[[task]]\nname = \"{task}\"\ncomponent = \"{task}\"\ncore = 0\nperiod = \"1 s\"\nexecution = \"1 ms\"\n"
+        );
+    }
+    text += &format!(
+        "[[device]]\nname = \"source\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = {TIMER:#x}\nsize = \"4 KiB\"\n"
+    );
+    text
+}
+
+/// Kernel and components, compiled.
+pub struct Guest {
+    programs: Programs,
+    root: PathBuf,
+}
+
+impl Guest {
+    /// Compiles them.
+    pub fn build() -> Result<Guest, Failure> {
+        let wait = Wait::new("build", "kernel and the study's components");
+        let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload", "tactus-net"].map(str::to_string);
+        let toolchain = Toolchain::find().map_err(machine)?;
+        let root = place::root()?;
+        let built = build(&toolchain, &root, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine);
+        wait.end();
+        Ok(Guest { programs: built?, root })
+    }
+
+    fn program(&self, name: &str) -> Result<PathBuf, Failure> {
+        self.programs.get(name).cloned().ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))
+    }
+
+    /// Runs one point. Files of the run lie in `folder`, and go away again but for what the machine said.
+    pub fn run(&self, spec: &Spec, point: &Point, folder: &Path) -> Result<Totals, Failure> {
+        let parameters = spec.parameters(point);
+        let text = system_text(point.setup, &parameters);
+        let system = System::parse_toml(&text, &self.root.join("interrupts.toml")).map_err(machine)?;
+        let read = |name: &str| {
+            let path = self.program(name)?;
+            fs::read(&path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))
+        };
+        let programs: Vec<_> =
+            components(point.setup, parameters.line).iter().map(|it| read(it.1)).collect::<Result<_, _>>()?;
+        let plan: Vec<u8> = parameters.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+        let image = tactus_image::build(&Request {
+            system: &system,
+            plan: &plan,
+            promises: &vec![Promise::None; system.tasks.len()],
+            scheduler: &read("tactus-scheduler")?,
+            workload: &read("tactus-workload")?,
+            components: &programs,
+        })
+        .map_err(machine)?;
+
+        fs::create_dir_all(folder).map_err(|error| Failure::Machine(format!("{}: {error}", folder.display())))?;
+        let file = |name: &str| folder.join(name);
+        fs::write(file("system.img"), &image.bytes).map_err(machine)?;
+        let boot = Boot {
+            from: Medium::Direct { kernel: self.program("tactus-kernel")?, image: file("system.img") },
+            cores: 1,
+            memory: system.memory.max(image.facts.memory_needed),
+            shift: 0,
+            memory_file: file("memory.img"),
+            serial: file("run.log"),
+            board: Board::Q35,
+            devices: Vec::new(),
+        };
+        let watch =
+            Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
+        let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
+        let memory = fs::read(&boot.memory_file).map_err(machine);
+        // As large as the machine's memory.
+        let _ = fs::remove_file(&boot.memory_file);
+        let (ended, memory) = (ended?, memory?);
+        if ended.code != WHOLE_RUN {
+            let said = fs::read(&boot.serial).unwrap_or_default();
+            let words = watch::tail(&String::from_utf8_lossy(&said), 20);
+            return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
+        }
+        let mut totals = [[0; BINS]; ALL];
+        let found = (0..memory.len()).step_by(PAGE).filter(|&page| add_from(&memory[page..], &mut totals)).count();
+        if found == 0 {
+            return Err(Failure::Machine("the machine's memory holds no counts".into()));
+        }
+        Ok(totals)
+    }
+}
+
+/// Something that the person cannot mend.
+fn machine(error: impl Display) -> Failure {
+    Failure::Machine(error.to_string())
+}
