@@ -125,14 +125,14 @@ const CROSS: (&[u64], &[(usize, u64)]) = (&[50, 5, 20], &[(0, 10), (1, 60)]);
 const THREE: (&[u64], &[(usize, u64)]) = (&[50, 40, 30, 20], &[(0, 10), (1, 60), (2, 5)]);
 
 /// The models with two threads.
-fn two<D: Directory + 'static>() {
-    holds(&format!("{}, two go down", D::NAME), None, settles::<D>(DOWN.0, DOWN.1));
-    holds(&format!("{}, one down, one up", D::NAME), None, settles::<D>(CROSS.0, CROSS.1));
+fn two<D: Directory + 'static>(preemptions: Option<usize>) {
+    holds(&format!("{}, two go down", D::NAME), preemptions, settles::<D>(DOWN.0, DOWN.1));
+    holds(&format!("{}, one down, one up", D::NAME), preemptions, settles::<D>(CROSS.0, CROSS.1));
 }
 
-/// These and the one with three threads, cut off where it would take too long.
+/// These, and the one with three threads, cut off where it would take too long.
 fn all<D: Directory + 'static>(preemptions: Option<usize>) {
-    two::<D>();
+    two::<D>(None);
     holds(&format!("{}, three change", D::NAME), preemptions, settles::<D>(THREE.0, THREE.1));
 }
 
@@ -159,7 +159,8 @@ fn cpudl() {
 
 #[test]
 fn fast_heap() {
-    all::<FastHeap>(Some(2));
+    two::<FastHeap>(Some(3));
+    holds("fast heap, three change", Some(2), settles::<FastHeap>(THREE.0, THREE.1));
     holds("fast heap, found while it changes", None, is_found::<FastHeap>(70, 90));
     fails("fast heap without barriers", settles::<FastHeap<{ planted::MISSING_BARRIER }>>(DOWN.0, DOWN.1));
     fails("fast heap with a stale index", settles::<FastHeap<{ planted::STALE_INDEX }>>(DOWN.0, DOWN.1));
@@ -174,7 +175,7 @@ fn skip_list() {
 #[test]
 fn flat_combining() {
     // With three, two that wait can pass the turn to one another for ever; shuttle takes those.
-    two::<FlatCombining>();
+    two::<FlatCombining>(None);
     fails("flat combining, lost wake-up", settles::<FlatCombining<{ planted::LOST_WAKE_UP }>>(DOWN.0, DOWN.1));
 }
 
@@ -186,7 +187,8 @@ fn delegation() {
 
 #[test]
 fn tournament() {
-    all::<Tournament>(Some(2));
+    two::<Tournament>(Some(3));
+    holds("tournament, three change", Some(2), settles::<Tournament>(THREE.0, THREE.1));
     fails("tournament, one refresh", settles::<Tournament<{ planted::ONE_REFRESH }>>(CROSS.0, CROSS.1));
 }
 
@@ -230,6 +232,31 @@ fn overload() {
         overload.check(Cores::only(1)).unwrap();
         assert_eq!(overload.cores(), Cores::only(1));
     });
+}
+
+#[test]
+#[ignore = "takes minutes to hours"]
+fn fast_heap_to_the_end() {
+    two::<FastHeap>(None);
+}
+
+#[test]
+#[ignore = "takes minutes to hours"]
+fn tournament_to_the_end() {
+    two::<Tournament>(None);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn three_threads_to_the_end() {
+    fn three<D: Directory + 'static>() {
+        holds(&format!("{}, three change", D::NAME), None, settles::<D>(THREE.0, THREE.1));
+    }
+    three::<Cpupri>();
+    three::<Marks>();
+    three::<Delegation>();
+    three::<Cpudl>();
+    three::<SkipList>();
 }
 
 /// The tokens are made twice for one core here, which is what it takes to get round the types.

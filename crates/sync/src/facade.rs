@@ -12,10 +12,9 @@
 //! | `wmb`, `rmb`, `mb` | [`barrier`], a full barrier in all three places |
 
 #[cfg(loom)]
-pub use loom::{
-    hint::spin_loop,
-    sync::atomic::{fence, AtomicBool, AtomicU32, AtomicU64, Ordering},
-};
+pub use crate::turns::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+#[cfg(loom)]
+pub use loom::{hint::spin_loop, sync::atomic::fence};
 
 #[cfg(loom)]
 pub(crate) use loom::cell::{MutPtr, UnsafeCell};

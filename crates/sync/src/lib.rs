@@ -81,6 +81,8 @@ mod lock;
 mod order;
 #[cfg(target_arch = "x86_64")]
 pub mod stamp;
+#[cfg(loom)]
+mod turns;
 
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use order::{Order, Rank, Unlocked};

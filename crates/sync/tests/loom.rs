@@ -27,6 +27,31 @@ fn two_cores_exclude_each_other_and_lose_no_unlock() {
             thread::spawn(move || {
                 let mut order = Order::unlocked();
                 *lock.lock(&mut order) += 1;
+            })
+        };
+        let mut order = Order::unlocked();
+        *lock.lock(&mut order) += 1;
+        if let Some(mut held) = lock.try_lock(&mut order) {
+            *held += 10;
+        }
+        other.join().unwrap();
+        let sum = *lock.lock(&mut order);
+        assert!(sum == 2 || sum == 12, "{sum}");
+    });
+}
+
+/// The same with two rounds each, cut off at a number of preemptions that ends in seconds.
+#[test]
+fn two_cores_that_come_back_exclude_each_other() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let lock = Arc::new(Lock::<u32, Outer>::new(0));
+        let other = {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || {
+                let mut order = Order::unlocked();
+                *lock.lock(&mut order) += 1;
                 *lock.lock(&mut order) += 1;
             })
         };
@@ -84,4 +109,28 @@ fn two_locks_of_a_row_are_taken_without_deadlock_whichever_is_named_first() {
         tactus_sync::lock_all(&row[..], &mut order, |guard| sum += *guard);
         assert_eq!(sum, 4);
     });
+}
+
+/// The checker must look at every order of the accesses that the facade makes known to it, also where a thread reads
+/// before it writes.
+#[test]
+fn a_read_before_a_write_hides_no_order_from_the_checker() {
+    use std::collections::BTreeSet;
+    use std::sync::Mutex;
+    use tactus_sync::facade::{AtomicU32, Ordering};
+    let seen = std::sync::Arc::new(Mutex::new(BTreeSet::new()));
+    let collect = seen.clone();
+    loom::model(move || {
+        let shared = Arc::new(AtomicU32::new(0));
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.load(Ordering::Relaxed);
+                shared.store(1, Ordering::Relaxed);
+            })
+        };
+        collect.lock().unwrap().insert(shared.load(Ordering::Relaxed));
+        other.join().unwrap();
+    });
+    assert_eq!(seen.lock().unwrap().iter().copied().collect::<Vec<_>>(), [0, 1]);
 }
