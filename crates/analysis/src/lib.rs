@@ -14,6 +14,7 @@ pub mod check;
 pub mod effort;
 pub mod generate;
 pub mod global;
+pub mod inflation;
 pub mod mc2;
 pub mod mixed;
 pub mod overhead;
