@@ -220,14 +220,16 @@ pub enum Error {
     NotUpcall = 28,
     /// No such interrupt source, or the component may not have it.
     BadSource = 29,
-    /// No such component.
+    /// No such component, or memory cannot be mapped into it.
     BadComponent = 30,
     /// No such page, or nothing, or something else, is mapped there.
     BadPage = 31,
     /// The component was not stopped.
     NotStopped = 32,
-    /// The frame is in use.
+    /// The frame, or the page, is in use; or a core may still see the frame where it was mapped.
     InUse = 33,
+    /// The image does not let the component make this call.
+    NotAllowed = 34,
 }
 
 impl Error {
@@ -268,6 +270,7 @@ impl Error {
             31 => Error::BadPage,
             32 => Error::NotStopped,
             33 => Error::InUse,
+            34 => Error::NotAllowed,
             _ => return None,
         })
     }

@@ -97,11 +97,17 @@ fn lines(parts: &Parts, system: &System, number: usize) -> u32 {
     lines.iter().fold(0, |bits, line| bits | 1 << line)
 }
 
-/// The pool, what the kernel notes about each of its frames (a page for each 512), and a page table for each window.
+/// The pool and what the kernel notes about each of its frames; a page table for each window; what it notes about the
+/// memory of each component that can be restarted.
 fn kernel_bytes(system: &System, cards: &[ComponentCard]) -> u64 {
+    /// For a frame.
+    const NOTE: u64 = 16;
+    /// For a component: a stack of every thread at most.
+    const PIECES: u64 = 4 * PAGE;
     let windows = cards.iter().filter(|card| card.role & role::WINDOW != 0).count() as u64;
+    let restarted = cards.iter().filter(|card| card.restarted_by != NO_COMPONENT).count() as u64;
     let pool = system.platform.pool;
-    pool + pages((pool / PAGE) * 8) + windows * PAGE
+    pool + pages((pool / PAGE) * NOTE) + windows * PAGE + restarted * PIECES
 }
 
 /// The cards of all components, for those who have a role or restart another one.

@@ -1,0 +1,218 @@
+//! Frames that are given out while the system runs, and who sees them.
+//!
+//! The image keeps a pool of frames, each with the colour that its place in physical memory has. One component may take
+//! them, map them into the windows of others and give them back. A window's page table is there from the start, so that
+//! every operation takes the same few steps. A frame that was unmapped is not mapped elsewhere nor given back before
+//! every core has forgotten the old mapping.
+//!
+//! One operation at a time: the component is refused with `Busy` while another of its threads is at it on another core.
+
+use crate::arch::paging::{self, direct, Access, AddressSpace, MapError};
+use crate::arch::percore::Core;
+use crate::component;
+use crate::everywhere;
+use crate::frames::Frames;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
+use tactus_abi::call::{Error, MemoryOperation};
+use tactus_abi::image::role;
+use tactus_abi::layout::{MAX_COMPONENTS, PAGE, WINDOW, WINDOW_PAGES};
+
+/// The most colours.
+const MAX_COLOURS: usize = 64;
+
+/// What is noted about a frame.
+#[repr(C)]
+struct Frame {
+    /// The next free frame of the colour, plus one.
+    next: u32,
+    /// In how many places it is mapped.
+    mapped: u16,
+    taken: bool,
+    /// The request to forget its last mapping.
+    forgotten: u64,
+}
+
+/// All of it. Changed only by the core that has [`BUSY`], and during set-up.
+struct Pool {
+    /// Physical address of the first frame.
+    base: u64,
+    count: u64,
+    colours: u64,
+    /// One for each frame.
+    frames: *mut Frame,
+    /// The first free frame of each colour, plus one.
+    free: [u32; MAX_COLOURS],
+    /// How many are free.
+    left: [u32; MAX_COLOURS],
+    /// The page table of each component's window; null if it has none.
+    windows: [*mut u64; MAX_COMPONENTS],
+}
+
+struct Shared(UnsafeCell<Pool>);
+
+// SAFETY: see `Pool`.
+unsafe impl Sync for Shared {}
+
+static POOL: Shared = Shared(UnsafeCell::new(Pool {
+    base: 0,
+    count: 0,
+    colours: 1,
+    frames: core::ptr::null_mut(),
+    free: [0; MAX_COLOURS],
+    left: [0; MAX_COLOURS],
+    windows: [core::ptr::null_mut(); MAX_COMPONENTS],
+}));
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Keeps the pool's frames. During set-up.
+pub fn set_up_pool(frames: &mut Frames, count: u64, colours: u64) -> Option<()> {
+    if count == 0 {
+        return Some(());
+    }
+    // SAFETY: no component runs yet, and only one core.
+    let pool = unsafe { &mut *POOL.0.get() };
+    pool.base = frames.pages(count)?;
+    pool.frames = direct(frames.pages((count * size_of::<Frame>() as u64).div_ceil(PAGE))?);
+    (pool.count, pool.colours) = (count, colours.clamp(1, MAX_COLOURS as u64));
+    // Each to the front of its colour's list, so that the lowest is given out first.
+    for number in (0..count).rev() {
+        pool.put(number as usize);
+    }
+    Some(())
+}
+
+/// Gives the component an empty window. During set-up.
+pub fn set_up_window(frames: &mut Frames, component: usize, space: AddressSpace) -> Result<(), MapError> {
+    let table = space.table(frames, WINDOW)?;
+    // SAFETY: as in `set_up_pool`.
+    unsafe { (*POOL.0.get()).windows[component % MAX_COMPONENTS] = table };
+    Ok(())
+}
+
+/// `(operation, component, address, page)`: what comes back in `rdi` and `rsi`.
+pub fn control(core: &Core, caller: u16, [operation, component, address, page]: [u64; 4]) -> Result<[u64; 2], Error> {
+    if !component::get(caller).has_role(role::MEMORY) {
+        return Err(Error::NotAllowed);
+    }
+    if BUSY.swap(true, Ordering::Acquire) {
+        return Err(Error::Busy);
+    }
+    // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
+    let pool = unsafe { &mut *POOL.0.get() };
+    let result = match operation {
+        n if n == MemoryOperation::Take as u64 => pool.take(page),
+        n if n == MemoryOperation::MapWritable as u64 => pool.map(component, address, page, Access::Write),
+        n if n == MemoryOperation::MapReadable as u64 => pool.map(component, address, page, Access::Read),
+        n if n == MemoryOperation::Unmap as u64 => pool.unmap(core, component, address),
+        n if n == MemoryOperation::Release as u64 => pool.release(page),
+        n if n == MemoryOperation::Count as u64 => pool.count_of(page),
+        _ => Err(Error::BadArgument),
+    };
+    BUSY.store(false, Ordering::Release);
+    result
+}
+
+impl Pool {
+    fn colour(&self, number: usize) -> usize {
+        ((self.base / PAGE + number as u64) % self.colours) as usize
+    }
+
+    /// What is noted about a frame of the pool.
+    fn frame(&mut self, number: u64) -> Option<&mut Frame> {
+        // SAFETY: there are `count` of them, and nobody else has a reference: see `Pool`.
+        (number < self.count).then(|| unsafe { &mut *self.frames.add(number as usize) })
+    }
+
+    /// Puts a frame to the front of its colour's list.
+    fn put(&mut self, number: usize) {
+        let colour = self.colour(number);
+        let next = self.free[colour];
+        if let Some(frame) = self.frame(number as u64) {
+            *frame = Frame { next, mapped: 0, taken: false, forgotten: 0 };
+            self.free[colour] = number as u32 + 1;
+            self.left[colour] += 1;
+        }
+    }
+
+    fn take(&mut self, colour: u64) -> Result<[u64; 2], Error> {
+        if colour >= self.colours || self.count == 0 {
+            return Err(Error::BadArgument);
+        }
+        let colour = colour as usize % MAX_COLOURS;
+        let number = u64::from(self.free[colour]).checked_sub(1).ok_or(Error::Exhausted)?;
+        let frame = self.frame(number).ok_or(Error::Exhausted)?;
+        frame.taken = true;
+        let next = frame.next;
+        self.free[colour] = next;
+        self.left[colour] -= 1;
+        Ok([number, 0])
+    }
+
+    /// The page-table entry of a window's page.
+    fn entry(&mut self, component: u64, page: u64) -> Result<*mut u64, Error> {
+        let table = self.windows.get(component as usize).copied().unwrap_or(core::ptr::null_mut());
+        if table.is_null() {
+            return Err(Error::BadComponent);
+        }
+        if page >= WINDOW_PAGES {
+            return Err(Error::BadPage);
+        }
+        // SAFETY: a page table has 512 entries, as many as the window has pages.
+        Ok(unsafe { table.add(page as usize) })
+    }
+
+    fn map(&mut self, component: u64, address: u64, page: u64, access: Access) -> Result<[u64; 2], Error> {
+        let entry = self.entry(component, address)?;
+        let base = self.base;
+        let frame = self.frame(page).filter(|frame| frame.taken).ok_or(Error::BadPage)?;
+        // SAFETY: an entry of a window's table, see `entry`. The processor may read it at any time, and writes marks of use
+        // only into one that is present.
+        let occupied = unsafe { entry.read_volatile() } != 0;
+        if occupied || frame.mapped == u16::MAX || !everywhere::is_done(frame.forgotten) {
+            return Err(Error::InUse);
+        }
+        frame.mapped += 1;
+        // SAFETY: as above; nothing was mapped there, so no core remembers anything else.
+        unsafe { entry.write_volatile(paging::leaf(base + page * PAGE, access)) };
+        Ok([0; 2])
+    }
+
+    fn unmap(&mut self, core: &Core, component: u64, address: u64) -> Result<[u64; 2], Error> {
+        let entry = self.entry(component, address)?;
+        // SAFETY: as in `map`.
+        let mapped = unsafe { entry.read_volatile() };
+        if mapped == 0 {
+            return Err(Error::BadPage);
+        }
+        // SAFETY: as in `map`.
+        unsafe { entry.write_volatile(0) };
+        let number = (paging::frame_of(mapped) - self.base) / PAGE;
+        let forgotten = everywhere::request(core);
+        if let Some(frame) = self.frame(number) {
+            frame.mapped -= 1;
+            frame.forgotten = forgotten;
+        }
+        Ok([number, 0])
+    }
+
+    fn release(&mut self, page: u64) -> Result<[u64; 2], Error> {
+        let address = self.base + page.min(self.count) * PAGE;
+        let frame = self.frame(page).filter(|frame| frame.taken).ok_or(Error::BadPage)?;
+        if frame.mapped > 0 || !everywhere::is_done(frame.forgotten) {
+            return Err(Error::InUse);
+        }
+        paging::clear(address);
+        self.put(page as usize);
+        Ok([0; 2])
+    }
+
+    fn count_of(&self, colour: u64) -> Result<[u64; 2], Error> {
+        if colour >= self.colours || self.count == 0 {
+            return Err(Error::BadArgument);
+        }
+        let first = (colour + self.colours - self.base / PAGE % self.colours) % self.colours;
+        let all = self.count.saturating_sub(first).div_ceil(self.colours);
+        Ok([all, self.left[colour as usize % MAX_COLOURS].into()])
+    }
+}

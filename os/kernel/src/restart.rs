@@ -1,0 +1,278 @@
+//! A stopped component begins anew: threads leave it, its memory becomes what it was, page by page.
+//!
+//! The component that the image names calls step after step, each a bounded piece of work:
+//! 1. nothing, until every core has looked whether it is in the component;
+//! 2. some threads at a time: a thread that is in the component goes back to its caller with an error; one that is in
+//!    another component that this one called finds, when it returns, that its caller is gone ([`GRAVE`]), and goes back
+//!    further with the error; one that is at home here begins anew;
+//! 3. one page at a time, from the image;
+//! 4. the component runs again.
+//!
+//! A thread that runs on another core and has the component among its callers is left alone: the step is refused with
+//! `Busy` until it has left that core. While the component is stopped nobody can enter it, so that threads in it only get
+//! fewer.
+
+use crate::arch::paging::direct;
+use crate::arch::percore::Core;
+use crate::component;
+use crate::everywhere;
+use crate::frames::Frames;
+use crate::thread::{self, state, Thread};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tactus_abi::call::{reason, Error};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_THREADS, PAGE};
+
+/// Stands in a thread's frames for a component that was restarted since: always stopped.
+pub const GRAVE: u16 = MAX_COMPONENTS as u16;
+
+/// Threads that one step looks at.
+const THREADS_PER_STEP: usize = 8;
+
+/// Memory that becomes what it was.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Piece {
+    /// Physical address of its frames.
+    base: u64,
+    pages: u64,
+    /// Physical address of what it begins with.
+    source: u64,
+    /// Length of that.
+    bytes: u64,
+}
+
+const PIECES: usize = (PAGE as usize - 16) / size_of::<Piece>();
+
+/// A page of them.
+#[repr(C)]
+struct Pieces {
+    /// The page that follows; null if none does.
+    next: *mut Pieces,
+    count: usize,
+    pieces: [Piece; PIECES],
+}
+
+/// What is known of one component. Changed by the core that has [`BUSY`], and during set-up.
+struct Restorable {
+    first: *mut Pieces,
+    /// The step that comes next.
+    step: u64,
+    thread: usize,
+    /// The piece that comes next, and the page in it.
+    at: *mut Pieces,
+    piece: usize,
+    page: u64,
+}
+
+struct Shared(UnsafeCell<[Restorable; MAX_COMPONENTS]>);
+
+// SAFETY: see `Restorable`.
+unsafe impl Sync for Shared {}
+
+static RESTORABLE: Shared = Shared(UnsafeCell::new(
+    [const {
+        Restorable {
+            first: core::ptr::null_mut(),
+            step: 0,
+            thread: 0,
+            at: core::ptr::null_mut(),
+            piece: 0,
+            page: 0,
+        }
+    }; MAX_COMPONENTS],
+));
+/// The request to all cores to look whether they are in the component.
+static STOPPED: [AtomicU64; MAX_COMPONENTS] = [const { AtomicU64::new(0) }; MAX_COMPONENTS];
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Notes memory that the component can write, and what it begins with. During set-up.
+pub fn note(frames: &mut Frames, component: usize, base: u64, pages: u64, source: u64, bytes: u64) -> Option<()> {
+    // SAFETY: no component runs yet, and only one core.
+    let it = unsafe { &mut (*RESTORABLE.0.get())[component % MAX_COMPONENTS] };
+    // SAFETY: null, or a page that was made here.
+    let full = unsafe { it.first.as_ref() }.is_none_or(|page| page.count == PIECES);
+    if full {
+        let page: *mut Pieces = direct(frames.page()?);
+        // SAFETY: a fresh frame, as long as the page of pieces at least.
+        unsafe { (*page).next = it.first };
+        it.first = page;
+    }
+    // SAFETY: as above, not null.
+    let page = unsafe { &mut *it.first };
+    page.pieces[page.count % PIECES] = Piece { base, pages, source, bytes };
+    page.count += 1;
+    Some(())
+}
+
+const _: () = assert!(size_of::<Pieces>() <= PAGE as usize);
+
+/// The component was stopped: all cores are to look whether they are in it.
+pub fn stopped(core: &Core, component: u16) {
+    let number = everywhere::request(core);
+    if let Some(place) = STOPPED.get(usize::from(component)) {
+        place.store(number, Ordering::SeqCst);
+    }
+}
+
+/// A thread that nobody called and whose component was stopped under it: whether that has begun anew since, and the
+/// thread with it.
+#[cold]
+pub fn begins_anew(thread: &mut Thread) -> bool {
+    let home = thread.home;
+    if component::get(home).is_stopped() || !thread.lacks(state::BRAND | state::SCHEDULER | state::SPARE) {
+        return false;
+    }
+    let argument = thread.argument;
+    thread.begin(reason::TASK, argument);
+    true
+}
+
+/// `(component, step)`: the step that follows, 0 when the component runs again.
+pub fn restart(core: &Core, caller: u16, number: u64, step: u64) -> Result<u64, Error> {
+    if number >= u64::from(crate::components()) {
+        return Err(Error::BadComponent);
+    }
+    let number = number as u16;
+    let it = component::get(number);
+    if it.restarted_by != u32::from(caller) {
+        return Err(Error::NotAllowed);
+    }
+    if !it.is_stopped() {
+        return Err(Error::NotStopped);
+    }
+    if BUSY.swap(true, Ordering::Acquire) {
+        return Err(Error::Busy);
+    }
+    // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
+    let restorable = unsafe { &mut (*RESTORABLE.0.get())[usize::from(number) % MAX_COMPONENTS] };
+    let result = restorable.step(core, number, step);
+    BUSY.store(false, Ordering::Release);
+    result
+}
+
+impl Restorable {
+    fn step(&mut self, core: &Core, number: u16, step: u64) -> Result<u64, Error> {
+        if step == 0 {
+            (self.step, self.thread, self.at, self.piece, self.page) = (0, 0, self.first, 0, 0);
+        }
+        // Only one after another: none can be left out.
+        if step != self.step {
+            return Err(Error::BadArgument);
+        }
+        if !everywhere::is_done(STOPPED[usize::from(number) % MAX_COMPONENTS].load(Ordering::SeqCst)) {
+            return Err(Error::Busy);
+        }
+        if self.thread < MAX_THREADS {
+            for _ in 0..THREADS_PER_STEP {
+                leave(core, self.thread, number)?;
+                self.thread += 1;
+            }
+        } else if !self.restore_page() {
+            self.step = 0;
+            component::get(number).stopped.store(false, Ordering::SeqCst);
+            return Ok(0);
+        }
+        self.step += 1;
+        Ok(self.step)
+    }
+
+    /// Restores the next page; whether there was one.
+    fn restore_page(&mut self) -> bool {
+        loop {
+            // SAFETY: null, or a page of pieces made during set-up.
+            let Some(pieces) = (unsafe { self.at.as_ref() }) else { return false };
+            let Some(piece) = pieces.pieces.get(self.piece).filter(|_| self.piece < pieces.count) else {
+                (self.at, self.piece, self.page) = (pieces.next, 0, 0);
+                continue;
+            };
+            if self.page == piece.pages {
+                (self.piece, self.page) = (self.piece + 1, 0);
+                continue;
+            }
+            let offset = self.page * PAGE;
+            let given = piece.bytes.saturating_sub(offset).min(PAGE);
+            self.page += 1;
+            restore(piece.base + offset, piece.source + offset, given);
+            return true;
+        }
+    }
+}
+
+/// Fills the frame with so many bytes from there, and with zeros. By words: an emulator counts one instruction for each
+/// element.
+fn restore(frame: u64, source: u64, bytes: u64) {
+    let words = bytes.div_ceil(8);
+    // SAFETY: the frame belongs to a component that is stopped and that nobody is in; what it begins with lies in the
+    // image, page-aligned and padded to whole pages, so that whole words can be read.
+    unsafe {
+        core::arch::asm!("rep movsq", "mov rcx, {rest}", "rep stosq", rest = in(reg) PAGE / 8 - words,
+            inout("rcx") words => _, inout("rdi") direct::<u64>(frame) => _, inout("rsi") direct::<u64>(source) => _,
+            in("rax") 0, options(nostack, preserves_flags));
+        if bytes % 8 != 0 {
+            let last = direct::<u8>(frame);
+            (bytes..words * 8).for_each(|at| last.add(at as usize).write(0));
+        }
+    }
+}
+
+/// Takes the thread with this number out of the component.
+fn leave(core: &Core, number: usize, component: u16) -> Result<(), Error> {
+    if number >= MAX_THREADS {
+        return Ok(());
+    }
+    let thread = thread::slot(number);
+    // SAFETY: a place of the table. What is read before the thread was taken may change at once: but no thread enters the
+    // component while it is stopped.
+    unsafe {
+        if !is_within(thread, component) && (*thread).home != component {
+            return Ok(());
+        }
+        let own = core::ptr::eq(thread, core.current);
+        if !own && !(*thread).take(core.id) {
+            return Err(Error::Busy);
+        }
+        let it = &mut *thread;
+        while it.component == component && it.pop_called(Error::Faulted as u64) {}
+        for frame in it.frames.iter_mut().take(usize::from(it.depth)) {
+            if frame.component == component && frame.recorded == 0 {
+                (frame.component, frame.rip) = (GRAVE, 0);
+            }
+        }
+        if it.home == component && it.component == component {
+            begin(it);
+        }
+        if !own {
+            it.release();
+        }
+    }
+    Ok(())
+}
+
+/// A thread at home in the component, and in no other now, is what it was at the start.
+fn begin(thread: &mut Thread) {
+    if !thread.lacks(state::SPARE) {
+        return;
+    }
+    thread.clear(state::STOPPED);
+    if thread.lacks(state::BRAND | state::SCHEDULER) {
+        let argument = thread.argument;
+        thread.begin(reason::TASK, argument);
+    } else {
+        thread.set(state::INACTIVE);
+    }
+}
+
+/// Whether the component is where the thread is, or among its callers. Of a thread that another core may have.
+///
+/// # Safety
+/// The pointer must be to a place of the table.
+unsafe fn is_within(thread: *const Thread, component: u16) -> bool {
+    // SAFETY: promised by the caller; read as they are, piece by piece.
+    unsafe {
+        let depth = usize::from((&raw const (*thread).depth).read_volatile()).min(MAX_INVOCATIONS);
+        let frames = (&raw const (*thread).frames).cast::<thread::Frame>();
+        (&raw const (*thread).component).read_volatile() == component
+            || (0..depth).any(|at| (&raw const (*frames.add(at)).component).read_volatile() == component)
+    }
+}
