@@ -1,0 +1,137 @@
+//! What the kernel and other cores told, taken to the policy.
+
+use crate::kernel::Kernel;
+use crate::mailbox::Message;
+use crate::policy::{Cycles, Policy, Thread};
+use crate::region::{Shared, Told};
+use crate::scheduler::Scheduler;
+use crate::state::{Condition, State};
+use tactus_abi::layout::MAX_CORES;
+use tactus_abi::shared::{event, slot};
+
+impl<P: Policy, K: Kernel> Scheduler<P, K> {
+    /// Takes everything that has been told to this core. Inside its critical section.
+    #[inline(always)]
+    pub(crate) fn take_events(&self, core: u8, region: Shared, state: &mut State<P>) {
+        // Cleared before anything is looked at: what comes later refuses the dispatch.
+        let events = region.take_events();
+        region.walk(|told| self.told(core, state, told));
+        if events != 0 {
+            self.happened(core, region, state, events);
+        }
+        if self.mail[core as usize % MAX_CORES].is_full() {
+            self.take_mail(core, region, state);
+        }
+    }
+
+    /// One slot of the event list.
+    #[inline(always)]
+    fn told(&self, core: u8, state: &mut State<P>, told: Told) {
+        let Told { thread, flags, cycles, wake } = told;
+        let record = &self.threads[thread.index()];
+        // What a child's thread used, its child has used.
+        let account = match record.under() {
+            None => thread,
+            Some(child) => self.child_upcall(child, core),
+        };
+        if self.home(account) != Some(core) {
+            return;
+        }
+        let used = cycles.saturating_sub(state.seen[thread.index()]);
+        state.seen[thread.index()] = cycles;
+        state.policy.time_elapsed(account, Cycles(used));
+        if flags != 0 {
+            self.changed(core, state, thread, account, flags, wake);
+        }
+    }
+
+    #[inline(never)]
+    fn changed(&self, core: u8, state: &mut State<P>, thread: Thread, account: Thread, flags: u16, wake: u64) {
+        if flags & slot::ACTIVE != 0 {
+            if self.entry(state, account).condition != Condition::Ready {
+                self.wake(core, state, account);
+            }
+        } else if flags & slot::COMPLETED != 0 && account == thread {
+            self.block(state, thread);
+        }
+        if flags & slot::IDLE != 0 && account == thread {
+            self.block(state, thread);
+            // There is always room: children set theirs before any thread can.
+            state.timeouts.set(thread, Cycles(wake));
+        }
+    }
+
+    /// Something other than a slot's change.
+    #[inline(never)]
+    fn happened(&self, core: u8, region: Shared, state: &mut State<P>, events: u64) {
+        if !state.started {
+            self.start(core, region, state);
+        }
+        if events & event::FAULT != 0 {
+            if let (Some(thread), false) = region.fault() {
+                if self.home(thread) == Some(core) {
+                    self.remove(state, thread);
+                }
+            }
+        }
+        let now = self.kernel.now();
+        if now >= state.next_tick && state.started {
+            let quantum = self.quantum();
+            let passed = now.since(state.next_tick).0 / quantum.0 + 1;
+            state.next_tick = state.next_tick.after(Cycles(passed.saturating_mul(quantum.0)));
+            state.policy.timer_tick(passed);
+        }
+        while let Some(thread) = state.timeouts.take_due(now) {
+            if self.entry(state, thread).condition != Condition::Ready {
+                self.wake(core, state, thread);
+            } else {
+                self.entry(state, thread).woken = true;
+            }
+        }
+    }
+
+    /// What other cores told.
+    #[inline(never)]
+    fn take_mail(&self, core: u8, region: Shared, state: &mut State<P>) {
+        let mail = &self.mail[core as usize % MAX_CORES];
+        mail.take(|message| match message {
+            Message::Adopt(number) => {
+                let thread = Thread(number as u16);
+                state.seen[number] = region.cycles(thread);
+                self.admit(region, state, thread);
+            }
+            Message::Wake(number) => {
+                let thread = Thread(number as u16);
+                match self.home(thread) {
+                    Some(home) if home == core && self.is_here(state, thread) => self.wake(core, state, thread),
+                    // On its way: the wake-up waits for it.
+                    Some(home) if home == core => mail.keep(number),
+                    Some(home) => self.send_wake(home, thread),
+                    None => {}
+                }
+            }
+            Message::Free(component) => self.wake_waiters(core, state, component as u16),
+        });
+    }
+
+    /// Asks another core to wake its thread.
+    pub(crate) fn send_wake(&self, home: u8, thread: Thread) {
+        self.mail[home as usize % MAX_CORES].wake(thread.index());
+        self.kernel.notify(home);
+    }
+
+    /// Gives a thread that this core now has to the policy, ready to run.
+    pub(crate) fn admit(&self, region: Shared, state: &mut State<P>, thread: Thread) {
+        let entry = self.entry(state, thread);
+        let urgency = state.policy.thread_new(thread, entry.parameters);
+        region.set_urgency(thread, urgency);
+        entry.condition = Condition::Ready;
+        state.here[thread.index() / 64] |= 1 << (thread.index() % 64);
+        state.policy.thread_wakeup(thread);
+    }
+
+    /// Whether this core has taken the thread over.
+    pub(crate) fn is_here(&self, state: &State<P>, thread: Thread) -> bool {
+        state.here[thread.index() / 64] >> (thread.index() % 64) & 1 != 0
+    }
+}

@@ -1,0 +1,114 @@
+//! The kernel, as the library uses it; a fake one stands in its place in tests on the host.
+
+use crate::policy::{Cycles, Thread};
+use crate::region::Shared;
+use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
+use tactus_rt::abi::shared::{ComponentCard, Region};
+use tactus_rt::calls::{self, Error, SchedulerOperation};
+use tactus_rt::time as rt_time;
+use tactus_rt::{clock, info, sequences};
+
+/// What the library asks of the machine.
+pub trait Kernel {
+    /// A core's region.
+    fn region(&self, core: u8) -> *mut Region;
+    /// The time-stamp counter.
+    fn now(&self) -> Cycles;
+    /// So many nanoseconds in ticks of the time-stamp counter.
+    fn cycles(&self, nanos: u64) -> Cycles;
+    /// Takes the scheduler lock of the region.
+    fn take_lock(&self, region: Shared, thread: Thread);
+    /// Releases it.
+    fn release_lock(&self, region: Shared);
+    /// Gives the core to a thread.
+    ///
+    /// # Errors
+    /// As the kernel's call.
+    fn switch_thread(&self, thread: u64, flags: u64, timeout: Cycles) -> Result<(), Error>;
+    /// Sends an event to this scheduler on another core.
+    fn notify(&self, core: u8);
+    /// Changes the tree of schedulers.
+    ///
+    /// # Errors
+    /// As the kernel's call.
+    fn control(&self, operation: SchedulerOperation, thread: u64, other: u64) -> Result<(), Error>;
+    /// Makes a thread: by the kernel for a root scheduler, by the parent for others.
+    ///
+    /// # Errors
+    /// As the kernel's call; [`Error::NotGranted`] if there is a parent that this scheduler may not call.
+    fn create_thread(&self, root: bool, component: u64, parameters: u64, words: [u64; 2]) -> Result<Thread, Error>;
+    /// Tells the parent that there is something to do here.
+    fn tell_parent(&self);
+    /// The number of this component and of the cores.
+    fn place(&self) -> (u16, u8);
+    /// All components.
+    fn cards(&self) -> &[ComponentCard];
+}
+
+/// The real one.
+pub struct Machine;
+
+/// The name under which a child's `uses` has its parent's `sched_create_thread`.
+pub const PARENT_CREATE: &str = "parent-create";
+/// The name under which a child's `uses` has its parent's `sched_child_wakeup`.
+pub const PARENT_WAKEUP: &str = "parent-wakeup";
+
+impl Kernel for Machine {
+    #[inline(always)]
+    fn region(&self, core: u8) -> *mut Region {
+        (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
+    }
+    #[inline(always)]
+    fn now(&self) -> Cycles {
+        Cycles(clock::time_stamp())
+    }
+    fn cycles(&self, nanos: u64) -> Cycles {
+        let start = clock::reading(rt_time::Instant::ZERO);
+        Cycles(clock::reading(rt_time::Instant::from_nanos(nanos)).saturating_sub(start))
+    }
+    #[inline(always)]
+    fn take_lock(&self, region: Shared, thread: Thread) {
+        // SAFETY: the library passes the lock of the core's region and the running thread.
+        unsafe { sequences::take_lock(region.lock(), thread.0.into()) };
+    }
+    #[inline(always)]
+    fn release_lock(&self, region: Shared) {
+        // SAFETY: as above; it has the lock.
+        unsafe { sequences::release_lock(region.lock()) };
+    }
+    #[inline(always)]
+    fn switch_thread(&self, thread: u64, flags: u64, timeout: Cycles) -> Result<(), Error> {
+        calls::switch_thread(thread, flags, timeout.0)
+    }
+    fn notify(&self, core: u8) {
+        // Cores are counted in `place`; no other is named.
+        let _ = calls::notify(core);
+    }
+    fn control(&self, operation: SchedulerOperation, thread: u64, other: u64) -> Result<(), Error> {
+        calls::scheduler_control(operation, thread, other)
+    }
+    fn create_thread(&self, root: bool, component: u64, parameters: u64, words: [u64; 2]) -> Result<Thread, Error> {
+        let number = if root {
+            calls::create_thread(component, words)?
+        } else {
+            let [number, error] =
+                tactus_rt::grant(PARENT_CREATE).call([component, parameters, words[0], words[1], 0])?;
+            match Error::from_u64(error) {
+                Some(Error::None) => number,
+                other => return Err(other.unwrap_or(Error::BadCall)),
+            }
+        };
+        Thread::new(number).ok_or(Error::BadThread)
+    }
+    fn tell_parent(&self) {
+        // A scheduler that may not call its parent is looked at when the parent likes.
+        let _ = tactus_rt::grant(PARENT_WAKEUP).call([0; 5]);
+    }
+    fn place(&self) -> (u16, u8) {
+        (info().component as u16, info().cores as u8)
+    }
+    fn cards(&self) -> &[ComponentCard] {
+        // SAFETY: the image builder maps so many cards, read-only, into every component with a role.
+        unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) }
+    }
+}

@@ -1,0 +1,240 @@
+//! The one loop that takes events, asks the policy and dispatches.
+//!
+//! Whoever comes in, an upcall or a client's thread, does the same: inside the critical section it does what it came for,
+//! takes all events, asks the policy and writes the choice where the kernel looks; outside it dispatches. A dispatch that
+//! something overtook is refused, and the loop decides again. So nothing that was decided on old news ever runs.
+
+use crate::kernel::Kernel;
+use crate::mailbox::Mailbox;
+use crate::policy::{Cycles, Policy, Thread, View};
+use crate::region::Shared;
+use crate::state::{Condition, Core, Entry, Record, State};
+use core::sync::atomic::{AtomicU32, AtomicU8};
+use tactus_abi::call::{Error, IDLE, SWITCH_UPCALL_DONE};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_THREADS};
+
+/// A scheduler component.
+pub struct Scheduler<P, K> {
+    pub(crate) kernel: K,
+    /// Length of a quantum (ns).
+    pub(crate) quantum_nanos: u64,
+    pub(crate) cores: [Core<P>; MAX_CORES],
+    pub(crate) threads: [Record; MAX_THREADS],
+    pub(crate) mail: [Mailbox; MAX_CORES],
+    /// Critical sections of client components: the owner + 1, and whether another core waits.
+    pub(crate) sections: [AtomicU32; MAX_COMPONENTS],
+    /// How far the set-up is, see `start`.
+    pub(crate) phase: AtomicU8,
+}
+
+/// What a core's decision came to.
+pub(crate) struct Decided {
+    /// The thread, or [`IDLE`].
+    pub thread: u64,
+    /// Until when.
+    pub timeout: Cycles,
+}
+
+#[cfg(not(loom))]
+impl<P: Policy, K: Kernel> Scheduler<P, K> {
+    /// A scheduler of these cores and with this length of a quantum (ns).
+    pub const fn new(kernel: K, quantum_nanos: u64, cores: [Core<P>; MAX_CORES]) -> Scheduler<P, K> {
+        Scheduler {
+            kernel,
+            quantum_nanos,
+            cores,
+            threads: [const { Record::new() }; MAX_THREADS],
+            mail: [const { Mailbox::new() }; MAX_CORES],
+            sections: [const { AtomicU32::new(0) }; MAX_COMPONENTS],
+            phase: AtomicU8::new(0),
+        }
+    }
+}
+
+impl<P: Policy, K: Kernel> Scheduler<P, K> {
+    /// This core's region.
+    #[inline(always)]
+    pub(crate) fn region(&self, core: u8) -> Shared {
+        // SAFETY: the kernel names regions that live as long as the component; callers run on the core, see `state`.
+        unsafe { Shared::new(self.kernel.region(core)) }
+    }
+
+    /// Does something inside the core's critical section. `me` is the running thread.
+    #[inline(always)]
+    pub(crate) fn locked<R>(&self, core: u8, me: Thread, act: impl FnOnce(&mut State<P>) -> R) -> R {
+        let region = self.region(core);
+        self.kernel.take_lock(region, me);
+        // SAFETY: inside the critical section, and `act` cannot reach the state in another way.
+        let result = act(unsafe { self.cores[core as usize % MAX_CORES].state() });
+        self.kernel.release_lock(region);
+        result
+    }
+
+    /// A thread of this core.
+    #[allow(clippy::mut_from_ref)]
+    #[inline(always)]
+    pub(crate) fn entry(&self, _: &State<P>, thread: Thread) -> &mut Entry {
+        // SAFETY: callers are inside the critical section of the core that the record names (they show its state) and
+        // keep no two references to one entry.
+        unsafe { self.threads[thread.index()].entry() }
+    }
+
+    /// The core that has this thread in its own policy.
+    #[inline(always)]
+    pub(crate) fn home(&self, thread: Thread) -> Option<u8> {
+        self.threads.get(thread.index())?.core()
+    }
+
+    /// Lets the core decide, again and again until the dispatch stands. `act` is what the caller came for. For a thread of
+    /// this scheduler: comes back when it was dispatched and is not blocked.
+    ///
+    /// Gives what `act` gave: nothing if there is nothing to decide.
+    #[inline(always)]
+    pub(crate) fn decide<R>(&self, mut core: u8, me: Thread, act: impl FnOnce(&mut State<P>) -> (bool, R)) -> R {
+        let region = self.region(core);
+        self.kernel.take_lock(region, me);
+        // SAFETY: inside the critical section.
+        let state = unsafe { self.cores[core as usize % MAX_CORES].state() };
+        let (needed, result) = act(state);
+        if !needed {
+            self.kernel.release_lock(region);
+            return result;
+        }
+        let before = state.timeout;
+        let mut decided = self.choose(core, state);
+        self.kernel.release_lock(region);
+        if decided.thread == u64::from(me.0) && decided.timeout == before && !region.event_pending() {
+            // It has the core, until the time that the kernel knows.
+            return result;
+        }
+        loop {
+            let switched = self.kernel.switch_thread(decided.thread, 0, decided.timeout);
+            if switched.is_ok() {
+                // Whoever is dispatched is on the core that has it: it may be another one than before.
+                match self.home(me) {
+                    Some(_) if self.may_go_on(me) => return result,
+                    Some(home) => core = home,
+                    None => {}
+                }
+            }
+            decided = self.again(core, me, switched, decided.thread);
+        }
+    }
+
+    /// Whether the running thread is not blocked. Its own entry, which changes on this core only.
+    #[inline(always)]
+    fn may_go_on(&self, me: Thread) -> bool {
+        // SAFETY: the thread runs on the core that has it; a look at one field, in one piece.
+        unsafe { self.threads[me.index()].entry().condition == Condition::Ready }
+    }
+
+    /// The dispatch was refused, or the thread was resumed by somebody who did not ask this scheduler.
+    #[cold]
+    #[inline(never)]
+    fn again(&self, core: u8, me: Thread, switched: Result<(), Error>, tried: u64) -> Decided {
+        self.locked(core, me, |state| {
+            self.refused(core, state, switched, tried);
+            self.choose(core, state)
+        })
+    }
+
+    /// Draws the consequence of a refusal.
+    pub(crate) fn refused(&self, core: u8, state: &mut State<P>, switched: Result<(), Error>, tried: u64) {
+        let (Err(error), Some(thread)) = (switched, Thread::new(tried)) else { return };
+        if self.home(thread) != Some(core) {
+            return;
+        }
+        match error {
+            // Decide again; or another core has not saved the thread yet.
+            Error::Again | Error::Busy => {}
+            Error::ThreadStopped | Error::BadThread => self.remove(state, thread),
+            // It is not this scheduler's to dispatch now: as if it were blocked.
+            _ => self.block(state, thread),
+        }
+    }
+
+    /// An upcall of this scheduler, for a core. `me` is the upcall's own thread.
+    pub fn upcall(&self, core: u8) -> ! {
+        let me = self.upcall_thread(core);
+        let mut last = (Ok(()), IDLE);
+        loop {
+            let (switched, tried) = last;
+            let decided = self.locked(core, me, |state| {
+                self.refused(core, state, switched, tried);
+                self.choose(core, state)
+            });
+            // An upcall that gave up the core is begun anew, never resumed: where this comes back, it was refused.
+            last = (self.kernel.switch_thread(decided.thread, SWITCH_UPCALL_DONE, decided.timeout), decided.thread);
+        }
+    }
+
+    /// Takes all events, asks the policy, writes the choice where the kernel looks.
+    #[inline(always)]
+    pub(crate) fn choose(&self, core: u8, state: &mut State<P>) -> Decided {
+        let region = self.region(core);
+        self.take_events(core, region, state);
+        let now = || self.kernel.now();
+        for _ in 0..MAX_THREADS {
+            let choice = state.policy.schedule(&View { region, now: &now });
+            let first = state.timeouts.first().min(choice.until);
+            let Some(chosen) = choice.thread else {
+                region.set_next_thread(IDLE);
+                state.timeout = first;
+                return Decided { thread: IDLE, timeout: first };
+            };
+            if let Some(runs) = self.runs_for(core, state, chosen) {
+                region.set_next_thread(runs.0.into());
+                state.timeout = first.min(state.next_tick);
+                return Decided { thread: runs.0.into(), timeout: state.timeout };
+            }
+            // The thread depends on a blocked one and left the queues: the policy is asked again.
+        }
+        // More threads than there are: a policy that chooses what it was told is blocked.
+        region.set_next_thread(IDLE);
+        state.timeout = state.next_tick;
+        Decided { thread: IDLE, timeout: state.next_tick }
+    }
+
+    /// The thread cannot run until it is woken.
+    pub(crate) fn block(&self, state: &mut State<P>, thread: Thread) {
+        let entry = self.entry(state, thread);
+        let before = core::mem::replace(&mut entry.condition, Condition::Blocked);
+        match before {
+            Condition::Ready => state.policy.thread_block(thread),
+            Condition::Parked => state.parked -= 1,
+            Condition::Blocked => {}
+        }
+    }
+
+    /// The thread is woken; one that is not blocked will find its next block done.
+    pub(crate) fn wake(&self, core: u8, state: &mut State<P>, thread: Thread) {
+        let entry = self.entry(state, thread);
+        entry.section = None;
+        let waited = entry.holder.take().is_some();
+        match entry.condition {
+            Condition::Ready => entry.woken = !waited,
+            condition => {
+                entry.condition = Condition::Ready;
+                state.parked -= usize::from(condition == Condition::Parked);
+                state.policy.thread_wakeup(thread);
+                if state.parked > 0 {
+                    self.unpark(core, state);
+                }
+            }
+        }
+    }
+
+    /// The thread has left for ever.
+    pub(crate) fn remove(&self, state: &mut State<P>, thread: Thread) {
+        self.block(state, thread);
+        state.policy.thread_remove(thread);
+        state.timeouts.clear(thread);
+        self.leave(state, thread);
+        self.threads[thread.index()].set_core(None);
+    }
+
+    /// The thread is this core's no more.
+    pub(crate) fn leave(&self, state: &mut State<P>, thread: Thread) {
+        state.here[thread.index() / 64] &= !(1 << (thread.index() % 64));
+    }
+}
