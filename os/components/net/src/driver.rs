@@ -8,16 +8,16 @@
 
 mod common;
 
-use common::{ask, bin, parameters};
+use common::{bin, parameters};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use tactus_packets::timer::{Registers, Timer};
 use tactus_packets::{service, Counts, Parameters, Queue, Series, Wire, STREAMS};
 use tactus_rt::abi::call::{source, BrandOperation};
 use tactus_rt::abi::layout::DEVICES;
-use tactus_rt::{calls, Caller};
+use tactus_rt::{calls, grant, Caller};
 
-tactus_rt::component! { brand: interrupt, services: [attach, start, take] }
+tactus_rt::component! { thread: set_up, brand: interrupt, services: [attach, start, take] }
 
 static COUNTS: Counts = Counts::new();
 static QUEUES: [Queue; STREAMS] = [const { Queue::new() }; STREAMS];
@@ -86,25 +86,37 @@ fn attach(_: Caller, words: [u64; 5]) -> [u64; 2] {
     [brand, 0]
 }
 
-/// `()`: packets may come. Gives 1 if the device is at work.
-fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    [u64::from(begin().is_some()), 0]
+/// Makes everything ready but lets no packet come yet.
+fn set_up(_: [u64; 2]) {
+    if prepare().is_some() {
+        let _ = grant("exit").call([0; 5]);
+    }
 }
 
-fn begin() -> Option<()> {
+fn prepare() -> Option<()> {
     let parameters = parameters()?;
     let timer = Timer::find(Window, parameters.line as u32).ok()?;
     let brand = calls::brand_control(BrandOperation::Create, 0, 1).ok()?;
-    ask(service::SUPPLY, brand, service::rank::DEVICE).ok()?;
+    let [_, error] = grant("study").call([service::SUPPLY, brand, service::DEVICE, 0, 0]).ok()?;
+    if error != 0 {
+        return None;
+    }
     calls::brand_control(BrandOperation::Wire, brand, source::LINE | parameters.line << 8).ok()?;
-    let frequency = timer.frequency();
-    // An interrupt for each packet of the faster stream, but no more often than the moderation allows.
-    let fastest = parameters.rates.into_iter().max().filter(|&rate| rate > 0)?;
-    let counts = (frequency / fastest).max(parameters.moderation * (frequency / 1_000_000) / 1_000);
-    let wire = Wire::new(parameters.rates, 0, frequency, parameters.seed);
+    let wire = Wire::new(parameters.rates, 0, timer.frequency(), parameters.seed);
     DEVICE.fill(State { timer, wire, parameters, brand });
-    DEVICE.with(|state| state.timer.start(counts));
     Some(())
+}
+
+/// `()`: packets may come. Gives 1.
+fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
+    DEVICE.with(|state| {
+        let frequency = state.timer.frequency();
+        // An interrupt for each packet of the faster stream, but no more often than the moderation allows.
+        let fastest = state.parameters.rates.into_iter().max().unwrap_or(0).max(1);
+        let least = state.parameters.moderation * (frequency / 1_000_000) / 1_000;
+        state.timer.start((frequency / fastest).max(least));
+    });
+    [1, 0]
 }
 
 /// The device interrupted.

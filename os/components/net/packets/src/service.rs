@@ -1,23 +1,21 @@
-//! What the study's components ask the root scheduler for, through the one grant that every component has (number 0): the
-//! first word says what.
+//! What the study's components ask its root scheduler for beside the services that every scheduler has: words of the service
+//! `study`, of which the first says what. Also how urgent everybody is.
 
-/// The grant.
-pub const GRANT: u64 = 0;
 /// `(place)`: a word of the run's parameters.
-pub const PARAMETER: u64 = 1;
-/// `(brand, rank)`: gives the brand an upcall thread, which is as urgent as [`rank`] says.
-pub const SUPPLY: u64 = 2;
-/// `()`: comes back when the calling thread was woken since it last came back from here.
-pub const BLOCK: u64 = 3;
-/// `(stream)`: wakes the task that consumes the stream.
-pub const WAKE: u64 = 4;
-/// `()`: the calling thread is needed no more. Does not come back.
-pub const LEAVE: u64 = 5;
+pub const PARAMETER: u64 = 0;
+/// `(brand, stream)`: gives the brand an upcall thread, as urgent as the stream's upcalls are in this set-up. With one brand
+/// for all streams, `stream` is 0; for the device itself, [`DEVICE`].
+pub const SUPPLY: u64 = 1;
+/// The device's own upcall, not a stream's.
+pub const DEVICE: u64 = 100;
 
-/// Who an upcall works for.
-pub mod rank {
-    /// The stream with this number; of one brand for all streams, 0.
-    pub const STREAM: u64 = 0;
-    /// The device itself: above everybody.
-    pub const DEVICE: u64 = 100;
+/// Priorities; lower is more urgent. Those who set up and the background have what threads are given without being
+/// asked for: they come last.
+pub mod priority {
+    /// Level 0.
+    pub const DEVICE: u16 = 1;
+    /// Upcalls for a stream, or for all.
+    pub const UPCALL: [u16; 2] = [2, 6];
+    /// The tasks that consume the streams.
+    pub const TASK: [u16; 2] = [4, 8];
 }
