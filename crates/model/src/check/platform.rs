@@ -84,6 +84,17 @@ impl Named<'_> {
         if wanted.value == ROOT {
             return Some(Superior::Root);
         }
+        // Whoever wrote nearly that means it.
+        if nearest(&wanted.value, [ROOT]).is_some() && !names(self.drafts).any(|name| name == wanted.value) {
+            let complaint = Complaint::UnknownName {
+                what: "component",
+                name: wanted.value.chars().take(40).collect(),
+                nearest: nearest(&wanted.value, names(self.drafts).chain([ROOT])),
+                remedy: "describe it in a [[component]]".into(),
+            };
+            out.add(wanted.place, subject, complaint);
+            return None;
+        }
         let place = self.component(wanted, subject, out)?;
         Some(if self.root == Some(place) { Superior::Root } else { Superior::Component(place) })
     }
@@ -279,7 +290,7 @@ fn buffer(draft: &DraftBuffer, named: &Named<'_>, colours: u32, managed: bool, o
     for wanted in &draft.between {
         let Some(place) = named.component(wanted, subject, out) else { continue };
         if between.contains(&place) || named.root == Some(place) {
-            out.refuse(wanted.place, subject, "it can be between different components but the root", "name another");
+            out.refuse(wanted.place, subject, "it names a component twice, or the root scheduler", "name another");
         } else {
             between.push(place);
         }
