@@ -9,6 +9,8 @@ pub mod chunk;
 pub mod decision;
 pub mod engine;
 pub mod overhead;
+pub mod page;
+pub mod plot;
 pub mod results;
 pub mod spec;
 

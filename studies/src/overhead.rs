@@ -47,12 +47,18 @@ struct Costs {
     tick_period: Option<String>,
     #[serde(default)]
     at_least: bool,
+    #[serde(default = "microseconds")]
+    scale: f64,
     global: Vec<Line>,
     clustered: Vec<Line>,
     partitioned: Vec<Line>,
 }
 
-/// Microseconds.
+fn microseconds() -> f64 {
+    1.0
+}
+
+/// Microseconds, or numbers that `scale` makes microseconds of.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -122,6 +128,9 @@ impl Overhead {
                 Some(length.as_nanos() as f64)
             }
         };
+        if !(costs.scale.is_finite() && costs.scale > 0.0) {
+            return Err("scale: write how many microseconds a unit has".into());
+        }
         let lines = |key: &str, lines: &[Line]| -> Result<Vec<Measured>, String> {
             if lines.is_empty() {
                 return Err(format!("{key}: give at least one line"));
@@ -135,7 +144,7 @@ impl Overhead {
                 if given.iter().any(|x| !x.is_finite() || *x < 0.0) {
                     return Err(format!("{key}, {} tasks: a cost is a number of microseconds", line.tasks));
                 }
-                let highest = |old: f64, new: f64| old.max(new * 1000.0);
+                let highest = |old: f64, new: f64| old.max(new * costs.scale * 1000.0);
                 most = Measured {
                     tasks: line.tasks,
                     tick: highest(most.tick, line.tick),

@@ -7,7 +7,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use tactus_studies::{engine, results, Study};
+use tactus_studies::{engine, page, results, Study};
 
 /// Options of `study schedulability`.
 #[derive(Debug, Args)]
@@ -96,7 +96,11 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).map_err(cannot);
     put("results.csv", &results.csv(&study))?;
     put("weighted.csv", &results.weighted_csv(&study))?;
-    lines::line("results", folder.display());
+    for (name, plot) in page::plots(&study, &results).iter().chain(&page::weighted_plots(&study, &results)) {
+        put(name, &plot.svg())?;
+    }
+    put("index.html", &page::html(&study, &results))?;
+    lines::line("results", folder.join("index.html").display());
     Ok(Outcome::Held)
 }
 

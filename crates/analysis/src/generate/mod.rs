@@ -4,10 +4,12 @@
 
 pub mod distributions;
 mod random;
+mod utilisations;
 
 use crate::task::Sporadic;
 pub use random::Random;
 use tactus_time::Duration;
+pub use utilisations::{drs, randfixedsum, uunifast_discard};
 
 /// A sporadic task in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -110,6 +110,21 @@ impl Set {
     pub fn max_density(&self) -> f64 {
         self.max_density
     }
+    /// Puts all absolute deadlines D + n·T in [from, to) that are at most `end` into `points`.
+    pub(crate) fn deadlines(&self, from: f64, to: f64, end: f64, points: &mut Vec<f64>) {
+        points.clear();
+        for (&t, &d) in self.t.iter().zip(&self.d) {
+            let mut at = d + ((from - d) / t).ceil().max(0.0) * t;
+            while at < to && at <= end {
+                points.push(at);
+                at += t;
+            }
+        }
+    }
+    /// The longest period.
+    pub(crate) fn longest_period(&self) -> f64 {
+        self.t.iter().copied().fold(0.0, f64::max)
+    }
     /// What every test asks first: the set is possible and ΣU is not above m.
     pub fn fits(&self, m: usize) -> bool {
         self.possible && self.total <= m as f64 * (1.0 + MARGIN)

@@ -55,19 +55,11 @@ pub fn bar(set: &Set, m: usize, memory: &mut Memory) -> bool {
     let end = horizon(set.c[longest]) * (1.0 + 1e-9);
     // Points are made a stretch at a time, so that a refusal near the start costs little.
     let first = set.d.iter().copied().fold(f64::INFINITY, f64::min);
-    let stretch = set.t.iter().copied().fold(0.0, f64::max);
+    let stretch = set.longest_period();
     let (mut from, mut seen) = (first, 0);
     while from <= end {
         let to = from + stretch;
-        points.clear();
-        for i in 0..n {
-            let steps = ((from - set.d[i]) / set.t[i]).ceil().max(0.0);
-            let mut at = set.d[i] + steps * set.t[i];
-            while at < to && at <= end {
-                points.push(at);
-                at += set.t[i];
-            }
-        }
+        set.deadlines(from, to, end, points);
         points.sort_unstable_by(f64::total_cmp);
         points.dedup();
         seen += points.len();

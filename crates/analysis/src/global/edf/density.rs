@@ -9,8 +9,9 @@
 //! load ≤ max( μ − (⌈μ⌉ − 1)·δ_max,  (⌈μ⌉ − 1) − (⌈μ⌉ − 2)·δ_max )
 //! ```
 //!
-//! load is the largest demand of any interval over its length. Where δ_sum ≤ the bound, or all deadlines are
-//! implicit (load = ΣU), no search is needed; else it is taken from above by [`load`].
+//! load is the largest demand of any interval over its length. Where δ_sum is within the bound, or all deadlines are
+//! implicit (load = ΣU), no search is needed; else DBF(t) ≤ bound·t is looked at for each deadline t, and exactly: from
+//! t = Σuᵢ·max(0, Tᵢ − Dᵢ)/(bound − U) on it holds anyway, since DBFᵢ(t) ≤ uᵢ·(t + Tᵢ − Dᵢ).
 
 use crate::global::set::{at_most, Set};
 
@@ -20,50 +21,40 @@ pub fn gfb(set: &Set, m: usize) -> bool {
     set.fits(m as usize) && set.constrained() && at_most(set.density(), m - (m - 1.0) * set.max_density())
 }
 
-/// The load of the set may be taken this much too large.
-pub const LOAD_PRECISION: f64 = 0.001;
+/// Points looked at before LOAD gives up and refuses: a load so near the bound that the search would not end in time.
+pub const MOST_POINTS: usize = 500_000;
 
-/// An upper bound on sup DBF(t)/t that is at most [`LOAD_PRECISION`] too large.
-///
-/// Beyond t = Σuᵢ·max(0, Tᵢ − Dᵢ) / precision the demand is at most (U + precision)·t, since DBFᵢ(t) ≤ uᵢ·(t + Tᵢ − Dᵢ); before
-/// it, every deadline is looked at. `points` is memory to work in.
-pub fn load(set: &Set, points: &mut Vec<f64>) -> f64 {
-    if set.implicit() {
-        return set.utilisation();
-    }
-    let over: f64 = (0..set.len()).map(|i| set.u[i] * (set.t[i] - set.d[i]).max(0.0)).sum();
-    let horizon = over / LOAD_PRECISION;
-    let mut load = if over > 0.0 { set.utilisation() + LOAD_PRECISION } else { set.utilisation() };
-    points.clear();
-    for i in 0..set.len() {
-        let mut at = set.d[i];
-        while at <= horizon {
-            points.push(at);
-            at += set.t[i];
-        }
-    }
-    points.sort_unstable_by(f64::total_cmp);
-    points.dedup();
-    for &t in points.iter() {
-        // The steps below t bound DBF(t)/t by what is known; only points that can raise the maximum are summed.
-        let demand: f64 = (0..set.len())
-            .filter(|&i| t >= set.d[i])
-            .map(|i| (((t - set.d[i]) / set.t[i]).floor() + 1.0) * set.c[i])
-            .sum();
-        load = load.max(demand / t);
-    }
-    load
-}
-
-/// LOAD. Deadlines may be arbitrary.
-pub fn load_test(set: &Set, m: usize, points: &mut Vec<f64>) -> bool {
+/// LOAD. Deadlines may be arbitrary. `points` is memory to work in.
+pub fn load(set: &Set, m: usize, points: &mut Vec<f64>) -> bool {
     if !set.fits(m) {
         return false;
     }
-    // The densities of the theorem are C/D.
-    let max = (0..set.len()).map(|i| set.c[i] / set.d[i].min(set.t[i])).fold(0.0, f64::max);
+    let max = set.max_density();
     let μ = m as f64 - (m as f64 - 1.0) * max;
     let ceil = (μ - 1e-12).ceil();
     let bound = (μ - (ceil - 1.0) * max).max((ceil - 1.0) - (ceil - 2.0) * max);
-    at_most(set.utilisation(), bound) && (at_most(set.density(), bound) || at_most(load(set, points), bound))
+    at_most(set.utilisation(), bound)
+        && (set.implicit() || at_most(set.density(), bound) || demand_within(set, bound, points))
+}
+
+/// Whether DBF(t) ≤ bound·t for every t, for bound > U.
+fn demand_within(set: &Set, bound: f64, points: &mut Vec<f64>) -> bool {
+    let over: f64 = (0..set.len()).map(|i| set.u[i] * (set.t[i] - set.d[i]).max(0.0)).sum();
+    let end = over / (bound - set.utilisation()) * (1.0 + 1e-9);
+    let stretch = set.longest_period();
+    let (mut from, mut seen) = (0.0, 0);
+    while from <= end {
+        let to = from + stretch;
+        set.deadlines(from, to, end, points);
+        seen += points.len();
+        let demand = |t: f64| -> f64 {
+            let jobs = |i: usize| ((t - set.d[i]) / set.t[i]).floor() + 1.0;
+            (0..set.len()).map(|i| jobs(i).max(0.0) * set.c[i]).sum()
+        };
+        if seen > MOST_POINTS || points.iter().any(|&t| !at_most(demand(t), bound * t)) {
+            return false;
+        }
+        from = to;
+    }
+    true
 }

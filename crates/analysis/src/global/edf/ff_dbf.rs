@@ -84,19 +84,11 @@ fn holds(set: &Set, σ: f64, rate: f64, end: f64, memory: &mut Memory, seen: &mu
     if memory.failed.iter().any(|&t| t <= end && fails(t)) {
         return Some(false);
     }
-    let stretch = set.t.iter().copied().fold(0.0, f64::max);
+    let stretch = set.longest_period();
     let mut from = 0.0;
     while from <= end {
         let to = from + stretch;
-        memory.points.clear();
-        for i in 0..set.len() {
-            let steps = ((from - set.d[i]) / set.t[i]).ceil().max(0.0);
-            let mut at = set.d[i] + steps * set.t[i];
-            while at < to && at <= end {
-                memory.points.push(at);
-                at += set.t[i];
-            }
-        }
+        set.deadlines(from, to, end, &mut memory.points);
         *seen += memory.points.len();
         if *seen > MOST_POINTS {
             return None;

@@ -25,7 +25,7 @@ pub enum Test {
     Rta,
     /// Baruah: [`bar`].
     Bar,
-    /// Baker and Baruah: [`density::load_test`].
+    /// Baker and Baruah: [`density::load`].
     Load,
     /// Baruah, Bonifaci, Marchetti-Spaccamela and Stiller: [`ff_dbf`].
     FfDbf,
@@ -68,7 +68,7 @@ impl Test {
             Test::BclIterative => bcl::bcl_iterative(set, m, &mut memory.numbers),
             Test::Rta => rta::rta(set, m, &mut memory.rta),
             Test::Bar => bar::bar(set, m, &mut memory.bar),
-            Test::Load => density::load_test(set, m, &mut memory.numbers),
+            Test::Load => density::load(set, m, &mut memory.numbers),
             Test::FfDbf => ff_dbf::ff_dbf(set, m, &mut memory.ff_dbf),
         }
     }

@@ -19,14 +19,35 @@ pub const ROUNDS: usize = 25;
 /// Adding and taking away rounds a number below 2⁵¹ to the nearest whole one.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
+/// A step shorter than this part of the way to the deadline is replaced by a [`leap`].
+const SMALL: f64 = 32.0;
+
 /// Memory to work in.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     slack: Vec<f64>,
+    stays: Vec<f64>,
+    /// D − C: the largest slack.
+    most: Vec<f64>,
+    none: Vec<f64>,
     /// What EDF lets ahead of τₖ.
     ahead: Vec<f64>,
     /// D − C − S.
     shift: Vec<f64>,
+}
+
+/// What EDF may run before the deadline of a job of τₖ within that job's window, of every task.
+fn ahead_of(set: &Set, k: usize, slack: &[f64], ahead: &mut Vec<f64>) {
+    let d = set.d[k];
+    ahead.clear();
+    ahead.extend(set.c.iter().zip(&set.t).zip(&set.per_t).zip(slack).map(|(((c, t), per), s)| {
+        let q = (d * per + ROUNDER) - ROUNDER;
+        let over = d - q * t;
+        // The quotient rounded down, and what is left; exact as both products are whole.
+        let (q, over) = if over < 0.0 { (q - 1.0, over + t) } else { (q, over) };
+        q * c + c.min((over - s).max(0.0))
+    }));
+    ahead[k] = 0.0;
 }
 
 /// Whether the test accepts the set.
@@ -35,25 +56,20 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
         return false;
     }
     let n = set.len();
-    let Memory { slack, ahead, shift } = memory;
+    let Memory { slack, stays, most, none, ahead, shift } = memory;
     slack.clear();
     slack.resize(n, 0.0);
     shift.clear();
     shift.extend((0..n).map(|i| set.d[i] - set.c[i]));
-    for _ in 0..ROUNDS {
+    most.clone_from(shift);
+    none.clear();
+    none.resize(n, 0.0);
+    for round in 0..ROUNDS {
         let (mut changed, mut all) = (false, true);
         for k in 0..n {
             let (c, d) = (set.c[k], set.d[k]);
-            ahead.clear();
-            ahead.extend(set.c.iter().zip(&set.t).zip(&set.per_t).zip(slack.iter()).map(|(((c, t), per), s)| {
-                let q = (d * per + ROUNDER) - ROUNDER;
-                let over = d - q * t;
-                // The quotient rounded down, and what is left; exact as both products are whole.
-                let (q, over) = if over < 0.0 { (q - 1.0, over + t) } else { (q, over) };
-                q * c + c.min((over - s).max(0.0))
-            }));
-            ahead[k] = 0.0;
-            match response(set, k, m as f64, ahead, shift) {
+            ahead_of(set, k, slack, ahead);
+            match response(set, k, m, ahead, shift, stays) {
                 Some(r) => {
                     let left = d - r;
                     if left != slack[k] {
@@ -62,7 +78,16 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
                         changed = true;
                     }
                 }
-                None => all = false,
+                None => {
+                    // With the largest slacks that there can be, interference is least. What fails then always fails.
+                    if round == 0 {
+                        ahead_of(set, k, most, ahead);
+                        if response(set, k, m, ahead, none, stays).is_none() {
+                            return false;
+                        }
+                    }
+                    all = false;
+                }
             }
         }
         if all {
@@ -76,8 +101,8 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
 }
 
 /// The least fixed point, if it is at most the deadline.
-fn response(set: &Set, k: usize, m: f64, ahead: &[f64], shift: &[f64]) -> Option<f64> {
-    let (c, d) = (set.c[k], set.d[k]);
+fn response(set: &Set, k: usize, m: usize, ahead: &[f64], shift: &[f64], stays: &mut Vec<f64>) -> Option<f64> {
+    let (c, d, many) = (set.c[k], set.d[k], m as f64);
     let mut r = c;
     loop {
         let cap = r - c + 1.0;
@@ -89,13 +114,54 @@ fn response(set: &Set, k: usize, m: f64, ahead: &[f64], shift: &[f64]) -> Option
             let w = q * e + e.min(over.max(0.0)) + (over + t - e).min(0.0);
             sum += w.min(a).min(cap);
         }
-        let next = c + (sum / m).floor();
-        if next > d {
-            return None;
-        }
-        if next <= r {
+        // R = C + ⌊sum/m⌋ ≤ r if and only if sum < m·(r − C + 1).
+        let short = sum - many * cap;
+        if short < 0.0 {
             return Some(r);
         }
-        r = next;
+        let step = (short / many).floor() + 1.0;
+        // A step that is small beside what is left may be one of very many.
+        let step = if step * SMALL < d - r { step.max(leap(set, k, m, r, short, ahead, shift, stays)) } else { step };
+        r += step;
+        if r > d {
+            return None;
+        }
     }
+}
+
+/// A longer step to a point at or before the least fixed point.
+///
+/// Let K terms of the sum grow at rate 1 for at least δ more. Then `short` falls by at most (m − K)·δ, so that
+/// there is no fixed point up to r + min(δ, short/(m − K)). The best K is taken; K = 0 is the plain step.
+#[allow(clippy::too_many_arguments)]
+fn leap(set: &Set, k: usize, m: usize, r: f64, short: f64, ahead: &[f64], shift: &[f64], stays: &mut Vec<f64>) -> f64 {
+    let cap = r - set.c[k] + 1.0;
+    stays.clear();
+    for i in 0..set.len() {
+        let (e, t, a) = (set.c[i], set.t[i], ahead[i]);
+        let x = r + shift[i];
+        let q = (x * set.per_t[i] + ROUNDER) - ROUNDER;
+        let over = x - q * t;
+        let (q, over) = if over < 0.0 { (q - 1.0, over + t) } else { (q, over) };
+        let w = q * e + e.min(over);
+        let stay = if cap < w && cap < a {
+            w.min(a) - cap
+        } else if w < a && over < e {
+            (e - over).min(a - w)
+        } else {
+            continue;
+        };
+        // The m largest, in falling order.
+        let place = stays.partition_point(|&s| s >= stay);
+        if place < m {
+            stays.truncate(m - 1);
+            stays.insert(place, stay);
+        }
+    }
+    let mut best = 0.0f64;
+    for (n, &stay) in stays.iter().enumerate() {
+        let left = m - n - 1;
+        best = best.max(if left == 0 { stay } else { stay.min((short / left as f64).floor()) });
+    }
+    best.floor() + 1.0
 }

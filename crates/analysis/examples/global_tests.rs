@@ -1,0 +1,52 @@
+//! Answers of the eight tests of global EDF for sets on standard input, or how long each takes.
+//!
+//! A line is `m n c t d c t d …` in nanoseconds or any other unit; the answer has a digit for each test of `Test::ALL`. With the
+//! argument `time`, prints the mean time of each test instead. This is the format of the comparison with other tools
+//! that docs/analysis-multiprocessor.md describes.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+use tactus_analysis::global::edf::{ff_dbf, Memory, Test};
+use tactus_analysis::global::set::Set;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let timing = std::env::args().any(|a| a == "time");
+    let as_schedcat = std::env::args().any(|a| a == "schedcat");
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let mut memory = Memory::default();
+    let mut search = ff_dbf::Memory::default();
+    let mut spent = [Duration::ZERO; Test::ALL.len()];
+    let mut accepted = [0u64; Test::ALL.len()];
+    let mut sets = 0u32;
+    let mut set = Set::new();
+    for line in text.lines() {
+        let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+        let [m, _, tasks @ ..] = numbers.as_slice() else { continue };
+        set.clear();
+        tasks.chunks_exact(3).for_each(|task| set.push(task[0], task[1], task[2]));
+        let mut answers = String::new();
+        for (n, test) in Test::ALL.into_iter().enumerate() {
+            let begun = Instant::now();
+            let answer = if as_schedcat && test == Test::FfDbf {
+                ff_dbf::search(&set, *m as usize, ff_dbf::Precision::SCHEDCAT, &mut search)
+            } else {
+                test.accepts(&set, *m as usize, &mut memory)
+            };
+            spent[n] += begun.elapsed();
+            accepted[n] += u64::from(answer);
+            answers.push(if answer { '1' } else { '0' });
+        }
+        sets += 1;
+        if !timing {
+            println!("{answers}");
+        }
+    }
+    if timing {
+        for (n, test) in Test::ALL.into_iter().enumerate() {
+            let mean = spent[n].as_secs_f64() * 1e6 / f64::from(sets.max(1));
+            println!("{test} {mean:.3} us/set, accepted {} of {sets}", accepted[n]);
+        }
+    }
+    Ok(())
+}
