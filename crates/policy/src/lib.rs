@@ -48,7 +48,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 pub use check::SetupError;
 pub use codec::DecodeError;
 pub use scheduler::{CoreState, Kind, Scheduler};
-pub use tree::{Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
+pub use tree::{Budget, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use tactus_time::{Duration, Instant};
 
 /// The state of a budget.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     kind: Supplier,
     full: Duration,
     period: Duration,
@@ -30,7 +30,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// A full budget at time zero.
-    pub(crate) fn new(supply: &Supply) -> Budget {
+    pub fn new(supply: &Supply) -> Budget {
         let start = match supply.kind {
             Supplier::PriorityInheriting => Instant::ZERO,
             _ => Instant::ZERO.saturating_add(supply.period),
@@ -66,12 +66,12 @@ impl Budget {
     }
 
     /// Whether work may run at `now`.
-    pub(crate) fn eligible(&self, now: Instant) -> bool {
+    pub fn eligible(&self, now: Instant) -> bool {
         !self.left(now).is_zero()
     }
 
     /// For how long work may run from `now` on before [`charge`](Budget::charge) has to be called.
-    pub(crate) fn left(&self, now: Instant) -> Duration {
+    pub fn left(&self, now: Instant) -> Duration {
         let left = Duration::from_nanos(u64::try_from(self.left).unwrap_or(0));
         match self.kind {
             Supplier::Sporadic => match self.chunks.first() {
@@ -89,7 +89,7 @@ impl Budget {
     }
 
     /// When a replenishment comes that can make it eligible or give it another deadline; never, if none is to come.
-    pub(crate) fn next(&self, now: Instant) -> Instant {
+    pub fn next(&self, now: Instant) -> Instant {
         match self.kind {
             Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => self.at,
             Supplier::ConstantBandwidth { .. } if self.flag => self.at,
@@ -105,7 +105,7 @@ impl Budget {
     }
 
     /// The deadline that it has among servers and tasks that are ordered by deadlines.
-    pub(crate) fn deadline(&self) -> Instant {
+    pub fn deadline(&self) -> Instant {
         let from = match self.kind {
             Supplier::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
             Supplier::PosixSporadic => self.since,
@@ -116,7 +116,7 @@ impl Budget {
     }
 
     /// Makes due what has come up to `now`. What arrived, if anything.
-    pub(crate) fn refresh(&mut self, now: Instant, awake: bool) -> Option<Duration> {
+    pub fn refresh(&mut self, now: Instant, awake: bool) -> Option<Duration> {
         match self.kind {
             Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => {
                 if now < self.at {
@@ -172,7 +172,7 @@ impl Budget {
     }
 
     /// Work has run under this budget for the last `ran` up to `now`. Whether the budget came to an end.
-    pub(crate) fn charge(&mut self, now: Instant, ran: Duration) -> bool {
+    pub fn charge(&mut self, now: Instant, ran: Duration) -> bool {
         if ran.is_zero() {
             return false;
         }
@@ -224,7 +224,7 @@ impl Budget {
     }
 
     /// There is work again after there was none.
-    pub(crate) fn wake(&mut self, now: Instant) {
+    pub fn wake(&mut self, now: Instant) {
         self.refresh(now, false);
         match self.kind {
             Supplier::ConstantBandwidth { .. } if !self.flag => {
@@ -244,7 +244,7 @@ impl Budget {
     }
 
     /// There is no more work.
-    pub(crate) fn block(&mut self, now: Instant) {
+    pub fn block(&mut self, now: Instant) {
         match self.kind {
             Supplier::Polling => self.left = self.left.min(0),
             Supplier::PosixSporadic => self.post(),

@@ -26,6 +26,7 @@ mod work;
 use crate::global::ContainerRank;
 use crate::{Decision, Event, Policy, Setup, SetupError};
 use alloc::vec::Vec;
+pub use budget::Budget;
 use domain::Domain;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Rank, Unlocked};
