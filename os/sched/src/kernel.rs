@@ -1,6 +1,6 @@
 //! The kernel, as the library uses it; a fake one stands in its place in tests on the host.
 
-use crate::policy::{Cycles, Thread};
+use crate::policy::{Clock, Cycles, Thread};
 use crate::region::Shared;
 use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{ComponentCard, Region};
@@ -9,13 +9,9 @@ use tactus_rt::time as rt_time;
 use tactus_rt::{clock, info, sequences};
 
 /// What the library asks of the machine.
-pub trait Kernel {
+pub trait Kernel: Clock {
     /// A core's region.
     fn region(&self, core: u8) -> *mut Region;
-    /// The time-stamp counter.
-    fn now(&self) -> Cycles;
-    /// So many nanoseconds in ticks of the time-stamp counter.
-    fn cycles(&self, nanos: u64) -> Cycles;
     /// Takes the scheduler lock of the region.
     fn take_lock(&self, region: Shared, thread: Thread);
     /// Releases it.
@@ -49,15 +45,11 @@ pub trait Kernel {
 pub struct Machine;
 
 /// The name under which a child's `uses` has its parent's `sched_create_thread`.
-pub const PARENT_CREATE: &str = "parent-create";
+pub const PARENT_CREATE: &str = "parent_create";
 /// The name under which a child's `uses` has its parent's `sched_child_wakeup`.
-pub const PARENT_WAKEUP: &str = "parent-wakeup";
+pub const PARENT_WAKEUP: &str = "parent_wakeup";
 
-impl Kernel for Machine {
-    #[inline(always)]
-    fn region(&self, core: u8) -> *mut Region {
-        (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
-    }
+impl Clock for Machine {
     #[inline(always)]
     fn now(&self) -> Cycles {
         Cycles(clock::time_stamp())
@@ -65,6 +57,16 @@ impl Kernel for Machine {
     fn cycles(&self, nanos: u64) -> Cycles {
         let start = clock::reading(rt_time::Instant::ZERO);
         Cycles(clock::reading(rt_time::Instant::from_nanos(nanos)).saturating_sub(start))
+    }
+    fn nanos(&self, cycles: Cycles) -> u64 {
+        clock::ticks_to_nanos(cycles.0)
+    }
+}
+
+impl Kernel for Machine {
+    #[inline(always)]
+    fn region(&self, core: u8) -> *mut Region {
+        (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
     }
     #[inline(always)]
     fn take_lock(&self, region: Shared, thread: Thread) {

@@ -33,7 +33,7 @@ mod state;
 mod timeouts;
 
 pub use kernel::{Kernel, Machine, PARENT_CREATE, PARENT_WAKEUP};
-pub use policy::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
+pub use policy::{Choice, Clock, Cycles, Parameters, Policy, Thread, Urgency, View};
 pub use region::{Shared, Told};
 pub use scheduler::Scheduler;
 pub use state::Core;

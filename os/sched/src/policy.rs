@@ -110,16 +110,26 @@ pub struct Choice {
     pub until: Cycles,
 }
 
+/// How time is read.
+pub trait Clock {
+    /// The time-stamp counter.
+    fn now(&self) -> Cycles;
+    /// So many nanoseconds in ticks of the time-stamp counter, rounded up.
+    fn cycles(&self, nanos: u64) -> Cycles;
+    /// So many ticks in nanoseconds, rounded down.
+    fn nanos(&self, cycles: Cycles) -> u64;
+}
+
 /// The core as a policy sees it while it decides.
 pub struct View<'a> {
     pub(crate) region: Shared,
-    pub(crate) now: &'a dyn Fn() -> Cycles,
+    pub(crate) clock: &'a dyn Clock,
 }
 
 impl View<'_> {
-    /// The time-stamp counter.
-    pub fn now(&self) -> Cycles {
-        (self.now)()
+    /// The clock.
+    pub fn clock(&self) -> &dyn Clock {
+        self.clock
     }
 
     /// Changes a thread's urgency from now on.

@@ -10,7 +10,7 @@ use crate::policy::{Cycles, Policy, Thread, View};
 use crate::region::Shared;
 use crate::state::{Condition, Core, Entry, Record, State};
 use core::sync::atomic::{AtomicU32, AtomicU8};
-use tactus_abi::call::{Error, IDLE, SWITCH_UPCALL_DONE};
+use tactus_abi::call::{Caller, Error, IDLE, SWITCH_UPCALL_DONE};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_THREADS};
 
 /// A scheduler component.
@@ -52,6 +52,11 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
 }
 
 impl<P: Policy, K: Kernel> Scheduler<P, K> {
+    /// Lets a service of the component's own do something with the policy of the caller's core.
+    pub fn with_policy<R>(&self, caller: Caller, act: impl FnOnce(&mut P) -> R) -> R {
+        self.locked(caller.core(), Thread(caller.thread()), |state| act(&mut state.policy))
+    }
+
     /// This core's region.
     #[inline(always)]
     pub(crate) fn region(&self, core: u8) -> Shared {
@@ -173,9 +178,8 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     pub(crate) fn choose(&self, core: u8, state: &mut State<P>) -> Decided {
         let region = self.region(core);
         self.take_events(core, region, state);
-        let now = || self.kernel.now();
         for _ in 0..MAX_THREADS {
-            let choice = state.policy.schedule(&View { region, now: &now });
+            let choice = state.policy.schedule(&View { region, clock: &self.kernel });
             let first = state.timeouts.first().min(choice.until);
             let Some(chosen) = choice.thread else {
                 region.set_next_thread(IDLE);
