@@ -22,6 +22,16 @@ pub const TASK_MEMORY: u64 = 64 << 10;
 pub const MAX_MEMORY: u64 = 2 << 30;
 /// The longest name.
 pub const MAX_NAME: usize = 31;
+/// The most servers of one system.
+pub const MAX_SERVERS: usize = 64;
+/// The most servers from the root down, the root included.
+pub const MAX_DEPTH: usize = 6;
+/// The largest priority.
+pub const MAX_PRIORITY: u32 = 1_000_000;
+/// The shortest turn, time between two looks, and budget of a server.
+pub const SHORTEST_QUANTUM: Duration = Duration::from_micros(50);
+/// Turns, and the time between two looks, where the file does not say.
+pub const DEFAULT_QUANTUM: Duration = Duration::from_millis(1);
 /// The longest list of job times.
 pub const MAX_LIST: usize = 100_000;
 /// The memory of a machine, where the file does not say.
@@ -39,7 +49,7 @@ pub const MAX_BRANDS: usize = 32;
 /// The highest interrupt line of a machine.
 pub const MAX_LINE: u64 = 23;
 /// The deepest tree of schedulers, the root counted.
-pub const MAX_DEPTH: usize = 4;
+pub const MAX_SCHEDULER_DEPTH: usize = 4;
 /// The most restarts that a limit may allow.
 pub const MAX_RESTARTS: u32 = 1000;
 /// The most colours of memory.
