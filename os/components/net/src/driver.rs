@@ -1,30 +1,29 @@
-//! Level 0 of the interrupt study: the driver of the packet source. It tells the streams apart, queues packets and triggers
-//! the brand whose upcall does the protocol work.
-//!
-//! The upcall of its own brand runs for each interrupt, above everybody. It is the only one who puts packets into the queues;
-//! upcalls of the protocol take them out by a service and may be interrupted in it at any place.
+//! Level 0 of the interrupt study: the driver of the packet source, a timer. It tells the streams apart, queues packets and
+//! triggers the brand whose upcall does the protocol work.
 #![no_std]
 #![no_main]
 
 mod common;
+mod streams;
 
-use common::{bin, parameters};
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use common::parameters;
+use streams::Single;
 use tactus_packets::timer::{Registers, Timer};
-use tactus_packets::{service, Counts, Parameters, Queue, Series, Wire, STREAMS};
-use tactus_rt::abi::call::{source, BrandOperation};
+use tactus_packets::{Parameters, Wire};
 use tactus_rt::abi::layout::DEVICES;
-use tactus_rt::{calls, grant, Caller};
+use tactus_rt::{grant, Caller};
 
 tactus_rt::component! { thread: set_up, brand: interrupt, services: [attach, start, take] }
 
-static COUNTS: Counts = Counts::new();
-static QUEUES: [Queue; STREAMS] = [const { Queue::new() }; STREAMS];
-/// The brands of the protocol's upcalls, by queue.
-static BRANDS: [AtomicU64; STREAMS] = [const { AtomicU64::new(u64::MAX) }; STREAMS];
-/// What the upcall needs, once it was set up.
-static DEVICE: Device = Device { busy: AtomicBool::new(true), state: UnsafeCell::new(None) };
+static DEVICE: Single<State> = Single::new();
+
+struct State {
+    timer: Timer<Window>,
+    wire: Wire,
+    parameters: Parameters,
+    /// The brand of the device's own upcall.
+    brand: u64,
+}
 
 /// The device's registers, mapped into this component alone.
 struct Window;
@@ -40,53 +39,7 @@ impl Registers for Window {
     }
 }
 
-struct State {
-    timer: Timer<Window>,
-    wire: Wire,
-    parameters: Parameters,
-    /// The brand of the device's own upcall.
-    brand: u64,
-}
-
-/// State that is used by one thread at a time.
-struct Device {
-    busy: AtomicBool,
-    state: UnsafeCell<Option<State>>,
-}
-
-// SAFETY: `with` lets in nobody while somebody is inside.
-unsafe impl Sync for Device {}
-
-impl Device {
-    /// Makes the state usable.
-    fn fill(&self, state: State) {
-        // SAFETY: `busy` is set from the beginning until here, so that nobody else looks.
-        unsafe { *self.state.get() = Some(state) };
-        self.busy.store(false, Relaxed);
-    }
-
-    fn with(&self, action: impl FnOnce(&mut State)) {
-        if self.busy.swap(true, Relaxed) {
-            // Two upcalls of the device at once: there is only one thread for it.
-            calls::give_up();
-        }
-        // SAFETY: `busy` was not set, so nobody is inside; it is set now.
-        if let Some(state) = unsafe { &mut *self.state.get() } {
-            action(state);
-        }
-        self.busy.store(false, Relaxed);
-    }
-}
-
-/// `(queue)`: makes the brand whose upcalls, in the caller's component, serve the queue. Gives its number.
-fn attach(_: Caller, words: [u64; 5]) -> [u64; 2] {
-    let Some(stored) = BRANDS.get(words[0] as usize) else { return [u64::MAX, 0] };
-    let Ok(brand) = calls::brand_control(BrandOperation::Create, 0, 0) else { return [u64::MAX, 0] };
-    stored.store(brand, Relaxed);
-    [brand, 0]
-}
-
-/// Makes everything ready but lets no packet come yet.
+/// Makes everything ready but lets no packet come yet. Comes back only if it cannot; then the component gives up.
 fn set_up(_: [u64; 2]) {
     if prepare().is_some() {
         let _ = grant("exit").call([0; 5]);
@@ -96,15 +49,20 @@ fn set_up(_: [u64; 2]) {
 fn prepare() -> Option<()> {
     let parameters = parameters()?;
     let timer = Timer::find(Window, parameters.line as u32).ok()?;
-    let brand = calls::brand_control(BrandOperation::Create, 0, 1).ok()?;
-    let [_, error] = grant("study").call([service::SUPPLY, brand, service::DEVICE, 0, 0]).ok()?;
-    if error != 0 {
-        return None;
-    }
-    calls::brand_control(BrandOperation::Wire, brand, source::LINE | parameters.line << 8).ok()?;
+    let brand = streams::wire(&parameters)?;
     let wire = Wire::new(parameters.rates, 0, timer.frequency(), parameters.seed);
     DEVICE.fill(State { timer, wire, parameters, brand });
     Some(())
+}
+
+/// `(queue)`: see [`streams::attach`].
+fn attach(_: Caller, words: [u64; 5]) -> [u64; 2] {
+    streams::attach(words[0])
+}
+
+/// `(queue)`: see [`streams::take`].
+fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
+    streams::take(words[0])
 }
 
 /// `()`: packets may come. Gives 1.
@@ -123,27 +81,12 @@ fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
 fn interrupt(_: u64) {
     DEVICE.with(|state| {
         let State { timer, wire, parameters, brand } = state;
-        let bin = bin(parameters.bin);
-        COUNTS.add(Series::Interrupts, 0, bin);
+        let now = streams::interrupted(parameters);
         timer.seen();
-        let now = timer.now();
-        while let Some(stream) = wire.take(now) {
-            COUNTS.add(Series::Arrived, stream, bin);
-            let queue = if parameters.setup.brand_for_each() { stream } else { 0 };
-            if QUEUES[queue].put(stream as u8, parameters.ring) {
-                let _ = calls::trigger(BRANDS[queue].load(Relaxed), queue as u64);
-            } else {
-                COUNTS.add(Series::Dropped, stream, bin);
-            }
+        let count = timer.now();
+        while let Some(stream) = wire.take(count) {
+            streams::arrived(parameters, stream, now);
         }
-        let _ = calls::brand_control(BrandOperation::Acknowledge, *brand, 0);
+        streams::acknowledge(*brand);
     });
-}
-
-/// `(queue)`: takes a packet. Gives 1 and its stream, or 0.
-fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
-    match QUEUES.get(words[0] as usize).and_then(Queue::take) {
-        Some(stream) => [1, stream.into()],
-        None => [0; 2],
-    }
 }

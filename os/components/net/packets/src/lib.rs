@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod counts;
+pub mod frame;
 pub mod parameters;
 pub mod queue;
 pub mod service;

@@ -1,0 +1,112 @@
+//! Level 0 for real packets: the driver of a virtio network card. UDP packets to port 9001 are the first stream, to 9002 the
+//! second; all others are dropped unseen.
+#![no_std]
+#![no_main]
+
+mod common;
+mod configuration;
+mod memory;
+mod streams;
+
+use common::parameters;
+use configuration::Configuration;
+use memory::Memory;
+use streams::Single;
+use tactus_packets::{frame, Parameters};
+use tactus_rt::{grant, Caller};
+use virtio_drivers::device::net::VirtIONetRaw;
+use virtio_drivers::transport::pci::bus::{DeviceFunction, PciRoot};
+use virtio_drivers::transport::pci::PciTransport;
+
+tactus_rt::component! { thread: set_up, brand: interrupt, services: [attach, start, take] }
+
+/// Packets that the card may hold for us.
+const PLACES: usize = 64;
+/// Bytes of a buffer for one.
+const BUFFER: usize = 2048;
+
+static DEVICE: Single<State> = Single::new();
+
+struct State {
+    card: VirtIONetRaw<Memory, PciTransport, PLACES>,
+    /// Which buffer the card was given under which number.
+    given: [u16; PLACES],
+    parameters: Parameters,
+    /// The brand of the device's own upcall.
+    brand: u64,
+}
+
+impl State {
+    /// Gives the card a buffer to fill.
+    fn give(&mut self, number: u16) -> Option<()> {
+        let buffer = memory::buffer(usize::from(number), BUFFER)?;
+        // SAFETY: the buffer is not used again before `receive_complete` of the same number.
+        let token = unsafe { self.card.receive_begin(buffer) }.ok()?;
+        *self.given.get_mut(usize::from(token))? = number;
+        Some(())
+    }
+
+    /// Takes the next packet that came: its stream, if it is of one.
+    fn next(&mut self) -> Option<Option<usize>> {
+        let token = self.card.poll_receive()?;
+        let number = *self.given.get(usize::from(token))?;
+        let buffer = memory::buffer(usize::from(number), BUFFER)?;
+        // SAFETY: the buffer that was given under this number.
+        let (head, length) = unsafe { self.card.receive_complete(token, buffer) }.ok()?;
+        let stream = buffer.get(head..head + length).and_then(frame::stream);
+        self.give(number)?;
+        Some(stream)
+    }
+}
+
+/// Makes everything ready but lets no packet come yet. Comes back only if it cannot; then the component gives up.
+fn set_up(_: [u64; 2]) {
+    if prepare().is_some() {
+        let _ = grant("exit").call([0; 5]);
+    }
+}
+
+fn prepare() -> Option<()> {
+    let parameters = parameters()?;
+    let card = configuration::card()?;
+    memory::begin(card, PLACES * BUFFER);
+    let mut root = PciRoot::new(Configuration::new(card));
+    let place = DeviceFunction { bus: 0, device: 0, function: 0 };
+    let transport = PciTransport::new::<Memory, _>(&mut root, place).ok()?;
+    let mut card = VirtIONetRaw::new(transport).ok()?;
+    card.enable_interrupts();
+    let brand = streams::wire(&parameters)?;
+    DEVICE.fill(State { card, given: [0; PLACES], parameters, brand });
+    Some(())
+}
+
+/// `(queue)`: see [`streams::attach`].
+fn attach(_: Caller, words: [u64; 5]) -> [u64; 2] {
+    streams::attach(words[0])
+}
+
+/// `(queue)`: see [`streams::take`].
+fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
+    streams::take(words[0])
+}
+
+/// `()`: packets may come. Gives 1 if the card has all its buffers.
+fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
+    let given = DEVICE.with(|state| (0..PLACES as u16).all(|number| state.give(number).is_some()));
+    [given.into(), 0]
+}
+
+/// The card interrupted.
+fn interrupt(_: u64) {
+    DEVICE.with(|state| {
+        let now = streams::interrupted(&state.parameters);
+        // The line goes down before the packets are looked at, so that one that comes now raises it again.
+        let _ = state.card.ack_interrupt();
+        while let Some(stream) = state.next() {
+            if let Some(stream) = stream {
+                streams::arrived(&state.parameters, stream, now);
+            }
+        }
+        streams::acknowledge(state.brand);
+    });
+}

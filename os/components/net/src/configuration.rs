@@ -1,0 +1,75 @@
+//! The card's PCI configuration space: a copy that the kernel made, to be read only. Writes go nowhere, but the question how
+//! large a register's memory is, which is put by writing ones, is answered.
+
+use tactus_rt::abi::layout::DEVICE_CARDS;
+use tactus_rt::abi::shared::DeviceCard;
+use tactus_rt::info;
+use virtio_drivers::transport::pci::bus::{ConfigurationAccess, DeviceFunction};
+
+const FIRST_REGISTER: u8 = 0x10;
+const BEHIND_REGISTERS: u8 = 0x28;
+/// Bits of a base address register that are no address.
+const KIND: u32 = 0xf;
+
+/// What the image tells of the component's one device.
+pub fn card() -> Option<&'static DeviceCard> {
+    // SAFETY: the image maps so many cards, read-only, into a component that drives a device.
+    (info().devices == 1).then(|| unsafe { &*(DEVICE_CARDS as *const DeviceCard) }).filter(|it| it.configuration != 0)
+}
+
+/// See above.
+pub struct Configuration {
+    card: &'static DeviceCard,
+    /// The register whose size is asked for.
+    sized: [bool; 6],
+}
+
+impl Configuration {
+    /// Of this device.
+    pub fn new(card: &'static DeviceCard) -> Configuration {
+        Configuration { card, sized: [false; 6] }
+    }
+
+    fn word(&self, offset: u8) -> u32 {
+        // SAFETY: the copy is a page long, mapped read-only for the component's whole life.
+        unsafe { ((self.card.configuration + u64::from(offset & !3)) as *const u32).read_volatile() }
+    }
+
+    /// The physical address of the memory that the driver sees, from the register that it is in.
+    pub fn physical(&self) -> u64 {
+        (0..5).map(|place| FIRST_REGISTER + 4 * place).find_map(|offset| self.wide(offset)).unwrap_or(0)
+    }
+
+    /// The address in a register of 64 bits for memory.
+    fn wide(&self, offset: u8) -> Option<u64> {
+        let low = self.word(offset);
+        let address = u64::from(low & !KIND) | u64::from(self.word(offset + 4)) << 32;
+        (low & 0b111 == 0b100 && address != 0).then_some(address)
+    }
+}
+
+impl ConfigurationAccess for Configuration {
+    fn read_word(&self, _: DeviceFunction, offset: u8) -> u32 {
+        let word = self.word(offset);
+        let place = usize::from(offset.wrapping_sub(FIRST_REGISTER)) / 4;
+        if !(FIRST_REGISTER..BEHIND_REGISTERS).contains(&offset) || !self.sized[place] {
+            return word;
+        }
+        // The lower half of a register of 64 bits, or its upper half.
+        if self.wide(offset).is_some() {
+            !(self.card.bytes as u32 - 1) & !KIND | word & KIND
+        } else {
+            u32::MAX
+        }
+    }
+
+    fn write_word(&mut self, _: DeviceFunction, offset: u8, data: u32) {
+        if (FIRST_REGISTER..BEHIND_REGISTERS).contains(&offset) {
+            self.sized[usize::from(offset - FIRST_REGISTER) / 4] = data == u32::MAX;
+        }
+    }
+
+    unsafe fn unsafe_clone(&self) -> Configuration {
+        Configuration { card: self.card, sized: self.sized }
+    }
+}

@@ -1,0 +1,105 @@
+//! The part that every driver of the study has: queues for the upcalls, by stream or for all, and the brands that are
+//! triggered for each packet.
+//!
+//! The upcall of the device is the only one who puts packets in; upcalls of the protocol take them out by a service and may be
+//! interrupted in it at any place.
+
+use crate::common::bin;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use tactus_packets::{service, Counts, Parameters, Queue, Series, STREAMS};
+use tactus_rt::abi::call::{source, BrandOperation};
+use tactus_rt::{calls, grant};
+
+/// What the driver counts.
+pub static COUNTS: Counts = Counts::new();
+static QUEUES: [Queue; STREAMS] = [const { Queue::new() }; STREAMS];
+/// The brands of the protocol's upcalls, by queue.
+static BRANDS: [AtomicU64; STREAMS] = [const { AtomicU64::new(u64::MAX) }; STREAMS];
+
+/// Makes the brand whose upcalls, in the component that called this one's, serve the queue. Gives its number.
+pub fn attach(queue: u64) -> [u64; 2] {
+    let Some(stored) = BRANDS.get(queue as usize) else { return [u64::MAX, 0] };
+    let Ok(brand) = calls::brand_control(BrandOperation::Create, 0, 0) else { return [u64::MAX, 0] };
+    stored.store(brand, Relaxed);
+    [brand, 0]
+}
+
+/// Takes a packet out of the queue. Gives 1 and its stream, or 0.
+pub fn take(queue: u64) -> [u64; 2] {
+    match QUEUES.get(queue as usize).and_then(Queue::take) {
+        Some(stream) => [1, stream.into()],
+        None => [0; 2],
+    }
+}
+
+/// A packet of the stream arrived.
+pub fn arrived(parameters: &Parameters, stream: usize, now: u64) {
+    COUNTS.add(Series::Arrived, stream, now);
+    let queue = if parameters.setup.brand_for_each() { stream } else { 0 };
+    if QUEUES[queue].put(stream as u8, parameters.ring) {
+        // Refused only if nobody attached to the queue.
+        let _ = calls::trigger(BRANDS[queue].load(Relaxed), queue as u64);
+    } else {
+        COUNTS.add(Series::Dropped, stream, now);
+    }
+}
+
+/// Makes the brand of the device's own upcall, above everybody, and wires it. Gives its number.
+pub fn wire(parameters: &Parameters) -> Option<u64> {
+    let brand = calls::brand_control(BrandOperation::Create, 0, 1).ok()?;
+    let [_, error] = grant("study").call([service::SUPPLY, brand, service::DEVICE, 0, 0]).ok()?;
+    if error != 0 {
+        return None;
+    }
+    calls::brand_control(BrandOperation::Wire, brand, source::LINE | parameters.line << 8).ok()?;
+    Some(brand)
+}
+
+/// The device interrupted: counts it, and gives the bin for now.
+pub fn interrupted(parameters: &Parameters) -> u64 {
+    let now = bin(parameters.bin);
+    COUNTS.add(Series::Interrupts, 0, now);
+    now
+}
+
+/// The device may interrupt again.
+pub fn acknowledge(brand: u64) {
+    // Refused only if the brand is not wired.
+    let _ = calls::brand_control(BrandOperation::Acknowledge, brand, 0);
+}
+
+/// State that is used by one thread at a time.
+pub struct Single<T> {
+    busy: AtomicBool,
+    state: UnsafeCell<Option<T>>,
+}
+
+// SAFETY: `with` lets in nobody while somebody is inside.
+unsafe impl<T> Sync for Single<T> {}
+
+impl<T> Single<T> {
+    /// Not usable before [`Single::fill`].
+    pub const fn new() -> Single<T> {
+        Single { busy: AtomicBool::new(true), state: UnsafeCell::new(None) }
+    }
+
+    /// Makes the state usable. Once.
+    pub fn fill(&self, state: T) {
+        // SAFETY: `busy` is set from the beginning until here, so that nobody else looks.
+        unsafe { *self.state.get() = Some(state) };
+        self.busy.store(false, Relaxed);
+    }
+
+    /// Uses the state. Whoever comes in while somebody is inside, or before there is a state, stops the component.
+    pub fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R {
+        if self.busy.swap(true, Relaxed) {
+            calls::give_up();
+        }
+        // SAFETY: `busy` was not set, so nobody is inside; it is set now.
+        let Some(state) = (unsafe { &mut *self.state.get() }) else { calls::give_up() };
+        let result = action(state);
+        self.busy.store(false, Relaxed);
+        result
+    }
+}
