@@ -87,6 +87,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components,
+        scheduling: tactus_model::Scheduling::default(),
         platform: Platform::default(),
         notes: Vec::new(),
     }
