@@ -2,6 +2,7 @@
 
 use crate::policy::{Clock, Cycles, Thread};
 use crate::region::Shared;
+use tactus_rt::abi::call::BrandOperation;
 use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{ComponentCard, Region};
 use tactus_rt::calls::{self, Error, SchedulerOperation};
@@ -33,6 +34,11 @@ pub trait Kernel: Clock {
     /// # Errors
     /// As the kernel's call; [`Error::NotGranted`] if there is a parent that this scheduler may not call.
     fn create_thread(&self, root: bool, component: u64, parameters: u64, words: [u64; 2]) -> Result<Thread, Error>;
+    /// Gives a brand an upcall thread. The root scheduler only.
+    ///
+    /// # Errors
+    /// As the kernel's call.
+    fn add_upcall(&self, brand: u64) -> Result<Thread, Error>;
     /// Tells the parent that there is something to do here.
     fn tell_parent(&self);
     /// The number of this component and of the cores.
@@ -100,6 +106,10 @@ impl Kernel for Machine {
                 other => return Err(other.unwrap_or(Error::BadCall)),
             }
         };
+        Thread::new(number).ok_or(Error::BadThread)
+    }
+    fn add_upcall(&self, brand: u64) -> Result<Thread, Error> {
+        let number = calls::brand_control(BrandOperation::AddUpcall, brand, 0)?;
         Thread::new(number).ok_or(Error::BadThread)
     }
     fn tell_parent(&self) {

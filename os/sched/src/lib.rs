@@ -10,6 +10,7 @@
 //! | `scheduler` | the one loop that takes events, asks the policy and dispatches; blocking and waking |
 //! | `depend` | who depends on whom, inside one core |
 //! | `events` | what the kernel and other cores told, taken to the policy |
+//! | `brands` | upcall threads of brands |
 //! | `services` | what other components may call |
 //! | `start` | promotion, grants, regions and slots when the system starts |
 //! | `region`, `state`, `timeouts`, `mailbox` | what is kept |
@@ -20,6 +21,7 @@
 //! a dispatch repeats only because something happened in between (Parmer and West 2013, section 6).
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+mod brands;
 mod depend;
 mod events;
 mod kernel;

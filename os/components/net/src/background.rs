@@ -2,10 +2,12 @@
 #![no_std]
 #![no_main]
 
+mod bins;
 mod common;
 mod work;
 
-use common::{bin, parameters};
+use bins::bin;
+use common::parameters;
 use tactus_packets::counts::BACKGROUND_WORK;
 use tactus_packets::{Counts, Series};
 

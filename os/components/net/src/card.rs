@@ -3,6 +3,7 @@
 #![no_std]
 #![no_main]
 
+mod bins;
 mod common;
 mod configuration;
 mod memory;

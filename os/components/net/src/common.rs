@@ -1,7 +1,7 @@
-//! What the study's components share: the run's parameters, and the bin that counts go to now.
+//! The run's parameters, as every component of the study learns them.
 
 use tactus_packets::{service, Parameters};
-use tactus_rt::{grant, now};
+use tactus_rt::grant;
 
 /// The parameters of the run.
 pub fn parameters() -> Option<Parameters> {
@@ -11,9 +11,4 @@ pub fn parameters() -> Option<Parameters> {
         *word = study.call([service::PARAMETER, place as u64, 0, 0, 0]).ok()?[0];
     }
     Parameters::from_words(words)
-}
-
-/// The bin of [`tactus_packets::Counts`] for now.
-pub fn bin(length: u64) -> u64 {
-    now().as_nanos().checked_div(length).unwrap_or(0)
 }

@@ -4,10 +4,12 @@
 #![no_std]
 #![no_main]
 
+mod bins;
 mod common;
 mod work;
 
-use common::{bin, parameters};
+use bins::bin;
+use common::parameters;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_packets::{service, Counts, Queue, Series, STREAMS};
 use tactus_rt::abi::shared::name_text;

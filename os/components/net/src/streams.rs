@@ -4,7 +4,7 @@
 //! The upcall of the device is the only one who puts packets in; upcalls of the protocol take them out by a service and may be
 //! interrupted in it at any place.
 
-use crate::common::bin;
+use crate::bins::bin;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use tactus_packets::{service, Counts, Parameters, Queue, Series, STREAMS};

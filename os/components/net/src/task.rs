@@ -4,10 +4,12 @@
 #![no_std]
 #![no_main]
 
+mod bins;
 mod common;
 mod work;
 
-use common::{bin, parameters};
+use bins::bin;
+use common::parameters;
 use tactus_packets::service::priority;
 use tactus_packets::{Counts, Series, STREAMS};
 use tactus_rt::abi::shared::name_text;

@@ -25,34 +25,67 @@ const PAGE: usize = 4096;
 /// Where the event timer's registers are on a PC.
 const TIMER: u64 = 0xfed0_0000;
 
-/// The components of the system, in order: name, program, further lines of the system file.
-fn components(setup: Setup, line: u64) -> [(&'static str, &'static str, String); 6] {
+/// A component of the system: its name, its program, further lines of the system file.
+struct Part {
+    name: &'static str,
+    program: &'static str,
+    more: String,
+}
+
+/// The components of the system. The scheduler gives each but itself its first thread in this order, and the background,
+/// which never leaves, its own last.
+fn parts(setup: Setup, line: u64) -> [Part; 7] {
     let queues = if setup.brand_for_each() { 2 } else { 1 };
+    let part = |name, program, more: &str| Part { name, program, more: more.to_string() };
+    let task = |name, stream| Part {
+        name,
+        program: "net-task",
+        more: format!(
+            "threads = 2\nuses = {{ receive = \"protocol.{stream}\", study = \"scheduler.study\", \
+             create = \"scheduler.sched_create_thread\", exit = \"scheduler.sched_exit\" }}"
+        ),
+    };
     [
-        ("scheduler", "net-scheduler", String::new()),
-        (
-            "driver",
-            "net-driver",
-            format!(
-                "provides = [\"take\", \"attach\", \"start\"]\nthreads = 1\nbrands = {}\nlines = [{line}]",
+        part(
+            "scheduler",
+            "net-scheduler",
+            "provides = [\"study\", \"sched_block\", \"sched_wakeup\", \"sched_create_thread\", \"sched_exit\", \
+             \"sched_timeout_thd\", \"sched_timeout\"]",
+        ),
+        Part {
+            name: "driver",
+            program: "net-driver",
+            more: format!(
+                "threads = 2\nbrands = {}\nlines = [{line}]\nprovides = [\"take\", \"attach\", \"start\"]\n\
+                 uses = {{ study = \"scheduler.study\", exit = \"scheduler.sched_exit\" }}",
                 queues + 1
             ),
-        ),
-        (
-            "protocol",
-            "net-protocol",
-            format!(
-                "provides = [\"first\", \"second\"]\nthreads = {queues}\n\
-                 uses = {{ take = \"driver.take\", attach = \"driver.attach\", start = \"driver.start\" }}"
+        },
+        Part {
+            name: "protocol",
+            program: "net-protocol",
+            more: format!(
+                "threads = {}\nprovides = [\"first\", \"second\"]\n\
+                 uses = {{ take = \"driver.take\", wake = \"scheduler.sched_wakeup\", \
+                 block = \"scheduler.sched_block\", attach = \"driver.attach\", start = \"driver.start\", \
+                 study = \"scheduler.study\", exit = \"scheduler.sched_exit\" }}",
+                queues + 1
             ),
+        },
+        task("task-1", "first"),
+        task("task-2", "second"),
+        part(
+            "clock",
+            "net-clock",
+            "threads = 2\nuses = { study = \"scheduler.study\", create = \"scheduler.sched_create_thread\", \
+             exit = \"scheduler.sched_exit\", block = \"scheduler.sched_block\", \
+             timed = \"scheduler.sched_timeout_thd\", timeout = \"scheduler.sched_timeout\" }",
         ),
-        ("task-1", "net-task", "uses = { receive = \"protocol.first\" }".into()),
-        ("task-2", "net-task", "uses = { receive = \"protocol.second\" }".into()),
-        ("background", "net-background", String::new()),
+        part("background", "net-background", "threads = 1\nuses = { study = \"scheduler.study\" }"),
     ]
 }
 
-/// The system file. Its tasks are in the order that the study's scheduler knows.
+/// The system file.
 fn system_text(setup: Setup, parameters: &Parameters) -> String {
     let mut text = format!(
         "[system]\nname = \"interrupts-{}\"\ncores = 1\nduration = \"{} ns\"\nmemory = \"64 MiB\"\n\
@@ -61,14 +94,11 @@ fn system_text(setup: Setup, parameters: &Parameters) -> String {
         setup.letter(),
         parameters.duration
     );
-    for (name, _, more) in components(setup, parameters.line) {
+    for Part { name, more, .. } in parts(setup, parameters.line) {
         text += &format!("[[component]]\nname = \"{name}\"\ncrate = \"os/components/net\"\n{more}\n");
     }
-    for task in ["protocol", "task-1", "task-2", "background"] {
-        text += &format!(
-            "[[task]]\nname = \"{task}\"\ncomponent = \"{task}\"\ncore = 0\nperiod = \"1 s\"\nexecution = \"1 ms\"\n"
-        );
-    }
+    // A system file has a task. This one's thread is never begun: the scheduler makes the threads that it runs.
+    text += "[[task]]\nname = \"none\"\ncomponent = \"background\"\ncore = 0\nperiod = \"1 s\"\nexecution = \"1 ms\"\n";
     text += &format!(
         "[[device]]\nname = \"source\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = {TIMER:#x}\nsize = \"4 KiB\"\n"
     );
@@ -107,7 +137,7 @@ impl Guest {
             fs::read(&path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))
         };
         let programs: Vec<_> =
-            components(point.setup, parameters.line).iter().map(|it| read(it.1)).collect::<Result<_, _>>()?;
+            parts(point.setup, parameters.line).iter().map(|it| read(it.program)).collect::<Result<_, _>>()?;
         let plan: Vec<u8> = parameters.words().iter().flat_map(|word| word.to_le_bytes()).collect();
         let image = tactus_image::build(&Request {
             system: &system,
@@ -156,4 +186,23 @@ impl Guest {
 /// Something that the person cannot mend.
 fn machine(error: impl Display) -> Failure {
     Failure::Machine(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_systems_of_all_set_ups_are_what_a_system_file_may_hold() {
+        for setup in Setup::ALL {
+            let words = std::array::from_fn(|place| [setup as u64, 1, 1, 2][place.min(3)]);
+            let mut parameters = Parameters::from_words(words).expect("the set-up exists");
+            (parameters.duration, parameters.line) = (1_000_000_000, 20);
+            let text = system_text(setup, &parameters);
+            let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../interrupts.toml");
+            let system = System::parse_toml(&text, &root).unwrap_or_else(|problems| panic!("{problems}"));
+            assert_eq!(system.components.len(), 7);
+        }
+    }
 }
