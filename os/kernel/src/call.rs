@@ -3,15 +3,17 @@
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, serial};
-use crate::component;
-use crate::dispatch::{begin_upcall, charge, leave_kernel, post, run, run_with_timer, sleep};
-use crate::fault;
-use crate::thread::{self, Role, Thread};
-use tactus_abi::call::{Call, Error, IDLE, SWITCH_UPCALL_DONE};
+use crate::dispatch::{enter, is_under, leave_kernel};
+use crate::path;
+use crate::region::Shared;
+use crate::thread::{state, Thread};
+use crate::{brand, component, fault, memory, restart, tree, wire};
+use tactus_abi::call::{reason, BrandOperation, Call, Error};
+use tactus_abi::image::role;
 use tactus_record::FaultKind;
 
 /// The core, and the thread that called: where it goes on is saved.
-fn entered() -> (&'static mut Core, &'static mut Thread) {
+pub fn entered() -> (&'static mut Core, &'static mut Thread) {
     // SAFETY: this is the kernel's entry on this core; nobody else holds the block or the running thread.
     unsafe {
         let core = percore::current();
@@ -31,110 +33,48 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     }
     let result = match Call::ALL.get(thread.registers.rax as usize) {
         Some(Call::Invoke) => Err(refused_invocation(thread, a0)),
-        Some(Call::Return) => match give_back(core, thread, [a0, a1]) {
-            Ok(()) if component::get(thread.component).is_stopped() => return fault::caller_stopped(core),
-            Ok(()) if events_wait(core, thread) => return post(core, 0),
-            Ok(()) => return leave_kernel(core),
-            Err(error) => Err(error),
-        },
+        Some(Call::Return) => return give_back(core, thread, [a0, a1]),
         Some(Call::Notify) => notify(thread, a0),
         Some(Call::Text) => text(thread, a0, [a1, a2, a3, a4]),
-        Some(Call::Finish) => finish(thread, a0),
+        Some(Call::Finish) => finish(core, thread, a0),
         Some(Call::Panic) => {
             let at = thread.registers.rip;
             return fault::stop(core, FaultKind::Panic, at);
         }
-        _ => Err(Error::BadCall),
+        Some(Call::SchedulerControl) => tree::control(core.id, thread, a0, a1, a2),
+        Some(Call::CreateThread) => return answer_with(core, thread, |_, it| create(it, a0, [a1, a2])),
+        Some(Call::BrandControl) => return brand_control(core, thread, [a0, a1, a2]),
+        Some(Call::Trigger) => return trigger(core, thread, a0, a1),
+        Some(Call::UpcallDone) => match brand::done(core, thread) {
+            Ok(()) => return,
+            Err(error) => Err(error),
+        },
+        Some(Call::MemoryControl) => {
+            return answer_with(core, thread, |core, it| memory::control(core, it.component, [a0, a1, a2, a3]));
+        }
+        Some(Call::Restart) => {
+            return answer_with(core, thread, |core, it| Ok([restart::restart(core, it.component, a0, a1)?, 0]));
+        }
+        Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
+        Some(Call::Null | Call::SwitchThread) | None => Err(Error::BadCall),
     };
     answer(core, thread, result)
 }
 
-/// `(thread, flags, time-out)`: a thread asked for a dispatch.
-///
-/// Whatever is rare is a function of its own that this one ends in, so that this one needs no stack.
-#[no_mangle]
-extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
-    let (core, caller) = entered();
-    let Some(depth) = component::get(caller.component).scheduler_depth else {
-        return answer(core, caller, Err(Error::NotScheduler));
-    };
-    let done = flags == SWITCH_UPCALL_DONE;
-    if flags & !SWITCH_UPCALL_DONE != 0 || done && caller.role != Role::Upcall {
-        return answer(core, caller, Err(Error::BadArgument));
-    }
-    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
-    let region = unsafe { &mut *core.region };
-    if region.event_pending != 0 || region.next_thread != wanted {
-        return answer(core, caller, Err(Error::Again));
-    }
-    if wanted == IDLE {
-        return switch_to_nobody(core, caller, done, timeout);
-    }
-    let Some(target) = thread::get(wanted) else {
-        return answer(core, caller, Err(Error::BadThread));
-    };
-    if core::ptr::eq(target, caller) {
-        caller.registers.rax = Error::None as u64;
-        return run_with_timer(core, timeout);
-    }
-    // SAFETY: the fields read here are written during set-up only.
-    let (scheduler, role) = unsafe { ((*target).scheduler(depth), (*target).role) };
-    if scheduler != Some(caller.component) {
-        return answer(core, caller, Err(Error::NoRight));
-    }
-    if role == Role::Upcall {
-        return answer(core, caller, Err(Error::NotActive));
-    }
-    // SAFETY: `take` succeeds only if no other core has the thread; from then on it is this core's.
-    let target = unsafe {
-        if !(*target).take(core.id) {
-            return wait_empty_handed(core, caller);
+/// The caller goes on with the result of its call and two words.
+fn answer_with(core: &mut Core, thread: &mut Thread, call: impl FnOnce(&mut Core, &Thread) -> Result<[u64; 2], Error>) {
+    match call(core, thread) {
+        Ok(values) => {
+            thread.pass([Error::None as u64, values[0], values[1], 0]);
+            leave_kernel(core);
         }
-        &mut *target
-    };
-    if target.stopped || component::get(target.component).is_stopped() {
-        return switch_out_of_stopped(core, caller, target, done, timeout);
+        Err(error) => answer(core, thread, Err(error)),
     }
-    region.dispatches += 1;
-    leave(core, caller, done, target);
-    run(core, target, timeout)
-}
-
-/// The thread wanted is still on another core. That core may be waiting for a thread of this one, so none is kept
-/// here: what the upcall interrupted is given up, and a task's thread makes room for the upcall, which tries again.
-#[inline(never)]
-fn wait_empty_handed(core: &mut Core, caller: &mut Thread) {
-    if caller.role == Role::Upcall {
-        release_interrupted(core, core::ptr::null_mut());
-        return answer(core, caller, Err(Error::Busy));
-    }
-    caller.registers.rax = Error::None as u64;
-    charge(core, caller);
-    caller.release();
-    begin_upcall(core)
-}
-
-/// The rest of a dispatch where the target is inside a component that was stopped.
-#[cold]
-fn switch_out_of_stopped(core: &mut Core, caller: &mut Thread, target: &mut Thread, done: bool, timeout: u64) {
-    if target.stopped || !unwind(target) {
-        target.release();
-        return answer(core, caller, Err(Error::ThreadStopped));
-    }
-    leave(core, caller, done, target);
-    run(core, target, timeout)
-}
-
-/// The rest of a dispatch that leaves the core idle.
-#[inline(never)]
-fn switch_to_nobody(core: &mut Core, caller: &mut Thread, done: bool, timeout: u64) {
-    leave(core, caller, done, core::ptr::null_mut());
-    sleep(core, timeout)
 }
 
 /// The caller goes on with the result of its call.
 #[inline(never)]
-fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) {
+pub fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) {
     thread.registers.rax = match result {
         Ok(()) => Error::None as u64,
         Err(error) => {
@@ -161,64 +101,47 @@ fn refused_invocation(thread: &Thread, grant: u64) -> Error {
     }
 }
 
-/// Whether events were posted that the thread, which has just left the scheduler, did not take. They came when it was
-/// on its way out, past its own last look.
-fn events_wait(core: &Core, thread: &Thread) -> bool {
-    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
-    let pending = unsafe { (*core.region).event_pending } != 0;
-    pending && component::get(thread.component).scheduler_depth.is_none()
-}
-
-/// `(v0, v1)`: comes here only if something stands in the way.
-fn give_back(core: &mut Core, thread: &mut Thread, values: [u64; 2]) -> Result<(), Error> {
+/// `(v0, v1)`: comes here only if something stands in the way. Whoever leaves a scheduler that it is under while events wait
+/// there, which came when it was past its own last look, is taken back: its leaving is the moment of the event.
+fn give_back(core: &mut Core, thread: &mut Thread, values: [u64; 2]) {
+    let left = thread.component;
     if !thread.pop(Error::None as u64, values) {
-        return Err(Error::NothingToReturn);
+        return answer(core, thread, Err(Error::NothingToReturn));
     }
-    core.enter_space(component::get(thread.component).space);
-    Ok(())
+    let component = component::get(thread.component);
+    if component.is_stopped() {
+        return fault::caller_stopped(core);
+    }
+    core.enter_space(component.space);
+    if left != thread.component && Shared::of(core, left).waits() {
+        if let Some(scheduler) = path::scheduler(left).filter(|&it| is_under(core, it)) {
+            return enter(core, scheduler);
+        }
+    }
+    leave_kernel(core)
 }
 
 /// Takes the thread out of stopped components, with an error to the caller below them; whether one is left.
 #[cold]
 pub fn unwind(thread: &mut Thread) -> bool {
     while component::get(thread.component).is_stopped() {
-        if !thread.pop(Error::Faulted as u64, [0; 2]) {
-            thread.stopped = true;
+        if !thread.pop_called(Error::Faulted as u64) && !restart::begins_anew(thread) {
+            thread.set(state::STOPPED);
             return false;
         }
     }
     true
 }
 
-/// The caller gives the core to `next` (null: nobody), and is charged. Nothing of it is touched once it is given up:
-/// from then on another core may have it.
-#[inline(always)]
-fn leave(core: &mut Core, caller: &mut Thread, done: bool, next: *mut Thread) {
-    caller.registers.rax = Error::None as u64;
-    charge(core, caller);
-    if done {
-        caller.active = false;
-    } else if caller.role == Role::Task {
-        caller.release();
-    }
-    release_interrupted(core, next);
-}
-
-/// Gives up the thread that the upcall interrupted, unless it is `next`.
-#[inline(always)]
-fn release_interrupted(core: &mut Core, next: *mut Thread) {
-    if !core.interrupted.is_null() && !core::ptr::eq(core.interrupted, next) {
-        // SAFETY: the interrupted thread is this core's until it is released here.
-        unsafe { (*core.interrupted).release() };
-    }
-    core.interrupted = core::ptr::null_mut();
-}
-
-/// `(core)`.
+/// `(core)`: word for the same scheduler on another core.
 fn notify(thread: &Thread, target: u64) -> Result<(), Error> {
-    component::get(thread.component).scheduler_depth.ok_or(Error::NotScheduler)?;
+    let scheduler = path::scheduler(thread.component).ok_or(Error::NotScheduler)?;
     if target >= crate::cores() as u64 {
         return Err(Error::BadCore);
+    }
+    if scheduler.depth != 0 {
+        wire::notify(scheduler, target as usize);
+        return Ok(());
     }
     // SAFETY: APIC numbers are written during set-up only.
     apic::notify(unsafe { (*percore::of(target as usize)).apic });
@@ -231,7 +154,9 @@ fn notify(thread: &Thread, target: u64) -> Result<(), Error> {
 
 /// `(length, w0, w1, w2, w3)`.
 fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
-    component::get(thread.component).scheduler_depth.ok_or(Error::NotScheduler)?;
+    if !component::get(thread.component).has_role(role::CONSOLE) {
+        path::scheduler(thread.component).ok_or(Error::NotScheduler)?;
+    }
     if length > 32 {
         return Err(Error::BadArgument);
     }
@@ -244,10 +169,61 @@ fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
 }
 
 /// `(code)`.
-fn finish(thread: &Thread, code: u64) -> Result<(), Error> {
-    match component::get(thread.component).scheduler_depth {
-        Some(0) => crate::end(code as u8),
+fn finish(_core: &mut Core, thread: &Thread, code: u64) -> Result<(), Error> {
+    match path::scheduler(thread.component) {
+        Some(scheduler) if scheduler.depth == 0 => {
+            #[cfg(feature = "check")]
+            crate::check::total(_core);
+            crate::end(code as u8)
+        }
         Some(_) => Err(Error::NoRight),
         None => Err(Error::NotScheduler),
+    }
+}
+
+/// `(component, a0, a1)`.
+fn create(creator: &Thread, number: u64, words: [u64; 2]) -> Result<[u64; 2], Error> {
+    if !component::get(creator.component).is_root() {
+        return Err(Error::NotRoot);
+    }
+    if number >= crate::components().into() {
+        return Err(Error::BadComponent);
+    }
+    if component::get(number as u16).is_stopped() {
+        return Err(Error::ComponentStopped);
+    }
+    let thread = brand::take_spare(number as u16).ok_or(Error::Exhausted)?;
+    thread.begin_created(reason::CREATED, words);
+    thread.clear(state::SPARE);
+    // From here on schedulers can name it.
+    thread.path().copy(creator.path());
+    Ok([thread.id.into(), 0])
+}
+
+/// `(operation, brand, other)`.
+fn brand_control(core: &mut Core, thread: &mut Thread, [operation, number, other]: [u64; 3]) {
+    match brand::control(core, thread, operation, number, other) {
+        Ok(value) => {
+            thread.pass([Error::None as u64, value, 0, 0]);
+            leave_kernel(core);
+            // Triggers may have waited for an upcall thread.
+            if operation == BrandOperation::AddUpcall as u64 {
+                if let Ok(brand) = brand::get(number) {
+                    brand::serve(core, brand);
+                }
+            }
+        }
+        Err(error) => answer(core, thread, Err(error)),
+    }
+}
+
+/// `(brand, word)`.
+fn trigger(core: &mut Core, thread: &mut Thread, number: u64, word: u64) {
+    match brand::own(thread.component, number) {
+        Ok(brand) => {
+            thread.registers.rax = Error::None as u64;
+            brand::trigger(core, brand, word);
+        }
+        Err(error) => answer(core, thread, Err(error)),
     }
 }

@@ -1,8 +1,9 @@
-//! Components: an address space, the invocations it may make, and whether it was stopped.
+//! Components: an address space, the invocations it may make, what it is in the tree of schedulers, whether it was stopped.
 
 use crate::arch::paging::AddressSpace;
-use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS};
+use crate::path::Rank;
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, MAX_SEQUENCES};
 use tactus_abi::shared::Name;
 
 /// The right to go on in another component at one entry. Known to the entry code.
@@ -20,7 +21,7 @@ impl Grant {
     pub const NONE: Grant = Grant { entry: 0, component: 0 };
 }
 
-/// A component. Everything but `stopped` is written while the system is set up and only read afterwards. Known to the
+/// A component. Everything but the atomics is written while the system is set up and only read afterwards. Known to the
 /// entry code.
 pub struct Component {
     /// Name, for messages.
@@ -31,8 +32,28 @@ pub struct Component {
     pub entry: u64,
     /// What it may invoke.
     pub grants: [Grant; MAX_GRANTS],
-    /// Its depth in the hierarchy of schedulers, 0 for the root; nothing if it is not one.
-    pub scheduler_depth: Option<u8>,
+    /// Whether it has restartable sequences.
+    pub has_sequences: bool,
+    /// Whether it has asked for its regions.
+    pub shares: AtomicBool,
+    /// What it is in the tree of schedulers, see [`Rank`].
+    pub rank: AtomicU64,
+    /// Its restartable sequences: beginning and end.
+    pub sequences: [[u64; 2]; MAX_SEQUENCES],
+    /// What it may be, see [`tactus_abi::image::role`].
+    pub role: u32,
+    /// The component that may restart it, or [`tactus_abi::image::NO_COMPONENT`].
+    pub restarted_by: u32,
+    /// Interrupt lines that it may wire brands to, as bits.
+    pub lines: u32,
+    /// How many more brands it may make.
+    pub brands: AtomicU32,
+    /// Its first spare thread, plus one.
+    pub spare: AtomicU16,
+    /// Its upcall thread on each core, plus one, if it may be a scheduler.
+    pub upcalls: [u16; MAX_CORES],
+    /// For each slot of its regions who has it; none if it has no regions. See `tree.rs`.
+    pub slots: Option<&'static [AtomicU16]>,
     /// See [`Component::is_stopped`].
     pub stopped: AtomicBool,
 }
@@ -45,13 +66,40 @@ impl Component {
         space: AddressSpace::NONE,
         entry: 0,
         grants: [Grant::NONE; MAX_GRANTS],
-        scheduler_depth: None,
+        has_sequences: false,
+        shares: AtomicBool::new(false),
+        rank: AtomicU64::new(0),
+        sequences: [[0; 2]; MAX_SEQUENCES],
+        role: 0,
+        restarted_by: tactus_abi::image::NO_COMPONENT,
+        lines: 0,
+        brands: AtomicU32::new(0),
+        spare: AtomicU16::new(0),
+        upcalls: [0; MAX_CORES],
+        slots: None,
         stopped: AtomicBool::new(false),
     };
 
     /// Whether it was stopped after a fault.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// See [`Rank`].
+    #[inline(always)]
+    pub fn rank(&self) -> Rank {
+        Rank(self.rank.load(Ordering::Relaxed))
+    }
+
+    /// Whether it is the root scheduler.
+    #[inline(always)]
+    pub fn is_root(&self) -> bool {
+        self.rank().depth() == Some(0)
+    }
+
+    /// Whether it has this role.
+    pub fn has_role(&self, role: u32) -> bool {
+        self.role & role != 0
     }
 
     /// Stops it: nobody enters it again.
@@ -61,7 +109,8 @@ impl Component {
 }
 
 /// All components, by number. For the entry code; everybody else goes through [`get`].
-pub static mut COMPONENTS: [Component; MAX_COMPONENTS] = [const { Component::EMPTY }; MAX_COMPONENTS];
+/// The last one is none: see [`crate::restart::GRAVE`].
+pub static mut COMPONENTS: [Component; MAX_COMPONENTS + 1] = [const { Component::EMPTY }; MAX_COMPONENTS + 1];
 
 /// The component with this number.
 #[allow(clippy::deref_addrof)] // Without the detour the compiler warns of a reference to a mutable static.

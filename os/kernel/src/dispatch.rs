@@ -1,15 +1,16 @@
-//! Giving the core to a thread, charging time, posting events to the scheduler.
+//! Giving the core to a thread, charging time, entering schedulers.
 
 use crate::arch::apic;
 use crate::arch::paging::AddressSpace;
 use crate::arch::percore::Core;
 use crate::arch::port::time_stamp;
 use crate::component;
-use crate::thread::{Role, Thread};
-use tactus_abi::call::NO_TIMEOUT;
-
-/// What an upcall is told when it begins (`rdi`); a new thread is told 0.
-const REASON_UPCALL: u64 = 1;
+use crate::path::{self, Scheduler};
+use crate::region::{count, Shared};
+use crate::thread::{self, state, Thread};
+use core::sync::atomic::Ordering::Relaxed;
+use tactus_abi::call::{reason, NO_TIMEOUT};
+use tactus_abi::layout::MAX_SCHEDULERS;
 
 impl Core {
     /// Loads an address space unless it is the one loaded.
@@ -22,8 +23,14 @@ impl Core {
 
     /// Counts a call that was refused.
     pub fn count_refusal(&mut self) {
-        // SAFETY: the region is the kernel's and this core's.
-        unsafe { (*self.region).refused += 1 };
+        Shared::of(self, self.root().component()).count_refusal();
+    }
+
+    /// The root scheduler.
+    pub fn root(&self) -> Scheduler {
+        // SAFETY: set before the core runs anything; its home never changes.
+        let home = unsafe { (*self.upcall).home };
+        Scheduler { identity: component::get(home).rank().identity(), depth: 0 }
     }
 }
 
@@ -31,12 +38,47 @@ impl Core {
 /// is released. The kernel's own work is charged to whom it gives the core.
 #[inline(always)]
 pub fn charge(core: &mut Core, current: &mut Thread) {
-    current.used += core.entered.wrapping_sub(core.charged);
+    let ticks = core.entered.wrapping_sub(core.charged);
     core.charged = core.entered;
+    current.used += ticks;
+    if current.counted.load(Relaxed) {
+        count(core, current, ticks);
+    }
 }
 
-/// Gives the core to a thread, which the caller has taken for this core, until a time-out. Whoever had the core is
-/// charged.
+/// Charges the time to nobody.
+pub fn charge_idle(core: &mut Core) {
+    let ticks = core.entered.wrapping_sub(core.charged);
+    core.charged = core.entered;
+    core.idle += ticks;
+    Shared::of(core, core.root().component()).add_idle(ticks);
+}
+
+/// Takes the core from whoever has it, who is charged. Its registers are saved: any core may go on with it.
+pub fn interrupt_current(core: &mut Core) {
+    // SAFETY: the running thread is this core's.
+    match unsafe { core.current.as_mut() } {
+        Some(current) => {
+            charge(core, current);
+            core.give_up(current);
+        }
+        None => charge_idle(core),
+    }
+    core.current = core::ptr::null_mut();
+}
+
+impl Core {
+    /// Nothing of the thread is touched from here on: another core may have it. The root's upcall stays with its core.
+    #[inline(always)]
+    pub fn give_up(&self, thread: &mut Thread) {
+        if !core::ptr::eq(thread, self.upcall) {
+            thread.release();
+        }
+    }
+}
+
+/// Gives the core to a thread, which the caller has taken for this core, until the time-out, which is the smallest of all
+/// that are in force. Whoever had the core is charged.
 #[inline(always)]
 pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
     core.current = thread;
@@ -65,6 +107,8 @@ pub fn sleep(core: &mut Core, timeout: u64) {
 /// The core's current thread goes on, or none: notes when the kernel is left, and the longest stretch in it.
 #[inline(always)]
 pub fn leave_kernel(core: &mut Core) {
+    #[cfg(feature = "check")]
+    crate::check::way_out(core);
     core.left = time_stamp();
     let stretch = core.left.wrapping_sub(core.entered);
     // SAFETY: the region is the kernel's and this core's.
@@ -74,35 +118,120 @@ pub fn leave_kernel(core: &mut Core) {
     }
 }
 
-/// Posts events to the core's scheduler. If the scheduler is running on this core it will find them before its next
-/// dispatch succeeds, and goes on; otherwise its upcall takes the core.
-#[inline]
-pub fn post(core: &mut Core, events: u64) {
-    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
-    let region = unsafe { &mut *core.region };
-    region.events |= events;
-    region.event_pending = 1;
-    // SAFETY: the running thread is this core's.
-    if let Some(current) = unsafe { core.current.as_mut() } {
-        if component::get(current.component).scheduler_depth.is_some() {
-            return leave_kernel(core);
-        }
-        charge(core, current);
-    } else {
-        core.charged = core.entered;
+/// The scheduler's time-out is this; those of deeper ones are forgotten. The smallest of all in force.
+#[inline(always)]
+pub fn set_timeout(core: &mut Core, scheduler: Scheduler, timeout: u64) -> u64 {
+    let depth = scheduler.depth % MAX_SCHEDULERS;
+    core.levels = depth + 1;
+    core.timeouts[depth] = timeout;
+    if depth == 0 {
+        return timeout.min(core.tick);
     }
-    core.interrupted = core.current;
-    begin_upcall(core)
+    core.owners[depth] = Some(scheduler);
+    first_timeout(core)
 }
 
-/// Gives the core to the upcall of its scheduler, which begins anew. Whoever had the core is charged.
-#[inline(always)]
-pub fn begin_upcall(core: &mut Core) {
-    // SAFETY: the upcall is this core's.
-    let upcall = unsafe { &mut *core.upcall };
-    upcall.active = true;
-    upcall.begin(REASON_UPCALL, upcall.argument);
-    run(core, upcall, core.expiry)
+/// The smallest time-out in force.
+pub fn first_timeout(core: &Core) -> u64 {
+    core.timeouts.iter().take(core.levels).fold(core.tick, |first, &timeout| first.min(timeout))
+}
+
+/// The time has come: tells every scheduler whose time-out it is. The first of them, closest to the root.
+pub fn take_timeouts(core: &mut Core) -> Option<Scheduler> {
+    let mut first = None;
+    for depth in 0..core.levels.min(MAX_SCHEDULERS) {
+        if core.timeouts[depth] > core.entered {
+            continue;
+        }
+        core.timeouts[depth] = NO_TIMEOUT;
+        let owner = if depth == 0 { Some(core.root()) } else { core.owners[depth].filter(|it| it.stands()) };
+        if let Some(owner) = owner {
+            Shared::of(core, owner.component()).post(tactus_abi::shared::event::TIMER);
+            first = first.or(Some(owner));
+        }
+    }
+    first
+}
+
+/// Whether the core is in the scheduler's hands: its running thread is one of the scheduler's, or nobody runs and it is
+/// the root.
+pub fn is_under(core: &Core, scheduler: Scheduler) -> bool {
+    // SAFETY: the running thread is this core's.
+    match unsafe { core.current.as_ref() } {
+        Some(current) => current.path().holds(scheduler) || current.is_upcall_of(scheduler.component()),
+        None => scheduler.depth == 0,
+    }
+}
+
+/// Posts events to the root and enters it.
+pub fn post_root(core: &mut Core, events: u64) {
+    let root = core.root();
+    Shared::of(core, root.component()).post(events);
+    enter(core, root)
+}
+
+/// The scheduler, which has events, gets the core. If it is running on it already it goes on: it will find them before
+/// its next dispatch succeeds. One that cannot run is passed over for the one above.
+pub fn enter(core: &mut Core, scheduler: Scheduler) {
+    let mut scheduler = scheduler;
+    for _ in 0..MAX_SCHEDULERS {
+        // SAFETY: the running thread is this core's.
+        if let Some(current) = unsafe { core.current.as_ref() } {
+            let number = scheduler.component();
+            if current.component == number || current.is_upcall_of(number) {
+                return leave_kernel(core);
+            }
+        }
+        if let Some(upcall) = take_upcall(core, scheduler) {
+            interrupt_current(core);
+            begin_upcall(core, scheduler, upcall);
+            return run(core, upcall, core.expiry);
+        }
+        let Some(parent) = scheduler.parent() else { break };
+        scheduler = parent;
+    }
+    // The root's upcall is always the core's; a root that stopped has ended the run.
+    unreachable!("the root scheduler cannot be entered")
+}
+
+/// The scheduler's upcall thread on this core, for this core; nothing if it cannot run.
+fn take_upcall(core: &Core, scheduler: Scheduler) -> Option<&'static mut Thread> {
+    let component = component::get(scheduler.component());
+    let number = component.upcalls[core.id as usize % component.upcalls.len()].checked_sub(1)?;
+    if component.is_stopped() {
+        return None;
+    }
+    let upcall = thread::any(number.into())?;
+    // SAFETY: `take` succeeds only if no other core has the thread; from then on it is this core's.
+    let upcall = unsafe {
+        if !(*upcall).take(core.id) {
+            return None;
+        }
+        &mut *upcall
+    };
+    if !upcall.lacks(state::STOPPED) || component::get(upcall.component).is_stopped() {
+        core.give_up(upcall);
+        return None;
+    }
+    Some(upcall)
+}
+
+/// The upcall thread, taken for this core, begins anew, or goes on where it was left or interrupted.
+pub fn begin_upcall(core: &mut Core, scheduler: Scheduler, upcall: &mut Thread) {
+    Shared::of(core, scheduler.component()).count_entry();
+    if scheduler.depth != 0 {
+        crate::wire::reached(core, scheduler.component());
+    }
+    upcall.preempter = 0;
+    if !upcall.lacks(state::INACTIVE) {
+        upcall.begin(reason::SCHEDULER, upcall.argument);
+    }
+    upcall.clear(state::INACTIVE | state::SUSPENDED);
+}
+
+/// The scheduler as whose upcall the thread stands, if that is one still.
+pub fn upcall_of(thread: &Thread) -> Option<Scheduler> {
+    thread.is_scheduler_upcall().then(|| path::scheduler(thread.home)).flatten()
 }
 
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
@@ -117,8 +246,8 @@ pub fn start_timer(core: &Core) {
     }
     let mut ticks = core.expiry.saturating_sub(time_stamp());
     if let Some(thread) = current {
-        // An upcall ends its turn by itself, and soon: it never stands back for those that do not.
-        ticks = ticks.min(turn + if thread.role == Role::Upcall { 16 * round() } else { core.lag });
+        // The root's upcall ends its turn by itself, and soon: it never stands back for those that do not.
+        ticks = ticks.min(turn + if core::ptr::eq(thread, core.upcall) { 16 * round() } else { core.lag });
     }
     apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
 }

@@ -1,14 +1,17 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
-use crate::arch::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
+use crate::arch::entry::{LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
 use crate::component;
-use crate::dispatch::{charge, end_turn, leave_kernel, post, start_timer};
-use crate::say;
+use crate::dispatch::{
+    charge, end_turn, enter, first_timeout, is_under, leave_kernel, post_root, start_timer, take_timeouts,
+};
+use crate::region::Shared;
 use crate::thread::Thread;
+use crate::{everywhere, restart, say, wire};
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{event, name_text, Fault};
 use tactus_record::FaultKind;
@@ -21,14 +24,30 @@ extern "C" fn kernel_trap() {
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
     // SAFETY: a thread was running.
-    let thread = unsafe { &*core.current };
+    let thread = unsafe { &mut *core.current };
+    let component = component::get(thread.component);
+    if component.has_sequences {
+        restart_sequence(&component.sequences, &mut thread.registers.rip);
+    }
     match thread.registers.vector {
-        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_SPURIOUS => interrupt(core, thread.registers.vector),
+        vector if is_interrupt(vector) => interrupt(core, vector),
         vector => {
             let (kind, address) = describe(vector, thread);
             stop(core, kind, address)
         }
     }
+}
+
+/// Whoever was interrupted inside a restartable sequence goes on at its beginning.
+fn restart_sequence(sequences: &[[u64; 2]], rip: &mut u64) {
+    if let Some([start, _]) = sequences.iter().find(|[start, end]| *start < *rip && *rip < *end) {
+        *rip = *start;
+    }
+}
+
+fn is_interrupt(vector: u64) -> bool {
+    matches!(vector, VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_MAIL | VECTOR_SPURIOUS)
+        || (VECTOR_LINES..VECTOR_LINES + LINES).contains(&vector)
 }
 
 /// An interrupt of the idle core, or a fault in the kernel itself.
@@ -39,7 +58,7 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     core.entered = time_stamp();
     idle::wake();
     match vector {
-        VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_SPURIOUS => interrupt(core, vector),
+        vector if is_interrupt(vector) => interrupt(core, vector),
         _ => {
             say!(
                 "tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}",
@@ -67,15 +86,19 @@ fn interrupt(core: &mut Core, vector: u64) {
                 start_timer(core);
                 return go_on(core);
             }
-            core.expiry = tactus_abi::call::NO_TIMEOUT;
-            post(core, event::TIMER)
+            expired(core)
         }
         VECTOR_NOTIFY => {
             apic::end_of_interrupt();
-            post(core, event::NOTIFY)
+            post_root(core, event::NOTIFY)
+        }
+        VECTOR_MAIL => {
+            apic::end_of_interrupt();
+            wire::mail(core)
         }
         VECTOR_STOP => {
             apic::end_of_interrupt();
+            everywhere::attend(core);
             // SAFETY: the running thread, if any, is this core's.
             match unsafe { core.current.as_ref() } {
                 Some(thread) if component::get(thread.component).is_stopped() => caller_stopped(core),
@@ -83,11 +106,33 @@ fn interrupt(core: &mut Core, vector: u64) {
             }
         }
         // The local APIC asks for no end of a spurious interrupt.
+        VECTOR_SPURIOUS => go_on(core),
+        _ => wire::line(core, vector - VECTOR_LINES),
+    }
+}
+
+/// A time-out, or the core's tick, has come.
+fn expired(core: &mut Core) {
+    let first = take_timeouts(core);
+    let tick = core.tick <= core.entered;
+    if tick {
+        wire::tick_passed(core);
+    }
+    core.expiry = first_timeout(core);
+    if core.expiry != tactus_abi::call::NO_TIMEOUT {
+        start_timer(core);
+    }
+    if tick {
+        wire::tick(core);
+    }
+    match first {
+        Some(scheduler) if is_under(core, scheduler) => enter(core, scheduler),
         _ => go_on(core),
     }
 }
 
-fn go_on(core: &mut Core) {
+/// Whoever has the core goes on.
+pub fn go_on(core: &mut Core) {
     // The stretches of a core that idles interest nobody.
     if !core.current.is_null() {
         leave_kernel(core);
@@ -129,7 +174,7 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     let thread = unsafe { &mut *core.current };
     let culprit = component::get(thread.component);
     let instruction = thread.registers.rip;
-    if culprit.scheduler_depth == Some(0) {
+    if culprit.is_root() {
         say!(
             "tactus: the root scheduler \"{}\" faulted: {kind:?} at {address:#x}, instruction {instruction:#x}, core {}",
             name_text(&culprit.name),
@@ -139,10 +184,7 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     }
     culprit.stop();
     // Other threads may be in it on other cores.
-    for other in (0..crate::cores()).filter(|&other| other as u64 != core.id) {
-        // SAFETY: APIC numbers are written during set-up only.
-        apic::stop(unsafe { (*percore::of(other)).apic });
-    }
+    restart::stopped(core, thread.component);
     let component = u64::from(thread.component);
     leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
 }
@@ -164,9 +206,11 @@ fn leave_stopped(core: &mut Core, told: Fault) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &mut *core.current };
     let survives = unwind(thread);
-    // SAFETY: the region is the kernel's and this core's; the scheduler cannot run while the kernel does.
-    unsafe {
-        (*core.region).fault = Fault { thread: thread.id.into(), survives: survives.into(), ..told };
+    let told = Fault { thread: thread.id.into(), survives: survives.into(), ..told };
+    for (scheduler, _) in thread.path().holders() {
+        if !component::get(scheduler.component()).is_stopped() {
+            Shared::of(core, scheduler.component()).tell(told);
+        }
     }
     if survives {
         core.enter_space(component::get(thread.component).space);
@@ -175,5 +219,5 @@ fn leave_stopped(core: &mut Core, told: Fault) {
         core.current = core::ptr::null_mut();
         thread.release();
     }
-    post(core, event::FAULT)
+    post_root(core, event::FAULT)
 }

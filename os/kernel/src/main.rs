@@ -2,7 +2,8 @@
 //!
 //! It has components, threads, invocations, faults and cores; it has no scheduler, allocates nothing after start-up,
 //! takes no lock, and is not preemptible. Which thread runs is decided by the root scheduler, a component at user
-//! level, through `switch_thread`; see `call.rs` for every call and `dispatch.rs` for how events reach it.
+//! level, and by those below it in a tree, through `switch_thread`; see `call.rs` for every call and `dispatch.rs` for how
+//! events reach them.
 //!
 //! Nothing that a component passes in is a kernel address: arguments are numbers, checked against tables, and memory
 //! shared with a scheduler is reached through the kernel's own mapping of it.
@@ -10,17 +11,28 @@
 #![no_main]
 
 mod arch;
+mod brand;
 mod call;
+#[cfg(feature = "check")]
+mod check;
 mod component;
 mod dispatch;
+mod everywhere;
 mod fault;
 mod frames;
+mod memory;
+mod path;
+mod region;
+mod restart;
 mod set_up;
+mod switch;
 mod thread;
+mod tree;
+mod wire;
 
 use arch::loader::BootInfo;
 use arch::port::{out8, time_stamp};
-use arch::{acpi, apic, descriptors, idle, paging, percore, serial, smp, time};
+use arch::{acpi, apic, descriptors, idle, lines, paging, percore, serial, smp, time};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
 use tactus_abi::shared::{event, Clock};
@@ -33,6 +45,7 @@ const END_BAD_IMAGE: u8 = 0x73;
 /// Physical address of the clock page.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 static CORES: AtomicUsize = AtomicUsize::new(0);
+static COMPONENTS: AtomicUsize = AtomicUsize::new(0);
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 /// The start of the run in time-stamp ticks; 0 while it is not decided.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
@@ -48,6 +61,16 @@ extern "C" {
 /// Number of cores that run.
 fn cores() -> usize {
     CORES.load(Ordering::Relaxed)
+}
+
+/// Number of components.
+fn components() -> u16 {
+    COMPONENTS.load(Ordering::Relaxed) as u16
+}
+
+/// So many microseconds in time-stamp ticks.
+fn microseconds(count: u64) -> u64 {
+    TIME_STAMP_RATE.load(Ordering::Relaxed) / 1_000_000 * count
 }
 
 /// How long (time-stamp ticks) a core of this machine may run without a look at the others; 0 if they run at the same
@@ -97,6 +120,8 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     let mut frames = Frames::new(&info, (&raw const kernel_end) as u64);
     let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
     CORES.store(wanted, Ordering::Relaxed);
+    lines::set_up(info.acpi_root);
+    COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
     idle::set_up(wanted);
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
@@ -155,9 +180,11 @@ fn run_core() -> ! {
     }
     core.charged = time_stamp();
     core.entered = core.charged;
+    #[cfg(feature = "check")]
+    check::begin(core);
     // SAFETY: the core's own upcall, not running anywhere.
     unsafe { (*core.upcall).take(core.id) };
-    dispatch::post(core, event::START);
+    dispatch::post_root(core, event::START);
     // SAFETY: the core's current thread is the upcall, complete; the stack in use is not needed any more.
     unsafe { core::arch::asm!("jmp resume", options(noreturn)) }
 }

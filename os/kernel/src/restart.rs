@@ -71,16 +71,8 @@ struct Shared(UnsafeCell<[Restorable; MAX_COMPONENTS]>);
 unsafe impl Sync for Shared {}
 
 static RESTORABLE: Shared = Shared(UnsafeCell::new(
-    [const {
-        Restorable {
-            first: core::ptr::null_mut(),
-            step: 0,
-            thread: 0,
-            at: core::ptr::null_mut(),
-            piece: 0,
-            page: 0,
-        }
-    }; MAX_COMPONENTS],
+    [const { Restorable { first: core::ptr::null_mut(), step: 0, thread: 0, at: core::ptr::null_mut(), piece: 0, page: 0 } };
+        MAX_COMPONENTS],
 ));
 /// The request to all cores to look whether they are in the component.
 static STOPPED: [AtomicU64; MAX_COMPONENTS] = [const { AtomicU64::new(0) }; MAX_COMPONENTS];

@@ -2,14 +2,19 @@
 
 use crate::arch::loader::{BootInfo, Range};
 use crate::arch::paging::{direct, Access, AddressSpace, MapError, USER_END};
+use crate::arch::pci::{Function, PciError};
 use crate::arch::percore;
 use crate::arch::time::Rates;
 use crate::component::{self, Grant};
 use crate::frames::Frames;
-use crate::thread::{self, Role};
+use crate::path::{Entry, Rank};
+use crate::thread::{self, state};
+use crate::{memory, restart};
 use core::fmt;
-use tactus_abi::image::{self, Header, MemoryKind};
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS, REGION_STRIDE};
+use core::sync::atomic::AtomicU16;
+use core::sync::atomic::Ordering::Relaxed;
+use tactus_abi::image::{self, pci, role, Header, MemoryKind, ThreadKind};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, MAX_THREADS, REGION_STRIDE, SLOTS};
 use tactus_abi::shared::{Clock, Region};
 
 /// Why the image cannot be started.
@@ -27,6 +32,8 @@ pub enum ImageError {
     OutOfMemory,
     /// The trace memory asked for is not free: its address, its length.
     TraceMemory(u64, u64),
+    /// A PCI device cannot be used: its vendor, its number, why.
+    Device(u16, u16, PciError),
 }
 
 impl fmt::Display for ImageError {
@@ -41,6 +48,15 @@ impl fmt::Display for ImageError {
             ImageError::OutOfMemory => write!(f, "too little memory: give the machine more"),
             ImageError::TraceMemory(address, bytes) => {
                 write!(f, "the trace memory ({bytes} bytes at {address:#x}) is not free: give the machine more memory")
+            }
+            ImageError::Device(vendor, device, PciError::Absent) => {
+                write!(
+                    f,
+                    "the machine has no PCI device {vendor:04x}:{device:04x}: give it one, or take out its driver"
+                )
+            }
+            ImageError::Device(vendor, device, PciError::NoMemory) => {
+                write!(f, "the PCI device {vendor:04x}:{device:04x} has no such memory: choose another bar or size")
             }
         }
     }
@@ -143,33 +159,77 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 c.space = space;
                 c.entry = entry.entry;
                 c.grants = grants;
-                c.scheduler_depth = (entry.role & image::role::ROOT != 0).then_some(0);
+                c.role = entry.role;
+                c.restarted_by = entry.restarted_by;
+                c.lines = entry.lines;
+                c.brands.store(entry.brands, Relaxed);
+                c.sequences = entry.sequences;
+                c.has_sequences = entry.sequences.iter().any(|[start, end]| start < end);
+                if entry.role & role::ROOT != 0 {
+                    c.rank.store(Rank::root(number as u16).0, Relaxed);
+                    c.shares.store(true, Relaxed);
+                }
             });
         }
     }
     let trace = map_memory(image, info, frames, rates)?;
-    for number in 0..header.threads {
+    memory::set_up_pool(frames, header.pool_frames.into(), header.colours.into()).ok_or(ImageError::OutOfMemory)?;
+    for number in 0..header.components {
+        let entry: image::Component = image.entry(0, number);
+        if entry.role & image::role::WINDOW != 0 {
+            memory::set_up_window(frames, number as usize, component::get(number as u16).space)
+                .map_err(|_| ImageError::OutOfMemory)?;
+        }
+    }
+    component::get(restart::GRAVE).stop();
+    make_threads(image)?;
+    Ok(trace)
+}
+
+/// Fills the table of threads.
+fn make_threads(image: &Image) -> Result<(), ImageError> {
+    let header = &image.header;
+    let root = (0..header.components as u16).find(|&c| component::get(c).is_root()).ok_or(ImageError::NotAnImage)?;
+    // Backwards, so that a component's spare threads are taken in their order.
+    for number in (0..header.threads).rev() {
         let entry: image::Thread = image.entry(4, number);
         if entry.component >= header.components {
             return Err(ImageError::BadCount("components"));
         }
-        let upcall = number < header.cores;
+        let home = entry.component as u16;
         // SAFETY: no thread runs yet.
         let thread = unsafe { &mut *thread::slot(number as usize) };
         thread.number(number as u16);
-        thread.component = entry.component as u16;
-        thread.role = if upcall { Role::Upcall } else { Role::Task };
-        thread.path[0] =
-            (0..header.components).find(|&c| component::get(c as u16).scheduler_depth == Some(0)).map(|c| c as u16);
+        (thread.home, thread.component) = (home, home);
         thread.argument = entry.number.into();
-        thread.stopped = false;
         thread.begin(0, thread.argument);
-        if upcall {
-            // SAFETY: the cores do not run yet.
-            unsafe { (*percore::of(number as usize)).upcall = thread };
+        let to_root = Entry::new(component::get(root).rank().identity(), 0);
+        match entry.kind {
+            k if k == ThreadKind::Task as u32 => thread.path().set(0, to_root),
+            k if k == ThreadKind::Upcall as u32 => {
+                if entry.number as usize >= MAX_CORES {
+                    return Err(ImageError::BadCount("cores"));
+                }
+                thread.set(state::SCHEDULER | state::INACTIVE);
+                thread.counted.store(true, Relaxed);
+                thread.core = entry.number as u8;
+                // SAFETY: no thread runs yet, and no core but this one.
+                unsafe {
+                    component::set_up(home.into(), |c| c.upcalls[entry.number as usize] = number as u16 + 1);
+                    if home == root {
+                        thread.path().set(0, to_root);
+                        (*percore::of(entry.number as usize)).upcall = thread;
+                    }
+                }
+            }
+            _ => {
+                thread.set(state::SPARE);
+                let first = component::get(home).spare.swap(number as u16 + 1, Relaxed);
+                thread.next_spare.store(first, Relaxed);
+            }
         }
     }
-    Ok(trace)
+    Ok(())
 }
 
 /// Makes the memory objects and maps them.
@@ -217,11 +277,22 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
             k if k == MemoryKind::Regions as u32 => {
                 let base =
                     frames.pages(u64::from(header.cores) * (REGION_STRIDE / 4096)).ok_or(ImageError::OutOfMemory)?;
-                for core in 0..header.cores {
-                    // SAFETY: the cores do not run yet.
-                    unsafe {
-                        (*percore::of(core as usize)).region = direct::<Region>(base + u64::from(core) * REGION_STRIDE)
-                    };
+                let owner = (0..header.mappings)
+                    .map(|index| image.entry::<image::Mapping>(3, index))
+                    .find(|mapping| mapping.memory == number && mapping.component < header.components)
+                    .map_or(0, |mapping| mapping.component as usize);
+                let holders: *mut AtomicU16 = direct(frames.page().ok_or(ImageError::OutOfMemory)?);
+                // SAFETY: a fresh frame of zeros, longer than the table; neither component nor core runs yet.
+                unsafe {
+                    component::set_up(owner, |c| c.slots = Some(core::slice::from_raw_parts(holders, SLOTS)));
+                    for core in 0..header.cores {
+                        let region = direct::<Region>(base + u64::from(core) * REGION_STRIDE);
+                        let core = percore::of(core as usize);
+                        (*core).regions[owner] = region;
+                        if component::get(owner as u16).is_root() {
+                            (*core).region = region;
+                        }
+                    }
                 }
                 base
             }
@@ -238,8 +309,31 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 }
                 trace.start
             }
+            k if k == MemoryKind::Device as u32 => memory.offset,
+            k if k == MemoryKind::Pci as u32 => function(memory.offset)?
+                .memory(pci::bar(memory.offset), memory.bytes)
+                .map_err(refused(memory.offset))?,
+            k if k == MemoryKind::PciConfiguration as u32 => {
+                let base = frames.page().ok_or(ImageError::OutOfMemory)?;
+                let function = function(memory.offset)?;
+                for word in 0..64 {
+                    // SAFETY: a fresh frame.
+                    unsafe { direct::<u32>(base).add(word).write(function.read(word as u8 * 4)) };
+                }
+                base
+            }
+            k if k == MemoryKind::Dma as u32 => {
+                let base = frames.pages(pages).ok_or(ImageError::OutOfMemory)?;
+                // SAFETY: a fresh frame.
+                unsafe { direct::<u64>(base).write(base) };
+                if memory.offset != 0 {
+                    function(memory.offset)?.let_it_access_memory();
+                }
+                base
+            }
             _ => return Err(ImageError::NotAnImage),
         };
+        let uncached = memory.kind == MemoryKind::Device as u32 || memory.kind == MemoryKind::Pci as u32;
         for index in 0..header.mappings {
             let mapping: image::Mapping = image.entry(3, index);
             if mapping.memory != number {
@@ -249,11 +343,19 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 return Err(ImageError::BadCount("components"));
             }
             let access = match mapping.flags {
+                image::WRITABLE if uncached => Access::Device,
                 image::WRITABLE => Access::Write,
                 image::EXECUTABLE => Access::Execute,
                 _ => Access::Read,
             };
             let space = component::get(mapping.component as u16).space;
+            let owner: image::Component = image.entry(0, mapping.component);
+            let restartable = owner.restarted_by != image::NO_COMPONENT && mapping.flags == image::WRITABLE;
+            if restartable && memory.kind == MemoryKind::Copied as u32 {
+                let (component, source) = (mapping.component as usize, info.image.start + memory.offset);
+                restart::note(frames, component, base, pages, source, memory.file_bytes)
+                    .ok_or(ImageError::OutOfMemory)?;
+            }
             for page in 0..pages {
                 let address = mapping.address + page * 4096;
                 space.map(frames, address, base + page * 4096, access).map_err(|error| match error {
@@ -264,6 +366,15 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         }
     }
     Ok(trace)
+}
+
+/// The function of the PCI device with this number.
+fn function(number: u64) -> Result<Function, ImageError> {
+    Function::find(pci::vendor(number), pci::devices(number)).map_err(refused(number))
+}
+
+fn refused(number: u64) -> impl Fn(PciError) -> ImageError {
+    move |error| ImageError::Device(pci::vendor(number), pci::devices(number)[0], error)
 }
 
 /// `(multiplier, shift)` with `ticks * multiplier >> shift` nanoseconds.

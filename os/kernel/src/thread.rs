@@ -4,33 +4,50 @@
 //! a core takes a thread with [`Thread::take`], which fails while another core owns it, and gives it up with
 //! [`Thread::release`] only when its registers are saved. All other fields belong to the owner.
 
-use crate::arch::entry::{Registers, VECTOR_PASS};
+use crate::arch::entry::{Registers, USER_FLAGS, VECTOR_PASS};
 use crate::component;
-use core::sync::atomic::{AtomicU8, Ordering};
-use tactus_abi::layout::{MAX_INVOCATIONS, MAX_SCHEDULERS, MAX_THREADS, STACKS, STACK_STRIDE};
+use crate::path::Path;
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU8, Ordering};
+use tactus_abi::layout::{MAX_INVOCATIONS, MAX_THREADS, STACKS, STACK_STRIDE};
 
 /// Stands in [`Thread::owner`] for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
 const NOBODY: u8 = 0;
 
 /// Where a caller goes on when the thread returns to it. Known to the entry code.
 #[derive(Clone, Copy, Default)]
+#[repr(C)]
 pub struct Frame {
     /// The calling component.
     pub component: u16,
+    /// Not 0 if nobody called: the frame was recorded by a brand, and the thread goes on at the component's entry. The
+    /// entry code clears it with each invocation.
+    pub recorded: u16,
     /// Its instruction.
     pub rip: u64,
     /// Its stack.
     pub rsp: u64,
 }
 
-/// What a thread is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Runs a task's jobs.
-    Task,
-    /// Runs upcalls of a core's scheduler: begins anew each time.
-    Upcall,
+/// What a thread is, as bits of [`Thread::state`]; 0 for an ordinary thread that any of its schedulers may dispatch.
+pub mod state {
+    /// It can never run again.
+    pub const STOPPED: u32 = 1;
+    /// An upcall that is not running, nor to be resumed.
+    pub const INACTIVE: u32 = 2;
+    /// A scheduler's upcall thread.
+    pub const SCHEDULER: u32 = 4;
+    /// A brand's upcall thread.
+    pub const BRAND: u32 = 8;
+    /// In use by nobody yet.
+    pub const SPARE: u32 = 16;
+    /// The depth, plus one, of the scheduler that suspended it; above the other bits.
+    pub const SUSPENDED_SHIFT: u32 = 8;
+    /// See [`SUSPENDED_SHIFT`].
+    pub const SUSPENDED: u32 = 0xff << SUSPENDED_SHIFT;
 }
+
+/// Stands in [`Thread::interrupted`] for the idle core.
+pub const IDLE_CORE: u16 = u16::MAX;
 
 /// A thread. Known to the entry code.
 #[repr(C, align(64))]
@@ -41,19 +58,30 @@ pub struct Thread {
     pub component: u16,
     /// How many of `frames` count.
     pub depth: u8,
-    /// What it is for.
-    pub role: Role,
-    /// Whether an upcall is running or to be resumed.
-    pub active: bool,
-    /// It can never run again.
-    pub stopped: bool,
+    /// The core whose upcall it is.
+    pub core: u8,
     /// Its number.
     pub id: u16,
     owner: AtomicU8,
+    /// Whether its time is counted in a region: always for upcalls, and once it has a slot.
+    pub counted: AtomicBool,
+    /// See [`state`]. Written by the owner; read by anybody.
+    pub state: AtomicU32,
     /// The callers to return to.
     pub frames: [Frame; MAX_INVOCATIONS],
-    /// The schedulers over it, root first.
-    pub path: [Option<u16>; MAX_SCHEDULERS],
+    /// The component where it begins.
+    pub home: u16,
+    /// The brand, plus one, whose upcall thread it is; 0 for none.
+    pub brand: u16,
+    /// The brand's upcall thread, plus one, that interrupted this thread; 0 for none. Broken by any dispatch.
+    pub preempter: u16,
+    /// The thread, plus one, that this brand's upcall interrupted; 0 for none, or [`IDLE_CORE`].
+    pub interrupted: u16,
+    /// The next spare thread of its component, plus one.
+    pub next_spare: AtomicU16,
+    path: Path,
+    /// Its own path, or its brand's.
+    path_used: *const Path,
     /// Time-stamp ticks it has used.
     pub used: u64,
     /// What it is told when it begins.
@@ -69,39 +97,22 @@ impl Thread {
     // Copied into the table once, never used by itself.
     #[allow(clippy::declare_interior_mutable_const)]
     const EMPTY: Thread = Thread {
-        registers: Registers {
-            r15: 0,
-            r14: 0,
-            r13: 0,
-            r12: 0,
-            r11: 0,
-            r10: 0,
-            r9: 0,
-            r8: 0,
-            rdi: 0,
-            rsi: 0,
-            rbp: 0,
-            rbx: 0,
-            rdx: 0,
-            rcx: 0,
-            rax: 0,
-            vector: 0,
-            error: 0,
-            rip: 0,
-            cs: 0,
-            rflags: 0,
-            rsp: 0,
-            ss: 0,
-        },
+        registers: Registers::NONE,
         component: 0,
         depth: 0,
-        role: Role::Task,
-        active: false,
-        stopped: false,
+        core: 0,
         id: 0,
         owner: AtomicU8::new(NOBODY),
-        frames: [Frame { component: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
-        path: [None; MAX_SCHEDULERS],
+        counted: AtomicBool::new(false),
+        state: AtomicU32::new(0),
+        frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
+        home: 0,
+        brand: 0,
+        preempter: 0,
+        interrupted: 0,
+        next_spare: AtomicU16::new(0),
+        path: Path::NONE,
+        path_used: core::ptr::null(),
         used: 0,
         argument: 0,
         caller: 0,
@@ -118,21 +129,97 @@ impl Thread {
         self.id = id;
         self.caller = u64::from(id) << 16;
         self.fresh_stack = STACKS + (u64::from(id) + 1) * STACK_STRIDE - 8;
+        self.path_used = &raw const self.path;
     }
 
-    /// Sets the thread to its beginning in the component that it is in.
+    /// The schedulers over it: of a brand's upcall thread, the brand's.
+    #[inline(always)]
+    pub fn path(&self) -> &'static Path {
+        // SAFETY: set with the thread's number, to a field of a table that is never moved. (Tables hold no thread without a
+        // number that anybody asks for its path: see `get`.)
+        unsafe { &*self.path_used }
+    }
+
+    /// From now on the brand's path is the thread's.
+    pub fn follow(&mut self, path: &'static Path) {
+        self.path_used = path;
+    }
+
+    /// See [`state`].
+    #[inline(always)]
+    pub fn state(&self) -> u32 {
+        self.state.load(Ordering::Relaxed)
+    }
+
+    /// Whether all these bits of [`state`] are clear.
+    #[inline(always)]
+    pub fn lacks(&self, bits: u32) -> bool {
+        self.state() & bits == 0
+    }
+
+    /// Sets bits of [`state`]. By the owner.
+    pub fn set(&self, bits: u32) {
+        self.state.store(self.state() | bits, Ordering::Relaxed);
+    }
+
+    /// Clears bits of [`state`]. By the owner.
+    pub fn clear(&self, bits: u32) {
+        self.state.store(self.state() & !bits, Ordering::Relaxed);
+    }
+
+    /// Whether it is a scheduler's upcall thread.
+    #[inline(always)]
+    pub fn is_scheduler_upcall(&self) -> bool {
+        !self.lacks(state::SCHEDULER)
+    }
+
+    /// Whether it is this component's upcall thread.
+    #[inline(always)]
+    pub fn is_upcall_of(&self, component: u16) -> bool {
+        self.is_scheduler_upcall() && self.home == component
+    }
+
+    /// The depth of the scheduler that suspended it.
+    pub fn suspended_by(&self) -> Option<usize> {
+        ((self.state() & state::SUSPENDED) >> state::SUSPENDED_SHIFT).checked_sub(1).map(|depth| depth as usize)
+    }
+
+    /// Sets the thread to its beginning at home.
     pub fn begin(&mut self, reason: u64, argument: u64) {
-        self.depth = 0;
-        let entry = component::get(self.component).entry;
+        (self.depth, self.component) = (0, self.home);
+        let entry = component::get(self.home).entry;
         self.go_on(entry, self.fresh_stack, [0, reason, argument, self.id.into()]);
     }
 
+    /// As [`Thread::begin`], with a word more.
+    pub fn begin_created(&mut self, reason: u64, words: [u64; 2]) {
+        self.begin(reason, words[0]);
+        // All registers count, as after an interrupt.
+        let Registers { rip, rsp, rdi, rsi, rdx, .. } = self.registers;
+        self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10: words[1], ..Registers::NONE };
+        (self.registers.cs, self.registers.ss) = (crate::arch::entry::USER_CODE, crate::arch::entry::USER_DATA);
+        self.registers.rflags = USER_FLAGS;
+    }
+
     /// Lets the thread go on here with `rax`, `rdi`, `rsi` and `rdx` as given and all other registers cleared.
-    fn go_on(&mut self, rip: u64, rsp: u64, [rax, rdi, rsi, rdx]: [u64; 4]) {
+    fn go_on(&mut self, rip: u64, rsp: u64, words: [u64; 4]) {
+        (self.registers.rip, self.registers.rsp) = (rip, rsp);
+        self.pass(words);
+    }
+
+    /// Gives `rax`, `rdi`, `rsi` and `rdx` to the thread, which called; all other registers are cleared.
+    pub fn pass(&mut self, [rax, rdi, rsi, rdx]: [u64; 4]) {
         let registers = &mut self.registers;
         registers.vector = VECTOR_PASS;
-        (registers.rip, registers.rsp) = (rip, rsp);
         (registers.rax, registers.rdi, registers.rsi, registers.rdx) = (rax, rdi, rsi, rdx);
+    }
+
+    /// Whether the thread is where it began: nobody called it here.
+    pub fn is_at_base(&self) -> bool {
+        match self.depth.checked_sub(1) {
+            None => true,
+            Some(top) => self.frames[usize::from(top) % MAX_INVOCATIONS].recorded != 0,
+        }
     }
 
     /// Goes back to the caller's place, with a status and two values; whether there was one.
@@ -145,9 +232,9 @@ impl Thread {
         true
     }
 
-    /// The scheduler at this depth of its path.
-    pub fn scheduler(&self, depth: u8) -> Option<u16> {
-        self.path.get(depth as usize).copied().flatten()
+    /// As [`Thread::pop`], but only to somebody who called.
+    pub fn pop_called(&mut self, status: u64) -> bool {
+        !self.is_at_base() && self.pop(status, [0; 2])
     }
 
     /// Takes the thread for a core: waits for nothing, fails while another core has it.
@@ -159,6 +246,17 @@ impl Thread {
         }
     }
 
+    /// Takes the thread for a core, and fails if any core has it, this one included.
+    pub fn take_new(&self, core: u64) -> bool {
+        self.owner.compare_exchange(NOBODY, core as u8 + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether the core has it.
+    #[cfg(feature = "check")]
+    pub fn is_owned_by(&self, core: u64) -> bool {
+        u64::from(self.owner.load(Ordering::Relaxed)) == core + 1
+    }
+
     /// Gives the thread up: from here on any core may take it. Its registers must be saved.
     pub fn release(&self) {
         self.owner.store(NOBODY, Ordering::Release);
@@ -167,18 +265,27 @@ impl Thread {
 
 static mut THREADS: [Thread; MAX_THREADS] = [const { Thread::EMPTY }; MAX_THREADS];
 
-/// The thread with this number, if there is one.
+/// The thread with this number, if it is in use.
+#[inline(always)]
 pub fn get(number: u64) -> Option<*mut Thread> {
+    let thread = any(number)?;
+    // SAFETY: `path_used` of a thread in the image is set during set-up; its entries are atomics. Others have none.
+    unsafe {
+        (!(*thread).path_used.is_null() && (*(*thread).path_used).at(0) != crate::path::Entry::NONE).then_some(thread)
+    }
+}
+
+/// The table's entry.
+#[inline(always)]
+pub fn any(number: u64) -> Option<*mut Thread> {
     if number >= MAX_THREADS as u64 {
         return None;
     }
     // SAFETY: in bounds by the line above.
-    let thread = unsafe { (&raw mut THREADS).cast::<Thread>().add(number as usize) };
-    // SAFETY: paths are written during set-up and only read afterwards; no thread without a scheduler exists.
-    unsafe { (*thread).path[0].is_some().then_some(thread) }
+    Some(unsafe { (&raw mut THREADS).cast::<Thread>().add(number as usize) })
 }
 
-/// The table's entry, for setting it up.
+/// As [`any`], for numbers of the image.
 pub fn slot(number: usize) -> *mut Thread {
     assert!(number < MAX_THREADS);
     // SAFETY: in bounds by the line above.

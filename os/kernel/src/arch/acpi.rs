@@ -1,4 +1,4 @@
-//! The one thing that is asked of ACPI: the local APIC numbers of the processors.
+//! What is asked of ACPI: the local APIC numbers of the processors, and where interrupt lines go.
 
 use super::loader::read;
 
@@ -41,4 +41,22 @@ fn list(table: u64, found: &mut [u8; 64]) -> usize {
         at += bytes.max(2);
     }
     count
+}
+
+/// The physical address of the I/O APIC that has the first lines, 0 if there is none. Calls with each line that is connected
+/// otherwise than by its number: the line, its input, its flags.
+pub fn lines(root: u64, mut connected: impl FnMut(usize, u32, u16)) -> u64 {
+    let Some(table) = madt(root) else { return 0 };
+    let end = table + u64::from(read::<u32>(table + 4));
+    let (mut at, mut address) = (table + 44, 0);
+    while at + 2 <= end {
+        let (kind, bytes) = (read::<u8>(at), u64::from(read::<u8>(at + 1)));
+        match kind {
+            1 if read::<u32>(at + 8) == 0 => address = u64::from(read::<u32>(at + 4)),
+            2 => connected(read::<u8>(at + 3).into(), read(at + 4), read(at + 8)),
+            _ => {}
+        }
+        at += bytes.max(2);
+    }
+    address
 }

@@ -1,7 +1,7 @@
 //! The local APIC: one-shot timer, inter-core events, end of interrupt. Reached through memory, which every
 //! processor and emulator offers.
 
-use super::entry::{VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
+use super::entry::{VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use super::paging::direct;
 use super::port::out8;
 
@@ -72,6 +72,17 @@ pub fn stop(apic: u8) {
     command(apic, 0x4000 | VECTOR_STOP as u32);
 }
 
+/// Makes a core look at its mail.
+pub fn mail(apic: u8) {
+    command(apic, 0x4000 | VECTOR_MAIL as u32);
+}
+
+/// Interrupts of the old controllers come to the current core.
+pub fn accept_old_controllers() {
+    const EXTERNAL: u32 = 0x700;
+    write(LINT0, EXTERNAL);
+}
+
 /// Puts another core into its start state.
 pub fn send_init(apic: u8) {
     command(apic, 0x4500);
@@ -95,8 +106,9 @@ fn command(apic: u8, low: u32) {
 
 /// Silences the old interrupt controllers: everything masked.
 pub fn silence_legacy() {
+    const FIRST: u8 = VECTOR_LINES as u8;
     for (port, value) in
-        [(0x20, 0x11), (0xa0, 0x11), (0x21, 0x20), (0xa1, 0x28), (0x21, 4), (0xa1, 2), (0x21, 1), (0xa1, 1)]
+        [(0x20, 0x11), (0xa0, 0x11), (0x21, FIRST), (0xa1, FIRST + 8), (0x21, 4), (0xa1, 2), (0x21, 1), (0xa1, 1)]
     {
         out8(port, value);
     }

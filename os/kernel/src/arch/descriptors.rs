@@ -36,7 +36,7 @@ struct Gate([u64; 2]);
 static mut INTERRUPTS: [Gate; 256] = [Gate([0; 2]); 256];
 
 extern "C" {
-    static trap_table: [u64; 36];
+    static trap_table: [u64; 61];
     fn call_entry();
 }
 
@@ -117,7 +117,10 @@ pub fn fill_interrupts() {
                 32 => 0x40,
                 33 => 0x41,
                 34 => 0x42,
-                35 => 0xff,
+                35 => 0x43,
+                36 => 0xff,
+                // Interrupt lines.
+                i if i > 36 => 0x50 + i - 37,
                 i => i,
             };
             // Double fault, machine check and non-maskable interrupts get a stack that cannot be broken.

@@ -56,6 +56,34 @@ pub struct Registers {
     pub ss: u64,
 }
 
+impl Registers {
+    /// All cleared.
+    pub const NONE: Registers = Registers {
+        r15: 0,
+        r14: 0,
+        r13: 0,
+        r12: 0,
+        r11: 0,
+        r10: 0,
+        r9: 0,
+        r8: 0,
+        rdi: 0,
+        rsi: 0,
+        rbp: 0,
+        rbx: 0,
+        rdx: 0,
+        rcx: 0,
+        rax: 0,
+        vector: 0,
+        error: 0,
+        rip: 0,
+        cs: 0,
+        rflags: 0,
+        rsp: 0,
+        ss: 0,
+    };
+}
+
 /// Stands in [`Registers::vector`] for a call: `rip`, `rsp` and `rax` count.
 pub const VECTOR_CALL: u64 = 256;
 /// Stands in [`Registers::vector`] for a beginning or a return: `rdi`, `rsi` and `rdx` count as well.
@@ -66,11 +94,21 @@ pub const VECTOR_TIMER: u64 = 0x40;
 pub const VECTOR_NOTIFY: u64 = 0x41;
 /// A component was stopped.
 pub const VECTOR_STOP: u64 = 0x42;
+/// Brands and schedulers have mail from another core.
+pub const VECTOR_MAIL: u64 = 0x43;
+/// The first of the interrupt lines.
+pub const VECTOR_LINES: u64 = 0x50;
+/// Interrupt lines that there are.
+pub const LINES: u64 = 24;
 /// Spurious interrupt of the local APIC.
 pub const VECTOR_SPURIOUS: u64 = 0xff;
 
 /// Flags of a new thread: interrupts on.
 pub const USER_FLAGS: u64 = 0x202;
+/// Segments of a thread, as `sysret` loads them.
+pub const USER_CODE: u64 = 0x2b;
+/// See [`USER_CODE`].
+pub const USER_DATA: u64 = 0x23;
 
 global_asm!(
     r#"
@@ -155,7 +193,7 @@ invoke:
     mov [rbp + r12 * 8 + {thread_frames} + {frame_rip}], rcx
     mov rax, gs:[{scratch}]
     mov [rbp + r12 * 8 + {thread_frames} + {frame_rsp}], rax
-    mov [rbp + r12 * 8 + {thread_frames} + {frame_component}], bx
+    mov [rbp + r12 * 8 + {thread_frames} + {frame_component}], ebx
     mov [rbp + {thread_component}], r15w
     mov rdi, [rbp + {thread_caller}]
     or rdi, gs:[{core_caller}]
@@ -188,8 +226,8 @@ give_back:
     imul r14, r13, {component_bytes}
     cmp byte ptr [r14 + {components} + {component_stopped}], 0
     jne call_other
-    # Whoever leaves the scheduler while events wait for it is taken back (`call.rs`).
-    mov r12, gs:[{region}]
+    # Whoever leaves a scheduler while events wait for it is taken back (`call.rs`).
+    mov r12, gs:[r13 * 8 + {regions}]
     cmp qword ptr [r12 + {region_pending}], 0
     jne call_other
     lea r12, [rbx + rbx * 2]
@@ -354,6 +392,14 @@ trap_entry 31, 0
 trap_entry 64, 0
 trap_entry 65, 0
 trap_entry 66, 0
+trap_entry 67, 0
+.altmacro
+.set line, 80
+.rept 24
+    trap_entry %line, 0
+    .set line, line + 1
+.endr
+.noaltmacro
 trap_entry 255, 0
 
 .section .rodata
@@ -364,13 +410,16 @@ trap_table:
     .quad trap_8, trap_9, trap_10, trap_11, trap_12, trap_13, trap_14, trap_15
     .quad trap_16, trap_17, trap_18, trap_19, trap_20, trap_21, trap_22, trap_23
     .quad trap_24, trap_25, trap_26, trap_27, trap_28, trap_29, trap_30, trap_31
-    .quad trap_64, trap_65, trap_66, trap_255
+    .quad trap_64, trap_65, trap_66, trap_67, trap_255
+    .quad trap_80, trap_81, trap_82, trap_83, trap_84, trap_85, trap_86, trap_87
+    .quad trap_88, trap_89, trap_90, trap_91, trap_92, trap_93, trap_94, trap_95
+    .quad trap_96, trap_97, trap_98, trap_99, trap_100, trap_101, trap_102, trap_103
 .text
 "#,
     scratch = const CORE_SCRATCH,
     kernel_stack = const CORE_KERNEL_STACK,
     current = const offset_of!(Core, current),
-    region = const offset_of!(Core, region),
+    regions = const offset_of!(Core, regions),
     space = const offset_of!(Core, space),
     core_caller = const offset_of!(Core, caller),
     region_pending = const offset_of!(Region, event_pending),
@@ -412,3 +461,5 @@ trap_table:
 
 // What the assembly above takes for granted: places are found by shifting, and by three words for a frame.
 const _: () = assert!(size_of::<Grant>().is_power_of_two() && size_of::<Frame>() == 24);
+// An invocation writes the component and clears the mark beside it in one piece.
+const _: () = assert!(offset_of!(Frame, recorded) == offset_of!(Frame, component) + 2);

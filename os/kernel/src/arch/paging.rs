@@ -11,6 +11,8 @@ pub const USER_END: u64 = 0x0000_7fff_ffff_f000;
 const PRESENT: u64 = 1;
 const WRITE: u64 = 2;
 const USER: u64 = 4;
+/// What is read or written goes to the device at once, past all caches.
+const UNCACHED: u64 = 1 << 3 | 1 << 4;
 const NO_EXECUTE: u64 = 1 << 63;
 const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
@@ -32,6 +34,8 @@ pub enum Access {
     Write,
     /// Read and execute.
     Execute,
+    /// Read and write what is no memory.
+    Device,
 }
 
 /// Why a page could not be mapped.
@@ -66,9 +70,9 @@ impl AddressSpace {
         Ok(AddressSpace(top))
     }
 
-    /// Maps one frame.
-    pub fn map(self, frames: &mut Frames, address: u64, frame: u64, access: Access) -> Result<(), MapError> {
-        if address % 4096 != 0 || frame % 4096 != 0 || address >= USER_END {
+    /// The last of the tables that lead to an address, made where it is not there.
+    pub fn table(self, frames: &mut Frames, address: u64) -> Result<*mut u64, MapError> {
+        if address >= USER_END {
             return Err(MapError::BadAddress);
         }
         let mut table: *mut u64 = direct(self.0);
@@ -82,17 +86,21 @@ impl AddressSpace {
             }
             table = direct(*entry & ADDRESS);
         }
-        // SAFETY: as above.
+        Ok(table)
+    }
+
+    /// Maps one frame.
+    pub fn map(self, frames: &mut Frames, address: u64, frame: u64, access: Access) -> Result<(), MapError> {
+        if address % 4096 != 0 || frame % 4096 != 0 {
+            return Err(MapError::BadAddress);
+        }
+        let table = self.table(frames, address)?;
+        // SAFETY: a table of this address space, as in `table`.
         let entry = unsafe { &mut *table.add((address >> 12) as usize & 511) };
         if *entry & PRESENT != 0 {
             return Err(MapError::Occupied);
         }
-        let rights = match access {
-            Access::Read => NO_EXECUTE,
-            Access::Write => NO_EXECUTE | WRITE,
-            Access::Execute => 0,
-        };
-        *entry = frame | PRESENT | USER | rights;
+        *entry = leaf(frame, access);
         Ok(())
     }
 
@@ -101,6 +109,37 @@ impl AddressSpace {
         // SAFETY: every address space holds the kernel's half, so the code and stack in use stay mapped.
         unsafe { asm!("mov cr3, {}", in(reg) self.0, options(nostack, preserves_flags)) }
     }
+}
+
+/// The entry of a table that shows a frame.
+pub fn leaf(frame: u64, access: Access) -> u64 {
+    let rights = match access {
+        Access::Read => NO_EXECUTE,
+        Access::Write => NO_EXECUTE | WRITE,
+        Access::Execute => 0,
+        Access::Device => NO_EXECUTE | WRITE | UNCACHED,
+    };
+    frame | PRESENT | USER | rights
+}
+
+/// The frame that an entry shows.
+pub fn frame_of(entry: u64) -> u64 {
+    entry & ADDRESS
+}
+
+/// Fills a frame that nobody sees with zeros. By words: an emulator counts one instruction for each element.
+pub fn clear(frame: u64) {
+    // SAFETY: promised above; the kernel sees all frames.
+    unsafe {
+        asm!("rep stosq", inout("rcx") 512_u64 => _, inout("rdi") direct::<u64>(frame) => _, in("rax") 0,
+            options(nostack, preserves_flags));
+    }
+}
+
+/// Makes this core forget what it remembers of mappings of components that have changed.
+pub fn forget_mappings() {
+    // SAFETY: loads the address space that is loaded.
+    unsafe { asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags)) }
 }
 
 /// Drops the identity mapping of start-up.

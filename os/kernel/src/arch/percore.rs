@@ -3,8 +3,9 @@
 //! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
 
 use super::descriptors::Descriptors;
+use crate::path::Scheduler;
 use crate::thread::Thread;
-use tactus_abi::layout::MAX_CORES;
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS};
 use tactus_abi::shared::Region;
 
 /// Offset of [`Core::kernel_stack`].
@@ -23,11 +24,9 @@ pub struct Core {
     pub scratch: u64,
     /// The running thread; null if the core idles.
     pub current: *mut Thread,
-    /// The thread that the active upcall interrupted; null if it interrupted the idle core or none is active.
-    pub interrupted: *mut Thread,
-    /// The upcall of the core's scheduler.
+    /// The upcall of the root scheduler.
     pub upcall: *mut Thread,
-    /// Shared with the core's scheduler.
+    /// Shared with the root scheduler.
     pub region: *mut Region,
     /// The core's number.
     pub id: u64,
@@ -37,8 +36,20 @@ pub struct Core {
     pub apic: u8,
     /// The address space that is loaded.
     pub space: super::paging::AddressSpace,
-    /// The time-out wanted, in time-stamp ticks; `NO_TIMEOUT` if none.
+    /// The next time-out or tick, in time-stamp ticks; `NO_TIMEOUT` if none.
     pub expiry: u64,
+    /// How many of `timeouts` count.
+    pub levels: usize,
+    /// The time-outs of the schedulers in force, root first, in time-stamp ticks.
+    pub timeouts: [u64; MAX_SCHEDULERS],
+    /// Whose they are.
+    pub owners: [Option<Scheduler>; MAX_SCHEDULERS],
+    /// When the core's tick is due, in time-stamp ticks; `NO_TIMEOUT` if it has none.
+    pub tick: u64,
+    /// An upcall was left to the schedulers since the root last dispatched.
+    pub deferred: bool,
+    /// Time-stamp ticks in which nobody ran.
+    pub idle: u64,
     /// When the kernel was last entered, in time-stamp ticks.
     pub entered: u64,
     /// When the kernel was last left, in time-stamp ticks.
@@ -50,7 +61,14 @@ pub struct Core {
     pub charged: u64,
     /// Segment descriptors and task state.
     pub descriptors: Descriptors,
+    /// The core's region of each component; [`NOBODYS_REGION`] for those that have none.
+    pub regions: [*mut Region; MAX_COMPONENTS],
+    /// The end of the event list in each of them.
+    pub tails: [u16; MAX_COMPONENTS],
 }
+
+/// Stands for the region of components that are no schedulers: nothing ever waits in it.
+pub static mut NOBODYS_REGION: core::mem::MaybeUninit<Region> = core::mem::MaybeUninit::zeroed();
 
 const STACK_BYTES: usize = 8 * 1024;
 
@@ -64,7 +82,6 @@ const UNUSED: Core = Core {
     kernel_stack: 0,
     scratch: 0,
     current: core::ptr::null_mut(),
-    interrupted: core::ptr::null_mut(),
     upcall: core::ptr::null_mut(),
     region: core::ptr::null_mut(),
     id: 0,
@@ -72,11 +89,19 @@ const UNUSED: Core = Core {
     apic: 0,
     space: super::paging::AddressSpace::NONE,
     expiry: 0,
+    levels: 1,
+    timeouts: [tactus_abi::call::NO_TIMEOUT; MAX_SCHEDULERS],
+    owners: [None; MAX_SCHEDULERS],
+    tick: tactus_abi::call::NO_TIMEOUT,
+    deferred: false,
+    idle: 0,
     entered: 0,
     left: 0,
     lag: 0,
     charged: 0,
     descriptors: Descriptors::EMPTY,
+    regions: [(&raw mut NOBODYS_REGION).cast(); MAX_COMPONENTS],
+    tails: [0; MAX_COMPONENTS],
 };
 
 static mut CORES: [Core; MAX_CORES] = [UNUSED; MAX_CORES];

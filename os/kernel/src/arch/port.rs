@@ -16,6 +16,20 @@ pub fn in8(port: u16) -> u8 {
     value
 }
 
+/// Writes four bytes to a port.
+pub fn out32(port: u16, value: u32) {
+    // SAFETY: as for `out8`.
+    unsafe { asm!("out dx, eax", in("dx") port, in("eax") value, options(nomem, nostack, preserves_flags)) }
+}
+
+/// Reads four bytes from a port.
+pub fn in32(port: u16) -> u32 {
+    let value: u32;
+    // SAFETY: as for `out8`.
+    unsafe { asm!("in eax, dx", in("dx") port, out("eax") value, options(nomem, nostack, preserves_flags)) }
+    value
+}
+
 /// Writes a model-specific register.
 ///
 /// # Safety

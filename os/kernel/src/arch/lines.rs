@@ -1,0 +1,86 @@
+//! Interrupt lines of devices: through the I/O APIC, or through the old controllers where there is none.
+//!
+//! Only core 0 touches them once the system runs: each needs two accesses for one change.
+
+use super::acpi;
+use super::apic;
+use super::entry::{LINES, VECTOR_LINES};
+use super::paging::direct;
+use super::port::{in8, out8};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How many lines there are.
+pub const COUNT: usize = LINES as usize;
+/// Lines of the old controllers.
+const OLD: usize = 16;
+const MASKED: u32 = 1 << 16;
+
+/// Physical address of the I/O APIC; 0 if there is none.
+static CONTROLLER: AtomicU64 = AtomicU64::new(0);
+/// Of each line: the input that it is connected to, with polarity and trigger mode as the I/O APIC wants them.
+static INPUTS: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT];
+/// The APIC number of the core that gets the interrupts.
+static TARGET: AtomicU64 = AtomicU64::new(0);
+
+/// Finds the controller; everything is masked. By core 0.
+pub fn set_up(acpi_root: u64) {
+    for (line, input) in INPUTS.iter().enumerate() {
+        input.store(line as u64, Relaxed);
+    }
+    TARGET.store(apic::id().into(), Relaxed);
+    let address = acpi::lines(acpi_root, |line, input, flags| {
+        if let Some(place) = INPUTS.get(line) {
+            let low = if flags & 3 == 3 { 1 << 13 } else { 0 };
+            let level = if flags & 12 == 12 { 1 << 15 } else { 0 };
+            place.store(u64::from(input) | low | level, Relaxed);
+        }
+    });
+    CONTROLLER.store(address, Relaxed);
+    for line in 0..COUNT {
+        set(line, false);
+    }
+    if address == 0 {
+        apic::accept_old_controllers();
+    }
+}
+
+/// Lets the line interrupt, or not.
+pub fn set(line: usize, open: bool) {
+    let address = CONTROLLER.load(Relaxed);
+    let input = INPUTS[line % COUNT].load(Relaxed);
+    if address == 0 {
+        if line < OLD {
+            let (port, bit) = if line < 8 { (0x21, line) } else { (0xa1, line - 8) };
+            let mask = in8(port);
+            out8(port, if open { mask & !(1 << bit) } else { mask | 1 << bit });
+            if open && line >= 8 {
+                out8(0x21, in8(0x21) & !4);
+            }
+        }
+        return;
+    }
+    let entry = 0x10 + 2 * (input & 0xff) as u32;
+    let mode = (input & 0xff00) as u32;
+    write(address, entry + 1, (TARGET.load(Relaxed) as u32) << 24);
+    write(address, entry, mode | (VECTOR_LINES as u32 + line as u32) | if open { 0 } else { MASKED });
+}
+
+/// Ends the line's interrupt.
+pub fn end(line: usize) {
+    if CONTROLLER.load(Relaxed) != 0 {
+        apic::end_of_interrupt();
+        return;
+    }
+    if line >= 8 {
+        out8(0xa0, 0x20);
+    }
+    out8(0x20, 0x20);
+}
+
+fn write(address: u64, register: u32, value: u32) {
+    // SAFETY: the controller's registers, mapped at `direct`: selects one, writes it.
+    unsafe {
+        direct::<u32>(address).write_volatile(register);
+        direct::<u32>(address + 0x10).write_volatile(value);
+    }
+}

@@ -1,0 +1,197 @@
+//! What the kernel tells a scheduler through the region that the two share: events, slots, counts.
+//!
+//! The kernel writes a core's regions on that core only. A scheduler may write whatever it likes into its own, at any
+//! time: so the kernel follows no link in it (it keeps the end of each event list itself), takes every field once, and
+//! uses nothing from it as an index that it has not compared with the slots' number.
+
+use crate::arch::percore::Core;
+use crate::path::{Path, Scheduler};
+use crate::thread::Thread;
+use core::ptr::{addr_of, addr_of_mut};
+use tactus_abi::layout::SLOTS;
+use tactus_abi::shared::{event, slot, Fault, Region, Slot};
+
+/// Urgency of what has no slot: the least that is not disabled.
+const UNTOLD: u16 = slot::DISABLED - 1;
+
+/// The region of one scheduler on this core.
+#[derive(Clone, Copy)]
+pub struct Shared(*mut Region);
+
+/// Reads a field of the region.
+macro_rules! read {
+    ($region:expr, $($field:tt)+) => {
+        // SAFETY: the region is memory of the kernel's making that is never given back; every value of the field is one.
+        unsafe { addr_of!((*$region.0).$($field)+).read_volatile() }
+    };
+}
+
+/// Writes a field of the region.
+macro_rules! write {
+    ($region:expr, $value:expr, $($field:tt)+) => {{
+        let value = $value;
+        // SAFETY: as in `read`; on this core nobody else writes while the kernel runs, and whatever another core's threads
+        // of the same component write at the same time is theirs to lose.
+        unsafe { addr_of_mut!((*$region.0).$($field)+).write_volatile(value) }
+    }};
+}
+
+impl Shared {
+    /// The region of the component on this core; one that nobody sees if it has none.
+    #[inline(always)]
+    pub fn of(core: &Core, component: u16) -> Shared {
+        Shared(core.regions[usize::from(component) % core.regions.len()])
+    }
+
+    /// Whether events wait, or the choice is another.
+    #[inline(always)]
+    pub fn refuses(self, wanted: u64) -> bool {
+        read!(self, event_pending) != 0 || read!(self, next_thread) != wanted
+    }
+
+    /// Whether events wait.
+    #[inline(always)]
+    pub fn waits(self) -> bool {
+        read!(self, event_pending) != 0
+    }
+
+    /// The scheduler's last choice.
+    pub fn next_thread(self) -> u64 {
+        read!(self, next_thread)
+    }
+
+    /// Posts events.
+    #[inline(always)]
+    pub fn post(self, events: u64) {
+        write!(self, read!(self, events) | events, events);
+        write!(self, 1, event_pending);
+    }
+
+    /// The lock word.
+    pub fn lock(self) -> u64 {
+        read!(self, lock)
+    }
+
+    /// Names the last contender for the lock; the owner stays.
+    pub fn set_waiter(self, waiter: u64) {
+        write!(self, read!(self, lock) & 0xFFFF_FFFF | waiter << 32, lock);
+    }
+
+    /// Counts a dispatch.
+    #[inline(always)]
+    pub fn count_dispatch(self) {
+        write!(self, read!(self, dispatches).wrapping_add(1), dispatches);
+    }
+
+    /// Counts that the upcall began or went on.
+    #[inline(always)]
+    pub fn count_entry(self) {
+        write!(self, read!(self, entries).wrapping_add(1), entries);
+    }
+
+    /// Counts a refused call.
+    pub fn count_refusal(self) {
+        write!(self, read!(self, refused).wrapping_add(1), refused);
+    }
+
+    /// Adds idle time.
+    pub fn add_idle(self, ticks: u64) {
+        write!(self, read!(self, idle).saturating_add(ticks), idle);
+    }
+
+    /// Adds time of the scheduler's own upcall.
+    #[inline(always)]
+    pub fn add_own(self, ticks: u64) {
+        write!(self, read!(self, own).saturating_add(ticks), own);
+    }
+
+    /// Tells of a fault.
+    pub fn tell(self, fault: Fault) {
+        write!(self, fault, fault);
+        self.post(event::FAULT);
+    }
+
+    /// The urgency in this slot.
+    #[inline(always)]
+    pub fn urgency(self, number: u16) -> u16 {
+        match number {
+            0 => UNTOLD,
+            number => read!(self, slots[usize::from(number) % SLOTS].urgency),
+        }
+    }
+
+    /// Says until when a child scheduler has nothing to run.
+    fn set_wake(self, number: u16, wake: u64) {
+        write!(self, wake, slots[usize::from(number) % SLOTS].wake);
+    }
+
+    /// Adds time to a slot.
+    #[inline(always)]
+    fn add_cycles(self, number: u16, ticks: u64) {
+        let number = usize::from(number) % SLOTS;
+        write!(self, read!(self, slots[number].cycles).saturating_add(ticks), slots[number].cycles);
+    }
+
+    /// Sets flags of a slot and puts it at the list's end if it is in none. `tail` is the list's end as the kernel knows it;
+    /// a slot that the scheduler has taken since is not the end of anything: then the list begins anew at its head.
+    #[inline(always)]
+    fn link(self, tail: &mut u16, number: u16, flags: u16) {
+        let place = usize::from(number) % SLOTS;
+        let found: Slot = read!(self, slots[place]);
+        if found.flags & slot::LINKED != 0 {
+            write!(self, found.flags | flags, slots[place].flags);
+            return;
+        }
+        write!(self, 0, slots[place].next);
+        write!(self, found.flags | flags | slot::LINKED, slots[place].flags);
+        let end = usize::from(*tail) % SLOTS;
+        let end = if read!(self, slots[end].flags) & slot::LINKED != 0 { end } else { 0 };
+        write!(self, place as u16, slots[end].next);
+        *tail = place as u16;
+    }
+}
+
+/// Sets flags of the slot and links it.
+#[inline(always)]
+fn link(core: &mut Core, component: u16, number: u16, flags: u16) {
+    let region = Shared::of(core, component);
+    let place = usize::from(component) % core.tails.len();
+    region.link(&mut core.tails[place], number, flags);
+}
+
+/// Tells every scheduler of the path that the slot changed so.
+pub fn post_slots(core: &mut Core, path: &Path, flags: u16) {
+    for (scheduler, number) in path.holders() {
+        if number != 0 {
+            link(core, scheduler.component(), number, flags);
+        }
+        Shared::of(core, scheduler.component()).post(event::SLOTS);
+    }
+}
+
+/// Tells the scheduler that its child, whose upcall thread has this slot, has nothing to run until then.
+pub fn post_idle(core: &mut Core, parent: Scheduler, number: u16, wake: u64) {
+    let region = Shared::of(core, parent.component());
+    if number != 0 {
+        region.set_wake(number, wake);
+        link(core, parent.component(), number, slot::IDLE);
+    }
+    region.post(event::CHILD_IDLE | event::SLOTS);
+}
+
+/// Adds the time to the thread's slot in the regions of all its schedulers, and of the one whose upcall thread it is.
+#[inline(never)]
+pub fn count(core: &mut Core, thread: &Thread, ticks: u64) {
+    if ticks == 0 {
+        return;
+    }
+    for (scheduler, number) in thread.path().holders() {
+        if number != 0 {
+            Shared::of(core, scheduler.component()).add_cycles(number, ticks);
+            link(core, scheduler.component(), number, 0);
+        }
+    }
+    if thread.is_scheduler_upcall() {
+        Shared::of(core, thread.home).add_own(ticks);
+    }
+}

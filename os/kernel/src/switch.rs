@@ -1,0 +1,268 @@
+//! The dispatch: the one call by which a scheduler gives the core away.
+//!
+//! What is common is done at once; whatever is not goes through all checks in their order ([`switch`]), which finds
+//! everything as it was.
+
+use crate::arch::percore::Core;
+use crate::brand;
+use crate::call::{answer, entered, unwind};
+use crate::component;
+use crate::dispatch::{begin_upcall, charge, enter, first_timeout, run, run_with_timer, set_timeout, sleep, upcall_of};
+use crate::path::{self, Scheduler};
+use crate::region::{post_idle, Shared};
+use crate::thread::{self, state, Thread};
+use core::sync::atomic::Ordering::Relaxed;
+use tactus_abi::call::{Error, IDLE, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE};
+use tactus_abi::shared::event;
+
+const SYNC: u64 = SWITCH_SYNC_BLOCK | SWITCH_SYNC_UNBLOCK;
+
+/// `(thread, flags, time-out)`: a thread asked for a dispatch.
+#[no_mangle]
+extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
+    let (core, caller) = entered();
+    // An ordinary thread of the scheduler's, which nothing stands in the way of.
+    let Some(scheduler) = path::scheduler(caller.component) else {
+        return answer(core, caller, Err(Error::NotScheduler));
+    };
+    let region = Shared::of(core, caller.component);
+    let plain = flags == 0 || flags == SWITCH_UPCALL_DONE && caller.is_upcall_of(caller.component);
+    if !plain || region.refuses(wanted) || !may_dispatch(caller, scheduler) {
+        return switch(core, caller, scheduler, wanted, flags, timeout);
+    }
+    let Some(target) = thread::get(wanted) else {
+        return switch(core, caller, scheduler, wanted, flags, timeout);
+    };
+    // SAFETY: paths and states are atomics, and `take` succeeds only if no other core has the thread; from then on it is
+    // this core's.
+    let target = unsafe {
+        let free = (*target).path().holds(scheduler) && (*target).lacks(u32::MAX) && !core::ptr::eq(target, caller);
+        if !free || !(*target).take(core.id) {
+            return switch(core, caller, scheduler, wanted, flags, timeout);
+        }
+        &mut *target
+    };
+    if !target.lacks(u32::MAX) || component::get(target.component).is_stopped() {
+        target.release();
+        return switch(core, caller, scheduler, wanted, flags, timeout);
+    }
+    region.count_dispatch();
+    leave(core, caller, scheduler, flags);
+    target.preempter = 0;
+    let first = set_timeout(core, scheduler, timeout);
+    run(core, target, first)
+}
+
+/// Whether the thread is one of the scheduler's that it is in: under it, or its upcall. All are the root's.
+#[inline(always)]
+fn may_dispatch(caller: &Thread, scheduler: Scheduler) -> bool {
+    let asked = component::get(caller.component).shares.load(Relaxed);
+    asked && (scheduler.depth == 0 || is_at(caller, scheduler))
+}
+
+fn is_at(caller: &Thread, scheduler: Scheduler) -> bool {
+    caller.path().holds(scheduler) || caller.is_upcall_of(scheduler.component())
+}
+
+/// All checks, in their order, and whatever is not common.
+#[inline(never)]
+fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u64, flags: u64, timeout: u64) {
+    match check(core, caller, scheduler, wanted, flags) {
+        Ok(Plan::GoOn) => {
+            caller.registers.rax = Error::None as u64;
+            let first = set_timeout(core, scheduler, timeout);
+            run_with_timer(core, first)
+        }
+        Ok(Plan::Nothing) => answer(core, caller, Ok(())),
+        Ok(Plan::Idle) => nobody(core, caller, scheduler, flags, timeout),
+        Ok(Plan::Run(target)) => {
+            let region = Shared::of(core, scheduler.component());
+            if flags & SWITCH_SYNC_BLOCK != 0 {
+                region.set_waiter(u64::from(caller.id) + 1);
+            } else if flags & SWITCH_SYNC_UNBLOCK == 0 {
+                region.count_dispatch();
+            }
+            leave(core, caller, scheduler, flags);
+            give(core, target, scheduler, flags, timeout)
+        }
+        Err(Error::Busy) if flags & SYNC == 0 && !caller.is_scheduler_upcall() => {
+            wait_empty_handed(core, caller, scheduler)
+        }
+        Err(error) => answer(core, caller, Err(error)),
+    }
+}
+
+/// What a dispatch comes to.
+enum Plan {
+    /// The caller goes on, with a new time-out.
+    GoOn,
+    /// Nothing needs to be done.
+    Nothing,
+    /// Nobody is to run.
+    Idle,
+    /// This thread, which was taken for this core.
+    Run(&'static mut Thread),
+}
+
+/// The order is that of `docs/kernel-calls.md`.
+fn check(core: &Core, caller: &Thread, scheduler: Scheduler, wanted: u64, flags: u64) -> Result<Plan, Error> {
+    let number = scheduler.component();
+    if !component::get(number).shares.load(Relaxed) {
+        return Err(Error::NoRegion);
+    }
+    let (sync, done, suspend) = (flags & SYNC, flags & SWITCH_UPCALL_DONE != 0, flags & SWITCH_SUSPEND != 0);
+    let unknown = flags & !(SYNC | SWITCH_UPCALL_DONE | SWITCH_SUSPEND) != 0;
+    let no_upcall = caller.lacks(state::BRAND) && !caller.is_upcall_of(number);
+    if unknown || done && no_upcall || sync == SYNC || sync != 0 && (done || suspend) {
+        return Err(Error::BadArgument);
+    }
+    let region = Shared::of(core, number);
+    if sync == 0 && region.refuses(wanted) {
+        return Err(Error::Again);
+    }
+    if !is_at(caller, scheduler) {
+        return Err(Error::NoRight);
+    }
+    if wanted == IDLE && sync == 0 {
+        return Ok(Plan::Idle);
+    }
+    let target = thread::get(wanted).ok_or(Error::BadThread)?;
+    if core::ptr::eq(target, caller) {
+        return Ok(if sync == 0 { Plan::GoOn } else { Plan::Nothing });
+    }
+    // SAFETY: home and core are written during set-up only; path and state are atomics.
+    unsafe {
+        let own_upcall = (*target).is_upcall_of(number);
+        if !(own_upcall || (*target).path().holds(scheduler)) {
+            return Err(Error::NoRight);
+        }
+        if own_upcall && (sync == 0 || !(*target).lacks(state::INACTIVE)) {
+            return Err(Error::NotActive);
+        }
+        check_resumable(core, &*target, scheduler)?;
+    }
+    if sync == SWITCH_SYNC_BLOCK && region.lock() & 0xFFFF_FFFF != wanted + 1 {
+        return Ok(Plan::Nothing);
+    }
+    // SAFETY: `take` succeeds only if no other core has the thread; from then on it is this core's.
+    let target = unsafe {
+        if !(*target).take(core.id) {
+            return Err(Error::Busy);
+        }
+        &mut *target
+    };
+    // What was looked at may have changed before it was taken.
+    let mut free = check_resumable(core, target, scheduler);
+    if free.is_ok() && (!target.lacks(state::STOPPED) || component::get(target.component).is_stopped()) {
+        free = if !target.lacks(state::STOPPED) || !unwind(target) { Err(Error::ThreadStopped) } else { Ok(()) };
+    }
+    match free {
+        Ok(()) => Ok(Plan::Run(target)),
+        Err(error) => {
+            core.give_up(target);
+            Err(error)
+        }
+    }
+}
+
+/// Whether an upcall is one that can be dispatched here and now, and the thread is not suspended by somebody who is closer
+/// to the root.
+fn check_resumable(core: &Core, target: &Thread, scheduler: Scheduler) -> Result<(), Error> {
+    if target.is_scheduler_upcall() {
+        // A child's begins, if it is this core's.
+        if upcall_of(target).is_none() || u64::from(target.core) != core.id {
+            return Err(Error::NotActive);
+        }
+    } else if !target.lacks(state::INACTIVE) {
+        return Err(Error::NotActive);
+    }
+    match target.suspended_by() {
+        Some(depth) if depth < scheduler.depth => Err(Error::Suspended),
+        _ => Ok(()),
+    }
+}
+
+/// The caller gives the core away, and is charged. Nothing of it is touched once it is given up: from then on another
+/// core may have it.
+#[inline(always)]
+fn leave(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64) {
+    caller.registers.rax = Error::None as u64;
+    charge(core, caller);
+    if scheduler.depth == 0 {
+        core.deferred = false;
+    }
+    if flags & (SWITCH_UPCALL_DONE | SWITCH_SUSPEND) != 0 {
+        return retire(core, caller, scheduler, flags);
+    }
+    core.give_up(caller);
+}
+
+/// The caller is finished, or suspended, and given up.
+#[inline(never)]
+fn retire(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64) {
+    if flags & SWITCH_SUSPEND != 0 {
+        caller.clear(state::SUSPENDED);
+        caller.set((scheduler.depth as u32 + 1) << state::SUSPENDED_SHIFT);
+    }
+    if flags & SWITCH_UPCALL_DONE != 0 {
+        if !caller.is_scheduler_upcall() {
+            return brand::retire(core, caller);
+        }
+        caller.set(state::INACTIVE);
+    }
+    core.give_up(caller);
+}
+
+/// Gives the core to the target, whatever kind of thread it is.
+fn give(core: &mut Core, target: &mut Thread, scheduler: Scheduler, flags: u64, timeout: u64) {
+    (target.preempter, target.interrupted) = (0, 0);
+    if let (Some(child), false) = (upcall_of(target), target.is_upcall_of(scheduler.component())) {
+        Shared::of(core, child.component()).post(event::GIVEN);
+        begin_upcall(core, child, target);
+    }
+    target.clear(state::SUSPENDED);
+    // Whoever helps, helps within the time that it has.
+    let first = if flags & SYNC != 0 { core.expiry } else { set_timeout(core, scheduler, timeout) };
+    run(core, target, first)
+}
+
+/// The core sleeps, by the root's will. A child gives it back to its parent.
+fn nobody(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64, timeout: u64) {
+    let Some(parent) = scheduler.parent() else {
+        leave(core, caller, scheduler, flags);
+        let first = set_timeout(core, scheduler, timeout);
+        return sleep(core, first);
+    };
+    let component = component::get(scheduler.component());
+    let upcall = component.upcalls[core.id as usize % component.upcalls.len()].checked_sub(1);
+    // SAFETY: a path is of atomics, and belongs to a table that is never moved.
+    let slot =
+        upcall.and_then(|it| thread::any(it.into())).map_or(0, |it| unsafe { (*it).path().at(parent.depth).slot() });
+    leave(core, caller, scheduler, flags);
+    core.current = core::ptr::null_mut();
+    core.levels = parent.depth + 1;
+    let first = first_timeout(core);
+    post_idle(core, parent, slot, timeout);
+    hand_over(core, parent, first)
+}
+
+/// The core, which nobody has, goes to the scheduler.
+fn hand_over(core: &mut Core, scheduler: Scheduler, first: u64) {
+    let changed = first != core.expiry;
+    core.expiry = first;
+    enter(core, scheduler);
+    if changed && crate::turn() == 0 {
+        crate::dispatch::start_timer(core);
+    }
+}
+
+/// The thread wanted is still on another core. That core may be waiting for this thread, so it is not kept here: it makes
+/// room for the scheduler's upcall, which tries again.
+#[inline(never)]
+fn wait_empty_handed(core: &mut Core, caller: &mut Thread, scheduler: Scheduler) {
+    caller.registers.rax = Error::None as u64;
+    charge(core, caller);
+    core.give_up(caller);
+    core.current = core::ptr::null_mut();
+    enter(core, scheduler)
+}
