@@ -167,7 +167,16 @@ fn forbidden_calls() {
     for grant in [1, 2, 15, 16, 17, 1 << 8, 1 << 16, 1 << 32, (1 << 32) + 1, 1 << 60, 1 << 63, u64::MAX] {
         refused(Call::Invoke, [grant, 0, 0, 0, 0, 0], Error::NotGranted);
     }
-    for number in [8, 9, 255, 256, 1 << 32, (1 << 32) + 1, 1 << 61, u64::MAX] {
+    refused(Call::SchedulerControl, [0; 6], Error::NotScheduler);
+    refused(Call::CreateThread, [0; 6], Error::NotRoot);
+    refused(Call::BrandControl, [0; 6], Error::Exhausted);
+    refused(Call::BrandControl, [9, 0, 0, 0, 0, 0], Error::BadArgument);
+    refused(Call::Trigger, [0; 6], Error::BadBrand);
+    refused(Call::UpcallDone, [0; 6], Error::NotUpcall);
+    refused(Call::MemoryControl, [0; 6], Error::NotAllowed);
+    refused(Call::Restart, [0; 6], Error::NotAllowed);
+    refused(Call::TriggerRemote, [0; 6], Error::BadBrand);
+    for number in [Call::ALL.len() as u64, 99, 255, 256, 1 << 32, (1 << 32) + 1, 1 << 61, u64::MAX] {
         assert_eq!(calls::raw(number, [0; 6]), Error::BadCall as u64);
     }
 }
