@@ -5,7 +5,7 @@ pub const NONE: u8 = 0;
 
 /// A heap moves an entry and leaves its index as it was.
 pub const STALE_INDEX: u8 = 1;
-/// A pairing heap takes an entry out and forgets its children.
+/// A pairing heap takes an entry out and forgets its children but the first.
 pub const LOST_CHILDREN: u8 = 2;
 /// A red-black tree takes an entry out and does not mend the colours.
 pub const UNMENDED_COLOURS: u8 = 3;

@@ -37,6 +37,30 @@ pub fn barrier() {
     fence(Ordering::SeqCst);
 }
 
+/// What a core does while it waits for another: it tells the processor that it spins. Where the `patience` feature is on,
+/// as in test rigs that emulate more cores than there are, it also gives its processor away after a while; a kernel's
+/// components never have that feature.
+#[derive(Default)]
+pub struct Patience {
+    #[cfg(all(feature = "patience", not(any(loom, shuttle))))]
+    spins: u32,
+}
+
+impl Patience {
+    /// One more round of waiting.
+    #[inline]
+    pub fn wait(&mut self) {
+        spin_loop();
+        #[cfg(all(feature = "patience", not(any(loom, shuttle))))]
+        {
+            self.spins += 1;
+            if self.spins >= 200 {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
 /// A cell whose content is reached through a raw pointer.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);

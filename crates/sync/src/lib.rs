@@ -71,7 +71,7 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`; `docs/rig.md` lists all models.
 #![cfg_attr(not(any(loom, shuttle)), no_std)]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "patience"))]
 extern crate std;
 
 #[cfg(loom)]

@@ -6,7 +6,7 @@
 
 #[cfg(loom)]
 use crate::abstraction;
-use crate::facade::{spin_loop, AtomicU32, MutPtr, Ordering, UnsafeCell};
+use crate::facade::{AtomicU32, MutPtr, Ordering, Patience, UnsafeCell};
 use crate::order::{check_order, Order, Rank};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -98,8 +98,9 @@ impl<T, R: Rank> Lock<T, R> {
         }
         // The number alone decides nothing, so no ordering is needed; the load below orders the value.
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut patience = Patience::default();
         while self.serving.load(Ordering::Acquire) != ticket {
-            spin_loop();
+            patience.wait();
         }
         Guard {
             lock: self,

@@ -7,7 +7,7 @@ use super::values::{Apart, Values};
 use super::{Directory, DirectoryRank};
 use crate::{planted, Cores, Flaw};
 use alloc::vec::Vec;
-use tactus_sync::facade::{spin_loop, AtomicU32, AtomicU64, Ordering};
+use tactus_sync::facade::{AtomicU32, AtomicU64, Ordering, Patience};
 use tactus_sync::{Lock, Order, Rank};
 
 /// What one core asks for.
@@ -73,10 +73,11 @@ impl<const BUG: u8> Directory for FlatCombining<BUG> {
         card.value.store(value, Ordering::Relaxed);
         card.pending.store(1, Ordering::Relaxed);
         self.asked.0.fetch_or(1 << me, Ordering::AcqRel);
+        let mut patience = Patience::default();
         while card.pending.load(Ordering::Acquire) != 0 {
             match self.heap.try_lock(order) {
                 Some(mut heap) => self.combine(&mut heap),
-                None => spin_loop(),
+                None => patience.wait(),
             }
         }
     }

@@ -110,7 +110,10 @@ impl<const BUG: u8> ReadyQueue for PairingHeap<BUG> {
                 self.nodes[before as usize].next = next;
             }
         }
-        let orphans = if BUG == planted::LOST_CHILDREN && self.root != task { NIL } else { self.combine(child) };
+        if BUG == planted::LOST_CHILDREN && child != NIL {
+            self.nodes[child as usize].next = NIL;
+        }
+        let orphans = self.combine(child);
         self.root = if self.root == task { orphans } else { self.meld(self.root, orphans) };
         let node = &mut self.nodes[task as usize];
         (node.child, node.next, node.before) = (NIL, NIL, task);

@@ -1,0 +1,397 @@
+//! A run of the rig: a thread for each emulated processor, and the thread that called, which watches, checks, and ends
+//! it.
+//!
+//! A run has stretches. At the end of each, all processors wait; when all do, all is quiet: hints are followed until
+//! nothing moves any more, and then the most urgent tasks must run. Performance mode has one stretch.
+
+use crate::check::{everything, most_urgent, Broken};
+use crate::machine::{Machine, Processor};
+use crate::measure::{Samples, Watch};
+use crate::replay::Turns;
+use crate::settings::{Mode, Problem, Settings, Source};
+use crate::workload::Workload;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tactus_structures::directory::Directory;
+use tactus_structures::queue::ReadyQueue;
+use tactus_sync::Order;
+use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy};
+
+/// How many stretches a run in testing mode has.
+const STRETCHES: u64 = 10;
+
+/// A run that came to its end with nothing broken.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// By processor.
+    pub samples: Vec<Samples>,
+    /// How often everything was checked while the processors ran.
+    pub checks: u64,
+    /// How often all was quiet and the most urgent tasks ran.
+    pub quiet: u64,
+    /// How long it took.
+    pub took: Duration,
+    /// The time of the rig's clock that went by.
+    pub emulated: Duration,
+    /// Whether each thread had a core of its own.
+    pub bound: bool,
+    /// Whether the threads were in the real-time class, or why not.
+    pub real_time_class: Result<(), String>,
+}
+
+/// A run that did not.
+#[derive(Clone, Debug)]
+pub enum Failed {
+    /// It could not begin.
+    Problem(Problem),
+    /// A rule was broken.
+    Broken {
+        /// Which.
+        broken: Broken,
+        /// How many checks had passed before.
+        checks: u64,
+        /// How many cycles the processors had had in all.
+        cycles: u64,
+    },
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failed::Problem(problem) => write!(f, "{problem}"),
+            Failed::Broken { broken, checks, cycles } => {
+                write!(f, "{broken} (found after {cycles} cycles and {checks} checks that passed)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Failed {}
+
+impl From<Problem> for Failed {
+    fn from(problem: Problem) -> Failed {
+        Failed::Problem(problem)
+    }
+}
+
+/// What threads and watcher share.
+struct Shared<D, Q> {
+    settings: Settings,
+    machine: Machine<D, Q>,
+    turns: Option<Turns>,
+    /// By processor: cycles done.
+    cycles: Vec<AtomicU64>,
+    /// How many processors wait at the end of a stretch, in all stretches together.
+    arrived: AtomicU64,
+    /// Up to which stretch the processors may go.
+    stretch: AtomicU64,
+    stretches: u64,
+    /// How often everything was checked.
+    checks: AtomicU64,
+    stop: AtomicBool,
+    start: Instant,
+}
+
+/// Runs the rig with these structures. `progress` is told which part of the run is done.
+///
+/// # Errors
+/// If the run cannot begin, or a rule is broken.
+pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
+    settings: &Settings,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Finished, Failed> {
+    let cores = available_cores();
+    settings.check(cores.len())?;
+    let testing = settings.mode == Mode::Testing;
+    let mut tasks = settings.tasks;
+    let turns = match &settings.source {
+        Source::Random => None,
+        Source::Trace(script) => {
+            tasks = script.places;
+            Some(Turns::new(script))
+        }
+    };
+    let stretches = if testing { STRETCHES } else { 1 };
+    let shared = Arc::new(Shared::<D, Q> {
+        machine: set_up(settings, tasks)?,
+        turns,
+        cycles: (0..settings.processors).map(|_| AtomicU64::new(0)).collect(),
+        arrived: AtomicU64::new(0),
+        stretch: AtomicU64::new(0),
+        stretches,
+        checks: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        start: Instant::now(),
+        settings: settings.clone(),
+    });
+    let bound = !testing && settings.processors <= cores.len();
+    if !testing {
+        let all = rustix::mm::MlockAllFlags::CURRENT | rustix::mm::MlockAllFlags::FUTURE;
+        rustix::mm::mlockall(all).map_err(|why| Problem::Lock(why.to_string()))?;
+    }
+    let mut threads = Vec::new();
+    for me in 0..settings.processors {
+        let shared = Arc::clone(&shared);
+        let core = cores.get(me).copied().filter(|_| bound);
+        let builder = std::thread::Builder::new().name(format!("processor {me}")).stack_size(512 << 10);
+        let thread = builder.spawn(move || shared.processor(me, core));
+        threads.push(Some(thread.map_err(|why| Problem::Bind(why.to_string()))?));
+    }
+    let (tell, verdict) = std::sync::mpsc::channel();
+    {
+        let shared = Arc::clone(&shared);
+        let checker = std::thread::Builder::new().name("checker".to_string());
+        // Nobody joins it: where a structure is broken it may wait for ever.
+        let checker = checker.spawn(move || {
+            // The watcher may have gone.
+            let _ = tell.send(check(&shared));
+        });
+        checker.map_err(|why| Problem::Bind(why.to_string()))?;
+    }
+    let result = watch(&shared, &mut threads, &verdict, progress);
+    shared.stop.store(true, Ordering::Relaxed);
+    if !testing {
+        // Memory that stays locked would only be slower to get.
+        let _ = rustix::mm::munlockall();
+    }
+    let (checks, quiet) = result?;
+    let mut finished = Finished {
+        samples: Vec::new(),
+        checks,
+        quiet,
+        took: shared.start.elapsed(),
+        emulated: settings.cycle * u32::try_from(settings.cycles).unwrap_or(u32::MAX),
+        bound,
+        real_time_class: Ok(()),
+    };
+    for thread in threads.into_iter().flatten() {
+        let done = thread.join().map_err(|why| shared.broken(crashed(why.as_ref()), checks))?;
+        let (samples, class) = done?;
+        finished.samples.push(samples);
+        finished.real_time_class = finished.real_time_class.and(class);
+    }
+    Ok(finished)
+}
+
+/// Makes the machine, in a thread of its own: a broken structure may not come to an end even here.
+fn set_up<D: Directory + 'static, Q: ReadyQueue + 'static>(
+    settings: &Settings,
+    tasks: usize,
+) -> Result<Machine<D, Q>, Failed> {
+    let (tell, made) = std::sync::mpsc::channel();
+    let processors = settings.processors;
+    // Where nobody waits any more, nobody needs the machine.
+    std::thread::spawn(move || tell.send(Machine::new(processors, tasks)).is_ok());
+    made.recv_timeout(settings.patience).map_err(|why| {
+        let broken = match why {
+            RecvTimeoutError::Timeout => Broken::Stuck { cycles: Vec::new() },
+            RecvTimeoutError::Disconnected => Broken::Crashed("while it was set up".to_string()),
+        };
+        Failed::Broken { broken, checks: 0, cycles: 0 }
+    })
+}
+
+type Done = Result<(Samples, Result<(), String>), Problem>;
+
+/// The cores that this program may use.
+fn available_cores() -> Vec<usize> {
+    let set = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+    let cores: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect();
+    if cores.is_empty() {
+        vec![0]
+    } else {
+        cores
+    }
+}
+
+/// Waits until the checker says how the run went, or no processor and no check goes on any more. Gives how often all was
+/// checked, running and quiet.
+fn watch<D: Directory, Q: ReadyQueue>(
+    shared: &Shared<D, Q>,
+    threads: &mut [Option<JoinHandle<Done>>],
+    verdict: &Receiver<Result<(), Broken>>,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(u64, u64), Failed> {
+    let checks = || shared.checks.load(Ordering::Relaxed);
+    let mut last = (0, 0, Instant::now());
+    loop {
+        match verdict.recv_timeout(Duration::from_millis(20)) {
+            Ok(Ok(())) => return Ok((checks(), shared.stretch.load(Ordering::Relaxed))),
+            Ok(Err(broken)) => return Err(shared.broken(broken, checks())),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(shared.broken(Broken::Crashed("the checker".to_string()), checks()));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let cycles = shared.all_cycles();
+        progress(cycles as f64 / shared.length() as f64);
+        for thread in threads.iter_mut() {
+            // A thread ends by itself when all is done, or by a crash.
+            let done = shared.stretch.load(Ordering::Relaxed) == shared.stretches;
+            if !done && thread.as_ref().is_some_and(JoinHandle::is_finished) {
+                match thread.take().map(JoinHandle::join) {
+                    Some(Ok(Err(problem))) => return Err(problem.into()),
+                    Some(Err(why)) => return Err(shared.broken(crashed(why.as_ref()), checks())),
+                    _ => {}
+                }
+            }
+        }
+        if (cycles, checks()) != (last.0, last.1) {
+            last = (cycles, checks(), Instant::now());
+        } else if last.2.elapsed() > shared.settings.patience {
+            let cycles = shared.cycles.iter().map(|cycles| cycles.load(Ordering::Relaxed)).collect();
+            return Err(shared.broken(Broken::Stuck { cycles }, checks()));
+        }
+    }
+}
+
+/// What the checker's thread does: in testing mode it looks at everything again and again; where all processors wait it
+/// makes all quiet, and lets them go on.
+fn check<D: Directory, Q: ReadyQueue>(shared: &Shared<D, Q>) -> Result<(), Broken> {
+    let settings = &shared.settings;
+    let mut order = Order::unlocked();
+    let mut quiet = 0;
+    while quiet < shared.stretches {
+        std::thread::sleep(settings.check_every);
+        if shared.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if shared.arrived.load(Ordering::Acquire) == (quiet + 1) * settings.processors as u64 {
+            settle(&shared.machine)?;
+            quiet += 1;
+            shared.stretch.store(quiet, Ordering::Release);
+        } else if settings.mode == Mode::Testing {
+            everything(&shared.machine, &mut order)?;
+            shared.checks.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
+/// All processors wait: follows hints in their place until nothing moves, and looks whether the most urgent tasks run.
+fn settle<D: Directory, Q: ReadyQueue>(machine: &Machine<D, Q>) -> Result<(), Broken> {
+    let mut processors: Vec<Processor> = (0..machine.queues.len())
+        .map(|me| Processor {
+            me,
+            order: Order::unlocked(),
+            watch: Watch::new(tactus_sync::stamp::Serialise::Lfence, false),
+        })
+        .collect();
+    everything(machine, &mut processors[0].order)?;
+    // Every move lets a more urgent task run, so this ends; the bound only keeps a broken structure from going on.
+    for _ in 0..machine.alive.len() + 2 {
+        let mut moves = false;
+        for processor in &mut processors {
+            machine.push.serve(processor.me, &mut processor.order);
+            machine.pull.serve(processor.me, &mut processor.order);
+            moves |= machine.pull(processor);
+            machine.push.serve(0, &mut processor.order);
+            machine.pull.serve(0, &mut processor.order);
+            moves |= machine.push(processor);
+            machine.push.serve(0, &mut processor.order);
+            machine.pull.serve(0, &mut processor.order);
+        }
+        if !moves {
+            break;
+        }
+    }
+    everything(machine, &mut processors[0].order)?;
+    most_urgent(machine, &mut processors[0].order)
+}
+
+fn crashed(why: &(dyn std::any::Any + Send)) -> Broken {
+    let words = why.downcast_ref::<String>().map(String::as_str).or(why.downcast_ref::<&str>().copied());
+    Broken::Crashed(words.unwrap_or("without words").to_string())
+}
+
+impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
+    fn all_cycles(&self) -> u64 {
+        self.cycles.iter().map(|cycles| cycles.load(Ordering::Relaxed)).sum()
+    }
+    /// How many cycles the run has in all.
+    fn length(&self) -> u64 {
+        match &self.settings.source {
+            Source::Random => self.settings.cycles * self.settings.processors as u64,
+            Source::Trace(script) => script.cores.iter().map(|events| events.len() as u64).sum::<u64>().max(1),
+        }
+    }
+    fn broken(&self, broken: Broken, checks: u64) -> Failed {
+        Failed::Broken { broken, checks, cycles: self.all_cycles() }
+    }
+
+    /// What the thread of a processor does.
+    fn processor(&self, me: usize, core: Option<usize>) -> Done {
+        let settings = &self.settings;
+        let mut class = Err("testing mode".to_string());
+        if let Some(core) = core {
+            let mut set = rustix::thread::CpuSet::new();
+            set.set(core);
+            rustix::thread::sched_setaffinity(None, &set).map_err(|why| Problem::Bind(why.to_string()))?;
+            class = enter_real_time_class(settings);
+        }
+        let watch = Watch::new(settings.serialise, settings.mode == Mode::Performance);
+        let mut processor = Processor { me, order: Order::unlocked(), watch };
+        let mut workload = Workload::new(settings, me);
+        let total = match &settings.source {
+            Source::Random => settings.cycles,
+            Source::Trace(script) => script.cores[me].len() as u64,
+        };
+        let begin = Instant::now();
+        let faults = page_faults();
+        for stretch in 0..self.stretches {
+            for cycle in total * stretch / self.stretches..total * (stretch + 1) / self.stretches {
+                if self.stop.load(Ordering::Relaxed) {
+                    return Ok((processor.watch.samples, class));
+                }
+                let now = settings.cycle.as_nanos() as u64 * cycle;
+                if settings.real_time {
+                    // Absolute times: a cycle that began late does not make the next one late.
+                    let due = Duration::from_nanos(now);
+                    std::thread::sleep(due.saturating_sub(begin.elapsed()));
+                }
+                self.machine.push.serve(me, &mut processor.order);
+                self.machine.pull.serve(me, &mut processor.order);
+                processor.watch.turn(cycle);
+                match (&settings.source, &self.turns) {
+                    (Source::Trace(script), Some(turns)) => {
+                        let event = &script.cores[me][cycle as usize];
+                        if !turns.act(&self.machine, &mut processor, event, &self.stop) {
+                            return Ok((processor.watch.samples, class));
+                        }
+                    }
+                    _ => workload.cycle(settings, &self.machine, &mut processor, now),
+                }
+                self.cycles[me].store(cycle + 1, Ordering::Relaxed);
+            }
+            processor.watch.samples.faults = page_faults().saturating_sub(faults);
+            self.arrived.fetch_add(1, Ordering::Release);
+            while self.stretch.load(Ordering::Acquire) <= stretch && !self.stop.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
+        Ok((processor.watch.samples, class))
+    }
+}
+
+/// The real-time class is for processors that sleep between cycles: others would take the whole machine.
+fn enter_real_time_class(settings: &Settings) -> Result<(), String> {
+    if !settings.real_time {
+        return Err("cycles follow one another without a pause, which would take the machine from everybody".into());
+    }
+    let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(50_u8)?);
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let thread = thread_priority::thread_native_id();
+    thread_priority::set_thread_priority_and_policy(thread, priority, policy).map_err(|why| format!("{why:?}"))
+}
+
+/// The page faults of this thread until now; zero where the system does not tell.
+fn page_faults() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
+    // Behind the name, which is in brackets: state, then numbers; the 8th and the 10th are the faults.
+    let numbers: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    [7, 9].iter().filter_map(|at| numbers.get(*at)?.parse::<u64>().ok()).sum()
+}

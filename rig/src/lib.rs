@@ -1,0 +1,24 @@
+//! The test rig: emulated processors on real threads drive the structures of schedulers, check them while they run, and
+//! measure what they cost. After PRACTISE (Falzoi, Lelli and Lipari, OSPERT 2012); what is tested is the very code that
+//! schedulers run, from `tactus-structures`.
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod count;
+mod engine;
+mod machine;
+mod measure;
+pub mod names;
+pub mod replay;
+mod report;
+mod run_queue;
+mod settings;
+pub mod svg;
+mod workload;
+
+pub use engine::{run, Failed, Finished};
+pub use machine::{Machine, QueueRank};
+pub use measure::{Boxes, Operation, Samples};
+pub use report::{lines, merge, Line};
+pub use run_queue::RunQueue;
+pub use settings::{Mode, Problem, Settings, Source};

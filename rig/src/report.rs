@@ -1,0 +1,83 @@
+//! Results as lines of JSON: one for each operation on each processor, and one for all processors together.
+
+use crate::engine::Finished;
+use crate::measure::{Boxes, Operation, Samples};
+use crate::settings::{Mode, Settings};
+use serde::{Deserialize, Serialize};
+
+/// One line of results. Durations are cycles of the time-stamp counter.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// The directory.
+    pub directory: String,
+    /// The ready queue.
+    pub queue: String,
+    /// How many processors were emulated.
+    pub processors: usize,
+    /// Of which one this tells; nothing: of all.
+    pub processor: Option<usize>,
+    /// What was measured.
+    pub operation: String,
+    /// How often it was done.
+    pub count: u64,
+    /// What was measured of it, if anything.
+    pub durations: Option<Boxes>,
+    /// Page faults while it was measured.
+    pub faults: u64,
+    /// How many processors had cores of their own: the length of the run if fewer were there than asked for.
+    pub bound: bool,
+    /// Cycles of each processor.
+    pub cycles: u64,
+    /// Whether cycles had the length that they have, or followed one another.
+    pub real_time: bool,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Everything that a run measured.
+pub fn lines(directory: &str, queue: &str, settings: &Settings, finished: &Finished) -> Vec<Line> {
+    let line = |processor: Option<usize>, operation: Operation, samples: &Samples| Line {
+        directory: directory.to_string(),
+        queue: queue.to_string(),
+        processors: settings.processors,
+        processor,
+        operation: operation.name().to_string(),
+        count: samples.counts[operation as usize],
+        durations: (settings.mode == Mode::Performance)
+            .then(|| Boxes::of(&samples.durations[operation as usize]))
+            .flatten(),
+        faults: samples.faults,
+        bound: finished.bound,
+        cycles: settings.cycles,
+        real_time: settings.real_time,
+        seed: settings.seed,
+    };
+    let all = merge(&finished.samples);
+    let mut lines = Vec::new();
+    for operation in Operation::ALL {
+        lines.push(line(None, operation, &all));
+        for (processor, samples) in finished.samples.iter().enumerate() {
+            lines.push(line(Some(processor), operation, samples));
+        }
+    }
+    lines
+}
+
+/// What all processors measured, as if one had.
+pub fn merge(all: &[Samples]) -> Samples {
+    let mut sum = Samples::default();
+    for one in all {
+        for (into, from) in sum.durations.iter_mut().zip(&one.durations) {
+            into.extend(from);
+        }
+        for (into, from) in sum.counts.iter_mut().zip(one.counts) {
+            *into += from;
+        }
+        sum.faults += one.faults;
+        sum.arrivals += one.arrivals;
+        sum.departures += one.departures;
+        sum.moved += one.moved;
+        sum.refused += one.refused;
+    }
+    sum
+}
