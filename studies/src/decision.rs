@@ -78,19 +78,20 @@ pub fn decide(study: &Study, scenario: &Scenario, tasks: &[Task], memory: &mut M
                 match decision {
                     Decision::Global(test) => ask(*test),
                     // RTA generalises both forms of BCL, so these need no asking.
-                    _ => [Test::Gfb, Test::Load, Test::Bak, Test::Rta, Test::FfDbf, Test::Bar].into_iter().any(ask),
+                    _ => [Test::Gfb, Test::Load, Test::Bak, Test::Bar, Test::FfDbf, Test::Rta].into_iter().any(ask),
                 }
             }
             Decision::PartitionedEdf => {
                 let policy = charged(Policy::Partitioned);
-                [Fit::First, Fit::Best, Fit::Worst]
+                [Fit::Worst, Fit::First, Fit::Best]
                     .into_iter()
                     .any(|fit| partitioned(study, &policy, tasks, fit, memory))
             }
             Decision::Packed(fit) => partitioned(study, &charged(Policy::Partitioned), tasks, *fit, memory),
             Decision::ClusteredEdf => {
                 let policy = charged(Policy::Clustered);
-                [Fit::First, Fit::Best, Fit::Worst].into_iter().any(|fit| clustered(study, &policy, tasks, fit, memory))
+                // Worst fit leaves room in every cluster, which the tests need; it is right most often.
+                [Fit::Worst, Fit::First, Fit::Best].into_iter().any(|fit| clustered(study, &policy, tasks, fit, memory))
             }
         };
     }

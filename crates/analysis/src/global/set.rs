@@ -14,6 +14,9 @@ pub const MARGIN: f64 = 1e-12;
 /// The longest parameter, so that sums over a thousand tasks stay exact: 2⁴³ ns, two and a half hours.
 pub const LONGEST: u64 = 1 << 43;
 
+/// Adding and taking away 1.5·2⁵² rounds a number below 2⁵¹ to the nearest whole one.
+pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
 /// A set of sporadic tasks: c execution, t period, d deadline.
 #[derive(Clone, Debug, Default)]
 pub struct Set {

@@ -17,17 +17,19 @@
 //! there every kink up to the next step is looked at too. SchedCAT does not, so it may accept a set that is refused here.
 //!
 //! **How it is made quick.** Without caps, the left side depends on k only through Cₖ, so one sum over the tasks decides
-//! for all k at once; only the tasks for which that fails are asked one by one.
+//! for all k at once, and where even all carry-in that there can be would not break the condition, ΣDBF, which is kept up
+//! from step to step, decides alone. Only the tasks for which that fails are asked one by one.
 
-use crate::global::set::Set;
+use crate::global::set::{Set, ROUNDER};
 
 /// Points looked at before the test gives up and refuses: ΣU so near m that the search would not end in time.
-pub const MOST_POINTS: usize = 200_000;
+pub const MOST_POINTS: usize = 20_000;
 
 /// Memory to work in.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    points: Vec<f64>,
+    /// Where some DBF steps, and by how much.
+    steps: Vec<(f64, f64)>,
     extra: Vec<f64>,
     carried: Vec<f64>,
     /// Tasks by decreasing C.
@@ -44,7 +46,7 @@ pub fn bar(set: &Set, m: usize, memory: &mut Memory) -> bool {
         return false;
     }
     let n = set.len();
-    let Memory { points, extra, carried, order } = memory;
+    let Memory { steps, extra, carried, order } = memory;
     order.clear();
     order.extend(0..n);
     order.sort_unstable_by(|&a, &b| set.c[b].total_cmp(&set.c[a]));
@@ -57,23 +59,38 @@ pub fn bar(set: &Set, m: usize, memory: &mut Memory) -> bool {
     let first = set.d.iter().copied().fold(f64::INFINITY, f64::min);
     let stretch = set.longest_period();
     let (mut from, mut seen) = (first, 0);
+    // What carry-in and taking Cₖ away can come to at most.
+    let most = c_sum + (m as f64 - 1.0) * set.c[longest];
     while from <= end {
         let to = from + stretch;
-        set.deadlines(from, to, end, points);
-        points.sort_unstable_by(f64::total_cmp);
-        points.dedup();
-        seen += points.len();
+        steps.clear();
+        let mut dbf = 0.0;
+        for i in 0..n {
+            let done = ((from - set.d[i]) / set.t[i]).ceil().max(0.0);
+            dbf += done * set.c[i];
+            let mut at = set.d[i] + done * set.t[i];
+            while at < to && at <= end {
+                steps.push((at, set.c[i]));
+                at += set.t[i];
+            }
+        }
+        seen += steps.len();
         if seen > MOST_POINTS {
             return false;
         }
-        for (place, &t) in points.iter().enumerate() {
+        steps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        for (place, &(t, c)) in steps.iter().enumerate() {
+            dbf += c;
+            let next = steps.get(place + 1).map_or(to.min(end), |next| next.0);
+            if next == t && place + 1 < steps.len() || dbf + most <= m as f64 * t {
+                continue;
+            }
             // The C that the uncapped condition still allows at t.
             let allowed = (m as f64 * t - uncapped(set, m, t, carried)) / (m as f64 - 1.0).max(1e-300);
             for &k in order.iter().take_while(|&&k| set.c[k] > allowed) {
                 if t < set.d[k] || t > horizon(set.c[k]) {
                     continue;
                 }
-                let next = points.get(place + 1).copied().unwrap_or(to.min(end));
                 if !holds_until(set, m, k, t, next, carried, extra) {
                     return false;
                 }
@@ -86,8 +103,10 @@ pub fn bar(set: &Set, m: usize, memory: &mut Memory) -> bool {
 
 /// DBF(t) and the carry-in that may be added to it: min(C, t mod T) before the deadline of the job under way, else nothing.
 fn demand(set: &Set, i: usize, t: f64) -> (f64, f64) {
-    let q = (t / set.t[i]).floor();
+    // The quotient to the nearest, without a division; products of whole numbers tell on which side it lies.
+    let q = (t * set.per_t[i] + ROUNDER) - ROUNDER;
     let r = t - q * set.t[i];
+    let (q, r) = if r < 0.0 { (q - 1.0, r + set.t[i]) } else { (q, r) };
     if r < set.d[i] {
         (q * set.c[i], set.c[i].min(r))
     } else {

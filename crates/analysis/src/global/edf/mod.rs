@@ -83,7 +83,7 @@ impl fmt::Display for Test {
 /// Whether any of the tests accepts; each is only asked where the ones before it refused.
 pub fn any(set: &Set, m: usize, memory: &mut Memory) -> bool {
     // What RTA and GFB generalise need not be asked again: BCL, its iterated form, and for implicit deadlines FF-DBF.
-    [Test::Gfb, Test::Load, Test::Bak, Test::Rta, Test::FfDbf, Test::Bar]
+    [Test::Gfb, Test::Load, Test::Bak, Test::Bar, Test::FfDbf, Test::Rta]
         .into_iter()
         .filter(|test| !(*test == Test::FfDbf && set.implicit()))
         .any(|test| test.accepts(set, m, memory))

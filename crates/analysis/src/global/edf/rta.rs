@@ -11,13 +11,10 @@
 //! q = x/T to the nearest, r = x − q·T in [−T/2, T/2]:   W = q·C + min(C, max(0, r)) + min(0, r + T − C)
 //! ```
 
-use crate::global::set::Set;
+use crate::global::set::{Set, ROUNDER};
 
 /// As often as SchedCAT and the paper's authors iterate.
 pub const ROUNDS: usize = 25;
-
-/// Adding and taking away rounds a number below 2⁵¹ to the nearest whole one.
-const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// A step shorter than this part of the way to the deadline is replaced by a [`leap`].
 const SMALL: f64 = 32.0;
