@@ -1,7 +1,7 @@
 //! What the kernel and other cores told, taken to the policy.
 
 use crate::kernel::Kernel;
-use crate::mailbox::Message;
+use crate::mailbox::{fate, Fate, Message};
 use crate::policy::{Cycles, Policy, Thread};
 use crate::region::{Shared, Told};
 use crate::scheduler::Scheduler;
@@ -49,6 +49,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     fn changed(&self, core: u8, state: &mut State<P>, thread: Thread, account: Thread, flags: u16, wake: u64) {
         if flags & slot::ACTIVE != 0 {
             if self.entry(state, account).condition != Condition::Ready {
+                state.timeouts.clear(account);
                 self.wake(core, state, account);
             }
         } else if flags & slot::COMPLETED != 0 && account == thread {
@@ -102,12 +103,11 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
             }
             Message::Wake(number) => {
                 let thread = Thread(number as u16);
-                match self.home(thread) {
-                    Some(home) if home == core && self.is_here(state, thread) => self.wake(core, state, thread),
-                    // On its way: the wake-up waits for it.
-                    Some(home) if home == core => mail.keep(number),
-                    Some(home) => self.send_wake(home, thread),
-                    None => {}
+                match fate(self.home(thread), core, self.is_here(state, thread)) {
+                    Fate::Wake => self.wake(core, state, thread),
+                    Fate::Keep => mail.keep(number),
+                    Fate::Send(home) => self.send_wake(home, thread),
+                    Fate::Drop => {}
                 }
             }
             Message::Free(component) => self.wake_waiters(core, state, component as u16),

@@ -3,8 +3,8 @@
 use crate::policy::{Clock, Cycles, Thread};
 use crate::region::Shared;
 use tactus_rt::abi::call::BrandOperation;
-use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
-use tactus_rt::abi::shared::{ComponentCard, Region};
+use tactus_rt::abi::layout::{CARDS, COMPONENTS, REGIONS, REGION_STRIDE};
+use tactus_rt::abi::shared::{ComponentCard, Region, TaskCard};
 use tactus_rt::calls::{self, Error, SchedulerOperation};
 use tactus_rt::time as rt_time;
 use tactus_rt::{clock, info, sequences};
@@ -45,6 +45,8 @@ pub trait Kernel: Clock {
     fn place(&self) -> (u16, u8);
     /// All components.
     fn cards(&self) -> &[ComponentCard];
+    /// The tasks of the system file; none for a child.
+    fn tasks(&self) -> &[TaskCard];
 }
 
 /// The real one.
@@ -122,5 +124,11 @@ impl Kernel for Machine {
     fn cards(&self) -> &[ComponentCard] {
         // SAFETY: the image builder maps so many cards, read-only, into every component with a role.
         unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) }
+    }
+    fn tasks(&self) -> &[TaskCard] {
+        // Only the root sees them: it alone is told how long the run is.
+        let tasks = if info().duration > 0 { info().tasks as usize } else { 0 };
+        // SAFETY: the image builder maps so many cards, read-only, into the root.
+        unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, tasks) }
     }
 }

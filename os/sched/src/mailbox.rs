@@ -10,7 +10,7 @@
 //! moved on are sent after them. `tests/loom.rs` explores these rules.
 
 use tactus_abi::layout::MAX_THREADS;
-use tactus_sync::facade::{AtomicU64, Ordering};
+use tactus_sync::facade::{AtomicU32, AtomicU64, Ordering};
 
 /// Words of a set.
 const WORDS: usize = MAX_THREADS.div_ceil(64);
@@ -54,6 +54,56 @@ pub struct Mailbox {
     wake: Set,
     adopt: Set,
     free: Set,
+}
+
+/// The core that has a thread.
+pub struct Home(AtomicU32);
+
+impl Home {
+    /// Of a thread that nobody has.
+    #[cfg(not(loom))]
+    pub const fn nobody() -> Home {
+        Home(AtomicU32::new(0))
+    }
+    /// Of a thread that nobody has.
+    #[cfg(loom)]
+    pub fn nobody() -> Home {
+        Home(AtomicU32::new(0))
+    }
+
+    /// The core.
+    #[inline(always)]
+    pub fn core(&self) -> Option<u8> {
+        self.0.load(Ordering::Acquire).checked_sub(1).map(|core| core as u8)
+    }
+
+    /// Names another core, or none. From here on this core touches nothing of the thread.
+    pub fn set(&self, core: Option<u8>) {
+        self.0.store(core.map_or(0, |core| u32::from(core) + 1), Ordering::Release);
+    }
+}
+
+/// What becomes of a wake-up that a core found in its mailbox.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// The thread is here: it is woken.
+    Wake,
+    /// It is on its way here: the wake-up waits for it ([`Mailbox::keep`]).
+    Keep,
+    /// Another core has it.
+    Send(u8),
+    /// Nobody has it any more.
+    Drop,
+}
+
+/// Whether the thread is `here` is for the core to know: it has taken the hand-over, and not given the thread away since.
+pub fn fate(home: Option<u8>, core: u8, here: bool) -> Fate {
+    match home {
+        Some(home) if home != core => Fate::Send(home),
+        Some(_) if here => Fate::Wake,
+        Some(_) => Fate::Keep,
+        None => Fate::Drop,
+    }
 }
 
 /// What was taken: at most one of each kind for each thread.

@@ -3,8 +3,9 @@
 //! The first core that comes in sets up what all cores share; each core then takes in its own children. Children are the
 //! components whose parent, in the system file, is this scheduler; they go in the file's order, the first one the most
 //! urgent. Every component that is no scheduler and may have threads gets its first one from the scheduler after which it is
-//! named: `left.sensor` from the scheduler `left`, a component whose name begins with no scheduler's from the root. That
-//! thread makes all others, by [`crate::services`].
+//! named: `left-sensor` from the scheduler `left`, a component whose name begins with no scheduler's from the root. That
+//! thread makes all others, by [`crate::services`]. The root also begins the thread of every task of the system file, on
+//! its first core, once; periods are for policies that know them.
 
 use crate::kernel::Kernel;
 use crate::policy::{Cycles, Parameters, Policy, Thread};
@@ -107,6 +108,9 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
 
     /// Makes the first thread of every component that is named after this scheduler.
     fn first_threads(&self, core: u8, region: Shared, state: &mut State<P>) {
+        for thread in self.kernel.tasks().iter().filter_map(|task| Thread::new(task.thread)) {
+            self.take_in(core, region, state, thread);
+        }
         let own = usize::from(self.kernel.place().0);
         for (number, card) in self.kernel.cards().iter().enumerate().take(MAX_COMPONENTS) {
             let threads = card.spares > 0 && card.role & (role::ROOT | role::SCHEDULER) == 0;
@@ -114,20 +118,25 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
                 let made = self.kernel.create_thread(self.is_root(), number as u64, 0, [0; 2]);
                 // A parent without threads left leaves the component without.
                 let Ok(thread) = made else { continue };
-                self.bind(thread);
-                self.threads[thread.index()].set_core(Some(core));
-                self.entry(state, thread).parameters = Parameters::DEFAULT;
-                state.seen[thread.index()] = region.cycles(thread);
-                self.admit(region, state, thread);
+                self.take_in(core, region, state, thread);
             }
         }
+    }
+
+    /// A first thread is this core's.
+    fn take_in(&self, core: u8, region: Shared, state: &mut State<P>, thread: Thread) {
+        self.bind(thread);
+        self.threads[thread.index()].set_core(Some(core));
+        self.entry(state, thread).parameters = Parameters::DEFAULT;
+        state.seen[thread.index()] = region.cycles(thread);
+        self.admit(region, state, thread);
     }
 
     /// The scheduler after which a component is named: the longest name that fits; the root if there is none.
     fn named_after(&self, name: &str) -> usize {
         let scheduler = |card: &&(usize, &ComponentCard)| card.1.role & role::SCHEDULER != 0;
         let fits = |card: &&(usize, &ComponentCard)| {
-            name.strip_prefix(name_text(&card.1.name)).is_some_and(|rest| rest.starts_with('.'))
+            name.strip_prefix(name_text(&card.1.name)).is_some_and(|rest| rest.starts_with('-'))
         };
         let all = self.kernel.cards().iter().enumerate();
         let longest = |card: &(usize, &ComponentCard)| name_text(&card.1.name).len();

@@ -4,15 +4,13 @@
 //! that its record names; that core alone reads or writes it, inside its critical section, or, for its own entry, the
 //! thread that runs there. Ownership passes by [`crate::mailbox`] alone.
 
+use crate::mailbox::Home;
 use crate::policy::{Cycles, Parameters, Thread};
 use crate::timeouts::Timeouts;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU16, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU16, Ordering};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::MAX_THREADS;
-
-/// No core: the scheduler does not have the thread.
-const NO_CORE: u8 = u8::MAX;
 
 /// Whether a thread can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +40,7 @@ pub(crate) struct Entry {
 
 /// A thread.
 pub(crate) struct Record {
-    core: AtomicU8,
+    home: Home,
     /// The child that schedules it, + 1; 0 for those that this scheduler's own policy has.
     under: AtomicU16,
     entry: UnsafeCell<Entry>,
@@ -51,10 +49,11 @@ pub(crate) struct Record {
 // SAFETY: `entry` is used by one core at a time, see above.
 unsafe impl Sync for Record {}
 
+#[cfg(not(loom))]
 impl Record {
     pub const fn new() -> Record {
         Record {
-            core: AtomicU8::new(NO_CORE),
+            home: Home::nobody(),
             under: AtomicU16::new(0),
             entry: UnsafeCell::new(Entry {
                 condition: Condition::Blocked,
@@ -66,17 +65,18 @@ impl Record {
             }),
         }
     }
+}
 
+impl Record {
     /// The core that has it.
     #[inline(always)]
     pub fn core(&self) -> Option<u8> {
-        let core = self.core.load(Ordering::Acquire);
-        (core != NO_CORE).then_some(core)
+        self.home.core()
     }
 
     /// Names another owner. From here on this core touches the entry no more.
     pub fn set_core(&self, core: Option<u8>) {
-        self.core.store(core.unwrap_or(NO_CORE), Ordering::Release);
+        self.home.set(core);
     }
 
     /// The child that schedules it.
