@@ -291,7 +291,7 @@ impl Me<'_> {
             let inside = self.fake.inside();
             inside.cores.iter().position(|core| core.running == Some(self.thread)).expect("it runs")
         };
-        let result = service(Caller(core as u64 * (1 << 32) | self.thread << 16 | u64::from(CLIENT)));
+        let result = service(Caller(((core as u64) << 32) | (self.thread << 16) | u64::from(CLIENT)));
         self.fake.interrupted(self.thread);
         result
     }
