@@ -112,6 +112,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
+        scheduling: tactus_model::Scheduling::default(),
         platform: tactus_model::Platform::default(),
         notes: Vec::new(),
     }

@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Place;
-use crate::{Demand, Policy};
+use crate::{Demand, Overrun, Policy, ServerKind, Spread, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -63,6 +63,9 @@ pub(crate) struct Draft {
     pub duration: Given<Duration>,
     pub seed: Given<u64>,
     pub policy: Given<Policy>,
+    pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
+    pub quantum: Given<Duration>,
+    pub servers: Vec<DraftServer>,
     pub shift: Given<u8>,
     pub overheads: Given<bool>,
     pub tasks: Vec<DraftTask>,
@@ -88,6 +91,36 @@ pub(crate) struct DraftTask {
     pub actual: Given<DraftDemand>,
     pub memory: Given<u64>,
     pub component: Given<String>,
+    pub placing: DraftPlace,
+}
+
+/// Where a task is among servers.
+#[derive(Default)]
+pub(crate) struct DraftPlace {
+    pub server: Given<String>,
+    pub cluster: Given<u64>,
+    pub priority: Given<u64>,
+    pub overrun: Given<Overrun>,
+}
+
+pub(crate) struct DraftServer {
+    pub place: Place,
+    pub subject: String,
+    pub name: Given<String>,
+    pub parent: Given<String>,
+    pub cores: Given<Vec<At<u64>>>,
+    pub kind: Given<ServerKind>,
+    pub budget: Given<Duration>,
+    pub period: Given<Duration>,
+    pub alpha: Given<f64>,
+    pub delta: Given<Duration>,
+    pub share: Given<f64>,
+    pub works_for: Given<String>,
+    pub order: Given<(Spread, TaskOrder)>,
+    pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
+    pub quantum: Given<Duration>,
+    pub priority: Given<u64>,
+    pub background: Given<bool>,
 }
 
 #[derive(Clone, Debug)]

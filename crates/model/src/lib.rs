@@ -15,6 +15,7 @@ mod platform;
 mod problem;
 mod read;
 mod rtapp;
+mod scheduling;
 mod units;
 
 pub use demand::SHORTEST_JOB;
@@ -22,6 +23,7 @@ pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
+pub use scheduling::{Overrun, Place as TaskPlace, Scheduling, Server, ServerKind, Spread, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;
@@ -50,6 +52,8 @@ pub struct System {
     pub tasks: Vec<Task>,
     /// The user's own components, in file order.
     pub components: Vec<Component>,
+    /// Order, queues and servers, as far as they are more than the policy tells.
+    pub scheduling: Scheduling,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.
@@ -67,6 +71,14 @@ pub enum Policy {
     GlobalRm,
     /// Earliest deadline first over all cores.
     GlobalEdf,
+    /// Any other order, and every order where there are servers, overrun rules or priorities: see
+    /// [`System::scheduling`].
+    Ordered {
+        /// How cores share the root's queue.
+        spread: Spread,
+        /// How the root orders.
+        order: TaskOrder,
+    },
     /// Mixed criticality on multicore.
     Mc2 {
         /// Hold tasks of levels A to C to their budgets (default true).

@@ -176,7 +176,7 @@ const CASES: &[Case] = &[
         &[
             (17, "it is to restart itself, and does nothing once it is stopped"),
             (22, "its restarts are limited, but nobody may restart it"),
-            (28, "restarts: most is 0, not between 1 and 1000"),
+            (28, "restarts: most is 0, not between 1 and 32"),
             (28, "restarts: per is 0 ns, no time at all"),
             (33, "there is no component \"rooot\"; did you mean \"root\"?"),
             (34, "restarts: key \"par\" is not known here; did you mean \"per\"?"),
@@ -303,6 +303,97 @@ const CASES: &[Case] = &[
     ),
     ("85-longer-than-its-period.json", &[(6, "execution is 12 ms, more than its period of 10 ms")]),
     ("86-bound-best-effort.json", &[(5, "a best-effort task is bound to a core")]),
+    ("90-clusters.toml", &[(8, "a core of clusters is 1, not a core that is there and in no other")]),
+    (
+        "91-core-without-cluster.toml",
+        &[
+            (8, "core 3 is in no cluster; put each core into one of them"),
+            (9, "quantum is 1 µs, less than the shortest, 50 µs; lengthen it"),
+        ],
+    ),
+    (
+        "92-cluster-of-a-task.toml",
+        &[
+            (10, "\"cluster\" is missing; add a line like cluster = 0"),
+            (17, "cluster is 2, not one of the 2 clusters, counted from 0; choose one"),
+            (23, "a core is given, but policy \"clustered-rr\" runs a task on any core of"),
+            (30, "there is no server \"none\"; describe it in a [[server]] before the"),
+        ],
+    ),
+    (
+        "93-priority.toml",
+        &[
+            (9, "\"priority\" is missing; add a line like priority = 10"),
+            (21, "clusters are given, but the policy is not clustered; remove them"),
+            (33, "\"priority\" is missing; add a line like priority = 10"),
+            (41, "a priority is given, but server \"sound\" does not order by priority;"),
+            (42, "a cluster is given, but server \"sound\" has none; remove it"),
+            (48, "priority is 2000000, more than 1000000; lower it"),
+        ],
+    ),
+    (
+        "94-quantum.toml",
+        &[
+            (13, "a quantum is given, but only rr and llf have one; remove it"),
+            (21, "quantum is 1 µs, less than the shortest, 50 µs; lengthen it"),
+            (28, "there is no overrun \"abort\"; choose one of \"continue\", \"skip\","),
+        ],
+    ),
+    (
+        "95-budgets.toml",
+        &[
+            (13, "budget is 11 ms, more than its period of 10 ms; lower it or lengthen"),
+            (20, "alpha is 1.5, not between 0 and 1; choose a number between them"),
+            (23, "it needs a budget; give budget and period, or alpha and delta, and"),
+            (30, "a server of kind pibs works for another one; give share = 0.04 and"),
+            (37, "it needs a budget; give budget and period, or alpha and delta, and"),
+            (46, "budget is 1 µs, less than the shortest, 50 µs; lengthen it"),
+            (49, "\"period\" is missing; add a line like period = \"10 ms\""),
+        ],
+    ),
+    (
+        "96-unknown-server.toml",
+        &[
+            (11, "there is no server \"all\"; describe it in a [[server]] before the"),
+            (12, "there is no kind \"deferable\"; did you mean \"deferrable\"?"),
+            (13, "there is no policy \"partitioned-edg\"; did you mean \"partitioned-edf\"?"),
+            (19, "there is no server \"vidoe\"; did you mean \"video\"?"),
+        ],
+    ),
+    (
+        "97-servers-beside-mc2.toml",
+        &[
+            (9, "servers have no place beside MC², whose tasks have budgets of their"),
+            (19, "\"overrun\" has no meaning under MC², whose levels tell all that;"),
+        ],
+    ),
+    (
+        "98-servers-in-a-global-policy.toml",
+        &[
+            (7, "policy \"global-edf\" has servers inside, which are bound to their"),
+            (12, "server \"video\" has servers inside, which this order cannot compare;"),
+        ],
+    ),
+    ("99-promised-too-much.toml", &[(16, "what servers are promised of core 1 up to this one is 1.1000, more")]),
+    (
+        "9a-core-of-a-server.toml",
+        &[
+            (21, "core is 1, not one of the cores of server \"video\"; choose one of them"),
+            (29, "it has no cores; name some, or leave \"cores\" out"),
+            (37, "core is 1, not one of the cores of server \"video\"; choose one of them"),
+        ],
+    ),
+    ("9b-too-deep.toml", &[(48, "it lies more than 5 servers deep; put it into an outer one")]),
+    (
+        "9c-missing-keys-of-a-server.toml",
+        &[
+            (9, "\"name\" is missing; add a line like name = \"video\""),
+            (9, "\"kind\" is missing; add a line like kind = \"cbs-hard\""),
+            (9, "\"policy\" is missing; add a line like policy = \"partitioned-edf\""),
+            (10, "cores is 3; write a list of cores like [0, 1]"),
+            (12, "\"for\" is missing; add a line like for = \"video\""),
+        ],
+    ),
 ];
 
 fn folder() -> PathBuf {

@@ -155,6 +155,7 @@ fn at_a_level_every_job_takes_the_time_of_that_level() {
             with(Level::D, [None, None, None, Some(ms(2))]),
         ],
         components: Vec::new(),
+        scheduling: tactus_model::Scheduling::default(),
         platform: tactus_model::Platform::default(),
         notes: Vec::new(),
     };

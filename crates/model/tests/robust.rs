@@ -145,6 +145,8 @@ fn check(system: &System) -> Result<(), TestCaseError> {
         let bound = match system.policy {
             Policy::PartitionedRm | Policy::PartitionedEdf => true,
             Policy::GlobalRm | Policy::GlobalEdf => false,
+            // Whoever is in a queue of its own has a core.
+            Policy::Ordered { .. } => task.core.is_some(),
             Policy::Mc2 { .. } => task.level <= Some(Level::B),
         };
         prop_assert_eq!(task.core.is_some(), bound);

@@ -1,8 +1,8 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
-use tactus_model::{Policy, System};
-use tactus_policy::{Kind, Mc2, Setup, Table, Task};
-use tactus_time::{Duration, Level};
+use tactus_model::{self as model, Policy, System};
+use tactus_policy::{Kind, Mc2, Overrun, Place, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree};
+use tactus_time::{CoreSet, Duration, Level};
 
 /// What the policy of `system` is made from.
 ///
@@ -19,6 +19,7 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Se
         Policy::PartitionedEdf => Kind::PartitionedEdf,
         Policy::GlobalRm => Kind::GlobalRm,
         Policy::GlobalEdf => Kind::GlobalEdf,
+        Policy::Ordered { spread, order } => ordered(system, spread, order),
         Policy::Mc2 { enforce, slack_shifting } => {
             Kind::Mc2(Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables })
         }
@@ -37,4 +38,80 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Se
         Task { level, core, offset, period, deadline, budget }
     });
     Setup { cores: system.cores, kind, tasks: tasks.collect() }
+}
+
+/// Any other order, with servers or without.
+fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> Kind {
+    let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
+    let plain = system.scheduling.is_plain();
+    match (spread, order) {
+        (model::Spread::Partitioned, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::PartitionedDm,
+        (model::Spread::Global, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::GlobalDm,
+        _ => {}
+    }
+    let all = CoreSet::first(system.cores);
+    let queues = |server: Option<&model::Server>| system.scheduling.queues(server, spread, all);
+    let root = Server {
+        parent: 0,
+        cores: all,
+        order: order_of(order),
+        queues: queues(None),
+        quantum: *quantum,
+        supply: None,
+        priority: 0,
+        background: false,
+    };
+    // The root is place 0, so that a server's place is one more than in the file.
+    let inside = servers.iter().map(|server| Server {
+        parent: server.parent.map_or(0, |parent| parent as u16 + 1),
+        cores: server.cores,
+        order: order_of(server.order),
+        queues: queues(Some(server)),
+        quantum: server.quantum,
+        supply: Some(Supply { kind: kind_of(server.kind), budget: server.budget, period: server.period }),
+        priority: server.priority,
+        background: server.background,
+    });
+    let place = |n: usize| {
+        let place = places.get(n).copied().unwrap_or_default();
+        Place {
+            server: place.server.map_or(0, |server| server as u16 + 1),
+            priority: place.priority,
+            overrun: match place.overrun {
+                model::Overrun::Continue => Overrun::Continue,
+                model::Overrun::Skip => Overrun::Skip,
+                model::Overrun::Stop => Overrun::Stop,
+                model::Overrun::Kill => Overrun::Kill,
+            },
+        }
+    };
+    let servers = std::iter::once(root).chain(inside).collect();
+    Kind::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect() })
+}
+
+fn order_of(order: model::TaskOrder) -> TaskOrder {
+    match order {
+        model::TaskOrder::FixedPriority => TaskOrder::FixedPriority,
+        model::TaskOrder::RateMonotonic => TaskOrder::RateMonotonic,
+        model::TaskOrder::DeadlineMonotonic => TaskOrder::DeadlineMonotonic,
+        model::TaskOrder::EarliestDeadline => TaskOrder::EarliestDeadline,
+        model::TaskOrder::LeastLaxity => TaskOrder::LeastLaxity,
+        model::TaskOrder::LaxityAtRelease => TaskOrder::LaxityAtRelease,
+        model::TaskOrder::ShortestJob => TaskOrder::ShortestJob,
+        model::TaskOrder::FirstComeFirstServed => TaskOrder::FirstComeFirstServed,
+        model::TaskOrder::RoundRobin => TaskOrder::RoundRobin,
+    }
+}
+
+fn kind_of(kind: model::ServerKind) -> Supplier {
+    match kind {
+        model::ServerKind::Periodic => Supplier::Periodic,
+        model::ServerKind::Polling => Supplier::Polling,
+        model::ServerKind::Deferrable => Supplier::Deferrable,
+        model::ServerKind::Sporadic => Supplier::Sporadic,
+        model::ServerKind::PosixSporadic => Supplier::PosixSporadic,
+        model::ServerKind::SoftBandwidth => Supplier::ConstantBandwidth { hard: false },
+        model::ServerKind::HardBandwidth => Supplier::ConstantBandwidth { hard: true },
+        model::ServerKind::PriorityInheriting => Supplier::PriorityInheriting,
+    }
 }

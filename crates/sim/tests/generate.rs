@@ -63,6 +63,7 @@ fn every_task_makes_sense() {
             let bound = match system.policy {
                 Policy::PartitionedRm | Policy::PartitionedEdf => true,
                 Policy::GlobalRm | Policy::GlobalEdf => false,
+                Policy::Ordered { spread, .. } => spread == tactus_model::Spread::Partitioned,
                 Policy::Mc2 { .. } => task.level.unwrap() <= Level::B,
             };
             assert_eq!(task.core.is_some(), bound);

@@ -39,7 +39,8 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
         Policy::PartitionedRm => other.core == task.core && (other.period, i) < (task.period, n),
         Policy::PartitionedEdf => other.core == task.core,
         Policy::GlobalRm => (other.period, i) < (task.period, n),
-        Policy::GlobalEdf => true,
+        // Nothing is promised there yet.
+        Policy::GlobalEdf | Policy::Ordered { .. } => true,
         Policy::Mc2 { enforce, .. } => match (task.level, other.level) {
             // A table isolates its tasks from each other.
             (Some(Level::A), _) | (Some(Level::D) | None, _) => false,

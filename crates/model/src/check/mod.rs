@@ -2,14 +2,15 @@
 
 mod component;
 mod platform;
+mod server;
 mod task;
 
 use crate::draft::{Draft, DraftComponent, DraftTask, Given};
 use crate::problem::{Collector, Complaint, Place};
 use crate::units::format_size;
 use crate::{
-    Machine, Policy, System, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY,
-    MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
+    Machine, Policy, Scheduling, System, TaskPlace, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY,
+    MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,21 +33,26 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         duration: duration(&draft, out),
         shift: draft.shift.value().unwrap_or(DEFAULT_SHIFT),
     };
+    let homes = server::check(&draft, context.cores, out);
     if !count(&draft, out) {
         // Some rules compare each with each.
         return None;
     }
     let memory = memory(&draft, out);
     unique(draft.tasks.iter().map(|task| (&task.name, task.subject.as_str())), "task", out);
+    unique(draft.servers.iter().map(|server| (&server.name, server.subject.as_str())), "server", out);
     unique(draft.components.iter().map(|component| (&component.name, component.subject.as_str())), "component", out);
 
     let mut notes = draft.notes.clone();
     let mut components = component::check(&draft, &mut notes, out);
-    let tasks: Vec<_> = draft.tasks.iter().map(|draft| task::check(draft, &context, &components, out)).collect();
+    let tasks: Vec<_> =
+        draft.tasks.iter().map(|draft| task::check(draft, &context, &homes, &components, out)).collect();
     let platform = platform::check(&draft, &mut components, out);
     if !out.is_empty() {
         return None;
     }
+    let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    let (policy, scheduling) = told(context.policy?, Scheduling { places, ..homes.made });
     Some(System {
         name,
         source: source.to_path_buf(),
@@ -54,13 +60,25 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         memory,
         duration: context.duration?,
         seed: draft.seed.value().unwrap_or(DEFAULT_SEED),
-        policy: context.policy?,
+        policy,
+        scheduling,
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
-        tasks: tasks.into_iter().collect::<Option<Vec<_>>>()?,
+        tasks,
         components,
         platform,
         notes,
     })
+}
+
+/// The policy is told in full where it is more than its kind; otherwise nothing is left to tell beside it.
+fn told(policy: Policy, mut scheduling: Scheduling) -> (Policy, Scheduling) {
+    if scheduling.places.iter().all(|place| *place == TaskPlace::default()) {
+        scheduling.places.clear();
+    }
+    match server::of_policy(&policy).filter(|_| !scheduling.is_plain()) {
+        Some((spread, order)) => (Policy::Ordered { spread, order }, scheduling),
+        None => (policy, scheduling),
+    }
 }
 
 fn name_of(draft: &Draft, source: &Path, out: &mut Collector) -> String {

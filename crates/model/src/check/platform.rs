@@ -6,8 +6,8 @@ use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Sup
 use crate::problem::{nearest, Collector, Complaint, Place};
 use crate::units::format_size;
 use crate::{
-    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_COLOURS, MAX_SCHEDULER_DEPTH, MAX_DEVICES, MAX_LINE,
-    MAX_MEMORY, MAX_POOL, MAX_RESTARTS, MAX_SHARED, MAX_SPARES, PAGE,
+    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_COLOURS, MAX_DEVICES, MAX_LINE, MAX_MEMORY,
+    MAX_POOL, MAX_RESTARTS, MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
 };
 use tactus_time::Duration;
 
@@ -243,8 +243,9 @@ fn tree(drafts: &[DraftComponent], rights: &[Rights], out: &mut Collector) {
         }
         if rights[place].scheduler.is_some() && depth >= MAX_SCHEDULER_DEPTH {
             let line = it.rights.parent.get().map_or(it.place, |at| at.place);
-            let why =
-                format!("above it are {MAX_SCHEDULER_DEPTH} schedulers or more, the root among them, or they go in a circle");
+            let why = format!(
+                "above it are {MAX_SCHEDULER_DEPTH} schedulers or more, the root among them, or they go in a circle"
+            );
             out.refuse(line, &it.subject, why, "choose a parent nearer to the root");
         }
     }

@@ -1,27 +1,31 @@
 //! The rules for one task.
 
+use super::server::{self, Home, Homes};
 use super::Context;
 use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Place};
-use crate::{shortest_period, Body, Component, Demand, Policy, Task, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB};
+use crate::{shortest_period, Body, Component, Demand, Policy, Task, TaskPlace, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB};
 use tactus_time::{CoreId, Duration, Level};
 
 /// Checks a task and makes it; nothing if something is wrong with it.
 pub(super) fn check(
     draft: &DraftTask,
     context: &Context,
+    homes: &Homes,
     components: &[Component],
     out: &mut Collector,
-) -> Option<Task> {
+) -> Option<(Task, TaskPlace)> {
     let level = check_level(draft, context, out);
     let period = check_period(draft, context, out);
     let deadline = check_deadline(draft, context, period, out);
     check_first_deadline(draft, context, deadline, out);
     let execution = check_execution(draft, context, level, deadline, out);
-    let core = check_core(draft, context, level, out);
+    let home = if is_mc2(context) { None } else { server::home(draft, homes, out) };
+    let core = check_core(draft, context, home.map(|(_, home)| home), level, out);
+    let place = server::place(draft, home, is_mc2(context), out);
     let body = check_body(draft, components, out);
     let demand = demand(draft, level, execution.as_ref(), out);
-    Some(Task {
+    let task = Task {
         name: draft.name.get()?.value.clone(),
         level,
         core,
@@ -33,7 +37,8 @@ pub(super) fn check(
         memory: draft.memory.value().unwrap_or(0),
         body: body?,
         line: draft.place.line,
-    })
+    };
+    Some((task, place?))
 }
 
 fn is_mc2(context: &Context) -> bool {
@@ -112,17 +117,18 @@ fn check_first_deadline(draft: &DraftTask, context: &Context, deadline: Option<D
     }
 }
 
-fn check_core(draft: &DraftTask, context: &Context, level: Option<Level>, out: &mut Collector) -> Option<CoreId> {
-    let policy = context.policy?;
-    let (bound, who) = match (policy, level) {
-        (Policy::PartitionedRm | Policy::PartitionedEdf, _) => (true, String::new()),
-        (Policy::GlobalRm | Policy::GlobalEdf, _) => {
-            (false, format!("policy {:?} runs a task", crate::policy_key(&policy)))
-        }
-        (Policy::Mc2 { .. }, Some(level)) => (level <= Level::B, format!("level {level} runs")),
-        (Policy::Mc2 { .. }, None) => return None,
-    };
-    match (&draft.core, bound) {
+fn check_core(
+    draft: &DraftTask,
+    context: &Context,
+    home: Option<&Home>,
+    level: Option<Level>,
+    out: &mut Collector,
+) -> Option<CoreId> {
+    if !is_mc2(context) {
+        return home.and_then(|home| server::core(draft, home, out));
+    }
+    let level = level?;
+    match (&draft.core, level <= Level::B) {
         (Given::Is(at), true) => {
             let cores = context.cores?;
             match u8::try_from(at.value) {
@@ -134,7 +140,7 @@ fn check_core(draft: &DraftTask, context: &Context, level: Option<Level>, out: &
             }
         }
         (Given::Is(at), false) => {
-            let why = format!("a core is given, but {who} on any core");
+            let why = format!("a core is given, but level {level} runs on any core");
             out.refuse(at.place, &draft.subject, why, "remove it");
         }
         (Given::Absent, true) if context.cores == Some(1) => return Some(CoreId(0)),

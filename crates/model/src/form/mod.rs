@@ -3,20 +3,20 @@
 mod component;
 mod keys;
 mod platform;
+mod server;
 mod task;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::Policy;
+use crate::{Policy, Spread};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 7] = ["system", "policy", "machine", "task", "component", "buffer", "device"];
+const TOP: [&str; 8] = ["system", "policy", "machine", "server", "task", "component", "buffer", "device"];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
-const KINDS: [&str; 5] = ["partitioned-rm", "partitioned-edf", "global-rm", "global-edf", "mc2"];
 
 /// Reads the text as far as it can be read; nothing if it is not TOML.
 pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     top.require(&mut reader, "policy", "[policy] with kind = \"partitioned-edf\"");
     if let Some(value) = top.get("policy") {
-        draft.policy = read_policy(value, &mut reader);
+        draft.policy = read_policy(value, &mut reader, &mut draft);
     }
     if let Some(section) = top.get("machine").and_then(|value| reader.open(value, "[machine]".into(), &MACHINE)) {
         draft.shift = read_instruction(&section, &mut reader);
@@ -62,6 +62,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     draft.no_tasks = top.get("task").is_none();
     for (i, value) in each(&top, &mut reader, "task").into_iter().enumerate() {
         draft.tasks.extend(task::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "server").into_iter().enumerate() {
+        draft.servers.extend(server::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, &mut reader));
@@ -88,35 +91,42 @@ fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft
     draft.platform.pool = section.size(reader, "pool");
 }
 
-fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>) -> Given<Policy> {
+fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &mut Draft) -> Given<Policy> {
     let kind = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "kind"));
     let kind = kind.and_then(|(_, kind)| kind.get_ref().as_str());
-    let mc2 = kind == Some("mc2");
     // The parameters of a policy are known only where it is chosen; without a known kind, none is complained about.
-    let known: &[&str] = match kind {
-        Some(kind) if KINDS.contains(&kind) && !mc2 => &["kind"],
-        _ => &["kind", "enforce", "slack-shifting"],
+    let known: &[&str] = match kind.map(|kind| (kind, server::policy(kind))) {
+        Some((_, Some((Spread::Clustered, order)))) if order.has_quantum() => &["kind", "clusters", "quantum"],
+        Some((_, Some((Spread::Clustered, _)))) => &["kind", "clusters"],
+        Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum"],
+        Some((_, Some(_))) => &["kind"],
+        Some(("mc2", None)) => &["kind", "enforce", "slack-shifting"],
+        _ => &["kind", "enforce", "slack-shifting", "clusters", "quantum"],
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
     section.require(reader, "kind", "kind = \"partitioned-edf\"");
-    let one_of = KINDS.map(|kind| format!("{kind:?}")).join(", ");
+    let one_of = format!("\"mc2\", or {}", server::POLICIES);
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
+    draft.clusters = server::clusters(&section, reader);
+    draft.quantum = section.duration(reader, "quantum");
     let Given::Is(name) = name else { return Given::Broken };
-    let policy = match name.value.as_str() {
-        "partitioned-rm" => Policy::PartitionedRm,
-        "partitioned-edf" => Policy::PartitionedEdf,
-        "global-rm" => Policy::GlobalRm,
-        "global-edf" => Policy::GlobalEdf,
-        "mc2" => {
+    let policy = match (name.value.as_str(), server::policy(&name.value)) {
+        ("partitioned-rm", _) => Policy::PartitionedRm,
+        ("partitioned-edf", _) => Policy::PartitionedEdf,
+        ("global-rm", _) => Policy::GlobalRm,
+        ("global-edf", _) => Policy::GlobalEdf,
+        ("mc2", _) => {
             Policy::Mc2 { enforce: enforce.value().unwrap_or(true), slack_shifting: slack.value().unwrap_or(true) }
         }
-        other => {
+        (_, Some((spread, order))) => Policy::Ordered { spread, order },
+        (other, None) => {
+            let names: Vec<String> = server::policy_names().chain(["mc2".to_string()]).collect();
             let complaint = Complaint::UnknownName {
                 what: "policy",
-                nearest: nearest(other, KINDS),
+                nearest: nearest(other, names.iter().map(String::as_str)),
                 name: other.chars().take(40).collect(),
-                remedy: format!("choose one of {one_of}"),
+                remedy: format!("choose {one_of}"),
             };
             reader.out.add(name.place, "[policy]", complaint);
             return Given::Broken;

@@ -10,8 +10,22 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 10] =
-    ["name", "level", "core", "offset", "period", "deadline", "execution", "actual", "memory", "component"];
+const TASK: [&str; 14] = [
+    "name",
+    "level",
+    "core",
+    "offset",
+    "period",
+    "deadline",
+    "execution",
+    "actual",
+    "memory",
+    "component",
+    "server",
+    "cluster",
+    "priority",
+    "overrun",
+];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];
 const BETA: [&str; 5] = ["usual", "scale", "probability", "mean", "deviation"];
@@ -40,6 +54,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         actual: read_actual(&section, reader),
         memory: section.size(reader, "memory"),
         component: section.string(reader, "component", "the name of a [[component]] in quotes"),
+        placing: super::server::place(&section, reader),
         subject: section.subject,
     })
 }

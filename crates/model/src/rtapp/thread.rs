@@ -4,7 +4,7 @@ use super::cycle::{self, Cycle, Phase};
 use super::fields::{describe, Fields, Reader};
 use super::json::Member;
 use super::policy::{self, Class};
-use crate::draft::{At, DraftDemand, DraftExecution, DraftTask, Given};
+use crate::draft::{At, DraftDemand, DraftExecution, DraftPlace, DraftTask, Given};
 use crate::problem::{Complaint, Place};
 use crate::{Demand, MAX_TASKS};
 use tactus_time::{CoreId, Duration, Instant, Level};
@@ -314,6 +314,7 @@ impl Thread {
             actual: Given::is(DraftDemand::Demand(demand), self.cycle.run),
             memory: Given::Absent,
             component: Given::Absent,
+            placing: DraftPlace::default(),
         }
     }
 }

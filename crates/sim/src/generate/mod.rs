@@ -12,7 +12,7 @@ pub use toml::{to_toml, Unwritable};
 
 use random::Random;
 use std::path::PathBuf;
-use tactus_model::{Body, Demand, Machine, Policy, System, Task};
+use tactus_model::{Body, Demand, Machine, Policy, Spread, System, Task};
 use tactus_time::{CoreId, Duration, Level};
 
 /// The shortest execution time drawn; less would be lost in the system's own work.
@@ -68,6 +68,8 @@ impl Draw {
         let mut tasks = match self.policy {
             Policy::PartitionedRm | Policy::PartitionedEdf => self.partitioned(&mut random),
             Policy::GlobalRm | Policy::GlobalEdf => self.global(&mut random),
+            Policy::Ordered { spread: Spread::Global, .. } => self.global(&mut random),
+            Policy::Ordered { .. } => self.partitioned(&mut random),
             Policy::Mc2 { .. } => self.mixed(&mut random),
         };
         for (number, task) in tasks.iter_mut().enumerate() {
@@ -85,6 +87,7 @@ impl Draw {
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),
+            scheduling: tactus_model::Scheduling::default(),
             platform: tactus_model::Platform::default(),
             notes: Vec::new(),
         }

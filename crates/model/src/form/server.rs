@@ -1,0 +1,181 @@
+//! Names of orders, `[[server]]`, and what a task says about its place among servers.
+
+use super::keys::{shorten, Reader, Section, Value};
+use crate::draft::{At, DraftPlace, DraftServer, Given};
+use crate::problem::{nearest, Complaint};
+use crate::{Overrun, ServerKind, Spread, TaskOrder};
+use toml::de::DeValue;
+
+const SERVER: [&str; 15] = [
+    "name",
+    "parent",
+    "cores",
+    "kind",
+    "budget",
+    "period",
+    "alpha",
+    "delta",
+    "share",
+    "for",
+    "policy",
+    "clusters",
+    "quantum",
+    "priority",
+    "background",
+];
+const SPREADS: [(&str, Spread); 3] =
+    [("partitioned", Spread::Partitioned), ("clustered", Spread::Clustered), ("global", Spread::Global)];
+const ORDERS: [&str; 9] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr"];
+const SUPPLIES: [(&str, ServerKind); 8] = [
+    ("periodic", ServerKind::Periodic),
+    ("polling", ServerKind::Polling),
+    ("deferrable", ServerKind::Deferrable),
+    ("sporadic", ServerKind::Sporadic),
+    ("posix-sporadic", ServerKind::PosixSporadic),
+    ("cbs-soft", ServerKind::SoftBandwidth),
+    ("cbs-hard", ServerKind::HardBandwidth),
+    ("pibs", ServerKind::PriorityInheriting),
+];
+const OVERRUNS: [(&str, Overrun); 4] =
+    [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
+
+/// What names of orders look like.
+pub(super) const POLICIES: &str =
+    "partitioned-, clustered- or global- with fp, rm, dm, edf, llf, llf-at-release, sjf, \
+                                   fifo or rr";
+
+/// All names of orders with their spreads: `partitioned-fp` …
+pub(super) fn policy_names() -> impl Iterator<Item = String> {
+    SPREADS.iter().flat_map(|(spread, _)| ORDERS.iter().map(move |order| format!("{spread}-{order}")))
+}
+
+/// What a name like `clustered-edf` means.
+pub(super) fn policy(name: &str) -> Option<(Spread, TaskOrder)> {
+    let (spread, order) = name.split_once('-')?;
+    let spread = SPREADS.iter().find(|(name, _)| *name == spread)?.1;
+    Some((spread, TaskOrder::ALL[ORDERS.iter().position(|name| *name == order)?]))
+}
+
+/// One of a few names.
+fn choice<T: Copy>(section: &Section<'_>, reader: &mut Reader<'_>, key: &'static str, all: &[(&str, T)]) -> Given<T> {
+    let names: Vec<String> = all.iter().map(|(name, _)| format!("{name:?}")).collect();
+    let names = names.join(", ");
+    let Given::Is(name) = section.string(reader, key, &format!("one of {names}")) else {
+        return if section.get(key).is_some() { Given::Broken } else { Given::Absent };
+    };
+    match all.iter().find(|(known, _)| *known == name.value) {
+        Some((_, value)) => Given::is(*value, name.place),
+        None => {
+            let complaint = Complaint::UnknownName {
+                what: key,
+                nearest: nearest(&name.value, all.iter().map(|(name, _)| *name)),
+                name: name.value.chars().take(40).collect(),
+                remedy: format!("choose one of {names}"),
+            };
+            reader.out.add(name.place, &section.subject, complaint);
+            Given::Broken
+        }
+    }
+}
+
+/// A list of cores.
+fn cores(section: &Section<'_>, reader: &mut Reader<'_>, value: &Value<'_>, key: &str) -> Given<Vec<At<u64>>> {
+    let place = reader.place(value);
+    let DeValue::Array(elements) = value.get_ref() else {
+        reader.malformed(place, &section.subject, key, value, "a list of cores like [0, 1]");
+        return Given::Broken;
+    };
+    let mut taken = Vec::new();
+    for element in elements.iter() {
+        let number = element.get_ref().as_integer();
+        match number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok()) {
+            Some(core) => taken.push(At { value: core, place: reader.place(element) }),
+            None => {
+                let place = reader.place(element);
+                reader.malformed(place, &section.subject, key, element, "the number of a core, counted from 0");
+                return Given::Broken;
+            }
+        }
+    }
+    Given::is(taken, place)
+}
+
+/// A list of lists of cores.
+pub(super) fn clusters(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<Vec<At<Vec<At<u64>>>>> {
+    let Some(value) = section.get("clusters") else { return Given::Absent };
+    let place = reader.place(value);
+    let DeValue::Array(elements) = value.get_ref() else {
+        reader.malformed(place, &section.subject, "clusters", value, "a list of clusters like [[0, 1], [2, 3]]");
+        return Given::Broken;
+    };
+    let mut taken = Vec::new();
+    for element in elements.iter() {
+        match cores(section, reader, element, "a cluster") {
+            Given::Is(cluster) => taken.push(cluster),
+            _ => return Given::Broken,
+        }
+    }
+    Given::is(taken, place)
+}
+
+/// Reads one `[[server]]`.
+pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftServer> {
+    let name = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "name"));
+    let subject = match name.and_then(|(_, name)| name.get_ref().as_str()) {
+        Some(name) => format!("server {}", shorten(name)),
+        None => format!("server number {}", index + 1),
+    };
+    let section = reader.open(value, subject, &SERVER)?;
+    section.require(reader, "name", "name = \"video\"");
+    section.require(reader, "kind", "kind = \"cbs-hard\"");
+    section.require(reader, "policy", "policy = \"partitioned-edf\"");
+    let listed = section.get("cores").map(|value| cores(&section, reader, value, "cores"));
+    let name = section.string(reader, "policy", &format!("the name of an order: {POLICIES}"));
+    let order = match name {
+        Given::Is(at) => match policy(&at.value) {
+            Some(found) => Given::is(found, at.place),
+            None => {
+                let names: Vec<String> = policy_names().collect();
+                let complaint = Complaint::UnknownName {
+                    what: "policy",
+                    nearest: nearest(&at.value, names.iter().map(String::as_str)),
+                    name: at.value.chars().take(40).collect(),
+                    remedy: format!("choose {POLICIES}"),
+                };
+                reader.out.add(at.place, &section.subject, complaint);
+                Given::Broken
+            }
+        },
+        Given::Absent => Given::Absent,
+        Given::Broken => Given::Broken,
+    };
+    Some(DraftServer {
+        place: section.place,
+        name: section.string(reader, "name", "a name in quotes"),
+        parent: section.string(reader, "parent", "the name of a server in quotes"),
+        cores: listed.unwrap_or_default(),
+        kind: choice(&section, reader, "kind", &SUPPLIES),
+        budget: section.duration(reader, "budget"),
+        period: section.duration(reader, "period"),
+        alpha: section.float(reader, "alpha", "a number between 0 and 1"),
+        delta: section.duration(reader, "delta"),
+        share: section.float(reader, "share", "a number between 0 and 1"),
+        works_for: section.string(reader, "for", "the name of a server in quotes"),
+        order,
+        clusters: clusters(&section, reader),
+        quantum: section.duration(reader, "quantum"),
+        priority: section.integer(reader, "priority", "a whole number from 0 to 1000000, the larger the more urgent"),
+        background: section.boolean(reader, "background"),
+        subject: section.subject,
+    })
+}
+
+/// Reads what a task says about its place.
+pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
+    DraftPlace {
+        server: task.string(reader, "server", "the name of a [[server]] in quotes"),
+        cluster: task.integer(reader, "cluster", "the number of a cluster, counted from 0"),
+        priority: task.integer(reader, "priority", "a whole number from 0 to 1000000, the larger the more urgent"),
+        overrun: choice(task, reader, "overrun", &OVERRUNS),
+    }
+}

@@ -1,0 +1,170 @@
+//! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
+
+use tactus_time::{CoreSet, Duration};
+
+/// How jobs, or servers, are ordered among each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskOrder {
+    /// `fp`: the larger priority first.
+    FixedPriority,
+    /// `rm`: the shorter period first.
+    RateMonotonic,
+    /// `dm`: the shorter relative deadline first.
+    DeadlineMonotonic,
+    /// `edf`: the earlier deadline first.
+    EarliestDeadline,
+    /// `llf`: the least laxity first, looked at again as time passes.
+    LeastLaxity,
+    /// `llf-at-release`: the least laxity at release first.
+    LaxityAtRelease,
+    /// `sjf`: the shortest job first.
+    ShortestJob,
+    /// `fifo`: the earliest release first.
+    FirstComeFirstServed,
+    /// `rr`: each for a turn.
+    RoundRobin,
+}
+
+impl TaskOrder {
+    /// All of them.
+    pub const ALL: [TaskOrder; 9] = [
+        TaskOrder::FixedPriority,
+        TaskOrder::RateMonotonic,
+        TaskOrder::DeadlineMonotonic,
+        TaskOrder::EarliestDeadline,
+        TaskOrder::LeastLaxity,
+        TaskOrder::LaxityAtRelease,
+        TaskOrder::ShortestJob,
+        TaskOrder::FirstComeFirstServed,
+        TaskOrder::RoundRobin,
+    ];
+    /// Whether time is cut into pieces, so that there is a quantum.
+    pub const fn has_quantum(self) -> bool {
+        matches!(self, TaskOrder::LeastLaxity | TaskOrder::RoundRobin)
+    }
+    /// Whether servers can be ordered so.
+    pub const fn orders_servers(self) -> bool {
+        (self as u8) < TaskOrder::LeastLaxity as u8
+    }
+}
+
+/// How cores share the queue of jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spread {
+    /// One queue for each core.
+    Partitioned,
+    /// One queue for each cluster of cores.
+    Clustered,
+    /// One queue for all cores.
+    Global,
+}
+
+/// What happens when a job takes longer than it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Overrun {
+    /// `continue`: it goes on, and the next ones wait.
+    #[default]
+    Continue,
+    /// `skip`: it goes on, and a release that comes meanwhile is left out.
+    Skip,
+    /// `stop`: it stops when it has used the task's execution time in this period, and goes on in the next one.
+    Stop,
+    /// `kill`: it ends at its deadline.
+    Kill,
+}
+
+/// The kinds of servers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ServerKind {
+    /// `periodic`
+    Periodic,
+    /// `polling`
+    Polling,
+    /// `deferrable`
+    Deferrable,
+    /// `sporadic`, as corrected
+    Sporadic,
+    /// `posix-sporadic`, with its faults
+    PosixSporadic,
+    /// `cbs-soft`
+    SoftBandwidth,
+    /// `cbs-hard`
+    HardBandwidth,
+    /// `pibs`
+    PriorityInheriting,
+}
+
+/// Order, queues and servers of a system, as far as they are more than the kind of the policy tells.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scheduling {
+    /// The length of a turn, or between two looks, at the root; zero where its order has none.
+    pub quantum: Duration,
+    /// The clusters of the root; empty unless the policy is clustered.
+    pub clusters: Vec<CoreSet>,
+    /// The servers; each comes after the one that it is inside of.
+    pub servers: Vec<Server>,
+    /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.
+    pub places: Vec<Place>,
+}
+
+/// A server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Server {
+    /// Name, unique.
+    pub name: String,
+    /// The server that it is inside of, by its place in [`Scheduling::servers`]; nothing for the root.
+    pub parent: Option<usize>,
+    /// The cores on which it has its budget, on each the whole.
+    pub cores: CoreSet,
+    /// What kind.
+    pub kind: ServerKind,
+    /// The budget.
+    pub budget: Duration,
+    /// The period.
+    pub period: Duration,
+    /// How what is inside is ordered.
+    pub order: TaskOrder,
+    /// How its cores share queues.
+    pub spread: Spread,
+    /// The clusters; empty unless clustered.
+    pub clusters: Vec<CoreSet>,
+    /// The length of a turn, or between two looks; zero where its order has none.
+    pub quantum: Duration,
+    /// Larger goes first, where it is ordered by priority.
+    pub priority: u32,
+    /// Without budget it goes on behind all that have budget.
+    pub background: bool,
+    /// Line of the system file at which it begins.
+    pub line: usize,
+}
+
+/// Where a task is, and what it may do there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// Its server, by its place in [`Scheduling::servers`]; nothing for the root.
+    pub server: Option<usize>,
+    /// Larger goes first, where tasks are ordered by priority.
+    pub priority: u32,
+    /// What happens when a job takes longer than it should.
+    pub overrun: Overrun,
+}
+
+impl Scheduling {
+    /// Whether the kind of the policy tells all, but for quantum and clusters.
+    pub fn is_plain(&self) -> bool {
+        self.servers.is_empty() && self.places.is_empty()
+    }
+
+    /// The queues of a server or, without one, of the root: each a set of cores. `all` are the root's cores.
+    pub fn queues(&self, server: Option<&Server>, root: Spread, all: CoreSet) -> Vec<CoreSet> {
+        let (spread, clusters, cores) = match server {
+            Some(server) => (server.spread, &server.clusters, server.cores),
+            None => (root, &self.clusters, all),
+        };
+        match spread {
+            Spread::Partitioned => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+            Spread::Clustered => clusters.clone(),
+            Spread::Global => vec![cores],
+        }
+    }
+}
