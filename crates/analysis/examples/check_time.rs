@@ -1,19 +1,26 @@
 //! How long a check takes: `cargo run --release -p tactus-analysis --example check_time`.
 //!
 //! Draws systems of 120 tasks, every policy in turn, up to and over full utilisation, and prints the slowest check of
-//! each policy and how many were accepted.
+//! each policy and how many were accepted; then the same for the sensitivity of every task. With the path of a system
+//! file, that file is checked and timed instead.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration as WallTime, Instant as WallClock};
-use tactus_model::Costs;
+use tactus_analysis::Growth;
+use tactus_model::{Costs, System};
 use tactus_sim::generate::Draw;
 use tactus_time::Duration;
 
 fn main() {
     let us = Duration::from_micros;
+    if let Some(path) = std::env::args_os().nth(1) {
+        return of_file(path.as_ref());
+    }
     let costs = Costs { release: us(3), schedule: us(5), switch: us(2), inter_core: us(4), complete: us(1) };
     for (what, costs) in [("without costs", Costs::default()), ("with costs", costs)] {
         let mut slowest: BTreeMap<String, (WallTime, u64, u32, u32)> = BTreeMap::new();
+        let mut searched: BTreeMap<String, (WallTime, usize, usize)> = BTreeMap::new();
         for seed in 0..210 {
             let mut draw = Draw::from_seed(seed);
             draw.tasks = 120;
@@ -28,10 +35,44 @@ fn main() {
             }
             entry.2 += 1;
             entry.3 += u32::from(check.accepted);
+            let start = WallClock::now();
+            let growth = tactus_analysis::sensitivity(&system, &costs);
+            let entry = searched.entry(format!("{:?}", system.policy)).or_default();
+            entry.0 = entry.0.max(start.elapsed());
+            entry.1 += growth.iter().filter(|g| **g != Growth::Unknown).count();
+            entry.2 += growth.len();
         }
         println!("{what}");
         for (policy, (took, seed, n, accepted)) in slowest {
             println!("  {:6.1} ms  seed {seed:3}  accepted {accepted} of {n}  {policy}", took.as_secs_f64() * 1e3);
         }
+        for (policy, (took, known, all)) in searched {
+            println!("  {:6.1} ms  sensitivity of {known} of {all} tasks  {policy}", took.as_secs_f64() * 1e3);
+        }
+    }
+}
+
+/// Ten checks of one file; the slowest of each counts.
+fn of_file(path: &Path) {
+    let system = match System::read(path) {
+        Ok(system) => system,
+        Err(problems) => return eprintln!("{problems}"),
+    };
+    let us = Duration::from_micros;
+    let costs = Costs { release: us(3), schedule: us(5), switch: us(2), inter_core: us(4), complete: us(1) };
+    for (what, costs) in [("without costs", Costs::default()), ("with costs", costs)] {
+        let (mut check, mut growth) = (WallTime::ZERO, WallTime::ZERO);
+        let mut known = 0;
+        for _ in 0..10 {
+            let start = WallClock::now();
+            std::hint::black_box(tactus_analysis::check(&system, &costs));
+            check = check.max(start.elapsed());
+            let start = WallClock::now();
+            let all = tactus_analysis::sensitivity(&system, &costs);
+            growth = growth.max(start.elapsed());
+            known = all.iter().filter(|g| **g != Growth::Unknown).count();
+        }
+        let n = system.tasks.len();
+        println!("{what}: check {check:.1?}, sensitivity {growth:.1?} ({known} of {n} tasks)");
     }
 }

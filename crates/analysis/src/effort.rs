@@ -15,6 +15,18 @@ impl Effort {
     pub const fn terms(n: u64) -> Self {
         Effort(n)
     }
+    /// This, but no more than `other`.
+    pub(crate) fn at_most(self, other: Effort) -> Effort {
+        Effort(self.0.min(other.0))
+    }
+    /// Takes what was spent between `before` and `after`, two states of another effort.
+    pub(crate) fn take(&mut self, before: Effort, after: Effort) {
+        self.0 = self.0.saturating_sub(before.0 - after.0);
+    }
+    /// Whether nothing is left.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
     /// Takes `n` terms; false when there is not that much left.
     pub(crate) fn spend(&mut self, n: usize) -> bool {
         let n = n as u64 + 1;

@@ -1,5 +1,6 @@
 //! Global RM and EDF: response bounds where Bertogna and Cirinei's test finds them, tardiness bounds beside them.
 
+use super::growth::{self, Growth, Purse};
 use super::report::{hundredths, Bound, Check};
 use super::{plain, sensitivity};
 use crate::arrivals::{Instants, Interrupts};
@@ -16,17 +17,8 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     let m = system.cores;
     let instants = Instants::of(system.tasks.iter().map(|t| (t.offset, t.period)), system.duration);
     let platform = Interrupts { instants: &instants, cost: entry * GLOBAL_ENTRIES_PER_INSTANT };
-    let mut places: Vec<usize> = (0..system.tasks.len()).collect();
-    places.sort_by_key(|&n| (system.tasks[n].period, n));
-    // C' = C + E for its own completion, and E for an entry under way when its window starts.
-    let tasks: Vec<Sporadic> = places
-        .iter()
-        .map(|&n| {
-            let t = &system.tasks[n];
-            Sporadic::new(plain(t) + entry * 2, t.period, t.deadline)
-        })
-        .collect();
-    let (responses, why) = test(&tasks, m, edf, &platform, Effort::default());
+    let (places, tasks) = with_costs(system, entry);
+    let (responses, why) = test(&tasks, m, edf, &platform, &mut Effort::default());
     let all_met = responses.iter().zip(&tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline));
     // Under EDF one task without a proof takes away the bounds of all.
     let given = |r: Option<Duration>| if edf && !all_met { None } else { r };
@@ -51,20 +43,50 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     check.summary = format!("global {} · {} of {m} cores{tardy}", if edf { "EDF" } else { "RM" }, hundredths(u));
 }
 
+/// The tasks, the most urgent first under RM, with what costs add to their execution times.
+fn with_costs(system: &System, entry: Duration) -> (Vec<usize>, Vec<Sporadic>) {
+    let mut places: Vec<usize> = (0..system.tasks.len()).collect();
+    places.sort_by_key(|&n| (system.tasks[n].period, n));
+    // C' = C + E for its own completion, and E for an entry under way when its window starts.
+    let one = |&n: &usize| {
+        let t = &system.tasks[n];
+        Sporadic::new(plain(t) + entry * 2, t.period, t.deadline)
+    };
+    let tasks = places.iter().map(one).collect();
+    (places, tasks)
+}
+
+/// By how much each execution time may grow, so that all tasks are still shown to be in time.
+pub(crate) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+    let edf = system.policy == Policy::GlobalEdf;
+    let instants = Instants::of(system.tasks.iter().map(|t| (t.offset, t.period)), system.duration);
+    let platform = Interrupts { instants: &instants, cost: entry * GLOBAL_ENTRIES_PER_INSTANT };
+    let (places, tasks) = with_costs(system, entry);
+    for (i, &n) in places.iter().enumerate() {
+        let mut passes = |set: &[Sporadic]| {
+            purse.ask(Effort::default(), |effort| {
+                let (r, _) = test(set, system.cores, edf, &platform, effort);
+                r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
+            })
+        };
+        growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
+    }
+}
+
 fn test(
     tasks: &[Sporadic],
     m: usize,
     edf: bool,
     platform: &dyn Withheld,
-    mut effort: Effort,
+    effort: &mut Effort,
 ) -> (Vec<Option<Duration>>, &'static str) {
     if !edf {
         return (
-            bertogna_cirinei::fixed_priority_responses(tasks, m, platform, &mut effort),
+            bertogna_cirinei::fixed_priority_responses(tasks, m, platform, effort),
             "global response-time analysis (Bertogna and Cirinei)",
         );
     }
-    let responses = bertogna_cirinei::edf_responses(tasks, m, &[], platform, &mut effort);
+    let responses = bertogna_cirinei::edf_responses(tasks, m, &[], platform, effort);
     let proven = responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline));
     if !proven && platform.at_most(Duration::MAX).is_zero() && gfb::schedulable(tasks, m) {
         return (tasks.iter().map(|τ| Some(τ.deadline)).collect(), "density test (Goossens, Funk and Baruah)");
@@ -115,7 +137,7 @@ fn fail(
 ) {
     let m = system.cores;
     let scale = sensitivity::largest_scale(tasks, |set| {
-        let (r, _) = test(set, m, edf, platform, Effort::default().step());
+        let (r, _) = test(set, m, edf, platform, &mut Effort::default().step());
         r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
     });
     let mut remedy = sensitivity::remedy(scale, "");

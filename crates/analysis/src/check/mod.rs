@@ -7,11 +7,13 @@
 
 mod assumptions;
 mod global;
+mod growth;
 mod mc2;
 mod partitioned;
 mod report;
 mod sensitivity;
 
+pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
 use crate::overhead;
@@ -31,6 +33,21 @@ pub fn check(system: &System, costs: &Costs) -> Check {
     assumptions::note(system, &mut check);
     check.accepted = check.findings.is_empty();
     check
+}
+
+/// By how much each task's execution time may grow, by `TaskId`; see [`Growth`]. Searched within a fixed effort; where
+/// that does not do for all (global policies with many tasks), the first tasks have it.
+pub fn sensitivity(system: &System, costs: &Costs) -> Vec<Growth> {
+    let entry = if system.machine.overheads { overhead::entry(costs) } else { Duration::ZERO };
+    let mut growth = vec![Growth::Unknown; system.tasks.len()];
+    let mut purse = growth::Purse::with(growth::OF_ALL);
+    match system.policy {
+        Policy::PartitionedRm | Policy::PartitionedEdf => partitioned::growth(system, entry, &mut purse, &mut growth),
+        Policy::GlobalRm | Policy::GlobalEdf => global::growth(system, entry, &mut purse, &mut growth),
+        Policy::Mc2 { .. } => mc2::growth(system, entry, &mut purse, &mut growth),
+        Policy::Ordered { .. } => {}
+    }
+    growth
 }
 
 /// Orders and servers that no test here knows yet: nothing is promised, which is not a fault of the system.

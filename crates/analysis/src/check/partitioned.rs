@@ -1,5 +1,6 @@
 //! Partitioned RM and EDF: every core by itself.
 
+use super::growth::{self, Growth, Purse};
 use super::report::{hundredths, Bound, Check};
 use super::{plain, sensitivity};
 use crate::arrivals::{Instants, Interrupts};
@@ -16,11 +17,7 @@ type Responses = Vec<Option<Duration>>;
 pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     let rm = system.policy == Policy::PartitionedRm;
     for core in 0..system.cores {
-        let mut places: Vec<usize> =
-            (0..system.tasks.len()).filter(|&n| system.tasks[n].core.is_some_and(|c| c.index() == core)).collect();
-        // The policy breaks ties between equal periods by the order of the file.
-        places.sort_by_key(|&n| (system.tasks[n].period, n));
-        one_core(system, &places, rm, entry, check);
+        one_core(system, &of_core(system, core), rm, entry, check);
     }
     let busiest = check.cores.iter().map(|c| c.levels[0]).max().unwrap_or(0);
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
@@ -32,17 +29,56 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     );
 }
 
-fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check: &mut Check) {
+/// The tasks of a core, the most urgent first under RM.
+fn of_core(system: &System, core: usize) -> Vec<usize> {
+    let mut places: Vec<usize> =
+        (0..system.tasks.len()).filter(|&n| system.tasks[n].core.is_some_and(|c| c.index() == core)).collect();
+    // The policy breaks ties between equal periods by the order of the file.
+    places.sort_by_key(|&n| (system.tasks[n].period, n));
+    places
+}
+
+/// The release instants of a core, and its tasks with the cost of their completion.
+fn with_costs(system: &System, places: &[usize], entry: Duration) -> (Instants, Vec<Sporadic>) {
     let instants =
         Instants::of(places.iter().map(|&n| (system.tasks[n].offset, system.tasks[n].period)), system.duration);
+    let one = |&n: &usize| {
+        let t = &system.tasks[n];
+        Sporadic::new(plain(t) + entry, t.period, t.deadline)
+    };
+    (instants, places.iter().map(one).collect())
+}
+
+/// By how much each execution time may grow, so that its core still passes.
+pub(crate) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+    let rm = system.policy == Policy::PartitionedRm;
+    for core in 0..system.cores {
+        let places = of_core(system, core);
+        let (instants, tasks) = with_costs(system, &places, entry);
+        let processor = Interrupts { instants: &instants, cost: entry };
+        for (i, &n) in places.iter().enumerate() {
+            let mut passes = |set: &[Sporadic]| {
+                purse.ask(Effort::of_core(system.cores), |effort| in_time(set, rm, entry, &processor, effort))
+            };
+            growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
+        }
+    }
+}
+
+/// Whether all tasks of a core are in time; asks for no response where it does not have to.
+fn in_time(tasks: &[Sporadic], rm: bool, blocking: Duration, processor: &dyn Withheld, effort: &mut Effort) -> bool {
+    if !rm {
+        return edf_demand::schedulable(tasks, blocking, processor, effort) == Demand::Fits;
+    }
+    (0..tasks.len()).all(|i| {
+        fixed_priority::response(&tasks[i], &tasks[..i], blocking, processor, effort)
+            .is_some_and(|r| r <= tasks[i].deadline)
+    })
+}
+
+fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check: &mut Check) {
+    let (instants, tasks) = with_costs(system, places, entry);
     let processor = Interrupts { instants: &instants, cost: entry };
-    let tasks: Vec<Sporadic> = places
-        .iter()
-        .map(|&n| {
-            let t = &system.tasks[n];
-            Sporadic::new(plain(t) + entry, t.period, t.deadline)
-        })
-        .collect();
     let (responses, why) = test(&tasks, rm, entry, &processor, Effort::of_core(system.cores));
     let mut first_failure = true;
     for (i, &n) in places.iter().enumerate() {
