@@ -23,7 +23,7 @@
 use crate::global::set::{Set, ROUNDER};
 
 /// Points looked at before the test gives up and refuses: ΣU so near m that the search would not end in time.
-pub const MOST_POINTS: usize = 20_000;
+pub const MOST_POINTS: usize = 200_000;
 
 /// Memory to work in.
 #[derive(Clone, Debug, Default)]
