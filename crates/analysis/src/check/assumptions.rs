@@ -5,7 +5,7 @@
 
 use super::report::Check;
 use super::{assumed, id};
-use tactus_model::{Demand, Policy, System, Task};
+use tactus_model::{Demand, Policy, Spread, System, Task};
 use tactus_time::{Duration, Level};
 
 /// Sets `exceeded_by` of every task.
@@ -39,8 +39,9 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
         Policy::PartitionedRm => other.core == task.core && (other.period, i) < (task.period, n),
         Policy::PartitionedEdf => other.core == task.core,
         Policy::GlobalRm => (other.period, i) < (task.period, n),
-        // Nothing is promised there yet.
-        Policy::GlobalEdf | Policy::Ordered { .. } => true,
+        Policy::GlobalEdf => true,
+        // Whoever shares the core, by whatever order; where cores share queues, everybody.
+        Policy::Ordered { spread, .. } => spread != Spread::Partitioned || other.core == task.core,
         Policy::Mc2 { enforce, .. } => match (task.level, other.level) {
             // A table isolates its tasks from each other.
             (Some(Level::A), _) | (Some(Level::D) | None, _) => false,

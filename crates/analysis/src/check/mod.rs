@@ -10,6 +10,7 @@ mod global;
 mod growth;
 mod mc2;
 mod partitioned;
+mod rank;
 mod report;
 mod sensitivity;
 
@@ -17,6 +18,7 @@ pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
 use crate::overhead;
+use rank::Rank;
 use tactus_model::{Costs, Policy, System};
 use tactus_time::{Duration, Level, TaskId};
 
@@ -25,10 +27,12 @@ pub fn check(system: &System, costs: &Costs) -> Check {
     let entry = if system.machine.overheads { overhead::entry(costs) } else { Duration::ZERO };
     let mut check = Check::new(system);
     match system.policy {
-        Policy::PartitionedRm | Policy::PartitionedEdf => partitioned::check(system, entry, &mut check),
         Policy::GlobalRm | Policy::GlobalEdf => global::check(system, entry, &mut check),
         Policy::Mc2 { .. } => mc2::check(system, entry, &mut check),
-        Policy::Ordered { .. } => unproven(system, &mut check),
+        Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => match Rank::of(system) {
+            Some(rank) => partitioned::check(system, rank, entry, &mut check),
+            None => unproven(system, &mut check),
+        },
     }
     assumptions::note(system, &mut check);
     check.accepted = check.findings.is_empty();
@@ -42,10 +46,13 @@ pub fn sensitivity(system: &System, costs: &Costs) -> Vec<Growth> {
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut purse = growth::Purse::with(growth::OF_ALL);
     match system.policy {
-        Policy::PartitionedRm | Policy::PartitionedEdf => partitioned::growth(system, entry, &mut purse, &mut growth),
         Policy::GlobalRm | Policy::GlobalEdf => global::growth(system, entry, &mut purse, &mut growth),
         Policy::Mc2 { .. } => mc2::growth(system, entry, &mut purse, &mut growth),
-        Policy::Ordered { .. } => {}
+        Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => {
+            if let Some(rank) = Rank::of(system) {
+                partitioned::growth(system, rank, entry, &mut purse, &mut growth);
+            }
+        }
     }
     growth
 }

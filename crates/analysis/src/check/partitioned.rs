@@ -1,6 +1,7 @@
-//! Partitioned RM and EDF: every core by itself.
+//! Partitioned policies: every core by itself, by fixed priorities (RM, DM, given ones) or EDF.
 
 use super::growth::{self, Growth, Purse};
+use super::rank::Rank;
 use super::report::{hundredths, Bound, Check};
 use super::{plain, sensitivity};
 use crate::arrivals::{Instants, Interrupts};
@@ -8,33 +9,32 @@ use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::{edf_demand, edf_response, fixed_priority};
-use tactus_model::{Policy, System};
+use tactus_model::System;
 use tactus_time::Duration;
 
 /// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
 type Responses = Vec<Option<Duration>>;
 
-pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
-    let rm = system.policy == Policy::PartitionedRm;
+pub(super) fn check(system: &System, rank: Rank, entry: Duration, check: &mut Check) {
     for core in 0..system.cores {
-        one_core(system, &of_core(system, core), rm, entry, check);
+        one_core(system, &of_core(system, core, rank), rank, entry, check);
     }
     let busiest = check.cores.iter().map(|c| c.levels[0]).max().unwrap_or(0);
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
     check.summary = format!(
         "{} · at most {} per core{}",
-        if rm { "RM" } else { "EDF" },
+        rank.label(),
         hundredths(busiest),
         slack.map_or(String::new(), |s| format!(" · least slack {s}"))
     );
 }
 
-/// The tasks of a core, the most urgent first under RM.
-fn of_core(system: &System, core: usize) -> Vec<usize> {
+/// The tasks of a core, the most urgent first under fixed priorities.
+fn of_core(system: &System, core: usize, rank: Rank) -> Vec<usize> {
     let mut places: Vec<usize> =
         (0..system.tasks.len()).filter(|&n| system.tasks[n].core.is_some_and(|c| c.index() == core)).collect();
-    // The policy breaks ties between equal periods by the order of the file.
-    places.sort_by_key(|&n| (system.tasks[n].period, n));
+    // The policies break ties by the order of the file.
+    rank.sort(system, &mut places);
     places
 }
 
@@ -50,15 +50,14 @@ fn with_costs(system: &System, places: &[usize], entry: Duration) -> (Instants, 
 }
 
 /// By how much each execution time may grow, so that its core still passes.
-pub(crate) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
-    let rm = system.policy == Policy::PartitionedRm;
+pub(super) fn growth(system: &System, rank: Rank, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
     for core in 0..system.cores {
-        let places = of_core(system, core);
+        let places = of_core(system, core, rank);
         let (instants, tasks) = with_costs(system, &places, entry);
         let processor = Interrupts { instants: &instants, cost: entry };
         for (i, &n) in places.iter().enumerate() {
             let mut passes = |set: &[Sporadic]| {
-                purse.ask(Effort::of_core(system.cores), |effort| in_time(set, rm, entry, &processor, effort))
+                purse.ask(Effort::of_core(system.cores), |effort| in_time(set, rank, entry, &processor, effort))
             };
             growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
         }
@@ -66,8 +65,8 @@ pub(crate) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth
 }
 
 /// Whether all tasks of a core are in time; asks for no response where it does not have to.
-fn in_time(tasks: &[Sporadic], rm: bool, blocking: Duration, processor: &dyn Withheld, effort: &mut Effort) -> bool {
-    if !rm {
+fn in_time(tasks: &[Sporadic], rank: Rank, blocking: Duration, processor: &dyn Withheld, effort: &mut Effort) -> bool {
+    if rank == Rank::Edf {
         return edf_demand::schedulable(tasks, blocking, processor, effort) == Demand::Fits;
     }
     (0..tasks.len()).all(|i| {
@@ -76,10 +75,10 @@ fn in_time(tasks: &[Sporadic], rm: bool, blocking: Duration, processor: &dyn Wit
     })
 }
 
-fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check: &mut Check) {
+fn one_core(system: &System, places: &[usize], rank: Rank, entry: Duration, check: &mut Check) {
     let (instants, tasks) = with_costs(system, places, entry);
     let processor = Interrupts { instants: &instants, cost: entry };
-    let (responses, why) = test(&tasks, rm, entry, &processor, Effort::of_core(system.cores));
+    let (responses, why) = test(&tasks, rank, entry, &processor, Effort::of_core(system.cores));
     let mut first_failure = true;
     for (i, &n) in places.iter().enumerate() {
         let deadline = tasks[i].deadline;
@@ -101,7 +100,7 @@ fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check:
         // The remedy is the same for all tasks of the core; it is worked out once.
         let remedy = if std::mem::take(&mut first_failure) {
             let scale = sensitivity::largest_scale(&tasks, |set| {
-                let (r, _) = test(set, rm, entry, &processor, Effort::of_core(system.cores).step());
+                let (r, _) = test(set, rank, entry, &processor, Effort::of_core(system.cores).step());
                 r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
             });
             sensitivity::remedy(scale, &format!(" on core {}", system.tasks[n].core.unwrap_or_default()))
@@ -115,12 +114,12 @@ fn one_core(system: &System, places: &[usize], rm: bool, entry: Duration, check:
 /// The responses of one core's tasks, the most urgent first, and the test that gave them.
 fn test(
     tasks: &[Sporadic],
-    rm: bool,
+    rank: Rank,
     blocking: Duration,
     processor: &dyn Withheld,
     mut effort: Effort,
 ) -> (Responses, &'static str) {
-    if rm {
+    if rank != Rank::Edf {
         let r = |i: usize| fixed_priority::response(&tasks[i], &tasks[..i], blocking, processor, &mut effort);
         return ((0..tasks.len()).map(r).collect(), "response-time analysis");
     }

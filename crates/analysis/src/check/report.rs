@@ -3,7 +3,7 @@
 use crate::mc2::table::Table;
 use crate::utilisation::Utilisation;
 use std::fmt;
-use tactus_model::{Policy, System};
+use tactus_model::{Policy, Spread, System};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// What was found about a system.
@@ -148,7 +148,12 @@ impl Check {
             }
         };
         let tasks: Vec<TaskVerdict> = system.tasks.iter().enumerate().map(verdict).collect();
-        let bound_to_cores = !matches!(system.policy, Policy::GlobalRm | Policy::GlobalEdf);
+        let shared = |spread| matches!(spread, Spread::Global | Spread::Clustered);
+        let bound_to_cores = match system.policy {
+            Policy::GlobalRm | Policy::GlobalEdf => false,
+            Policy::Ordered { spread, .. } => !shared(spread),
+            Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mc2 { .. } => true,
+        };
         let cores = if bound_to_cores { (0..system.cores).map(|c| load(system, c)).collect() } else { Vec::new() };
         Check {
             accepted: false,
