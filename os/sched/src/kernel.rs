@@ -45,6 +45,8 @@ pub trait Kernel: Clock {
     fn place(&self) -> (u16, u8);
     /// All components.
     fn cards(&self) -> &[ComponentCard];
+    /// Ends the run; why not.
+    fn finish(&self, code: u64) -> Error;
     /// The tasks of the system file; none for a child.
     fn tasks(&self) -> &[TaskCard];
 }
@@ -130,5 +132,9 @@ impl Kernel for Machine {
         let tasks = if info().duration > 0 { info().tasks as usize } else { 0 };
         // SAFETY: the image builder maps so many cards, read-only, into the root.
         unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, tasks) }
+    }
+    fn finish(&self, code: u64) -> Error {
+        let status = calls::raw(tactus_rt::abi::call::Call::Finish as u64, [code, 0, 0, 0, 0, 0]);
+        Error::from_u64(status).unwrap_or(Error::BadCall)
     }
 }

@@ -13,6 +13,7 @@
 //! | `sched_timeout_thd` | | |
 //! | `sched_timeout` | nanoseconds from now | |
 //! | `sched_child_wakeup` | | |
+//! | `sched_end` | exit code of the run | never, from the root |
 //!
 //! The second word that comes back is the kernel's number of an error, 0 for none. The thread meant is the caller's, as the
 //! kernel tells it. A thread that another scheduler has may wake, make and release, but not block here: that is its own
@@ -320,6 +321,11 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
         })
     }
 
+    /// Ends the run. Comes back from a scheduler that is not the root.
+    pub fn sched_end(&self, _: Caller, code: u64) -> Answer {
+        Err(self.kernel.finish(code))
+    }
+
     /// A task's job is finished: its thread waits.
     pub fn complete(&self, caller: Caller) -> Answer {
         self.sched_block(caller)
@@ -353,7 +359,7 @@ macro_rules! scheduler {
         $crate::scheduler! { @export
             complete() sched_block() sched_block_dep(a) sched_wakeup(a) sched_exit() sched_move(a)
             sched_component_take() sched_component_release() sched_timeout_thd() sched_timeout(a)
-            sched_child_wakeup()
+            sched_child_wakeup() sched_end(a)
         }
         fn sched_create_thread(caller: $crate::rt::Caller, words: [u64; 5]) -> [u64; 2] {
             let [component, parameters, first, second, _] = words;
@@ -363,7 +369,7 @@ macro_rules! scheduler {
             upcall: upcall,
             services: [
                 complete, sched_block, sched_block_dep, sched_wakeup, sched_create_thread, sched_exit, sched_move,
-                sched_component_take, sched_component_release, sched_timeout_thd, sched_timeout, sched_child_wakeup,
+                sched_component_take, sched_component_release, sched_timeout_thd, sched_timeout, sched_child_wakeup, sched_end,
                 $($($more),*)?
             ]
         }

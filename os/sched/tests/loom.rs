@@ -115,8 +115,12 @@ impl Ground for View<'_> {
 
     fn give_back(&self, waiter: u64) {
         let mut state = self.core.step(self.me);
-        state.straight = Some(waiter);
-        self.core.give(&mut state, waiter);
+        // The waiter may have been through and gone to sleep since. Resumed by mistake, it decides anew, as `Scheduler`
+        // does: whoever is left goes on.
+        let gone = state.finished[waiter as usize];
+        let next = if gone { self.me } else { waiter };
+        state.straight = (!gone).then_some(waiter);
+        self.core.give(&mut state, next);
         drop(state);
         drop(self.core.step(self.me));
     }
@@ -190,11 +194,32 @@ impl Entry {
     }
 }
 
+/// An inter-core event: wakes a core that sleeps; several before it looks are one.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.rung.lock().unwrap() = true;
+        self.changed.notify_one();
+    }
+
+    fn wait(&self) {
+        let mut rung = self.rung.lock().unwrap();
+        while !std::mem::take(&mut *rung) {
+            rung = self.changed.wait(rung).unwrap();
+        }
+    }
+}
+
 struct Cores {
     home: Home,
     entry: Entry,
     mail: [Mailbox; 2],
-    event: [AtomicU64; 2],
+    event: [Bell; 2],
     woken: AtomicU64,
 }
 
@@ -206,7 +231,7 @@ impl Cores {
             home: Home::nobody(),
             entry: Entry(UnsafeCell::new(0)),
             mail: [Mailbox::new(), Mailbox::new()],
-            event: [AtomicU64::new(0), AtomicU64::new(0)],
+            event: [Bell::default(), Bell::default()],
             woken: AtomicU64::new(0),
         };
         cores.home.set(Some(0));
@@ -216,7 +241,7 @@ impl Cores {
     /// As `Scheduler::send_wake`.
     fn send(&self, to: u8) {
         self.mail[usize::from(to)].wake(T);
-        self.event[usize::from(to)].store(1, Ordering::Release);
+        self.event[usize::from(to)].ring();
     }
 
     /// As `Scheduler::take_mail`, for the one thread.
@@ -231,6 +256,7 @@ impl Cores {
                 Fate::Wake => {
                     self.entry.touch();
                     self.woken.fetch_add(1, Ordering::AcqRel);
+                    self.event.iter().for_each(Bell::ring);
                 }
                 Fate::Keep if keeps => mail.keep(T),
                 Fate::Keep => {}
@@ -243,12 +269,12 @@ impl Cores {
 
     /// The core works until the thread was woken.
     fn serve(&self, core: u8, mut here: bool, keeps: bool) {
-        while self.woken.load(Ordering::Acquire) == 0 {
-            if self.event[usize::from(core)].swap(0, Ordering::AcqRel) != 0 {
-                self.take(core, &mut here, keeps);
-            } else {
-                thread::yield_now();
+        loop {
+            self.event[usize::from(core)].wait();
+            if self.woken.load(Ordering::Acquire) != 0 {
+                return;
             }
+            self.take(core, &mut here, keeps);
         }
     }
 }
@@ -263,7 +289,7 @@ fn hand_over(keeps: bool) {
     cores.entry.touch();
     cores.home.set(Some(1));
     cores.mail[1].adopt(T);
-    cores.event[1].store(1, Ordering::Release);
+    cores.event[1].ring();
     cores.serve(0, false, keeps);
     receiver.join().unwrap();
     waker.join().unwrap();
@@ -275,7 +301,19 @@ fn a_thread_that_is_handed_over_is_one_cores_at_a_time_and_no_wake_up_is_lost() 
 }
 
 #[test]
-#[should_panic]
-fn a_wake_up_that_does_not_wait_for_the_hand_over_is_lost() {
+#[ignore = "fails: the next test runs it and wants it to"]
+fn planted_fault_of_the_hand_over() {
     explore("hand-over against wake-up, planted fault", Some(2), || hand_over(false));
+}
+
+#[test]
+fn the_model_finds_that_a_wake_up_that_does_not_wait_for_the_hand_over_is_lost() {
+    // In a process of its own: what loom has to say ends it.
+    let program = std::env::current_exe().expect("this program");
+    let run = std::process::Command::new(program)
+        .args(["--ignored", "--exact", "planted_fault_of_the_hand_over", "--nocapture"])
+        .output()
+        .expect("it starts");
+    let words = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success() && words.contains("deadlock"), "{words}");
 }
