@@ -4,6 +4,7 @@
 //! `pub fn study(&Arguments) -> Result<Outcome, Failure>`; name it in a `mod` line, as a variant of [`Study`] with its
 //! words of help, and in [`study`]. Nothing else knows the list.
 
+mod dask;
 mod interrupts;
 mod progress;
 mod schedulability;
@@ -21,8 +22,8 @@ pub enum Study {
     /// The result has the same bytes however often it was stopped and however many cores worked on it.
     #[command(after_help = "Example:\n  ./tactus study schedulability studies/quick.toml")]
     Schedulability(schedulability::Arguments),
-    /// Work out some chunks of a study and keep them in a folder, as the workers of a distributed engine do
-    #[command(after_help = "Example:\n  ./tactus study chunk studies/quick.toml 0 1 2 --out out/study/quick")]
+    /// Work out some chunks of a study and print or keep them, as the workers of a distributed engine do
+    #[command(after_help = "Example:\n  ./tactus study chunk studies/quick.toml 0 1 2")]
     Chunk(schedulability::ChunkArguments),
     /// Send packets faster than they can be handled, under four ways to schedule interrupts
     ///

@@ -1,12 +1,15 @@
 //! `tactus study schedulability` and `tactus study chunk`.
 
+use super::dask;
 use super::progress::Progress;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use tactus_studies::chunk::work;
+use tactus_studies::decision::Memory;
 use tactus_studies::{engine, page, results, Study};
 
 /// Options of `study schedulability`.
@@ -24,6 +27,25 @@ pub struct Arguments {
     /// Where the results go [default: out/study/<name>]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Who works: the threads of this computer, or the workers of a Dask cluster (see docs/studies.md)
+    #[arg(long, value_name = "threads|dask", default_value = "threads")]
+    engine: Engine,
+    /// With `--engine dask`: the Python that has dask[distributed]
+    #[arg(long, value_name = "PYTHON", default_value = "python3")]
+    python: PathBuf,
+    /// With `--engine dask`: address of a cluster, such as tcp://host:8786 [default: processes of this computer]
+    #[arg(long, value_name = "ADDRESS")]
+    scheduler: Option<String>,
+    /// With `--engine dask` and no address: how many processes [default: one for each core of this computer]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+}
+
+/// Who works on a study.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Engine {
+    Threads,
+    Dask,
 }
 
 /// Options of `study chunk`.
@@ -38,9 +60,9 @@ pub struct ChunkArguments {
     /// Sets at each point, instead of what the file says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sets: Option<u64>,
-    /// Folder of the study's results
+    /// Keep the chunks in this folder of results, instead of printing them
     #[arg(long, value_name = "FOLDER")]
-    out: PathBuf,
+    out: Option<PathBuf>,
 }
 
 /// Set by Ctrl-C.
@@ -66,10 +88,21 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     if !missing.is_empty() {
         // Where no handler can be set, Ctrl-C ends the program; what is done stays all the same.
         let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
-        let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let threads = arguments.threads.unwrap_or(cores);
         let begun = Instant::now();
         let mut progress = Progress::new("study", "chunks", missing.len() as u64);
-        engine::run(&study, &folder, &missing, threads, &STOP, |done| progress.tell(done as u64)).map_err(cannot)?;
+        let tell = |done| progress.tell(done as u64);
+        let workers = match arguments.engine {
+            Engine::Threads => {
+                engine::run(&study, &folder, &missing, threads, &STOP, tell).map_err(cannot)?;
+                lines::count(threads, "thread")
+            }
+            Engine::Dask => {
+                on_dask(arguments, &study, &folder, &missing, cores, tell)?;
+                "Dask".to_string()
+            }
+        };
         progress.end();
         let passed = begun.elapsed().as_secs_f64();
         if STOP.load(Ordering::Relaxed) {
@@ -84,9 +117,8 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
         lines::line(
             "speed",
             format!(
-                "{} sets in {passed:.1} s with {}: {:.0} sets/s",
+                "{} sets in {passed:.1} s with {workers}: {:.0} sets/s",
                 lines::grouped(worked),
-                lines::count(threads, "thread"),
                 worked as f64 / passed
             ),
         );
@@ -104,13 +136,50 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(Outcome::Held)
 }
 
+/// Has the chunks worked out by a Dask cluster.
+fn on_dask(
+    arguments: &Arguments,
+    study: &Study,
+    folder: &Path,
+    missing: &[usize],
+    cores: usize,
+    tell: impl FnMut(usize),
+) -> Result<(), Failure> {
+    let absolute = |path: &Path| {
+        std::path::absolute(path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))
+    };
+    let tactus = std::env::current_exe().map_err(|error| Failure::Machine(format!("this command: {error}")))?;
+    let workers = arguments.workers.unwrap_or(cores).max(1);
+    let job = dask::Job {
+        tactus: &tactus,
+        file: &absolute(&arguments.file)?,
+        options: arguments.sets.map_or_else(Vec::new, |sets| vec!["--sets".into(), sets.to_string()]),
+        folder: &absolute(folder)?,
+        chunks: missing,
+        // Some thousand sets a time keep workers busy without much being lost with one of them.
+        batch: (2_000 / study.sets as usize).clamp(1, 20),
+        scheduler: arguments.scheduler.as_deref(),
+        workers,
+    };
+    dask::run(&arguments.python, &job, tell)
+}
+
 /// Works out the chunks asked for.
 pub fn chunk(arguments: &ChunkArguments) -> Result<Outcome, Failure> {
     let study = read(&arguments.file, arguments.sets)?;
     if let Some(chunk) = arguments.chunks.iter().find(|&&chunk| chunk >= study.chunks()) {
         return Err(Failure::Input(format!("chunk {chunk}: the study has chunks 0 to {}", study.chunks() - 1)));
     }
-    engine::run(&study, &arguments.out, &arguments.chunks, 1, &STOP, |_| {})
-        .map_err(|error| Failure::Machine(format!("{}: {error}", arguments.out.display())))?;
+    if let Some(out) = &arguments.out {
+        engine::run(&study, out, &arguments.chunks, 1, &STOP, |_| {})
+            .map_err(|error| Failure::Machine(format!("{}: {error}", out.display())))?;
+        return Ok(Outcome::Held);
+    }
+    let mut memory = Memory::default();
+    for &chunk in &arguments.chunks {
+        if let Some(counts) = work(&study, chunk, &mut memory, &|| false) {
+            lines::put(&counts.to_text(&study, chunk));
+        }
+    }
     Ok(Outcome::Held)
 }
