@@ -42,8 +42,8 @@ fn scheduler(dice: &mut Dice, percent: u64, depth: u64) -> Scheduler {
         let budget = p * share / 100;
         if depth > 0 && budget > 0 && dice.between(0, 2) > 0 {
             let kinds = match policy {
-                Local::FixedPriority => [Kind::Periodic, Kind::Deferrable, Kind::Sporadic],
-                Local::EarliestDeadline => [Kind::ConstantBandwidth, Kind::Periodic, Kind::Sporadic],
+                Local::FixedPriority => [Kind::Periodic, Kind::Polling, Kind::Deferrable, Kind::Sporadic],
+                Local::EarliestDeadline => [Kind::ConstantBandwidth, Kind::Periodic, Kind::Polling, Kind::Sporadic],
             };
             let server = Server::new(dice.pick(&kinds), ns(budget), ns(p));
             let inside = dice.between(30, 90) * share / 100;

@@ -13,6 +13,7 @@ mod partitioned;
 mod rank;
 mod report;
 mod sensitivity;
+mod servers;
 
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
@@ -31,6 +32,7 @@ pub fn check(system: &System, costs: &Costs) -> Check {
         Policy::Mc2 { .. } => mc2::check(system, entry, &mut check),
         Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => match Rank::of(system) {
             Some(rank) => partitioned::check(system, rank, entry, &mut check),
+            None if servers::known(system, entry) => servers::check(system, &mut check),
             None => unproven(system, &mut check),
         },
     }

@@ -7,9 +7,9 @@
 //!
 //! A server gives Q every P, at the latest by its deadline D after each replenishment. The worst window opens when one
 //! budget was used up at once and the next comes as late as possible: nothing for P + D − 2Q, then Q in every P. This
-//! holds for every kind here: a periodic or polling server spends its budget at the start of the period; a deferrable
-//! one is drained there; a sporadic one is drained and gets Q back P after it began; a hard CBS that wakes with q left
-//! has a deadline at most P − Q + q away, by which q is served. The kinds differ in what they cost others
+//! holds for these kinds: a periodic server spends its budget at the start of the period; a deferrable one is drained there; a sporadic one is drained and gets Q back P after it began; a hard CBS that wakes with q left
+//! has a deadline at most P − Q + q away, by which q is served. A polling server
+//! loses its budget at once and not in the course of Q, so that its blackout is P + D − Q. The kinds differ in what they cost others
 //! ([`Server::as_task`]).
 
 use crate::task::{to_duration, Sporadic, Withheld};
@@ -129,8 +129,10 @@ impl Supply for BoundedDelay {
 /// How a server spends and regains its budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Q at every period's start, spent with or without work (polling: lost where there is none).
+    /// Q at every period's start, spent with or without work.
     Periodic,
+    /// Q at every period's start, lost as soon as there is no work.
+    Polling,
     /// Q at every period's start, kept through the period.
     Deferrable,
     /// What was spent comes back P after the server became active (Sprunt, Sha and Lehoczky 1989; Stanovich et al. 2010).
@@ -162,7 +164,11 @@ impl Server {
     ///
     /// [`super::tree`] tells which kind this is sound for beneath which scheduler.
     pub fn supply(&self, response: Duration) -> Recurring {
-        let blackout = (self.period + response).saturating_sub(self.budget * 2);
+        let gone = match self.kind {
+            Kind::Polling => Duration::ZERO,
+            Kind::Periodic | Kind::Deferrable | Kind::Sporadic | Kind::ConstantBandwidth => self.budget,
+        };
+        let blackout = (self.period + response).saturating_sub(self.budget + gone);
         Recurring { budget: self.budget, period: self.period, blackout }
     }
 
@@ -172,7 +178,7 @@ impl Server {
     pub fn as_task(&self) -> Sporadic {
         let jitter = match self.kind {
             Kind::Deferrable => self.period.saturating_sub(self.budget),
-            Kind::Periodic | Kind::Sporadic | Kind::ConstantBandwidth => Duration::ZERO,
+            Kind::Periodic | Kind::Polling | Kind::Sporadic | Kind::ConstantBandwidth => Duration::ZERO,
         };
         Sporadic { execution: self.budget, period: self.period, deadline: self.deadline, jitter }
     }

@@ -44,7 +44,8 @@ impl Group {
                 let (q, p) = (s.budget.as_nanos(), s.period.as_nanos());
                 let cbs = s.kind == Kind::ConstantBandwidth;
                 // A budget that is gone at time zero was spent since the last replenishment, which takes Q.
-                let at = if cbs || dice.between(0, 2) == 0 { 0 } else { dice.between(0, p - q) };
+                let spent = if s.kind == Kind::Polling { 0 } else { q };
+                let at = if cbs || dice.between(0, 2) == 0 { 0 } else { dice.between(0, p - spent) };
                 let inner = Group::new(inner, late, dice);
                 let left = 0;
                 Entity::Server(Server {
@@ -148,10 +149,13 @@ impl Server {
         self.inner.advance(now, dice);
         let works = self.inner.has_work(now);
         match self.kind {
-            Kind::Periodic | Kind::Deferrable => {
+            Kind::Periodic | Kind::Polling | Kind::Deferrable => {
                 if now == self.at {
                     self.left = self.q;
                     self.at += self.p;
+                }
+                if self.kind == Kind::Polling && !works {
+                    self.left = 0;
                 }
             }
             Kind::ConstantBandwidth => {
