@@ -142,10 +142,11 @@ impl Shared {
             write!(self, found.flags | flags, slots[place].flags);
             return;
         }
-        write!(self, 0, slots[place].next);
-        write!(self, found.flags | flags | slot::LINKED, slots[place].flags);
+        // Looked at before this slot is marked: it may have been the end itself.
         let end = usize::from(*tail) % SLOTS;
         let end = if read!(self, slots[end].flags) & slot::LINKED != 0 { end } else { 0 };
+        write!(self, 0, slots[place].next);
+        write!(self, found.flags | flags | slot::LINKED, slots[place].flags);
         write!(self, place as u16, slots[end].next);
         *tail = place as u16;
     }
