@@ -134,10 +134,10 @@ impl Fake {
         if region.slots[place].flags & slot::LINKED != 0 {
             return;
         }
-        region.slots[place].flags |= slot::LINKED;
-        region.slots[place].next = 0;
         let tail = inside.cores[core].tail;
         let end = if region.slots[tail].flags & slot::LINKED != 0 { tail } else { 0 };
+        region.slots[place].flags |= slot::LINKED;
+        region.slots[place].next = 0;
         region.slots[end].next = place as u16;
         inside.cores[core].tail = place;
     }
