@@ -92,6 +92,9 @@ impl Results {
         for culprit in &mut summary.culprits {
             culprit.component_name = kept.details.components.get(culprit.component as usize).cloned();
         }
+        for restart in &mut summary.restarts {
+            restart.component_name = kept.details.components.get(restart.component as usize).cloned();
+        }
         self.put("summary.json", summary.to_json().as_bytes())?;
         let html = tactus_report::html(&kept.view, trace, &summary, &kept.details);
         self.put("report.html", html.as_bytes())?;

@@ -6,11 +6,11 @@ use tactus_trace::{Broken, LevelSummary, PromiseSummary, Summary, TaskSummary, V
 
 /// Whether a script may go on: no promise was broken and, where the check had refused the system, so that there was
 /// none, no deadline that the policy means to keep was missed either (those of levels C and D are not); and no component
-/// had to be stopped, since its tasks do nothing any more.
+/// was stopped for good, since its tasks do nothing any more.
 pub fn held(summary: &Summary) -> bool {
     let soft = |level: &LevelSummary| matches!(level.level, Some(Level::C | Level::D));
     let on_time = summary.levels.iter().all(|level| soft(level) || level.jobs.missed == 0);
-    summary.verdict == Verdict::Kept && summary.culprits.is_empty() && (summary.accepted || on_time)
+    summary.verdict == Verdict::Kept && summary.lost().next().is_none() && (summary.accepted || on_time)
 }
 
 /// The verdict and the table below it.
@@ -24,13 +24,31 @@ pub fn text(summary: &Summary) -> String {
         text += &lines::bad(format!("{what} at {:#x}, core {core}, {time}", culprit.address));
         text.push('\n');
     }
+    for restart in &summary.restarts {
+        let component = restart.component_name.clone().unwrap_or_else(|| restart.component.to_string());
+        let (count, time) = (restart.count, restart.time);
+        text += &match restart.given_up {
+            false => format!("component {component} runs again, {time} (restart {count})"),
+            true => lines::bad(format!(
+                "component {component} stays stopped, {time}: it was restarted as often as it may ({count} in all)"
+            )),
+        };
+        text.push('\n');
+    }
+    if summary.aborted > 0 {
+        let plural = if summary.aborted == 1 { "" } else { "s" };
+        text += &format!("{} job{plural} ended unfinished with the component\n", grouped(summary.aborted));
+    }
     text
 }
 
 fn headline(summary: &Summary) -> String {
     match &summary.verdict {
+        Verdict::Kept if summary.accepted && summary.lost().next().is_some() => {
+            lines::bad(format!("every promise that binds held, but {} stopped", stopped(summary.lost().count())))
+        }
         Verdict::Kept if summary.accepted && !summary.culprits.is_empty() => {
-            lines::bad(format!("every promise that binds held, but {} stopped", stopped(summary.culprits.len())))
+            "every promise that binds held; what was stopped runs again".to_string()
         }
         Verdict::Kept if summary.accepted => lines::good("every promise held"),
         Verdict::Kept => {

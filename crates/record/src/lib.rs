@@ -57,6 +57,12 @@ pub enum Kind {
     /// A component faulted and was stopped. `task`: the task whose thread faulted. `level` byte: [`FaultKind`].
     /// `arg`: the address concerned. `job`: the component's number.
     Fault = 34,
+    /// The job ended without being finished, since its component was stopped and may be restarted. A `Complete` of the
+    /// same job follows.
+    Aborted = 36,
+    /// A component that was stopped runs again, from its beginning; or, if the `level` byte is 1, stays stopped since it has
+    /// been restarted as often as it may. `job`: the component's number. `arg`: how often it was restarted until now.
+    Restarted = 38,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
@@ -85,6 +91,8 @@ impl Kind {
             33 => Kind::Leave,
             34 => Kind::Fault,
             35 => Kind::Refused,
+            36 => Kind::Aborted,
+            38 => Kind::Restarted,
             37 => Kind::End,
             _ => return None,
         })

@@ -153,6 +153,19 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
             ),
         );
     }
+    for it in &summary.restarts {
+        let (name, time) = (component_name(extra, it.component), it.time.as_nanos());
+        let link = format!("<a href=\"#t={},{}\">{}</a>", time.saturating_sub(20_000_000), time + 20_000_000, at(it.time));
+        let what = match it.given_up {
+            false => format!("runs again at {link}, restart number {}", it.count),
+            true => format!("stays stopped from {link}: it was restarted {} times, as often as it may be", it.count),
+        };
+        put(out, format_args!("<li><strong>{}</strong> {what}</li>\n", escape(&name)));
+    }
+    if summary.aborted > 0 {
+        let jobs = if summary.aborted == 1 { "1 job".to_string() } else { format!("{} jobs", summary.aborted) };
+        put(out, format_args!("<li>{jobs} ended unfinished with the component that they ran in</li>\n"));
+    }
     out.push_str("</ul></div>\n");
 }
 

@@ -4,7 +4,7 @@ use crate::extend;
 use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
-use crate::{promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Segment, SegmentKind};
+use crate::{promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind};
 use crate::{CoreSummary, Spread, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
 use tactus_record::{FaultKind, Kind};
 use tactus_time::{Duration, Instant, Level};
@@ -58,6 +58,8 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         dropped: trace.dropped.iter().fold(0, |sum, d| sum.saturating_add(*d)),
         refused,
         culprits: culprits(view, trace),
+        restarts: restarts(trace),
+        aborted: trace.cores.iter().flatten().filter(|r| r.kind == Kind::Aborted).count() as u64,
         levels: levels(&tasks, &of_task),
         tasks,
         per_core: per_core(trace, &segments, samples),
@@ -198,6 +200,19 @@ fn per_core(trace: &Trace, segments: &[Segment], samples: Vec<Samples>) -> Vec<C
         extend(sum, s.end.since(s.start));
     }
     out
+}
+
+fn restarts(trace: &Trace) -> Vec<Restart> {
+    let mut all: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Restarted).collect();
+    all.sort_by_key(|r| (r.time, r.core));
+    let told = |r: &&tactus_record::Record| Restart {
+        component: r.job,
+        component_name: None,
+        count: r.arg,
+        given_up: r.level == 1,
+        time: r.time,
+    };
+    all.iter().map(told).collect()
 }
 
 fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {

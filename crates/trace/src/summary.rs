@@ -35,6 +35,10 @@ pub struct Summary {
     pub refused: u64,
     /// Components that were stopped, in the order of their faults.
     pub culprits: Vec<Culprit>,
+    /// Restarts of stopped components, in order of time.
+    pub restarts: Vec<Restart>,
+    /// Jobs that ended with their component, unfinished; they count as completed.
+    pub aborted: u64,
     /// Each level that has tasks, from A to D; one entry without a level where the policy knows none.
     pub levels: Vec<LevelSummary>,
     /// Each task, by `TaskId`.
@@ -261,6 +265,32 @@ pub struct Culprit {
     /// When.
     #[serde(rename = "time_ns", serialize_with = "instant")]
     pub time: Instant,
+}
+
+/// A component that was stopped ran again, or was given up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Restart {
+    /// The component's number.
+    pub component: u32,
+    /// Its name, where whoever made the summary knows the image; a trace has only the number.
+    pub component_name: Option<String>,
+    /// How often it was restarted until then.
+    pub count: u64,
+    /// It has been restarted as often as it may, and stays stopped.
+    pub given_up: bool,
+    /// When.
+    #[serde(rename = "time_ns", serialize_with = "instant")]
+    pub time: Instant,
+}
+
+impl Summary {
+    /// The faults after which the component did not run again.
+    pub fn lost(&self) -> impl Iterator<Item = &Culprit> {
+        let again = |culprit: &Culprit| {
+            self.restarts.iter().any(|it| it.component == culprit.component && !it.given_up && it.time >= culprit.time)
+        };
+        self.culprits.iter().filter(move |culprit| !again(culprit))
+    }
 }
 
 /// Whether every promise was kept.

@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+mod recovery;
 mod ring;
 mod start;
 mod state;
@@ -129,7 +130,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
         match dispatch(state, core, region, flags, look.now) {
             Dispatched::Taken => return,
             Dispatched::Refused => {}
-            Dispatched::Stopped => due |= REMOVED,
+            Dispatched::Stopped => due |= recovery::lost(state),
         }
     }
 }
@@ -171,8 +172,11 @@ fn begin(core: u8, region: *mut Region, due: &mut u64, flags: u64) {
 /// ended instead.
 #[inline(never)]
 fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) -> Look {
-    if look.now >= state.end {
-        return end(state, look);
+    if look.now >= state.limit {
+        if look.now >= state.end {
+            return end(state, look);
+        }
+        recovery::go_on(state);
     }
     let system = state.system;
     let running = state.decision.run;
@@ -259,7 +263,8 @@ fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
         core: CoreId(state.core),
         ticket: fault.survives as u32,
     });
-    let lost = if fault.survives == 0 { REMOVED } else { 0 };
+    recovery::stopped(state, fault.component);
+    let lost = if fault.survives == 0 { recovery::lost_with(state, fault.thread) } else { 0 };
     due & !event::FAULT | lost
 }
 

@@ -1,5 +1,6 @@
 //! Set-up: core 0 makes the policy from what the image holds, before the run begins; the others wait for it.
 
+use crate::recovery;
 use crate::state::{is_ready, place, System};
 use tactus_policy::{Scheduler, Setup};
 use tactus_rt::abi::layout::PLAN;
@@ -29,5 +30,6 @@ pub fn start(core: u8) {
         calls::text("tactus: the scheduler refuses its plan\n");
         calls::finish(END_BAD_PLAN)
     };
-    place(System { scheduler, setup, end: Instant::from_nanos(info.duration) }, policies);
+    let (end, wards) = (Instant::from_nanos(info.duration), recovery::wards());
+    place(System { scheduler, setup, end, wards }, policies);
 }

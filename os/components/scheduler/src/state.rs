@@ -1,5 +1,6 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
+use crate::recovery::Ward;
 use crate::ring::Ring;
 use crate::verdict::Counts;
 use alloc::vec;
@@ -22,6 +23,8 @@ pub struct System {
     pub setup: Setup,
     /// When the run ends.
     pub end: Instant,
+    /// The components that this scheduler may restart.
+    pub wards: Vec<Ward>,
 }
 
 impl System {
@@ -62,6 +65,8 @@ pub struct CoreState {
     pub epoch: u64,
     /// When the run ends.
     pub end: Instant,
+    /// When something beside the policy's work is due: the next piece of a restart, or the end.
+    pub limit: Instant,
     /// The last decision.
     pub decision: Decision,
     /// When this core must be entered next at the latest.
@@ -88,6 +93,7 @@ impl CoreState {
             nanosecond_clock: clock.shift == 0 && clock.multiplier == 1,
             epoch: clock.epoch,
             end: system.end,
+            limit: system.end,
             decision,
             wake: Instant::NEVER,
             thread: IDLE,
@@ -99,7 +105,7 @@ impl CoreState {
     /// Keeps a decision and what follows from it.
     #[inline(always)]
     pub fn decide(&mut self, decision: Decision) {
-        self.wake = decision.timer.min(self.end);
+        self.wake = decision.timer.min(self.limit);
         self.thread = decision.run.map_or(IDLE, |running| self.system.thread_of(running.task));
         self.decision = decision;
     }

@@ -198,6 +198,7 @@ fn tell() -> bool {
     for core in 0..system().setup.cores {
         let _ = writeln!(console, "core {core}   {}", KernelCounts(core as u8));
     }
+    crate::recovery::tell(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
     if dropped > 0 {
         let _ = writeln!(console, "{dropped} records did not fit");
