@@ -13,16 +13,21 @@
 #![no_std]
 
 pub mod calls;
+pub mod cards;
+pub mod channel;
 pub mod clock;
+mod console;
 #[cfg(feature = "heap")]
 mod heap;
 mod job;
 pub mod lock;
+pub mod restart;
 pub mod sequences;
 mod service;
 
 pub use calls::{Caller, Error};
 pub use clock::now;
+pub use console::Console;
 pub use job::{run_jobs, Job};
 pub use service::{grant, info, Grant, Service, ServiceName};
 pub use tactus_abi as abi;

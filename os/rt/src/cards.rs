@@ -1,0 +1,45 @@
+//! What the component is told of others: the components, the buffers that it shares, the devices that it drives.
+
+use crate::service::info;
+use tactus_abi::layout::{BUFFERS, COMPONENTS, DEVICE_CARDS};
+use tactus_abi::shared::{name_text, BufferCard, ComponentCard, DeviceCard};
+
+/// All components, by number; none if the system file gives this one no role beside others and nobody to restart.
+pub fn components() -> &'static [ComponentCard] {
+    // SAFETY: the image builder maps so many cards there, read-only, never changed.
+    unsafe { all(COMPONENTS, info().components) }
+}
+
+/// The number of the component with this name.
+pub fn component(name: &str) -> Option<u16> {
+    components().iter().position(|card| name_text(&card.name) == name).map(|number| number as u16)
+}
+
+/// The buffers that this component shares; all buffers, if it manages memory.
+pub fn buffers() -> &'static [BufferCard] {
+    // SAFETY: as in `components`.
+    unsafe { all(BUFFERS, info().buffers) }
+}
+
+/// The buffer with this name.
+pub fn buffer(name: &str) -> Option<&'static BufferCard> {
+    buffers().iter().find(|card| name_text(&card.name) == name)
+}
+
+/// The devices that this component drives.
+pub fn devices() -> &'static [DeviceCard] {
+    // SAFETY: as in `components`.
+    unsafe { all(DEVICE_CARDS, info().devices) }
+}
+
+/// So many cards from an address on.
+///
+/// # Safety
+/// They must be mapped there; if there are none, the address may be anything.
+unsafe fn all<T>(at: u64, count: u32) -> &'static [T] {
+    match count {
+        0 => &[],
+        // SAFETY: promised by the caller; pages are aligned for every card.
+        count => unsafe { core::slice::from_raw_parts(at as *const T, count as usize) },
+    }
+}

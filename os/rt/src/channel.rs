@@ -1,0 +1,233 @@
+//! Channels: messages from one component to another through a buffer that the two share.
+//!
+//! A channel is bounded and asynchronous: neither side waits for the other, a full channel refuses. It is made of two
+//! counters, each written by one side, and slots of one cache line. The side that sends wakes the other by its brand, but
+//! only when the channel was empty: whoever receives takes all that there is.
+//!
+//! Neither side trusts the other: each keeps its own counter to itself, and refuses a shared one that cannot be
+//! ([`ChannelError::Broken`]). What a message holds is for the receiver to check.
+
+use crate::calls::Error;
+use crate::cards::buffer;
+use crate::service::{grant, Grant};
+use core::sync::atomic::{fence, AtomicU64, Ordering};
+use tactus_abi::layout::{PAGE, WINDOW};
+
+/// Words of a message.
+pub const WORDS: usize = 8;
+/// A message.
+pub type Message = [u64; WORDS];
+
+const SLOT: u64 = 64;
+/// Counter of what was sent, written by the sender.
+const SENT: u64 = 0;
+/// Counter of what was taken, written by the receiver.
+const TAKEN: u64 = 64;
+const SLOTS: u64 = 128;
+
+/// Why a channel cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChannelError {
+    /// This component shares no buffer of this name.
+    Unknown,
+    /// The memory manager refuses, or cannot be called: grant `attach`, of its service of that name.
+    Refused(Error),
+    /// No room is left until the receiver takes something.
+    Full,
+    /// The other side has spoilt the channel.
+    Broken,
+    /// It was not opened.
+    Closed,
+}
+
+/// Maps a buffer of this component's: where it is and its pages. Needs the grant `attach` of the memory manager.
+///
+/// # Errors
+/// [`ChannelError::Unknown`] and [`ChannelError::Refused`].
+pub fn attach(name: &str) -> Result<(u64, u64), ChannelError> {
+    let card = buffer(name).ok_or(ChannelError::Unknown)?;
+    let [_, status] = grant("attach").call([card.number.into(), 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
+    match Error::from_u64(status) {
+        Some(Error::None) => Ok((WINDOW + u64::from(card.window) * PAGE, card.pages.into())),
+        error => Err(ChannelError::Refused(error.unwrap_or(Error::BadCall))),
+    }
+}
+
+/// What both ends have.
+struct End {
+    /// Where the buffer is; 0 before it is opened.
+    base: AtomicU64,
+    slots: AtomicU64,
+    number: AtomicU64,
+    /// This side's counter.
+    own: AtomicU64,
+}
+
+impl End {
+    const fn new() -> End {
+        End { base: AtomicU64::new(0), slots: AtomicU64::new(0), number: AtomicU64::new(0), own: AtomicU64::new(0) }
+    }
+
+    fn open(&self, name: &str, own: u64) -> Result<u64, ChannelError> {
+        let (base, pages) = attach(name)?;
+        let number = buffer(name).ok_or(ChannelError::Unknown)?.number;
+        self.slots.store((pages * PAGE - SLOTS) / SLOT, Ordering::Relaxed);
+        self.number.store(number.into(), Ordering::Relaxed);
+        self.base.store(base, Ordering::Relaxed);
+        // After a restart, the counter that is shared still stands.
+        self.own.store(self.shared(own).load(Ordering::Acquire), Ordering::Relaxed);
+        Ok(number.into())
+    }
+
+    /// One of the shared counters. Only after `open`.
+    fn shared(&self, at: u64) -> &'static AtomicU64 {
+        // SAFETY: `base` is where the memory manager has mapped the buffer, writable, a page at least; it stays there. The
+        // other side may write the counter at any time, which atomics allow.
+        unsafe { &*((self.base.load(Ordering::Relaxed) + at) as *const AtomicU64) }
+    }
+
+    fn slot(&self, number: u64, word: usize) -> &'static AtomicU64 {
+        let slots = self.slots.load(Ordering::Relaxed);
+        self.shared(SLOTS + number % slots * SLOT + word as u64 * 8)
+    }
+
+    fn is_open(&self) -> Result<(), ChannelError> {
+        match self.base.load(Ordering::Relaxed) {
+            0 => Err(ChannelError::Closed),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The end that sends. One thread at a time uses it.
+pub struct Sender {
+    end: End,
+}
+
+impl Default for Sender {
+    fn default() -> Self {
+        Sender::new()
+    }
+}
+
+impl Sender {
+    /// Not open yet.
+    pub const fn new() -> Sender {
+        Sender { end: End::new() }
+    }
+
+    /// Opens the channel in the buffer with this name, which both sides may write. Needs the memory manager's service
+    /// `attach` under that name.
+    ///
+    /// # Errors
+    /// As [`attach`].
+    pub fn open(&self, name: &str) -> Result<(), ChannelError> {
+        self.end.open(name, SENT).map(|_| ())
+    }
+
+    /// Sends a message; whether the channel was empty: then the receiver wants to be woken ([`Sender::wake`]).
+    ///
+    /// # Errors
+    /// [`ChannelError::Full`], [`ChannelError::Broken`], [`ChannelError::Closed`].
+    pub fn send(&self, message: &Message) -> Result<bool, ChannelError> {
+        let end = &self.end;
+        end.is_open()?;
+        let sent = end.own.load(Ordering::Relaxed);
+        let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
+        let slots = end.slots.load(Ordering::Relaxed);
+        if waiting > slots {
+            return Err(ChannelError::Broken);
+        }
+        if waiting == slots {
+            return Err(ChannelError::Full);
+        }
+        for (word, value) in message.iter().enumerate() {
+            end.slot(sent, word).store(*value, Ordering::Relaxed);
+        }
+        end.own.store(sent.wrapping_add(1), Ordering::Relaxed);
+        end.shared(SENT).store(sent.wrapping_add(1), Ordering::Release);
+        // Either the receiver sees this message before it gives up, or this sees that it has taken everything.
+        fence(Ordering::SeqCst);
+        Ok(end.shared(TAKEN).load(Ordering::Relaxed) == sent)
+    }
+
+    /// Wakes the receiver by its brand. Needs the memory manager's service `wake` under that name.
+    ///
+    /// # Errors
+    /// [`ChannelError::Refused`]: nobody listens, or the service cannot be called.
+    pub fn wake(&self) -> Result<(), ChannelError> {
+        wake(grant("wake"), self.end.number.load(Ordering::Relaxed))
+    }
+}
+
+fn wake(service: Grant, number: u64) -> Result<(), ChannelError> {
+    let [_, status] = service.call([number, 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
+    match Error::from_u64(status) {
+        Some(Error::None) => Ok(()),
+        error => Err(ChannelError::Refused(error.unwrap_or(Error::BadCall))),
+    }
+}
+
+/// The end that receives. One thread at a time uses it.
+pub struct Receiver {
+    end: End,
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Receiver::new()
+    }
+}
+
+impl Receiver {
+    /// Not open yet.
+    pub const fn new() -> Receiver {
+        Receiver { end: End::new() }
+    }
+
+    /// As [`Sender::open`].
+    ///
+    /// # Errors
+    /// As [`attach`].
+    pub fn open(&self, name: &str) -> Result<(), ChannelError> {
+        self.end.open(name, TAKEN).map(|_| ())
+    }
+
+    /// Makes the brand whose upcall is to begin in this component when something comes; its number, for the root scheduler
+    /// to give it an upcall thread. Needs the memory manager's service `listen` under that name.
+    ///
+    /// # Errors
+    /// [`ChannelError::Refused`].
+    pub fn listen(&self) -> Result<u64, ChannelError> {
+        self.end.is_open()?;
+        let number = self.end.number.load(Ordering::Relaxed);
+        let [brand, status] = grant("listen").call([number, 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
+        match Error::from_u64(status) {
+            Some(Error::None) => Ok(brand),
+            error => Err(ChannelError::Refused(error.unwrap_or(Error::BadCall))),
+        }
+    }
+
+    /// Takes the oldest message, if there is one.
+    ///
+    /// # Errors
+    /// [`ChannelError::Broken`], [`ChannelError::Closed`].
+    pub fn receive(&self) -> Result<Option<Message>, ChannelError> {
+        let end = &self.end;
+        end.is_open()?;
+        let taken = end.own.load(Ordering::Relaxed);
+        // See `Sender::send`: what was taken is told before this looks again.
+        fence(Ordering::SeqCst);
+        let waiting = end.shared(SENT).load(Ordering::Acquire).wrapping_sub(taken);
+        if waiting > end.slots.load(Ordering::Relaxed) {
+            return Err(ChannelError::Broken);
+        }
+        if waiting == 0 {
+            return Ok(None);
+        }
+        let message = core::array::from_fn(|word| end.slot(taken, word).load(Ordering::Relaxed));
+        end.own.store(taken.wrapping_add(1), Ordering::Relaxed);
+        end.shared(TAKEN).store(taken.wrapping_add(1), Ordering::Release);
+        Ok(Some(message))
+    }
+}
