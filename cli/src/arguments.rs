@@ -94,6 +94,12 @@ pub enum Command {
     /// Draw very many task sets and ask what can be promised for them
     #[command(subcommand)]
     Study(crate::command::study::Study),
+    /// Test and measure the structures of schedulers, with real parallelism
+    ///
+    /// Emulated processors on real threads drive the same code that the kernel's schedulers run: checked while it runs,
+    /// measured, compared, or driven by the trace of a run. See docs/rig.md.
+    #[command(after_help = "Examples:\n  ./tactus rig run --structure cpudl --processors 8\n  ./tactus rig compare")]
+    Rig(crate::command::rig::arguments::Rig),
     /// Run every test, as the project's own checks do
     ///
     /// Format, lints, unit and property tests, documentation, then whole-system scenarios. The last line tells how many
@@ -254,6 +260,8 @@ pub enum TestKind {
     Unit,
     /// The documentation of the code builds without a warning
     Docs,
+    /// Model checkers: every order of events at small sizes, many random ones at larger sizes
+    Models,
     /// Scripts in tests/ that use the command as a person does
     Scenarios,
 }

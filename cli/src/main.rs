@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
         Command::Study(study) => command::study::study(study),
+        Command::Rig(rig) => command::rig::rig(rig),
         Command::Test(test) => command::test::test(test),
     };
     match result {

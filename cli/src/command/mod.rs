@@ -5,6 +5,7 @@ pub mod bench;
 pub mod check;
 pub mod iso;
 pub mod report;
+pub mod rig;
 pub mod run;
 pub mod simulate;
 pub mod study;

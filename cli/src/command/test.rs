@@ -19,7 +19,7 @@ use std::time::Instant;
 const TAIL_LINES: usize = 60;
 
 /// A step that cargo does: its kind and name, cargo's words, and variables of the environment.
-type Step = (TestKind, &'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static str, &'a str)]);
 
 /// What runs on the bare machine.
 const BARE_LINTS: [&str; 18] = [
@@ -47,6 +47,11 @@ const BARE_LINTS: [&str; 18] = [
 const SCENARIOS: [&str; 7] =
     ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios", "--", "--test-threads=1"];
 
+/// Under a model checker: the structures that cores share.
+const LOOM: [&str; 8] =
+    ["test", "--release", "--no-fail-fast", "-p", "tactus-sync", "-p", "tactus-structures", "--test=loom"];
+const SHUTTLE: [&str; 6] = ["test", "--release", "--no-fail-fast", "-p", "tactus-structures", "--test=shuttle"];
+
 /// How many tests went which way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Count {
@@ -71,12 +76,22 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
     let mut count = Count::default();
 
-    let steps: [Step; 6] = [
+    // A build of its own for each checker, beside the ordinary one.
+    let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
+    let [loom, shuttle] = ["loom", "shuttle"].map(|name| format!("{target}/{name}"));
+    let steps: [Step; 8] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
         (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
         (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
         (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
         (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+        (TestKind::Models, "models, loom", &LOOM, &[("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &loom)]),
+        (
+            TestKind::Models,
+            "models, shuttle",
+            &SHUTTLE,
+            &[("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &shuttle)],
+        ),
         // Optimised, so that what the front door has built is not built again; one machine at a time.
         (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
     ];
@@ -98,7 +113,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         if kind == TestKind::Scenarios {
             command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
         }
-        count.add(step(name, command, matches!(kind, TestKind::Unit | TestKind::Scenarios))?);
+        count.add(step(name, command, matches!(kind, TestKind::Unit | TestKind::Models | TestKind::Scenarios))?);
     }
     lines::put(&format!("{} passed, {} failed\n", count.passed, count.failed));
     Ok(Outcome::held_if(count.failed == 0))

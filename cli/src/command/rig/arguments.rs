@@ -1,0 +1,179 @@
+//! Options of `tactus rig`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use tactus_model::parse_duration;
+use tactus_time::Duration;
+
+/// Options of `rig`.
+#[derive(Debug, Args)]
+pub struct Rig {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What the rig can do.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Drive one structure with random events, and check or measure it
+    #[command(after_help = "Examples:
+  ./tactus rig run --structure cpudl --processors 8
+  ./tactus rig run --structure cpupri --queue bitmap --mode performance --processors 2")]
+    Run(Run),
+    /// Measure structures side by side, over numbers of processors
+    ///
+    /// Appends to out/rig/compare.jsonl; what is there already with the same options is not measured again, so a sweep
+    /// that was broken off goes on where it was. Draws box plots beside it. With --instructions, counts instructions
+    /// without contention instead (needs valgrind).
+    #[command(after_help = "Examples:
+  ./tactus rig compare --cores 1,2
+  ./tactus rig compare --cores 2,4,8,16,24,32,40,48 --real-time --cycle '10 ms' --cycles 1000
+  ./tactus rig compare --instructions")]
+    Compare(Compare),
+    /// Replay the events of a run in the rig, with as many processors as it had cores
+    #[command(after_help = "Example:\n  ./tactus rig replay out/avionics")]
+    Replay(Replay),
+    /// Do rounds of one operation for an instruction counter around this program
+    #[command(hide = true)]
+    Counted(Counted),
+}
+
+/// What kind of run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Mode {
+    /// A checker looks at everything while it runs; any number of processors
+    Testing,
+    /// One processor for each core, bound to it, memory locked
+    Performance,
+}
+
+/// What serialises time stamps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Stamp {
+    /// CPUID; RDTSC … RDTSCP; CPUID, as in the source
+    Cpuid,
+    /// LFENCE in place of CPUID, for virtual machines where CPUID goes to the hypervisor
+    Lfence,
+}
+
+/// What events are like.
+#[derive(Clone, Debug, Args)]
+pub struct Events {
+    /// Cycles of each processor
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    pub cycles: u64,
+    /// Length of a cycle
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10 ms")]
+    pub cycle: Duration,
+    /// Let a cycle take that long; else the next one begins at once
+    #[arg(long)]
+    pub real_time: bool,
+    /// Probability of an activation in a cycle
+    #[arg(long, value_name = "P", default_value_t = 0.2)]
+    pub activation: f64,
+    /// Probability that the running task finishes early in a cycle
+    #[arg(long, value_name = "P", default_value_t = 0.1)]
+    pub early_finish: f64,
+    /// Shortest relative deadline (with priorities: run time)
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10 ms")]
+    pub deadline_from: Duration,
+    /// Longest relative deadline
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "99 ms")]
+    pub deadline_to: Duration,
+    /// How many tasks there can be at a time
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub tasks: usize,
+    /// Probability that a new task may run on a random half of the processors only
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub bound: f64,
+    /// Seed of all that is drawn
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+    /// What serialises time stamps
+    #[arg(long, value_name = "HOW", default_value = "cpuid")]
+    pub stamp: Stamp,
+    /// Measure more processors than there are cores
+    #[arg(long)]
+    pub oversubscribe: bool,
+}
+
+/// Options of `rig run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The directory of cores
+    #[arg(long, value_name = "NAME", default_value = "tournament", value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::DIRECTORIES))]
+    pub structure: String,
+    /// The ready queue
+    #[arg(long, value_name = "NAME", default_value = "binary-heap", value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::QUEUES))]
+    pub queue: String,
+    /// Test or measure
+    #[arg(long, default_value = "testing")]
+    pub mode: Mode,
+    /// How many processors to emulate
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub processors: usize,
+    /// The events.
+    #[command(flatten)]
+    pub events: Events,
+    /// How often the checker looks
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5 ms")]
+    pub check_every: Duration,
+    /// Write the results, one JSON object a line, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Options of `rig compare`.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The directories [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::DIRECTORIES))]
+    pub structures: Vec<String>,
+    /// The ready queue
+    #[arg(long, value_name = "NAME", default_value = "binary-heap", value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::QUEUES))]
+    pub queue: String,
+    /// Numbers of processors [default: 1, 2, 4, … up to this machine's cores; for instructions 2 to 48]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub cores: Vec<usize>,
+    /// Count instructions without contention
+    #[arg(long)]
+    pub instructions: bool,
+    /// The events.
+    #[command(flatten)]
+    pub events: Events,
+    /// Where the results go
+    #[arg(long, value_name = "FOLDER", default_value = "out/rig")]
+    pub out: PathBuf,
+}
+
+/// Options of `rig replay`.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The results' folder, or the system file whose last results in out/ are meant
+    #[arg(value_name = "FOLDER|FILE")]
+    pub results: PathBuf,
+    /// The directories [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::DIRECTORIES))]
+    pub structures: Vec<String>,
+    /// The ready queue
+    #[arg(long, value_name = "NAME", default_value = "binary-heap", value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::QUEUES))]
+    pub queue: String,
+}
+
+/// Options of `rig counted`.
+#[derive(Debug, Args)]
+pub struct Counted {
+    /// A directory or a ready queue
+    pub structure: String,
+    /// What to do with it
+    pub operation: String,
+    /// How many cores or tasks
+    pub size: usize,
+    /// How often
+    pub rounds: u64,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
+}
