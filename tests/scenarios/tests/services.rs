@@ -1,0 +1,191 @@
+//! What a system of components needs beside calls, on the machine: memory by colour, buffers of two, channels, time-outs, a
+//! console, devices; and components that fault and begin anew, as often as the system file allows.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use tactus_scenarios::{file, tactus, Finished, Scratch};
+
+/// A system file with one core; `more` follows `[policy]`.
+fn system(folder: &Scratch, head: &str, more: &str) -> PathBuf {
+    let text = format!(
+        "[system]\nname = \"services\"\ncores = 1\nduration = \"200 ms\"\n{head}\n\n[policy]\nkind = \"partitioned-edf\"\n\n{more}"
+    );
+    folder.write("system.toml", &text)
+}
+
+/// A component of the scenarios' own.
+fn part(name: &str, more: &str) -> String {
+    let folder = file("tests/scenarios/parts");
+    format!("[[component]]\nname = \"{name}\"\ncrate = \"{}\"\n{more}\n\n", folder.display())
+}
+
+/// A component of `os/components/services`.
+fn service(name: &str, more: &str) -> String {
+    let folder = file("os/components/services");
+    format!("[[component]]\nname = \"{name}\"\ncrate = \"{}\"\n{more}\n\n", folder.display())
+}
+
+/// A task every 10 ms, of the component with its name if there is one.
+fn task(name: &str, own: bool, offset: u64) -> String {
+    let body = if own { format!("component = \"{name}\"\n") } else { String::new() };
+    format!(
+        "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"10 ms\"\noffset = \"{offset} ms\"\nexecution = \"1 ms\"\n{body}\n"
+    )
+}
+
+/// Names of the components that were stopped, in order of time, and what they did.
+fn stopped(run: &Finished) -> Vec<(String, String)> {
+    let culprits = run.summary.json["culprits"].as_array().expect("the culprits");
+    let text = |value: &Value| value.as_str().expect("a text").to_string();
+    culprits.iter().map(|it| (text(&it["component_name"]), text(&it["fault"]))).collect()
+}
+
+/// Restarts as the summary tells them: how often until then, and whether it was given up.
+fn restarts(run: &Finished) -> Vec<(u64, bool)> {
+    let all = run.summary.json["restarts"].as_array().expect("the restarts");
+    let all = all.iter().map(|it| (it["count"].as_u64().expect("a count"), it["given_up"].as_bool().expect("a truth")));
+    all.collect()
+}
+
+#[test]
+fn a_component_that_faults_begins_anew_and_its_tasks_next_jobs_run() {
+    let folder = Scratch::new("restart");
+    let flaky = part("flaky", "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }");
+    let run = Finished::run(&system(&folder, "", &(flaky + &task("flaky", true, 0) + &task("steady", false, 0))), &[]);
+    // Jobs 4, 9, 14 and 19 are the fifth of a life each: memory is what it was.
+    assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)]);
+    assert_eq!(stopped(&run).len(), 4, "{}", run.said.output);
+    assert!(stopped(&run).iter().all(|(name, what)| name == "flaky" && what.starts_with("write to an address")));
+    let faults = run.summary.json["culprits"].as_array().expect("the culprits");
+    for (fault, job) in faults.iter().zip([4, 9, 14, 19]) {
+        let (time, release) = (fault["time_ns"].as_u64().expect("a time"), job * 10_000_000);
+        assert!((release..release + 1_000_000).contains(&time), "{time}");
+    }
+    assert_eq!(run.summary.json["aborted"], 4);
+    assert_eq!(run.summary.task("flaky").completed(), 20);
+    assert_eq!(run.summary.task("steady").missed(), 0);
+    assert_eq!(run.said.status, 0, "{}", run.said.output);
+    assert!(run.said.output.contains("component flaky runs again"), "{}", run.said.output);
+    assert!(run.log.contains("flaky was restarted 4 times"), "{}", run.log);
+    assert!(run.text("report.html").contains("restart number 4"));
+}
+
+#[test]
+fn a_component_that_faults_too_often_stays_stopped() {
+    let folder = Scratch::new("limit");
+    let flaky = part("flaky", "restarted-by = \"root\"\nrestarts = { most = 2, per = \"1 s\" }");
+    let run = Finished::run(&system(&folder, "", &(flaky + &task("flaky", true, 0) + &task("steady", false, 0))), &[]);
+    assert_eq!(restarts(&run), [(1, false), (2, false), (2, true)], "{}", run.said.output);
+    assert_eq!(run.summary.json["aborted"], 2);
+    // Fourteen jobs were begun and finished or aborted; the fifteenth took the task with it.
+    assert_eq!(run.summary.task("flaky").completed(), 14);
+    assert_eq!(run.summary.task("steady").missed(), 0);
+    assert_eq!(run.said.status, 1);
+    assert!(run.said.output.contains("component flaky stays stopped"), "{}", run.said.output);
+    assert!(run.log.contains("flaky was restarted 2 times, and stays stopped"), "{}", run.log);
+}
+
+#[test]
+fn faults_that_are_far_enough_apart_are_never_too_many() {
+    let folder = Scratch::new("apart");
+    // Two in 90 ms: the fifth jobs of two lives are 50 ms apart, those of three 100 ms.
+    let flaky = part("flaky", "restarted-by = \"root\"\nrestarts = { most = 2, per = \"90 ms\" }");
+    let run = Finished::run(&system(&folder, "", &(flaky + &task("flaky", true, 0))), &[]);
+    assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+    assert_eq!(run.said.status, 0);
+}
+
+#[test]
+fn another_component_restarts_a_service_and_callers_get_an_error() {
+    let folder = Scratch::new("guard");
+    let parts = part("fragile", "provides = [\"ask\"]\nrestarted-by = \"guard\"\nrestarts = { most = 4, per = \"1 s\" }")
+        + &part("guard", "uses = { ask = \"fragile.ask\" }")
+        + &part("stranger", "")
+        + &task("guard", true, 0)
+        + &task("stranger", true, 5);
+    let run = Finished::run(&system(&folder, "", &parts), &[]);
+    // Every third call is the death of a life; the fifth is one too many. Guard and stranger give up if an answer is wrong.
+    let fragile = ("fragile".to_string(), "it gave up by itself (a panic)".to_string());
+    assert_eq!(stopped(&run), vec![fragile; 5], "{}", run.said.output);
+    assert_eq!(run.summary.task("guard").completed(), 20);
+    assert_eq!(run.summary.task("stranger").completed(), 20);
+}
+
+#[test]
+fn a_buffer_is_seen_by_its_two_components_and_a_third_one_faults() {
+    let folder = Scratch::new("buffer");
+    let parts = service("memory", "memory-manager = true\nprovides = [\"attach\"]")
+        + &part("camera", "uses = { attach = \"memory.attach\" }")
+        + &part("filter", "uses = { attach = \"memory.attach\" }")
+        + &part("thief", "uses = { attach = \"memory.attach\" }")
+        + "[machine]\ncolours = 4\n\n[[buffer]]\nname = \"frames\"\nsize = \"12 KiB\"\nbetween = [\"camera\", \"filter\"]\n\
+           read-only = \"filter\"\ncolours = [1, 2]\n\n[[buffer]]\nname = \"spare\"\nsize = \"4 KiB\"\nbetween = [\"camera\"]\n\n"
+        + &task("camera", true, 0)
+        + &task("filter", true, 2)
+        + &task("thief", true, 4);
+    let run = Finished::run(&system(&folder, "", &parts), &[]);
+    let what = |name: &str, what: &str| (name.to_string(), what.to_string());
+    let expected = [
+        what("thief", "read of an address that it does not have"),
+        what("filter", "write to an address that it does not have or may only read"),
+    ];
+    assert_eq!(stopped(&run), expected, "{}", run.said.output);
+    assert_eq!(run.summary.task("camera").completed(), 20);
+}
+
+#[test]
+fn frames_come_in_the_colour_asked_for_and_every_misuse_is_refused() {
+    for cores in [1, 2] {
+        let folder = Scratch::new("colours");
+        let parts = part("painter", "memory-manager = true")
+            + "[machine]\ncolours = 4\n\n"
+            + &task("painter", true, 0)
+            + &task("beside", false, 0).replace("core = 0", &format!("core = {}", cores - 1));
+        let path = system(&folder, "pool = \"64 KiB\"", &parts);
+        let text = std::fs::read_to_string(&path).expect("just written");
+        folder.write("system.toml", &text.replace("cores = 1", &format!("cores = {cores}")));
+        let run = Finished::run(&path, &[]);
+        // The painter gives up if an answer is wrong.
+        assert_eq!(stopped(&run), [], "{}", run.said.output);
+        assert_eq!(run.summary.task("painter").completed(), 20);
+    }
+}
+
+#[test]
+fn a_driver_reaches_its_device_and_nothing_else() {
+    let folder = Scratch::new("device");
+    let device = "[[device]]\nname = \"timer\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = 0xfed00000\n\
+        size = \"4 KiB\"\ndma = \"8 KiB\"\n\n";
+    let parts = part("driver", "") + &part("stranger", "") + device + &task("driver", true, 0) + &task("stranger", true, 5);
+    let run = Finished::run(&system(&folder, "", &parts), &[]);
+    assert_eq!(stopped(&run), [], "{}", run.said.output);
+    assert_eq!(run.summary.task("driver").completed(), 20);
+}
+
+#[test]
+fn a_device_that_the_machine_lacks_is_named() {
+    let folder = Scratch::new("no-device");
+    let device = "[[device]]\nname = \"net\"\ncomponent = \"driver\"\nkind = \"virtio-net\"\n\n";
+    let file = system(&folder, "", &(part("driver", "") + device + &task("driver", true, 0)));
+    let out = file.with_file_name("out");
+    let said = tactus(["run".as_ref(), file.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    let all = format!("{}{}", said.output, said.errors);
+    assert!(said.status > 1 && all.contains("the machine has no PCI device 1af4:1041"), "{all}");
+}
+
+#[test]
+fn orders_go_through_a_channel_that_fills_empties_and_wakes() {
+    let example = file("examples/services/services.toml");
+    let folder = Scratch::new("channel");
+    let out = folder.path().join("out");
+    let said = tactus(["run".as_ref(), example.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+    for line in [
+        "receiver: 62 orders waited, then none: Ok(None)",
+        "sender: sent 100 orders, the channel was full 1 times",
+        "receiver: woken for 38 orders",
+        "receiver: 100 orders, their sum is 5050",
+    ] {
+        assert!(said.output.lines().any(|said| said == line), "{line:?} is missing:\n{}", said.output);
+    }
+}
