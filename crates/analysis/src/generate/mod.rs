@@ -3,6 +3,7 @@
 //! The sets are plain numbers (nanoseconds), so that a study can make millions of them.
 
 pub mod distributions;
+pub mod published;
 mod random;
 mod utilisations;
 

@@ -3,6 +3,7 @@
 pub mod bertogna_cirinei;
 pub mod devi_anderson;
 pub mod edf;
+pub mod fixed_priority;
 pub mod gfb;
 pub mod set;
 pub mod tardiness;

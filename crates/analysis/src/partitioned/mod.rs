@@ -2,6 +2,9 @@
 //!
 //! Packing decides *where*; a test of the bin's own policy decides *whether*. The number of bins is fixed.
 
+mod assign;
 mod packing;
+pub mod semi;
 
+pub use assign::{assign, fits, Local, Unplaced};
 pub use packing::{pack, Fit, Order};
