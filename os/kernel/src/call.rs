@@ -8,7 +8,7 @@ use crate::path;
 use crate::region::Shared;
 use crate::thread::{state, Thread};
 use crate::{brand, component, fault, memory, restart, tree, wire};
-use tactus_abi::call::{reason, BrandOperation, Call, Error};
+use tactus_abi::call::{BrandOperation, Call, Error};
 use tactus_abi::image::role;
 use tactus_record::FaultKind;
 
@@ -193,7 +193,7 @@ fn create(creator: &Thread, number: u64, words: [u64; 2]) -> Result<[u64; 2], Er
         return Err(Error::ComponentStopped);
     }
     let thread = brand::take_spare(number as u16).ok_or(Error::Exhausted)?;
-    thread.begin_created(reason::CREATED, words);
+    thread.begin_created(words);
     thread.clear(state::SPARE);
     // From here on schedulers can name it.
     thread.path().copy(creator.path());

@@ -20,7 +20,7 @@ use crate::frames::Frames;
 use crate::thread::{self, state, Thread};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tactus_abi::call::{reason, Error};
+use tactus_abi::call::Error;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_THREADS, PAGE};
 
 /// Stands in a thread's frames for a component that was restarted since: always stopped.
@@ -115,8 +115,7 @@ pub fn begins_anew(thread: &mut Thread) -> bool {
     if component::get(home).is_stopped() || !thread.lacks(state::BRAND | state::SCHEDULER | state::SPARE) {
         return false;
     }
-    let argument = thread.argument;
-    thread.begin(reason::TASK, argument);
+    thread.begin_again();
     true
 }
 
@@ -248,8 +247,7 @@ fn begin(thread: &mut Thread) {
     }
     thread.clear(state::STOPPED);
     if thread.lacks(state::BRAND | state::SCHEDULER) {
-        let argument = thread.argument;
-        thread.begin(reason::TASK, argument);
+        thread.begin_again();
     } else {
         thread.set(state::INACTIVE);
     }

@@ -8,6 +8,7 @@ use crate::arch::entry::{Registers, USER_FLAGS, VECTOR_PASS};
 use crate::component;
 use crate::path::Path;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU8, Ordering};
+use tactus_abi::call::reason;
 use tactus_abi::layout::{MAX_INVOCATIONS, MAX_THREADS, STACKS, STACK_STRIDE};
 
 /// Stands in [`Thread::owner`] for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
@@ -86,6 +87,8 @@ pub struct Thread {
     pub used: u64,
     /// What it is told when it begins.
     pub argument: u64,
+    /// If a scheduler made it, the words that it was given.
+    made_with: Option<[u64; 2]>,
     /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
     pub caller: u64,
     /// The stack pointer with which it enters a component: as if just called. A thread has one place for its stack,
@@ -115,6 +118,7 @@ impl Thread {
         path_used: core::ptr::null(),
         used: 0,
         argument: 0,
+        made_with: None,
         caller: 0,
         fresh_stack: 0,
     };
@@ -191,9 +195,18 @@ impl Thread {
         self.go_on(entry, self.fresh_stack, [0, reason, argument, self.id.into()]);
     }
 
-    /// As [`Thread::begin`], with a word more.
-    pub fn begin_created(&mut self, reason: u64, words: [u64; 2]) {
-        self.begin(reason, words[0]);
+    /// As at the thread's first beginning.
+    pub fn begin_again(&mut self) {
+        match self.made_with {
+            Some(words) => self.begin_created(words),
+            None => self.begin(reason::TASK, self.argument),
+        }
+    }
+
+    /// As [`Thread::begin`], for a thread that a scheduler makes.
+    pub fn begin_created(&mut self, words: [u64; 2]) {
+        self.made_with = Some(words);
+        self.begin(reason::CREATED, words[0]);
         // All registers count, as after an interrupt.
         let Registers { rip, rsp, rdi, rsi, rdx, .. } = self.registers;
         self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10: words[1], ..Registers::NONE };

@@ -98,11 +98,12 @@ fn faults_that_are_far_enough_apart_are_never_too_many() {
 #[test]
 fn another_component_restarts_a_service_and_callers_get_an_error() {
     let folder = Scratch::new("guard");
-    let parts = part("fragile", "provides = [\"ask\"]\nrestarted-by = \"guard\"\nrestarts = { most = 4, per = \"1 s\" }")
-        + &part("guard", "uses = { ask = \"fragile.ask\" }")
-        + &part("stranger", "")
-        + &task("guard", true, 0)
-        + &task("stranger", true, 5);
+    let parts =
+        part("fragile", "provides = [\"ask\"]\nrestarted-by = \"guard\"\nrestarts = { most = 4, per = \"1 s\" }")
+            + &part("guard", "uses = { ask = \"fragile.ask\" }")
+            + &part("stranger", "")
+            + &task("guard", true, 0)
+            + &task("stranger", true, 5);
     let run = Finished::run(&system(&folder, "", &parts), &[]);
     // Every third call is the death of a life; the fifth is one too many. Guard and stranger give up if an answer is wrong.
     let fragile = ("fragile".to_string(), "it gave up by itself (a panic)".to_string());
@@ -156,7 +157,8 @@ fn a_driver_reaches_its_device_and_nothing_else() {
     let folder = Scratch::new("device");
     let device = "[[device]]\nname = \"timer\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = 0xfed00000\n\
         size = \"4 KiB\"\ndma = \"8 KiB\"\n\n";
-    let parts = part("driver", "") + &part("stranger", "") + device + &task("driver", true, 0) + &task("stranger", true, 5);
+    let parts =
+        part("driver", "") + &part("stranger", "") + device + &task("driver", true, 0) + &task("stranger", true, 5);
     let run = Finished::run(&system(&folder, "", &parts), &[]);
     assert_eq!(stopped(&run), [], "{}", run.said.output);
     assert_eq!(run.summary.task("driver").completed(), 20);

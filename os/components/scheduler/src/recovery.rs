@@ -45,9 +45,7 @@ pub struct Ward {
 /// The cards of all components.
 fn cards() -> &'static [ComponentCard] {
     // SAFETY: the image builder maps so many for the root scheduler, read-only.
-    unsafe {
-        core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, tactus_rt::info().components as usize)
-    }
+    unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, tactus_rt::info().components as usize) }
 }
 
 /// The components whose cards name this scheduler as the one that restarts them.
