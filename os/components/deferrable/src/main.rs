@@ -8,23 +8,18 @@
 #[cfg(target_os = "none")]
 mod component {
     use tactus_deferrable::Deferrable;
-    use tactus_sched::rt::{calls, Caller, Error};
+    use tactus_sched::rt::{Caller, Error};
 
     tactus_sched::scheduler! {
         policy: Deferrable = Deferrable::new(2_000_000, 10_000_000),
         quantum: 1_000_000,
-        services: [sched_server, sched_end],
+        services: [sched_server],
     }
 
     /// `(server, budget, period)` in nanoseconds: on the caller's core, from now on.
     fn sched_server(caller: Caller, [server, budget, period, ..]: [u64; 5]) -> [u64; 2] {
         let set = SCHEDULER.with_policy(caller, |policy| policy.set_server(server, budget, period));
         tactus_sched::services::words(if set { Ok(0) } else { Err(Error::BadArgument) })
-    }
-
-    /// `(code)`: ends the run. Refused where this scheduler is not the root.
-    fn sched_end(_: Caller, [code, ..]: [u64; 5]) -> [u64; 2] {
-        [0, calls::raw(tactus_sched::rt::abi::call::Call::Finish as u64, [code, 0, 0, 0, 0, 0])]
     }
 }
 
