@@ -11,6 +11,7 @@
 //! made from; the kernel's image is filled from the same values.
 #![forbid(unsafe_code)]
 
+pub mod bdm;
 pub mod compare;
 pub mod generate;
 mod keep;
