@@ -9,10 +9,14 @@
 //! with t = A + Dₖ,
 //!
 //! ```text
-//! Σᵢ Îᵢ + (the m′−1 largest Īᵢ − Îᵢ) + m′·Cₖ ≤ sbf(t)
-//! Îᵢ = min(dbfᵢ(t), t − Cₖ),  Īᵢ = min(⌊t/Tᵢ⌋Cᵢ + min(Cᵢ, max(0, t mod Tᵢ − Tᵢ + Dᵢ)), t − Cₖ)   for i ≠ k
+//! Σᵢ Îᵢ + (the m′−1 largest Īᵢ − Îᵢ) + m′·(Cₖ − 1) < sbf(t)
+//! Îᵢ = min(dbfᵢ(t), x),  Īᵢ = min(⌊t/Tᵢ⌋Cᵢ + min(Cᵢ, max(0, t mod Tᵢ − Tᵢ + Dᵢ)), x),  x = t − Cₖ + 1   for i ≠ k
 //! Îₖ = min(dbfₖ(t) − Cₖ, A),  Īₖ = min(the same − Cₖ, A)
 //! ```
+//!
+//! The print has Cₖ, ≤ and x = t − Cₖ, with which a job without laxity passes whatever the others do (a run of random
+//! sets found one). A job that misses does not execute for at least x of t nanoseconds; any x of those see at least
+//! sbf(t) − m′(Cₖ − 1) of service, all of it spent on others, at most x on each. That gives the form above.
 //!
 //! Both sides never fall as A grows, so stretches of A in which the left side at the end is at most the right side at
 //! the start pass as a whole; others are halved. That decides every nanosecond below the bound on A.
@@ -93,12 +97,13 @@ fn meets(tasks: &[Sporadic], k: usize, μ: &Mpr, effort: &mut Effort) -> Option<
 fn asked(tasks: &[Sporadic], k: usize, a: i128, μ: &Mpr) -> i128 {
     let own = &tasks[k];
     let t = a + own.d();
-    let mut sum = i128::from(μ.parallelism) * own.c();
+    // One more than m′(Cₖ − 1), so that ≤ stands for <.
+    let mut sum = i128::from(μ.parallelism) * (own.c() - 1) + 1;
     let mut carried: Vec<i128> = Vec::with_capacity(tasks.len());
     for (i, τ) in tasks.iter().enumerate() {
         let due = (1 + (t - τ.d()).div_euclid(τ.t())).max(0) * τ.c();
         let with = t.div_euclid(τ.t()) * τ.c() + τ.c().min((t.rem_euclid(τ.t()) - τ.t() + τ.d()).max(0));
-        let (own_work, most) = if i == k { (τ.c(), a) } else { (0, t - own.c()) };
+        let (own_work, most) = if i == k { (τ.c(), a) } else { (0, t - own.c() + 1) };
         let (without, with) = ((due - own_work).min(most).max(0), (with - own_work).min(most).max(0));
         sum += without;
         carried.push((with - without).max(0));
@@ -166,6 +171,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_job_without_laxity_is_not_accepted_beside_as_many_others_as_processors() {
+        let task = |(c, t, d)| Sporadic::new(ns(c), ns(t), ns(d));
+        let tasks = [(4, 20, 19), (6, 30, 24), (15, 40, 25), (54, 60, 54)].map(task);
+        let μ = Mpr { period: ns(10), budget: ns(30), parallelism: 3 };
+        assert!(!edf_schedulable(&tasks, &μ, &mut Effort::default()));
     }
 
     #[test]

@@ -194,7 +194,7 @@ fn edf_response_of(tasks: &[Sporadic], effort: &mut Effort) -> Option<Vec<Durati
 fn given(server: &Server, response: Duration, policy: Local) -> Recurring {
     let mut supply = server.supply(response.max(server.budget));
     if policy == Local::EarliestDeadline && server.kind == Kind::Sporadic {
-        supply.blackout = supply.blackout + server.budget;
+        supply.blackout += server.budget;
     }
     supply
 }
