@@ -27,13 +27,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tasks.chunks_exact(3).for_each(|task| set.push(task[0], task[1], task[2]));
         let mut answers = String::new();
         for (n, test) in Test::ALL.into_iter().enumerate() {
-            let begun = Instant::now();
-            let answer = if as_schedcat && test == Test::FfDbf {
-                ff_dbf::search(&set, *m as usize, ff_dbf::Precision::SCHEDCAT, &mut search)
-            } else {
-                test.accepts(&set, *m as usize, &mut memory)
+            let mut ask = || {
+                let begun = Instant::now();
+                let answer = if as_schedcat && test == Test::FfDbf {
+                    ff_dbf::search(&set, *m as usize, ff_dbf::Precision::SCHEDCAT, &mut search)
+                } else {
+                    test.accepts(&set, *m as usize, &mut memory)
+                };
+                (begun.elapsed(), answer)
             };
-            spent[n] += begun.elapsed();
+            let (mut least, answer) = ask();
+            if timing && least < Duration::from_millis(10) {
+                // The least of several is what the test itself takes on a machine that others use too.
+                least = (0..4).map(|_| ask().0).min().unwrap_or(least).min(least);
+            }
+            spent[n] += least;
             accepted[n] += u64::from(answer);
             answers.push(if answer { '1' } else { '0' });
         }

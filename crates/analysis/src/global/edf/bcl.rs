@@ -18,7 +18,7 @@
 //!
 //! until every slack is at least 0 or none grows.
 
-use crate::global::set::Set;
+use crate::global::set::{greater, lesser, sum, Set, ROUNDER};
 
 /// The test of 2005.
 pub fn bcl(set: &Set, m: usize) -> bool {
@@ -43,23 +43,26 @@ pub fn bcl(set: &Set, m: usize) -> bool {
     })
 }
 
-/// The test of 2009. `slack` is memory to work in.
-pub fn bcl_iterative(set: &Set, m: usize, slack: &mut Vec<f64>) -> bool {
+/// Memory to work in.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    slack: Vec<f64>,
+    most: Vec<f64>,
+    terms: Vec<f64>,
+}
+
+/// The test of 2009.
+pub fn bcl_iterative(set: &Set, m: usize, memory: &mut Memory) -> bool {
     if !set.fits(m) || !set.constrained() {
         return false;
     }
+    let Memory { slack, most, terms } = memory;
     slack.clear();
     slack.resize(set.len(), 0.0);
-    loop {
+    for round in 0.. {
         let (mut grown, mut all) = (false, true);
         for k in 0..set.len() {
-            let (d, cap) = (set.d[k], set.d[k] - set.c[k] + 1.0);
-            let interference = |i: usize| {
-                let n = (d / set.t[i]).floor();
-                (n * set.c[i] + set.c[i].min((d - n * set.t[i] - slack[i]).max(0.0))).min(cap)
-            };
-            let sum: f64 = (0..k).chain(k + 1..set.len()).map(interference).sum();
-            let left = d - set.c[k] - (sum / m as f64).floor();
+            let left = slack_left(set, m, k, slack, terms);
             if left < 0.0 {
                 all = false;
             } else if left > slack[k] {
@@ -73,5 +76,36 @@ pub fn bcl_iterative(set: &Set, m: usize, slack: &mut Vec<f64>) -> bool {
         if !grown {
             return false;
         }
+        if round == 0 {
+            // With the largest slacks that there can be, interference is least. What fails then always fails.
+            most.clear();
+            most.extend(set.d.iter().zip(&set.c).map(|(d, c)| d - c));
+            if (0..set.len()).any(|k| slack_left(set, m, k, most, terms) < 0.0) {
+                return false;
+            }
+        }
     }
+    false
+}
+
+/// Dₖ − Cₖ − ⌊(1/m)·Σ min(Iᵢ, Dₖ − Cₖ + 1)⌋.
+///
+/// With q the quotient Dₖ/Tᵢ to the nearest and r = Dₖ − q·Tᵢ, I needs neither a division nor a case: since Sᵢ ≤ Tᵢ − Cᵢ,
+///
+/// ```text
+/// I = q·C + min(C, max(0, r − S)) + min(C, max(0, r + T − S)) − C
+/// ```
+///
+/// is right for r < 0 as well. All numbers are whole, hence exact.
+fn slack_left(set: &Set, m: usize, k: usize, slack: &[f64], terms: &mut Vec<f64>) -> f64 {
+    let (d, room) = (set.d[k], set.d[k] - set.c[k]);
+    let cap = room + 1.0;
+    terms.clear();
+    terms.extend(set.c.iter().zip(&set.t).zip(&set.per_t).zip(slack).map(|(((&c, &t), &per), &s)| {
+        let q = (d * per + ROUNDER) - ROUNDER;
+        let over = d - q * t - s;
+        lesser(q * c + lesser(c, greater(over, 0.0)) + lesser(c, greater(over + t, 0.0)) - c, cap)
+    }));
+    terms[k] = 0.0;
+    room - (sum(terms) / m as f64).floor()
 }

@@ -35,6 +35,7 @@ pub enum Test {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     rta: rta::Memory,
+    bcl: bcl::Memory,
     bar: bar::Memory,
     ff_dbf: ff_dbf::Memory,
     numbers: Vec<f64>,
@@ -65,7 +66,7 @@ impl Test {
             Test::Gfb => density::gfb(set, m),
             Test::Bak => bak::bak(set, m),
             Test::Bcl => bcl::bcl(set, m),
-            Test::BclIterative => bcl::bcl_iterative(set, m, &mut memory.numbers),
+            Test::BclIterative => bcl::bcl_iterative(set, m, &mut memory.bcl),
             Test::Rta => rta::rta(set, m, &mut memory.rta),
             Test::Bar => bar::bar(set, m, &mut memory.bar),
             Test::Load => density::load(set, m, &mut memory.numbers),

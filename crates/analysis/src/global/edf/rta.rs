@@ -11,7 +11,7 @@
 //! q = x/T to the nearest, r = x − q·T in [−T/2, T/2]:   W = q·C + min(C, max(0, r)) + min(0, r + T − C)
 //! ```
 
-use crate::global::set::{Set, ROUNDER};
+use crate::global::set::{greater, lesser, sum, Set, ROUNDER};
 
 /// As often as SchedCAT and the paper's authors iterate.
 pub const ROUNDS: usize = 25;
@@ -24,6 +24,7 @@ const SMALL: f64 = 32.0;
 pub struct Memory {
     slack: Vec<f64>,
     stays: Vec<f64>,
+    terms: Vec<f64>,
     /// D − C: the largest slack.
     most: Vec<f64>,
     none: Vec<f64>,
@@ -42,7 +43,7 @@ fn ahead_of(set: &Set, k: usize, slack: &[f64], ahead: &mut Vec<f64>) {
         let over = d - q * t;
         // The quotient rounded down, and what is left; exact as both products are whole.
         let (q, over) = if over < 0.0 { (q - 1.0, over + t) } else { (q, over) };
-        q * c + c.min((over - s).max(0.0))
+        q * c + lesser(*c, greater(over - s, 0.0))
     }));
     ahead[k] = 0.0;
 }
@@ -53,7 +54,7 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
         return false;
     }
     let n = set.len();
-    let Memory { slack, stays, most, none, ahead, shift } = memory;
+    let Memory { slack, stays, terms, most, none, ahead, shift } = memory;
     slack.clear();
     slack.resize(n, 0.0);
     shift.clear();
@@ -66,7 +67,7 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
         for k in 0..n {
             let (c, d) = (set.c[k], set.d[k]);
             ahead_of(set, k, slack, ahead);
-            match response(set, k, m, ahead, shift, stays) {
+            match response(set, k, m, ahead, shift, (stays, terms)) {
                 Some(r) => {
                     let left = d - r;
                     if left != slack[k] {
@@ -79,7 +80,7 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
                     // With the largest slacks that there can be, interference is least. What fails then always fails.
                     if round == 0 {
                         ahead_of(set, k, most, ahead);
-                        if response(set, k, m, ahead, none, stays).is_none() {
+                        if response(set, k, m, ahead, none, (stays, terms)).is_none() {
                             return false;
                         }
                     }
@@ -98,21 +99,29 @@ pub fn rta(set: &Set, m: usize, memory: &mut Memory) -> bool {
 }
 
 /// The least fixed point, if it is at most the deadline.
-fn response(set: &Set, k: usize, m: usize, ahead: &[f64], shift: &[f64], stays: &mut Vec<f64>) -> Option<f64> {
+fn response(
+    set: &Set,
+    k: usize,
+    m: usize,
+    ahead: &[f64],
+    shift: &[f64],
+    (stays, terms): (&mut Vec<f64>, &mut Vec<f64>),
+) -> Option<f64> {
     let (c, d, many) = (set.c[k], set.d[k], m as f64);
     let mut r = c;
     loop {
         let cap = r - c + 1.0;
-        let mut sum = 0.0;
-        for ((((&e, &t), &per), &a), &s) in set.c.iter().zip(&set.t).zip(&set.per_t).zip(ahead).zip(shift) {
+        terms.clear();
+        let columns = set.c.iter().zip(&set.t).zip(&set.per_t).zip(ahead).zip(shift);
+        terms.extend(columns.map(|((((&e, &t), &per), &a), &s)| {
             let x = r + s;
             let q = (x * per + ROUNDER) - ROUNDER;
             let over = x - q * t;
-            let w = q * e + e.min(over.max(0.0)) + (over + t - e).min(0.0);
-            sum += w.min(a).min(cap);
-        }
+            let w = q * e + lesser(e, greater(over, 0.0)) + lesser(over + t - e, 0.0);
+            lesser(lesser(w, a), cap)
+        }));
         // R = C + ⌊sum/m⌋ ≤ r if and only if sum < m·(r − C + 1).
-        let short = sum - many * cap;
+        let short = sum(terms) - many * cap;
         if short < 0.0 {
             return Some(r);
         }
