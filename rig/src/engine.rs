@@ -2,7 +2,7 @@
 //! it.
 //!
 //! A run has stretches. At the end of each, all processors wait; when all do, all is quiet: hints are followed until
-//! nothing moves any more, and then the most urgent tasks must run. Performance mode has one stretch.
+//! nothing moves any more, and then the most urgent tasks must run. Performance mode and a replay have one stretch.
 
 use crate::check::{everything, most_urgent, Broken};
 use crate::machine::{Machine, Processor};
@@ -115,7 +115,8 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
             Some(Turns::new(script))
         }
     };
-    let stretches = if testing { STRETCHES } else { 1 };
+    // The events of a trace wait for one another across processors, so they cannot be cut by their number.
+    let stretches = if testing && turns.is_none() { STRETCHES } else { 1 };
     let shared = Arc::new(Shared::<D, Q> {
         machine: set_up(settings, tasks)?,
         turns,
@@ -240,8 +241,10 @@ fn watch<D: Directory, Q: ReadyQueue>(
                 }
             }
         }
-        if (cycles, checks()) != (last.0, last.1) {
-            last = (cycles, checks(), Instant::now());
+        // Checks go on also where processors wait for one another for ever, so they do not count.
+        let quiet = shared.stretch.load(Ordering::Relaxed);
+        if (cycles, quiet) != (last.0, last.1) {
+            last = (cycles, quiet, Instant::now());
         } else if last.2.elapsed() > shared.settings.patience {
             let cycles = shared.cycles.iter().map(|cycles| cycles.load(Ordering::Relaxed)).collect();
             return Err(shared.broken(Broken::Stuck { cycles }, checks()));

@@ -78,7 +78,7 @@ impl Default for Settings {
             tasks: 1_000,
             bound: 0.0,
             seed: 0,
-            check_every: ms(5),
+            check_every: Duration::from_micros(200),
             patience: Duration::from_secs(10),
             serialise: Serialise::Cpuid,
             source: Source::Random,

@@ -10,7 +10,7 @@ use tactus_structures::planted;
 use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, RedBlackTree};
 
 fn quick() -> Settings {
-    Settings { processors: 4, cycles: 1_500, tasks: 400, check_every: Duration::from_millis(1), ..Settings::default() }
+    Settings { processors: 4, cycles: 1_500, tasks: 400, ..Settings::default() }
 }
 
 fn passes(directory: &str, queue: &str, settings: &Settings) -> tactus_rig::Finished {

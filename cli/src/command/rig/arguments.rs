@@ -117,7 +117,7 @@ pub struct Run {
     #[command(flatten)]
     pub events: Events,
     /// How often the checker looks
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5 ms")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "200 us")]
     pub check_every: Duration,
     /// Write the results, one JSON object a line, to this file
     #[arg(long, value_name = "FILE")]
