@@ -1,4 +1,4 @@
-//! The background task of the interrupt study: a loop that takes what time is left.
+//! The background task of the interrupt study: a loop that takes what time is left. Its one job never ends.
 #![no_std]
 #![no_main]
 
@@ -11,14 +11,15 @@ use common::parameters;
 use tactus_packets::counts::BACKGROUND_WORK;
 use tactus_packets::{Counts, Series};
 
+use tactus_rt::{calls, Job};
 use work::work;
 
-tactus_rt::component! { thread: idle_away, services: [] }
+tactus_rt::component! { job: idle_away, services: [] }
 
 static COUNTS: Counts = Counts::new();
 
-fn idle_away(_: [u64; 2]) {
-    let Some(parameters) = parameters() else { return };
+fn idle_away(_: &Job) {
+    let Some(parameters) = parameters() else { calls::give_up() };
     loop {
         work(BACKGROUND_WORK);
         COUNTS.add(Series::Background, 0, bin(parameters.bin));

@@ -16,12 +16,17 @@ use tactus_rt::{grant, Caller};
 
 tactus_rt::component! { thread: set_up, brand: interrupt, services: [attach, start, take] }
 
+/// Counts in which the comparator is surely written, so that the counter has not passed what is written.
+const SOON: u64 = 100;
+
 static DEVICE: Single<State> = Single::new();
 
 struct State {
     timer: Timer<Window>,
     wire: Wire,
     parameters: Parameters,
+    /// Counts between two interrupts at least.
+    moderation: u64,
     /// The brand of the device's own upcall.
     brand: u64,
 }
@@ -52,7 +57,8 @@ fn prepare() -> Option<()> {
     let timer = Timer::find(Window, parameters.line as u32).ok()?;
     let brand = streams::wire(&parameters)?;
     let wire = Wire::new(parameters.rates, 0, timer.frequency(), parameters.seed);
-    DEVICE.fill(State { timer, wire, parameters, brand });
+    let moderation = parameters.moderation * (timer.frequency() / 1_000_000) / 1_000;
+    DEVICE.fill(State { timer, wire, parameters, moderation, brand });
     Some(())
 }
 
@@ -68,26 +74,22 @@ fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
 
 /// `()`: packets may come. Gives 1.
 fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    DEVICE.with(|state| {
-        let frequency = state.timer.frequency();
-        // An interrupt for each packet of the faster stream, but no more often than the moderation allows.
-        let fastest = state.parameters.rates.into_iter().max().unwrap_or(0).max(1);
-        let least = state.parameters.moderation * (frequency / 1_000_000) / 1_000;
-        state.timer.start((frequency / fastest).max(least));
-    });
+    DEVICE.with(|state| state.timer.start(state.wire.next()));
     [1, 0]
 }
 
 /// The device interrupted.
 fn interrupt(_: u64) {
     DEVICE.with(|state| {
-        let State { timer, wire, parameters, brand } = state;
+        let State { timer, wire, parameters, moderation, brand } = state;
         let now = streams::interrupted(parameters);
-        timer.seen();
         let count = timer.now();
         while let Some(stream) = wire.take(count) {
             streams::arrived(parameters, stream, now);
         }
+        // Before the next interrupt is set: an edge that finds the line masked is lost.
         streams::acknowledge(*brand);
+        // In the future even if this upcall was interrupted since it looked.
+        timer.interrupt_at(wire.next().max(count + *moderation).max(timer.now() + SOON));
     });
 }

@@ -32,8 +32,8 @@ struct Part {
     more: String,
 }
 
-/// The components of the system. The scheduler gives each but itself its first thread in this order, and the background,
-/// which never leaves, its own last.
+/// The components of the system. The scheduler gives each but itself its first thread in this order. Packets come as soon as the
+/// protocol is ready, and may keep all that come later from running for ever.
 fn parts(setup: Setup, line: u64) -> [Part; 7] {
     let queues = if setup.brand_for_each() { 2 } else { 1 };
     let part = |name, program, more: &str| Part { name, program, more: more.to_string() };
@@ -61,6 +61,15 @@ fn parts(setup: Setup, line: u64) -> [Part; 7] {
                 queues + 1
             ),
         },
+        part(
+            "clock",
+            "net-clock",
+            "threads = 2\nuses = { study = \"scheduler.study\", create = \"scheduler.sched_create_thread\", \
+             exit = \"scheduler.sched_exit\", block = \"scheduler.sched_block\", \
+             timed = \"scheduler.sched_timeout_thd\", timeout = \"scheduler.sched_timeout\" }",
+        ),
+        task("task-1", "first"),
+        task("task-2", "second"),
         Part {
             name: "protocol",
             program: "net-protocol",
@@ -72,16 +81,7 @@ fn parts(setup: Setup, line: u64) -> [Part; 7] {
                 queues + 1
             ),
         },
-        task("task-1", "first"),
-        task("task-2", "second"),
-        part(
-            "clock",
-            "net-clock",
-            "threads = 2\nuses = { study = \"scheduler.study\", create = \"scheduler.sched_create_thread\", \
-             exit = \"scheduler.sched_exit\", block = \"scheduler.sched_block\", \
-             timed = \"scheduler.sched_timeout_thd\", timeout = \"scheduler.sched_timeout\" }",
-        ),
-        part("background", "net-background", "threads = 1\nuses = { study = \"scheduler.study\" }"),
+        part("background", "net-background", "uses = { study = \"scheduler.study\" }"),
     ]
 }
 
@@ -98,7 +98,8 @@ fn system_text(setup: Setup, parameters: &Parameters) -> String {
         text += &format!("[[component]]\nname = \"{name}\"\ncrate = \"os/components/net\"\n{more}\n");
     }
     // A system file has a task. This one's thread is never begun: the scheduler makes the threads that it runs.
-    text += "[[task]]\nname = \"none\"\ncomponent = \"background\"\ncore = 0\nperiod = \"1 s\"\nexecution = \"1 ms\"\n";
+    text +=
+        "[[task]]\nname = \"none\"\ncomponent = \"background\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n";
     text += &format!(
         "[[device]]\nname = \"source\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = {TIMER:#x}\nsize = \"4 KiB\"\n"
     );

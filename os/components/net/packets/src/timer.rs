@@ -1,8 +1,9 @@
-//! The packet source: one timer of a high precision event timer (IA-PC HPET specification 1.0a), used like a network card
-//! that interrupts at most once in a given time.
+//! The packet source: one timer of a high precision event timer (IA-PC HPET specification 1.0a), set like the interrupt of a
+//! network card: for the next packet, but not too soon after the last one.
 //!
 //! Its counter tells which packets have arrived. It runs on virtual time, whether the guest looks or not, so arrivals are out
-//! of the guest's hands and yet the same in every run.
+//! of the guest's hands and yet the same in every run. It interrupts by edges: one that comes while its line is masked is lost,
+//! and the next one finds the packets.
 
 /// The device's registers, by offset.
 pub trait Registers {
@@ -14,21 +15,14 @@ pub trait Registers {
 
 const CAPABILITIES: u64 = 0x000;
 const CONFIGURATION: u64 = 0x010;
-const STATUS: u64 = 0x020;
 const COUNTER: u64 = 0x0f0;
 const TIMER: u64 = 0x100;
 const COMPARATOR: u64 = 0x108;
 
 const ENABLE: u64 = 1;
-const LEVEL: u64 = 1 << 1;
 const INTERRUPT: u64 = 1 << 2;
-const PERIODIC: u64 = 1 << 3;
-const CAN_BE_PERIODIC: u64 = 1 << 4;
-const SET_VALUE: u64 = 1 << 6;
 const ROUTE: u32 = 9;
 const ROUTES: u32 = 32;
-/// Our timer's bit of the status register.
-const OURS: u64 = 1;
 const FEMTOSECONDS: u64 = 1_000_000_000_000_000;
 
 /// Why the device cannot be used.
@@ -36,8 +30,6 @@ const FEMTOSECONDS: u64 = 1_000_000_000_000_000;
 pub enum Unfit {
     /// No such device: its registers read as ones or zeros.
     Absent,
-    /// The timer cannot interrupt again and again.
-    NotPeriodic,
     /// The timer cannot interrupt on this line.
     Line(u32),
 }
@@ -58,15 +50,12 @@ impl<R: Registers> Timer<R> {
             return Err(Unfit::Absent);
         }
         let configuration = registers.read(TIMER);
-        if configuration & CAN_BE_PERIODIC == 0 {
-            return Err(Unfit::NotPeriodic);
-        }
         if line > 31 || configuration >> ROUTES & 1 << line == 0 {
             return Err(Unfit::Line(line));
         }
         registers.write(CONFIGURATION, 0);
         registers.write(COUNTER, 0);
-        registers.write(TIMER, LEVEL | INTERRUPT | PERIODIC | SET_VALUE | u64::from(line) << ROUTE);
+        registers.write(TIMER, INTERRUPT | u64::from(line) << ROUTE);
         Ok(Timer { registers, frequency: FEMTOSECONDS / period })
     }
 
@@ -75,22 +64,20 @@ impl<R: Registers> Timer<R> {
         self.frequency
     }
 
-    /// Begins at count 0 and interrupts every `counts`.
-    pub fn start(&self, counts: u64) {
-        // The first value is the comparator, the second the distance to the next.
-        self.registers.write(COMPARATOR, counts);
-        self.registers.write(COMPARATOR, counts);
+    /// Lets the counter run from 0, and interrupts at `count`.
+    pub fn start(&self, count: u64) {
+        self.interrupt_at(count);
         self.registers.write(CONFIGURATION, ENABLE);
+    }
+
+    /// Interrupts once, when the counter comes to `count`.
+    pub fn interrupt_at(&self, count: u64) {
+        self.registers.write(COMPARATOR, count);
     }
 
     /// Where the counter stands.
     pub fn now(&self) -> u64 {
         self.registers.read(COUNTER)
-    }
-
-    /// The interrupt was seen: the line goes down until the next one.
-    pub fn seen(&self) {
-        self.registers.write(STATUS, OURS);
     }
 }
 
@@ -125,7 +112,7 @@ mod tests {
     fn stub(period: u64, lines: u64) -> Stub {
         Stub {
             capabilities: period << 32 | 0x8086_a201 & 0xffff_ffff,
-            timer: lines << ROUTES | CAN_BE_PERIODIC,
+            timer: lines << ROUTES,
             written: RefCell::new(([(0, 0); 16], 0)),
         }
     }
@@ -136,16 +123,15 @@ mod tests {
         let timer = Timer::find(&device, 20).expect("it can interrupt there");
         assert_eq!((timer.frequency(), timer.now()), (100_000_000, 7));
         timer.start(4_800);
-        timer.seen();
+        timer.interrupt_at(9_600);
         let written = device.written.borrow();
         let expected = [
             (CONFIGURATION, 0),
             (COUNTER, 0),
-            (TIMER, 20 << 9 | 0b100_1110),
-            (COMPARATOR, 4_800),
+            (TIMER, 20 << 9 | 0b100),
             (COMPARATOR, 4_800),
             (CONFIGURATION, 1),
-            (STATUS, 1),
+            (COMPARATOR, 9_600),
         ];
         assert_eq!(&written.0[..written.1], &expected);
     }
@@ -155,7 +141,5 @@ mod tests {
         assert_eq!(Timer::find(&stub(0, 0), 20).err(), Some(Unfit::Absent));
         assert_eq!(Timer::find(&stub(u64::MAX >> 32, 0), 20).err(), Some(Unfit::Absent));
         assert_eq!(Timer::find(&stub(10_000_000, 1 << 2), 20).err(), Some(Unfit::Line(20)));
-        let one_shot = Stub { timer: 1 << (32 + 20), ..stub(10_000_000, 0) };
-        assert_eq!(Timer::find(&one_shot, 20).err(), Some(Unfit::NotPeriodic));
     }
 }

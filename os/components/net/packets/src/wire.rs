@@ -42,6 +42,11 @@ impl Wire {
         Some(stream)
     }
 
+    /// The count at which the next packet arrives; never for a silent wire.
+    pub fn next(&self) -> u64 {
+        self.next[0].min(self.next[1]).div_ceil(1 << FRACTION)
+    }
+
     fn gap(&mut self, stream: usize) -> u64 {
         // Marsaglia's xorshift (Xorshift RNGs, 2003).
         self.state ^= self.state << 13;
@@ -85,6 +90,8 @@ mod tests {
             streams[1][stream] += 1;
         }
         assert_eq!(streams[0], streams[1]);
+        let next = often.next();
+        assert!(next > 50_000_000 && often.take(next - 1).is_none() && often.take(next).is_some());
     }
 
     #[test]
