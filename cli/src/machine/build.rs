@@ -66,9 +66,15 @@ pub fn build(
     let mut command = toolchain.build_bare(root, &folder_for(root, unit));
     command.arg("--message-format=json-render-diagnostics");
     match unit {
-        Unit::Ours(packages) => packages.iter().for_each(|package| {
-            command.args(["-p", package]);
-        }),
+        Unit::Ours(packages) => {
+            packages.iter().for_each(|package| {
+                command.args(["-p", package]);
+            });
+            // For tests: a kernel that looks at itself.
+            if let Some(features) = env::var_os("TACTUS_KERNEL_FEATURES") {
+                command.arg("--features").arg(features);
+            }
+        }
         Unit::Crate(folder) => {
             command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
         }

@@ -114,16 +114,13 @@ fn interrupt(core: &mut Core, vector: u64) {
 /// A time-out, or the core's tick, has come.
 fn expired(core: &mut Core) {
     let first = take_timeouts(core);
-    let tick = core.tick <= core.entered;
-    if tick {
-        wire::tick_passed(core);
-    }
+    let passed = (core.tick <= core.entered).then(|| wire::tick_passed(core));
     core.expiry = first_timeout(core);
     if core.expiry != tactus_abi::call::NO_TIMEOUT {
         start_timer(core);
     }
-    if tick {
-        wire::tick(core);
+    if let Some(passed) = passed {
+        wire::tick(core, passed);
     }
     match first {
         Some(scheduler) if is_under(core, scheduler) => enter(core, scheduler),

@@ -218,18 +218,19 @@ fn start_tick(core: &mut Core) {
     start_timer(core);
 }
 
-/// The tick is due: when the next one comes. Those that were missed do not.
-pub fn tick_passed(core: &mut Core) {
+/// The tick is due: when the next one comes, and how many went by with it; those that were missed come no more.
+pub fn tick_passed(core: &mut Core) -> u64 {
     let period = crate::microseconds(TICKS[core.id as usize % MAX_CORES].load(SeqCst) & 0xffff_ffff);
     let missed = (core.entered - core.tick).checked_div(period);
     core.tick = missed.map_or(tactus_abi::call::NO_TIMEOUT, |missed| core.tick + (missed + 1) * period);
+    missed.unwrap_or(0) + 1
 }
 
-/// The tick triggers its brand. Whoever is the core's current thread afterwards goes on.
-pub fn tick(core: &mut Core) {
+/// The tick triggers its brand, which is told how many went by. Whoever is the core's current thread afterwards goes on.
+pub fn tick(core: &mut Core, passed: u64) {
     let number = (TICKS[core.id as usize % MAX_CORES].load(SeqCst) >> 32).wrapping_sub(1);
     if let Ok(brand) = brand::get(number) {
-        brand::trigger(core, brand, core.entered);
+        brand::trigger(core, brand, passed);
     }
 }
 

@@ -1,0 +1,81 @@
+//! The checklist of the kernel's reference (its statements 1 to 20 and 24), held against the kernel in the emulator. The
+//! system is `os/components/checklist`; what it measures is printed (`--nocapture`).
+
+use std::fs;
+use std::sync::OnceLock;
+use tactus_scenarios::{file, tactus, Scratch};
+
+/// What a system with a root scheduler of its own wrote to the console.
+fn said_by(system: &str) -> String {
+    let scratch = Scratch::new("checklist");
+    let out = scratch.path().join("out");
+    let said = tactus(["run".as_ref(), file(system).as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    let log = fs::read(out.join("run.log")).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log).into_owned();
+    assert!(said.status < 2, "{system} ended with {}:\n{}\n{}\n{log}", said.status, said.output, said.errors);
+    assert!(!log.contains("tactus: broken rule"), "{log}");
+    log
+}
+
+/// The run of all statements, once for all tests.
+fn log() -> &'static str {
+    static LOG: OnceLock<String> = OnceLock::new();
+    LOG.get_or_init(|| {
+        let log = said_by("os/components/checklist/checklist.toml");
+        println!("{log}");
+        log
+    })
+}
+
+/// The statement was held against the kernel, and held.
+fn holds(number: u32, name: &str) {
+    let line = log().lines().find(|line| line.starts_with(&format!("statement {number}:")));
+    let line = line.unwrap_or_else(|| panic!("the run did not come to statement {number}:\n{}", log()));
+    assert!(line.contains(name) && line.ends_with(": held"), "{line}:\n{}", log());
+}
+
+macro_rules! statements {
+    ($($test:ident = $number:expr;)*) => {
+        $(#[test]
+        fn $test() {
+            let name = stringify!($test);
+            holds($number, name.split_once('_').map_or(name, |(_, rest)| rest));
+        })*
+    };
+}
+
+statements! {
+    s1_promotion_of_a_component_that_has_a_parent_fails = 1;
+    s2_demote_and_revoke_clear_the_entire_subtree = 2;
+    s3_a_non_root_thread_creation_is_an_error = 3;
+    s4_grant_fails_without_the_thread_and_no_two_siblings_hold_one = 4;
+    s5_walks_are_bounded_at_maximum_depth = 5;
+    s6_an_event_between_look_and_dispatch_makes_it_fail = 6;
+    s7_a_stale_choice_makes_the_dispatch_fail = 7;
+    s8_who_is_suspended_by_a_parent_is_not_resumed_by_its_child = 8;
+    s9_a_more_urgent_upcall_runs_at_once_a_less_urgent_one_does_not = 9;
+    s10_the_closest_common_scheduler_compares = 10;
+    s11_a_short_upcall_goes_back_without_any_scheduler = 11;
+    s12_an_upcall_that_woke_somebody_more_urgent_enters_the_root = 12;
+    s13_as_many_pending_triggers_make_as_many_further_executions = 13;
+    s14_all_time_is_charged_and_to_the_right_thread = 14;
+    s15_a_sequence_interrupted_at_each_instruction_has_the_same_result = 15;
+    s16_an_uncontended_lock_needs_no_kernel = 16;
+    s17_a_contended_lock_needs_no_scheduler = 17;
+    s18_accounting_costs_more_than_a_bare_switch = 18;
+    s19_an_upcall_without_schedulers_is_cheaper_than_with_them = 19;
+    s20_an_invocation_is_cheap = 20;
+}
+
+#[test]
+fn s24_a_fixed_priority_policy_is_seven_functions_in_350_lines() {
+    let source = fs::read_to_string(file("os/components/fp-rr/src/lib.rs")).expect("the policy is there");
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().count();
+    println!("fixed priorities with round robin: {lines} lines");
+    assert!(lines <= 350, "{lines} lines");
+    let policy = code.split_once("impl Policy for").map(|(_, rest)| rest).expect("it is a policy");
+    let body = policy.split("\n}").next().unwrap_or_default();
+    let functions = body.lines().filter(|line| line.starts_with("    fn ")).count();
+    assert_eq!(functions, 7, "functions of the policy:\n{body}");
+}
