@@ -97,9 +97,8 @@ fn system_text(setup: Setup, parameters: &Parameters) -> String {
     for Part { name, more, .. } in parts(setup, parameters.line) {
         text += &format!("[[component]]\nname = \"{name}\"\ncrate = \"os/components/net\"\n{more}\n");
     }
-    // A system file has a task. This one's thread is never begun: the scheduler makes the threads that it runs.
     text +=
-        "[[task]]\nname = \"none\"\ncomponent = \"background\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n";
+        "[[task]]\nname = \"background\"\ncomponent = \"background\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n";
     text += &format!(
         "[[device]]\nname = \"source\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = {TIMER:#x}\nsize = \"4 KiB\"\n"
     );
