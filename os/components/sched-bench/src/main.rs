@@ -10,14 +10,14 @@ mod component {
     use tactus_fp_rr::FixedPriority;
     use tactus_rt::abi::call::SchedulerOperation;
     use tactus_rt::abi::layout::REGIONS;
-    use tactus_rt::abi::shared::Region;
+    use tactus_rt::abi::shared::{event, Region};
     use tactus_rt::clock::time_stamp;
     use tactus_rt::{calls, sequences, Caller};
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),
         quantum: 1_000_000_000,
-        services: [lock, sleeper, waker, accounting, tell],
+        services: [lock, sleeper, waker, accounting, tell, sweep],
     }
 
     const ROUNDS: u64 = 2_000;
@@ -112,6 +112,70 @@ mod component {
         let slot = if on == 0 { 0 } else { thread + 1 };
         let result = calls::scheduler_control(SchedulerOperation::Slot, thread, slot);
         [0, result.map_or_else(|error| error as u64, |()| 0)]
+    }
+
+    /// Events of a time-out that comes so many ticks from now, while `act` works on the word of events and the mark that one
+    /// waits: what `act` gave, and what is left in both words afterwards.
+    fn with_time_out(caller: Caller, ticks: u64, act: impl FnOnce(*mut u64, *mut u64) -> u64) -> [u64; 3] {
+        let region = REGIONS as *mut Region;
+        let me = u64::from(caller.thread());
+        // SAFETY: this core's region, which nobody else uses: the kernel interrupts, but enters nobody while the thread is in
+        // here. What it posts is what this looks for.
+        unsafe {
+            let (events, pending) = (&raw mut (*region).events, &raw mut (*region).event_pending);
+            pending.write_volatile(0);
+            events.write_volatile(0);
+            (&raw mut (*region).next_thread).write_volatile(me);
+            let timeout = time_stamp() + ticks;
+            let _ = calls::switch_thread(me, 0, timeout);
+            let gave = act(events, pending);
+            while time_stamp() < timeout + 2_000 {
+                core::hint::spin_loop();
+            }
+            [gave, events.read_volatile(), pending.read_volatile()]
+        }
+    }
+
+    /// Two instructions as in the sequence that takes a word, but where the kernel does not look.
+    #[inline(never)]
+    fn take_word_unprotected(word: *mut u32) -> u32 {
+        let taken;
+        // SAFETY: the caller's word.
+        unsafe {
+            core::arch::asm!("mov {taken:e}, [{word}]", "mov dword ptr [{word}], 0", word = in(reg) word, taken = out(reg) taken);
+        }
+        taken
+    }
+
+    /// Lets a time-out come at every instruction of a sequence, one after another: how many events were lost, then how many
+    /// where nothing protects the same instructions.
+    fn sweep(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+        /// From before the first instruction to behind the last one: the way out of the kernel is in it.
+        const LAST: u64 = 1_200;
+        let lost = |[taken, left, _]: [u64; 3]| u64::from((taken | left) & event::TIMER == 0);
+        let (mut words, mut exchanges, mut unprotected) = (0, 0, 0);
+        let mut early = [0; 2];
+        for ticks in 0..LAST {
+            // SAFETY (both): words of this core's region.
+            let took = with_time_out(caller, ticks, |events, _| unsafe { sequences::take_word(events.cast()) }.into());
+            words += lost(took);
+            early[0] += u64::from(took[0] & event::TIMER != 0);
+            // SAFETY: as above. Zero is replaced unless the event came first; in both cases the mark is there in the end.
+            let took = with_time_out(caller, ticks, |_, pending| unsafe { sequences::exchange(pending, 0, 7) });
+            exchanges += u64::from(took[2] != 1);
+            early[1] += u64::from(took[0] == 0);
+            unprotected += lost(with_time_out(caller, ticks, |events, _| take_word_unprotected(events.cast()).into()));
+        }
+        let inside = early.iter().all(|early| (1..LAST).contains(early));
+        let _ = writeln!(
+            Console,
+            "time-outs at {LAST} instructions in a row, each sequence among them: {}",
+            if inside { "yes" } else { "NO" }
+        );
+        let _ =
+            writeln!(Console, "events lost: {words} taking words, {exchanges} exchanging, {unprotected} unprotected");
+        let good = inside && words == 0 && exchanges == 0 && unprotected > 0;
+        [u64::from(good), 0]
     }
 
     /// Prints what a client measured: `(which, least, most)`.

@@ -1,0 +1,55 @@
+//! Schedulers on `tactus-sched`, on the machine: the one that the book writes from zero, a tree of three levels, two cores,
+//! and what the library costs.
+
+use std::fs;
+use tactus_scenarios::{file, tactus, Scratch};
+
+/// Runs an example; what its console said. It says itself how it went.
+fn run(name: &str) -> String {
+    let out = Scratch::new(name);
+    let folder = out.write("out/.keep", "").with_file_name("");
+    let path = file(&format!("examples/{name}/{name}.toml"));
+    let said = tactus(["run".as_ref(), path.as_os_str(), "--out".as_ref(), folder.as_os_str()]);
+    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+    said.output
+}
+
+#[test]
+fn the_scheduler_that_the_page_writes_from_zero_runs_and_the_page_shows_it_word_for_word() {
+    let page = fs::read_to_string(file("docs/writing-a-scheduler.md")).expect("the page");
+    for part in ["turns/Cargo.toml", "turns/src/main.rs", "counter/src/main.rs", "own-scheduler.toml"] {
+        let text = fs::read_to_string(file(&format!("examples/own-scheduler/{part}"))).expect("a part of the example");
+        // What a program says of itself in its first line, the page says in its own words.
+        let text = text.split_once('\n').filter(|(first, _)| first.starts_with("//!")).map_or(&*text, |(_, rest)| rest);
+        assert!(page.contains(text), "the page does not show {part} as it is");
+    }
+    assert!(run("own-scheduler").contains("verdict: both got equally far"));
+}
+
+#[test]
+fn a_tree_of_three_levels_keeps_the_budget_of_each_child() {
+    assert!(run("tree").contains("verdict: every budget was kept"));
+}
+
+#[test]
+fn threads_wake_each_other_across_cores_and_move_between_them() {
+    assert!(run("two-cores").contains("verdict: 1000 wake-ups and 2000 moves arrived"));
+}
+
+#[test]
+fn statement_15_a_sequence_interrupted_at_each_instruction_loses_nothing_and_16_the_lock_needs_no_kernel() {
+    let said = run("sched-bench");
+    assert!(said.contains("events lost: 0 taking words, 0 exchanging"), "{said}");
+    let lock = said.lines().find(|line| line.starts_with("lock and release")).expect("the line");
+    let most: u64 = lock.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a count");
+    assert!(most <= 12, "{lock}");
+}
+
+#[test]
+fn statement_24_a_fixed_priority_policy_is_seven_functions_in_few_lines() {
+    let text = fs::read_to_string(file("os/components/fp-rr/src/lib.rs")).expect("the policy");
+    let policy = text.split("#[cfg(test)]\nmod tests").next().expect("what comes before the tests");
+    assert!(policy.lines().count() <= 350, "{} lines", policy.lines().count());
+    let (_, functions) = policy.split_once("impl Policy for FixedPriority {").expect("the policy's functions");
+    assert_eq!(functions.matches("    fn ").count(), 7);
+}
