@@ -171,12 +171,13 @@ fn begin(core: u8, region: *mut Region, due: &mut u64, flags: u64) {
 /// One call of the policy, with one look at the clock; gives the look after it. When the run is over, marks the core as
 /// ended instead.
 #[inline(never)]
-fn step(state: &mut CoreState, event: Event, reason: EntryReason, look: Look) -> Look {
+fn step(state: &mut CoreState, event: Event, reason: EntryReason, mut look: Look) -> Look {
     if look.now >= state.limit {
         if look.now >= state.end {
             return end(state, look);
         }
         recovery::go_on(state);
+        look = Look::take(state);
     }
     let system = state.system;
     let running = state.decision.run;
