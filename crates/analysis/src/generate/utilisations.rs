@@ -40,7 +40,7 @@ pub fn uunifast_discard(random: &mut Random, n: usize, total: f64, limit: f64, t
 /// of the lower slices, scaled so that they do not vanish, and the chances that follow from them.
 pub fn randfixedsum(random: &mut Random, n: usize, total: f64, low: f64, high: f64) -> Option<Vec<f64>> {
     let spread = high - low;
-    if n == 0 || !(spread >= 0.0) || total < n as f64 * low - 1e-12 || total > n as f64 * high + 1e-12 {
+    if n == 0 || spread.is_nan() || spread < 0.0 || total < n as f64 * low - 1e-12 || total > n as f64 * high + 1e-12 {
         return None;
     }
     if n == 1 || spread == 0.0 {

@@ -77,7 +77,7 @@ fn in_pieces(placed: &mut [Vec<Piece>], task: usize, τ: &Sporadic) -> Result<()
         placed[core].push(Piece { task, offset, piece: Sporadic::new(c, τ.period, c) });
         taken.push(core);
         left = left.saturating_sub(c);
-        offset = offset + c;
+        offset += c;
     }
 }
 
