@@ -121,8 +121,11 @@ impl Line<'_> {
             // Within a call only `Leave` says what comes of it; outside of one, these do.
             (Kind::Dispatch, Some(task)) if !inside => self.turn_to(Doing::Job(task, r.job), r.time),
             (Kind::Idle, _) if !inside => self.turn_to(Doing::Nothing, r.time),
-            (Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Removed, Some(task)) if !inside => {
-                if matches!(self.state, Some((Doing::Job(t, _), _)) if t == task) {
+            (Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Removed | Kind::Dropped, Some(task))
+                if !inside =>
+            {
+                if matches!(self.state, Some((Doing::Job(t, j), _)) if t == task && (r.kind != Kind::Dropped || j == r.job))
+                {
                     self.turn_to(Doing::Nothing, r.time);
                 }
             }

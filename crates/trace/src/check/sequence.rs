@@ -113,6 +113,21 @@ impl Walk {
                 self.done(name);
                 self.leave(r.core, name);
             }
+            Kind::Dropped => {
+                match self.jobs.get(&name) {
+                    None => self.wrong(r, "is given up before its release".into()),
+                    Some(State::Done) => self.wrong(r, "is given up after its end".into()),
+                    Some(State::Running(core)) if *core != r.core => {
+                        let text = format!("is given up while core {core} has it");
+                        self.wrong(r, text);
+                    }
+                    // Left out at its release (0), or ended later, wherever it was.
+                    Some(state) if r.arg != 0 || *state == State::Ready => {}
+                    Some(_) => self.wrong(r, "is left out at its release although it began".into()),
+                }
+                self.done(name);
+                self.leave(r.core, name);
+            }
             Kind::Replenish => {
                 for job in self.open.get(&task).into_iter().flatten() {
                     if let Some(state @ State::Waiting(_)) = self.jobs.get_mut(&(task, *job)) {
