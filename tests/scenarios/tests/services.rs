@@ -96,6 +96,29 @@ fn faults_that_are_far_enough_apart_are_never_too_many() {
 }
 
 #[test]
+fn a_component_that_runs_on_two_cores_is_left_by_both_before_it_begins_anew() {
+    let folder = Scratch::new("two-cores");
+    let of_pair = |name: &str, core: u64, offset: u64, execution: &str| {
+        task(name, false, offset)
+            .replace("core = 0", &format!("core = {core}\ncomponent = \"pair\""))
+            .replace("1 ms", execution)
+    };
+    let parts = part("pair", "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }")
+        + &of_pair("first", 0, 2, "500 us")
+        + &of_pair("long", 1, 0, "5 ms");
+    let path = system(&folder, "", &parts);
+    let text = std::fs::read_to_string(&path).expect("just written");
+    folder.write("system.toml", &text.replace("cores = 1", "cores = 2"));
+    let run = Finished::run(&path, &[]);
+    assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+    // Each fault ends a job on each core.
+    assert_eq!(run.summary.json["aborted"], 8, "{}", run.said.output);
+    assert!(stopped(&run).iter().all(|(name, _)| name == "pair"));
+    assert_eq!((run.summary.task("first").completed(), run.summary.task("long").completed()), (20, 20));
+    assert_eq!(run.said.status, 0);
+}
+
+#[test]
 fn another_component_restarts_a_service_and_callers_get_an_error() {
     let folder = Scratch::new("guard");
     let parts =

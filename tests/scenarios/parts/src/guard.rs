@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tactus_rt::restart::{Keeper, RestartError};
 use tactus_rt::{calls, cards, grant, Error, Job};
 
@@ -10,9 +10,16 @@ tactus_rt::component! { job: ask, services: [] }
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 static KEEPER: Keeper = Keeper::new();
+/// The service was restarted as often as it may.
+static LIMIT: AtomicBool = AtomicBool::new(false);
 
 fn ask(_: &Job) {
     let Some(fragile) = cards::component("fragile") else { panic!("no card") };
+    if LIMIT.load(Ordering::Relaxed) {
+        assert_eq!(grant("ask").call([0; 5]), Err(Error::ComponentStopped));
+        assert_eq!(KEEPER.restart(fragile), Err(RestartError::Limit));
+        return;
+    }
     let call = CALLS.fetch_add(1, Ordering::Relaxed) % 3;
     let answer = grant("ask").call([0; 5]);
     if call < 2 {
@@ -30,7 +37,7 @@ fn ask(_: &Job) {
         // As the system file says.
         Err(error) => {
             assert_eq!((error, KEEPER.count()), (RestartError::Limit, 4));
-            CALLS.store(2, Ordering::Relaxed);
+            LIMIT.store(true, Ordering::Relaxed);
         }
     }
 }
