@@ -124,9 +124,9 @@ fn planted_bugs_are_found_in_random_schedules() {
     fails("cpupri, out before in, found while it goes down", || {
         let directory = Arc::new(Cpupri::<{ planted::OUT_BEFORE_IN }>::init(2));
         let mut order = Order::unlocked();
-        directory.preempt(1, &mut order, 1, 90);
+        directory.preempt(1, &mut order, 1, 100);
         let other = directory.clone();
-        let other = shuttle::thread::spawn(move || other.preempt(1, &mut Order::unlocked(), 1, 70));
+        let other = shuttle::thread::spawn(move || other.preempt(1, &mut Order::unlocked(), 1, 99));
         assert_eq!(directory.find(0, &mut order, 10, Cores::ALL), Some(1));
         other.join().unwrap();
     });
