@@ -67,6 +67,58 @@ statements! {
     s20_an_invocation_is_cheap = 20;
 }
 
+/// What the siege told of one subtree on each core.
+fn told<'a>(log: &'a str, who: &str) -> Vec<&'a str> {
+    let lines: Vec<_> = log.lines().filter(|line| line.starts_with("core ") && line.contains(who)).collect();
+    assert!(!lines.is_empty(), "{log}");
+    lines
+}
+
+/// The number before or after a word of a line.
+fn number(line: &str, before: &str) -> u64 {
+    let rest = line.split_once(before).unwrap_or_else(|| panic!("{before} in {line}")).1;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("a number after {before} in {line}"))
+}
+
+/// The other subtree's budget at once, and what the root's entry may add to it, in ticks.
+const BUDGET: u64 = 500_000;
+
+#[test]
+fn a_hostile_scheduler_at_the_third_level_moves_its_siblings_schedule_by_no_instruction() {
+    let quiet = said_by("os/components/checklist/siege-1-quiet.toml");
+    let hostile = said_by("os/components/checklist/siege-1-hostile.toml");
+    println!("{quiet}{hostile}");
+    // Jobs, their order, and the instants of all of them.
+    assert_eq!(told(&quiet, "sibling"), told(&hostile, "sibling"));
+    for line in told(&quiet, "other").iter().chain(&told(&hostile, "other")) {
+        assert!(number(line, "at most ") <= BUDGET + 4_000, "{line}");
+    }
+    let line = told(&hostile, "other")[0];
+    assert!(line.split(", ").last().is_some_and(|it| number(it, "") > 10_000), "it did no harm: {line}");
+}
+
+#[test]
+fn on_four_cores_a_hostile_scheduler_gets_its_budget_and_its_sibling_keeps_its_order() {
+    let quiet = said_by("os/components/checklist/siege-4-quiet.toml");
+    let hostile = said_by("os/components/checklist/siege-4-hostile.toml");
+    println!("{quiet}{hostile}");
+    // The emulator's cores take turns, so that instants are the turns' and not the kernel's: the order is compared.
+    let order = |log: &str| -> Vec<String> {
+        told(log, "sibling").iter().map(|it| it.split("order ").nth(1).unwrap_or_default()[..16].to_string()).collect()
+    };
+    assert_eq!(order(&quiet), order(&hostile));
+    // What a turn of the three others takes may come on top.
+    for line in told(&hostile, "other") {
+        assert!(number(line, "at most ") <= BUDGET + 40_000, "{line}");
+    }
+    let had = |log: &str| -> Vec<u64> { told(log, "sibling").iter().map(|it| number(it, "sibling: ")).collect() };
+    for (quiet, hostile) in had(&quiet).into_iter().zip(had(&hostile)) {
+        assert!(quiet.min(hostile) >= 50, "{quiet} and {hostile} jobs");
+        assert!(quiet.abs_diff(hostile) * 5 <= quiet, "{quiet} and {hostile} jobs");
+    }
+}
+
 #[test]
 fn s24_a_fixed_priority_policy_is_seven_functions_in_350_lines() {
     let source = fs::read_to_string(file("os/components/fp-rr/src/lib.rs")).expect("the policy is there");

@@ -1,0 +1,53 @@
+//! What schedulers of the siege share.
+
+// Each program uses a part of it.
+#![allow(dead_code)]
+
+use tactus_rt::abi::call::{Error, SchedulerOperation};
+use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
+use tactus_rt::abi::shared::{name_text, ComponentCard, Region};
+use tactus_rt::{calls, info};
+
+/// The core's region of this component.
+pub fn region(core: u8) -> *mut Region {
+    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
+}
+
+/// Takes the events.
+pub fn take_events(core: u8) -> u64 {
+    let region = region(core);
+    // SAFETY: the core's own region, which the kernel writes only while nobody runs on the core.
+    unsafe {
+        (&raw mut (*region).event_pending).write_volatile(0);
+        let events = (&raw const (*region).events).read_volatile();
+        (&raw mut (*region).events).write_volatile(0);
+        events
+    }
+}
+
+/// Chooses and dispatches.
+pub fn dispatch(core: u8, thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {
+    // SAFETY: as in `take_events`.
+    unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+    calls::switch_thread(thread, flags, timeout)
+}
+
+/// The card of the component with this name, and its number.
+pub fn card(name: &str) -> (u64, &'static ComponentCard) {
+    // SAFETY: the image builder maps so many cards there, read-only.
+    let cards = unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) };
+    match cards.iter().enumerate().find(|(_, card)| name_text(&card.name) == name) {
+        Some((number, card)) => (number as u64, card),
+        None => calls::give_up(),
+    }
+}
+
+/// The scheduler's upcall thread on the core.
+pub fn upcall_of(name: &str, core: u8) -> u64 {
+    u64::from(card(name).1.first_upcall) + u64::from(core)
+}
+
+/// Asks for the component's own regions.
+pub fn share() {
+    let _ = calls::scheduler_control(SchedulerOperation::Region, 0, 0);
+}
