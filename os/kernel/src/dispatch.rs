@@ -2,7 +2,7 @@
 
 use crate::arch::apic;
 use crate::arch::paging::AddressSpace;
-use crate::arch::percore::Core;
+use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
 use crate::component;
 use crate::path::{self, Scheduler};
@@ -28,9 +28,7 @@ impl Core {
 
     /// The root scheduler.
     pub fn root(&self) -> Scheduler {
-        // SAFETY: set before the core runs anything; its home never changes.
-        let home = unsafe { (*self.upcall).home };
-        Scheduler { identity: component::get(home).rank().identity(), depth: 0 }
+        Scheduler { identity: component::get(self.root as u16).rank().identity(), depth: 0 }
     }
 }
 
@@ -94,8 +92,16 @@ pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
 #[inline(never)]
 pub fn run_with_timer(core: &mut Core, timeout: u64) {
     core.expiry = timeout;
+    core.armed = if crate::turn() == 0 { timeout } else { UNARMED };
     start_timer(core);
     leave_kernel(core);
+}
+
+/// The way out of a dispatch by the entry code whose time-out is another.
+#[no_mangle]
+extern "C" fn kernel_set_timer(timeout: u64) {
+    // SAFETY: the entry code is the kernel's on this core, and holds no reference.
+    run_with_timer(unsafe { percore::current() }, timeout);
 }
 
 /// Gives the core to nobody until the time-out. Whoever had the core is charged.
@@ -163,11 +169,31 @@ pub fn is_under(core: &Core, scheduler: Scheduler) -> bool {
     }
 }
 
-/// Posts events to the root and enters it.
+/// Posts events to the root and enters it, as [`enter`] does. The root's upcall is always the core's, and a root that
+/// stopped has ended the run: so there is nothing to look for.
+#[inline(always)]
 pub fn post_root(core: &mut Core, events: u64) {
-    let root = core.root();
-    Shared::of(core, root.component()).post(events);
-    enter(core, root)
+    let region = Shared::of_root(core);
+    region.post(events);
+    // SAFETY: the running thread is this core's; so is the upcall.
+    let (current, upcall) = unsafe { (core.current.as_mut(), &mut *core.upcall) };
+    match current {
+        Some(current) => {
+            if u64::from(current.component) == core.root || core::ptr::eq(current, upcall) {
+                return leave_kernel(core);
+            }
+            charge(core, current);
+            current.release();
+        }
+        None => charge_idle(core),
+    }
+    region.count_entry();
+    upcall.preempter = 0;
+    if !upcall.lacks(state::INACTIVE) {
+        upcall.begin(reason::SCHEDULER, upcall.argument);
+        upcall.clear(state::INACTIVE);
+    }
+    run(core, upcall, core.expiry)
 }
 
 /// The scheduler, which has events, gets the core. If it is running on it already it goes on: it will find them before

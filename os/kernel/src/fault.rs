@@ -1,7 +1,7 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
 use crate::arch::entry::{LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
-use crate::arch::percore::{self, Core};
+use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
@@ -12,6 +12,7 @@ use crate::dispatch::{
 use crate::region::Shared;
 use crate::thread::Thread;
 use crate::{everywhere, restart, say, wire};
+use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{event, name_text, Fault};
 use tactus_record::FaultKind;
@@ -111,12 +112,25 @@ fn interrupt(core: &mut Core, vector: u64) {
     }
 }
 
-/// A time-out, or the core's tick, has come.
+/// A time-out, or the core's tick, has come. Nearly always it is the root's.
+#[inline(always)]
 fn expired(core: &mut Core) {
+    if core.levels == 1 && core.tick == NO_TIMEOUT {
+        core.timeouts[0] = NO_TIMEOUT;
+        core.expiry = NO_TIMEOUT;
+        core.armed = if crate::turn() == 0 { NO_TIMEOUT } else { UNARMED };
+        return post_root(core, event::TIMER);
+    }
+    some_expired(core)
+}
+
+/// As [`expired`], for any scheduler's.
+#[inline(never)]
+fn some_expired(core: &mut Core) {
     let first = take_timeouts(core);
     let passed = (core.tick <= core.entered).then(|| wire::tick_passed(core));
-    core.expiry = first_timeout(core);
-    if core.expiry != tactus_abi::call::NO_TIMEOUT {
+    (core.expiry, core.armed) = (first_timeout(core), UNARMED);
+    if core.expiry != NO_TIMEOUT {
         start_timer(core);
     }
     if let Some(passed) = passed {

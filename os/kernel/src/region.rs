@@ -43,6 +43,12 @@ impl Shared {
         Shared(core.regions[usize::from(component) % core.regions.len()])
     }
 
+    /// The root's region on this core.
+    #[inline(always)]
+    pub fn of_root(core: &Core) -> Shared {
+        Shared(core.region)
+    }
+
     /// Whether events wait, or the choice is another.
     #[inline(always)]
     pub fn refuses(self, wanted: u64) -> bool {

@@ -190,6 +190,14 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
 fn make_threads(image: &Image) -> Result<(), ImageError> {
     let header = &image.header;
     let root = (0..header.components as u16).find(|&c| component::get(c).is_root()).ok_or(ImageError::NotAnImage)?;
+    for number in 0..MAX_CORES {
+        // SAFETY: no core but this one runs, and it has no reference to the block.
+        unsafe { (*percore::of(number)).root = root.into() };
+    }
+    for number in header.threads as usize..MAX_THREADS {
+        // SAFETY: no thread runs yet.
+        unsafe { (*thread::slot(number)).set(state::SPARE) };
+    }
     // Backwards, so that a component's spare threads are taken in their order.
     for number in (0..header.threads).rev() {
         let entry: image::Thread = image.entry(4, number);

@@ -3,7 +3,7 @@
 //! What is common is done at once; whatever is not goes through all checks in their order ([`switch`]), which finds
 //! everything as it was.
 
-use crate::arch::percore::Core;
+use crate::arch::percore::{Core, UNARMED};
 use crate::brand;
 use crate::call::{answer, entered, unwind};
 use crate::component;
@@ -249,7 +249,7 @@ fn nobody(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64
 /// The core, which nobody has, goes to the scheduler.
 fn hand_over(core: &mut Core, scheduler: Scheduler, first: u64) {
     let changed = first != core.expiry;
-    core.expiry = first;
+    (core.expiry, core.armed) = (first, UNARMED);
     enter(core, scheduler);
     if changed && crate::turn() == 0 {
         crate::dispatch::start_timer(core);

@@ -7,12 +7,12 @@
 use crate::arch::entry::{Registers, USER_FLAGS, VECTOR_PASS};
 use crate::component;
 use crate::path::Path;
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use tactus_abi::call::reason;
 use tactus_abi::layout::{MAX_INVOCATIONS, MAX_THREADS, STACKS, STACK_STRIDE};
 
 /// Stands in [`Thread::owner`] for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
-const NOBODY: u8 = 0;
+const NOBODY: u32 = 0;
 
 /// Where a caller goes on when the thread returns to it. Known to the entry code.
 #[derive(Clone, Copy, Default)]
@@ -63,9 +63,10 @@ pub struct Thread {
     pub core: u8,
     /// Its number.
     pub id: u16,
-    owner: AtomicU8,
     /// Whether its time is counted in a region: always for upcalls, and once it has a slot.
     pub counted: AtomicBool,
+    /// See [`Thread::take`]. Beside the state: the entry code looks at both in one piece.
+    owner: AtomicU32,
     /// See [`state`]. Written by the owner; read by anybody.
     pub state: AtomicU32,
     /// The callers to return to.
@@ -96,6 +97,11 @@ pub struct Thread {
     pub fresh_stack: u64,
 }
 
+/// Place of the thread's owner. Known to the entry code.
+pub const OWNER: usize = core::mem::offset_of!(Thread, owner);
+/// Place of the pointer to the thread's path. Known to the entry code.
+pub const PATH_USED: usize = core::mem::offset_of!(Thread, path_used);
+
 impl Thread {
     // Copied into the table once, never used by itself.
     #[allow(clippy::declare_interior_mutable_const)]
@@ -105,8 +111,8 @@ impl Thread {
         depth: 0,
         core: 0,
         id: 0,
-        owner: AtomicU8::new(NOBODY),
         counted: AtomicBool::new(false),
+        owner: AtomicU32::new(NOBODY),
         state: AtomicU32::new(0),
         frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
         home: 0,
@@ -252,7 +258,7 @@ impl Thread {
 
     /// Takes the thread for a core: waits for nothing, fails while another core has it.
     pub fn take(&self, core: u64) -> bool {
-        let core = core as u8 + 1;
+        let core = core as u32 + 1;
         match self.owner.compare_exchange(NOBODY, core, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => true,
             Err(owner) => owner == core,
@@ -261,7 +267,7 @@ impl Thread {
 
     /// Takes the thread for a core, and fails if any core has it, this one included.
     pub fn take_new(&self, core: u64) -> bool {
-        self.owner.compare_exchange(NOBODY, core as u8 + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.owner.compare_exchange(NOBODY, core as u32 + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Whether the core has it.
@@ -276,7 +282,8 @@ impl Thread {
     }
 }
 
-static mut THREADS: [Thread; MAX_THREADS] = [const { Thread::EMPTY }; MAX_THREADS];
+/// All threads, by number. For the entry code; everybody else goes through [`get`].
+pub static mut THREADS: [Thread; MAX_THREADS] = [const { Thread::EMPTY }; MAX_THREADS];
 
 /// The thread with this number, if it is in use.
 #[inline(always)]

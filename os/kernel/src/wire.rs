@@ -6,7 +6,7 @@
 //! that the receiver itself gets to run. Interrupt lines come to core 0, which alone touches the interrupt controller, and
 //! go on from there.
 
-use crate::arch::percore::{self, Core};
+use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::{apic, lines};
 use crate::brand::{self, Brand};
 use crate::component;
@@ -214,7 +214,7 @@ fn set_tick(core: &mut Core, target: usize) {
 fn start_tick(core: &mut Core) {
     let period = TICKS[core.id as usize % MAX_CORES].load(SeqCst) & 0xffff_ffff;
     core.tick = if period == 0 { tactus_abi::call::NO_TIMEOUT } else { core.entered + crate::microseconds(period) };
-    core.expiry = first_timeout(core);
+    (core.expiry, core.armed) = (first_timeout(core), UNARMED);
     start_timer(core);
 }
 

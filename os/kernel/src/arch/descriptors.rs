@@ -10,6 +10,9 @@ pub struct Descriptors {
     task_state: TaskState,
 }
 
+/// Place of what [`Descriptors::set_save_area`] sets. Known to the entry code.
+pub const SAVE_AREA: usize = core::mem::offset_of!(Descriptors, task_state) + core::mem::offset_of!(TaskState, stack);
+
 #[repr(C, packed(4))]
 struct TaskState {
     reserved: u32,

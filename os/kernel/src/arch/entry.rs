@@ -17,14 +17,15 @@
 //! The kernel itself runs on the core's own stack, with interrupts off, and leaves by loading the registers of whichever
 //! thread it chose. A core with nothing to run waits inside the kernel; an interrupt there has nothing to save.
 
+use super::descriptors::SAVE_AREA;
 use super::percore::{Core, CORE_KERNEL_STACK, CORE_SCRATCH};
 use crate::component::{self, Component, Grant};
-use crate::thread::{Frame, Thread};
+use crate::thread::{self, Frame, Thread};
 use core::arch::global_asm;
 use core::mem::{offset_of, size_of};
 use tactus_abi::call::Call;
-use tactus_abi::layout::{MAX_GRANTS, MAX_INVOCATIONS};
-use tactus_abi::shared::Region;
+use tactus_abi::layout::{MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS, SLOTS};
+use tactus_abi::shared::{Region, Slot};
 
 /// The registers of a thread, as saved on the way in.
 #[derive(Clone, Copy, Default)]
@@ -88,6 +89,8 @@ impl Registers {
 pub const VECTOR_CALL: u64 = 256;
 /// Stands in [`Registers::vector`] for a beginning or a return: `rdi`, `rsi` and `rdx` count as well.
 pub const VECTOR_PASS: u64 = 257;
+/// Stands in [`Registers::vector`] for a dispatch that succeeded: as [`VECTOR_CALL`] with 0 in `rax`.
+pub const VECTOR_SWITCHED: u64 = 258;
 /// The core's timer.
 pub const VECTOR_TIMER: u64 = 0x40;
 /// Inter-core event.
@@ -148,17 +151,33 @@ global_asm!(
     pop rax
 .endm
 
+# The way out, with nothing but rax, rdi, rsi and rdx passed on. rcx: where to; rsp: the stack there.
+.macro clean_and_leave
+    mov r11d, {user_flags}
+    xor ebx, ebx
+    xor ebp, ebp
+    xor r8d, r8d
+    xor r9d, r9d
+    xor r10d, r10d
+    xor r12d, r12d
+    xor r13d, r13d
+    xor r14d, r14d
+    xor r15d, r15d
+    swapgs
+    sysretq
+.endm
+
 # A call by a thread: its number in rax, arguments in rdi, rsi, rdx, r10, r8, r9; where to go on in rcx.
 .global call_entry
 call_entry:
     swapgs
     mov gs:[{scratch}], rsp
+    cmp rax, {call_switch}
+    je switch
     cmp rax, {call_invoke}
     je invoke
     cmp rax, {call_return}
     je give_back
-    cmp rax, {call_switch}
-    je switch
     test rax, rax
     jnz call_other
     # The null call: rax is zero, everything else is as it was.
@@ -259,8 +278,147 @@ give_back:
     mov rsp, gs:[{kernel_stack}]
 .endm
 
-# kernel_switch(thread, flags, time-out)
+# The usual dispatch: the root scheduler, in a thread of its own or in its upcall that ends with it, gives the core to an
+# ordinary thread that nobody has. Whatever is different goes to `kernel_switch` and finds everything as it was.
+#
+# rdi: the thread wanted; rsi: flags; rdx, then r8: the time-out; rbp: the caller; rbx: the target's place; r10: its
+# component's place; r12: the root's region on this core; rcx: where the caller goes on.
 switch:
+    .if {checked} == 1
+    jmp switch_other
+    .endif
+    mov rbp, gs:[{current}]
+    movzx eax, word ptr [rbp + {thread_component}]
+    cmp rax, gs:[{root}]
+    jne switch_other
+    mov r12, gs:[{region}]
+    cmp qword ptr [r12 + {region_pending}], 0
+    jne switch_other
+    cmp [r12 + {region_next}], rdi
+    jne switch_other
+    cmp rdi, {max_threads}
+    jae switch_other
+    test rsi, rsi
+    jnz 5f
+    cmp byte ptr [rbp + {thread_counted}], 0
+    jne 6f
+    # Owner and state are one word here: nobody has an ordinary thread if both are 0.
+2:  imul rbx, rdi, {thread_bytes}
+    mov r9d, gs:[{mark}]
+    xor eax, eax
+    lock cmpxchg [rbx + {threads} + {thread_owner}], r9
+    jne switch_other
+    movzx r10d, word ptr [rbx + {threads} + {thread_component}]
+    imul r10, r10, {component_bytes}
+    cmp byte ptr [r10 + {components} + {component_stopped}], 0
+    jne switch_stopped
+    # Nothing can fail from here on. First the caller's time, then its registers; then it is given up.
+    mov r8, rdx
+    rdtsc
+    shl rdx, 32
+    or rax, rdx
+    mov rdx, rax
+    sub rdx, gs:[{charged}]
+    mov gs:[{charged}], rax
+    add [rbp + {thread_used}], rdx
+    test rsi, rsi
+    jnz 7f
+    mov [rbp + {thread_rip}], rcx
+    mov rcx, gs:[{scratch}]
+    mov [rbp + {thread_rsp}], rcx
+    mov qword ptr [rbp + {thread_vector}], {vector_switched}
+    cmp byte ptr [rbp + {thread_counted}], 0
+    jne 8f
+3:  mov dword ptr [rbp + {thread_owner}], 0
+4:  mov byte ptr gs:[{deferred}], 0
+    inc qword ptr [r12 + {region_dispatches}]
+    lea rax, [rbx + {threads}]
+    mov word ptr [rax + {thread_preempter}], 0
+    mov qword ptr gs:[{levels}], 1
+    mov gs:[{timeouts}], r8
+    cmp r8, gs:[{tick}]
+    cmova r8, gs:[{tick}]
+    mov gs:[{current}], rax
+    lea rcx, [rax + {registers_bytes}]
+    mov gs:[{save_area}], rcx
+    mov rcx, [r10 + {components} + {component_space}]
+    cmp gs:[{space}], rcx
+    je 1f
+    mov gs:[{space}], rcx
+    mov cr3, rcx
+1:  cmp gs:[{armed}], r8
+    jne switch_timer
+    cmp dword ptr [rax + {vector}], {vector_switched}
+    jne resume
+resume_switched:
+    mov rcx, [rax + {rip}]
+    mov rsp, [rax + {rsp}]
+    xor eax, eax
+    xor edi, edi
+    xor esi, esi
+    xor edx, edx
+    clean_and_leave
+
+# The root's upcall, and its last act: it stays with the core, and begins anew the next time.
+5:  cmp rsi, {switch_done}
+    jne switch_other
+    cmp rbp, gs:[{upcall}]
+    je 2b
+    jmp switch_other
+7:  add [r12 + {region_own}], rdx
+    or dword ptr [rbp + {thread_state}], {state_inactive}
+    jmp 4b
+
+# Threads whose time is counted in slots: here if the root alone counts it.
+6:  cmp rbp, gs:[{upcall}]
+    je switch_other
+    mov rax, [rbp + {thread_path}]
+    cmp qword ptr [rax + 8], 0
+    jne switch_other
+    jmp 2b
+# rcx: the slot's number; rax: its place; rdx: the time, then the list's end.
+8:  mov rax, [rbp + {thread_path}]
+    movzx ecx, word ptr [rax + 4]
+    test ecx, ecx
+    jz 3b
+    cmp ecx, {slots}
+    jae 3b
+    lea rax, [rcx + rcx * 2]
+    lea rax, [r12 + rax * 8 + {region_slots}]
+    add [rax + {slot_cycles}], rdx
+    jc 10f
+9:  bts word ptr [rax + {slot_flags}], 0
+    jc 3b
+    mov rdx, gs:[{root}]
+    movzx r11d, word ptr gs:[rdx * 2 + {tails}]
+    mov gs:[rdx * 2 + {tails}], cx
+    lea rdx, [r11 + r11 * 2]
+    lea rdx, [r12 + rdx * 8 + {region_slots}]
+    # The list's end as the kernel knows it; one that was taken since is the end of nothing.
+    cmp r11d, ecx
+    je 11f
+    test word ptr [rdx + {slot_flags}], 1
+    jnz 12f
+11: lea rdx, [r12 + {region_slots}]
+12: mov word ptr [rax + {slot_next}], 0
+    mov [rdx + {slot_next}], cx
+    jmp 3b
+10: mov qword ptr [rax + {slot_cycles}], -1
+    jmp 9b
+
+# The timer has to be set: kernel_set_timer(time-out).
+switch_timer:
+    mov rsp, gs:[{kernel_stack}]
+    mov rax, gs:[{charged}]
+    mov gs:[{entered}], rax
+    mov rdi, r8
+    call kernel_set_timer
+    jmp resume
+
+switch_stopped:
+    mov dword ptr [rbx + {threads} + {thread_owner}], 0
+# kernel_switch(thread, flags, time-out)
+switch_other:
     save_call
     call kernel_switch
     jmp resume
@@ -318,25 +476,16 @@ resume:
     xor esi, esi
     xor edx, edx
     jmp leave_clean
-3:  mov rdi, [rax + {rdi}]
+3:  cmp ebx, {vector_switched}
+    je resume_switched
+    mov rdi, [rax + {rdi}]
     mov rsi, [rax + {rsi}]
     mov rdx, [rax + {rdx}]
     mov rax, [rax + {rax}]
 
 # rcx: where to go on; rsp: the stack there; rax, rdi, rsi and rdx are passed on.
 leave_clean:
-    mov r11d, {user_flags}
-    xor ebx, ebx
-    xor ebp, ebp
-    xor r8d, r8d
-    xor r9d, r9d
-    xor r10d, r10d
-    xor r12d, r12d
-    xor r13d, r13d
-    xor r14d, r14d
-    xor r15d, r15d
-    swapgs
-    sysretq
+    clean_and_leave
 
 2:  mov rsp, rax
     swapgs
@@ -457,9 +606,46 @@ trap_table:
     rdx = const offset_of!(Registers, rdx),
     user_flags = const USER_FLAGS,
     vector_call = const VECTOR_CALL,
+    vector_switched = const VECTOR_SWITCHED,
+    switch_done = const tactus_abi::call::SWITCH_UPCALL_DONE,
+    root = const offset_of!(Core, root),
+    region = const offset_of!(Core, region),
+    region_next = const offset_of!(Region, next_thread),
+    region_own = const offset_of!(Region, own),
+    region_dispatches = const offset_of!(Region, dispatches),
+    region_slots = const offset_of!(Region, slots),
+    slot_next = const offset_of!(Slot, next),
+    slot_flags = const offset_of!(Slot, flags),
+    slot_cycles = const offset_of!(Slot, cycles),
+    slots = const SLOTS,
+    tails = const offset_of!(Core, tails),
+    upcall = const offset_of!(Core, upcall),
+    mark = const offset_of!(Core, mark),
+    entered = const offset_of!(Core, entered),
+    charged = const offset_of!(Core, charged),
+    deferred = const offset_of!(Core, deferred),
+    levels = const offset_of!(Core, levels),
+    timeouts = const offset_of!(Core, timeouts),
+    tick = const offset_of!(Core, tick),
+    armed = const offset_of!(Core, armed),
+    save_area = const offset_of!(Core, descriptors) + SAVE_AREA,
+    checked = const cfg!(feature = "check") as u64,
+    max_threads = const MAX_THREADS,
+    threads = sym thread::THREADS,
+    thread_bytes = const size_of::<Thread>(),
+    thread_owner = const thread::OWNER,
+    thread_state = const offset_of!(Thread, state),
+    state_inactive = const thread::state::INACTIVE,
+    thread_counted = const offset_of!(Thread, counted),
+    thread_used = const offset_of!(Thread, used),
+    thread_preempter = const offset_of!(Thread, preempter),
+    thread_path = const thread::PATH_USED,
+    registers_bytes = const size_of::<Registers>(),
 );
 
 // What the assembly above takes for granted: places are found by shifting, and by three words for a frame.
+const _: () = assert!(size_of::<Slot>() == 24 && tactus_abi::shared::slot::LINKED == 1);
+const _: () = assert!(thread::OWNER % 8 == 0 && thread::OWNER + 4 == offset_of!(Thread, state));
 const _: () = assert!(size_of::<Grant>().is_power_of_two() && size_of::<Frame>() == 24);
 // An invocation writes the component and clears the mark beside it in one piece.
 const _: () = assert!(offset_of!(Frame, recorded) == offset_of!(Frame, component) + 2);

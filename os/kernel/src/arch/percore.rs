@@ -28,8 +28,12 @@ pub struct Core {
     pub upcall: *mut Thread,
     /// Shared with the root scheduler.
     pub region: *mut Region,
+    /// The root scheduler's number.
+    pub root: u64,
     /// The core's number.
     pub id: u64,
+    /// What marks a thread as this core's: its number plus one.
+    pub mark: u32,
     /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
     pub caller: u64,
     /// Its APIC number.
@@ -38,6 +42,8 @@ pub struct Core {
     pub space: super::paging::AddressSpace,
     /// The next time-out or tick, in time-stamp ticks; `NO_TIMEOUT` if none.
     pub expiry: u64,
+    /// What the timer is set for; something that no time-out is where it must be set each time.
+    pub armed: u64,
     /// How many of `timeouts` count.
     pub levels: usize,
     /// The time-outs of the schedulers in force, root first, in time-stamp ticks.
@@ -70,6 +76,9 @@ pub struct Core {
 /// Stands for the region of components that are no schedulers: nothing ever waits in it.
 pub static mut NOBODYS_REGION: core::mem::MaybeUninit<Region> = core::mem::MaybeUninit::zeroed();
 
+/// Stands in [`Core::armed`] for no time-out. (A time-out of this length is never set; never is one more.)
+pub const UNARMED: u64 = u64::MAX - 1;
+
 const STACK_BYTES: usize = 8 * 1024;
 
 #[repr(C, align(16))]
@@ -84,11 +93,14 @@ const UNUSED: Core = Core {
     current: core::ptr::null_mut(),
     upcall: core::ptr::null_mut(),
     region: core::ptr::null_mut(),
+    root: 0,
     id: 0,
+    mark: 0,
     caller: 0,
     apic: 0,
     space: super::paging::AddressSpace::NONE,
     expiry: 0,
+    armed: UNARMED,
     levels: 1,
     timeouts: [tactus_abi::call::NO_TIMEOUT; MAX_SCHEDULERS],
     owners: [None; MAX_SCHEDULERS],
@@ -147,6 +159,7 @@ pub fn set_up(id: usize, apic: u8) {
     unsafe {
         (*core).this = core;
         (*core).id = id as u64;
+        (*core).mark = id as u32 + 1;
         (*core).caller = (id as u64) << 32;
         (*core).apic = apic;
         (*core).kernel_stack = kernel_stack(id);
