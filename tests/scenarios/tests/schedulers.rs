@@ -6,9 +6,13 @@ use tactus_scenarios::{file, tactus, Scratch};
 
 /// Runs an example; what its console said. It says itself how it went.
 fn run(name: &str) -> String {
-    let out = Scratch::new(name);
+    run_file(&format!("{name}/{name}"))
+}
+
+fn run_file(name: &str) -> String {
+    let out = Scratch::new("scheduler");
     let folder = out.write("out/.keep", "").with_file_name("");
-    let path = file(&format!("examples/{name}/{name}.toml"));
+    let path = file(&format!("examples/{name}.toml"));
     let said = tactus(["run".as_ref(), path.as_os_str(), "--out".as_ref(), folder.as_os_str()]);
     assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
     said.output
@@ -29,6 +33,16 @@ fn the_scheduler_that_the_page_writes_from_zero_runs_and_the_page_shows_it_word_
 #[test]
 fn a_tree_of_three_levels_keeps_the_budget_of_each_child() {
     assert!(run("tree").contains("verdict: every budget was kept"));
+}
+
+#[test]
+fn servers_below_fixed_priorities_idle_when_they_are_used_up_and_come_back_in_time() {
+    assert!(run_file("tree/servers-below").contains("verdict: every budget was kept"));
+}
+
+#[test]
+fn a_child_has_a_budget_on_each_core_and_makes_threads_on_any() {
+    assert!(run_file("tree/second-core").contains("verdict: every budget was kept"));
 }
 
 #[test]

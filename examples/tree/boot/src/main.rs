@@ -1,10 +1,14 @@
-//! Sets the budgets of the tree, lets it run, and looks at who had how much.
+//! Sets the budgets of a tree, lets it run, and looks at who had how much. What to set and to expect stands in the names of
+//! its grants: `server_1_5` gives server 1 a budget of 5 ms in 10 ms, `share_250_left` expects of that worker 250
+//! thousandths of a core.
 #![no_std]
 #![no_main]
 
 use core::fmt::{self, Write};
 use tactus_rt::calls::text;
-use tactus_rt::{grant, Job};
+use tactus_rt::abi::layout::MAX_GRANTS;
+use tactus_rt::abi::shared::name_text;
+use tactus_rt::{grant, info, Job};
 
 tactus_rt::component! { job: boot, services: [] }
 
@@ -30,17 +34,28 @@ fn wait(nanos: u64) {
     let _ = grant("block").call([0; 5]);
 }
 
-/// Names of the workers, and what each of them should have of a core, in thousandths.
-const WORKERS: [(&str, u64); 4] = [("left_one", 250), ("left_two", 250), ("inner_one", 100), ("inner_two", 100)];
+/// The numbers in the names of all grants that begin so, and the names.
+fn named(prefix: &'static str) -> impl Iterator<Item = (u64, &'static str)> {
+    let names = info().grants[..info().grant_count as usize].iter().map(name_text);
+    names.filter_map(move |name| {
+        let (number, _) = name.strip_prefix(prefix)?.split_once('_')?;
+        Some((number.parse().ok()?, name))
+    })
+}
 
-fn looked() -> [u64; 4] {
-    WORKERS.map(|(name, _)| grant(name).call([0; 5]).map_or(0, |[worked, _]| worked))
+/// What each worker has had so far (ns).
+fn looked() -> [u64; MAX_GRANTS] {
+    let mut had = [0; MAX_GRANTS];
+    for (had, (_, name)) in had.iter_mut().zip(named("share_")) {
+        *had = grant(name).call([0; 5]).map_or(0, |[worked, _]| worked);
+    }
+    had
 }
 
 fn boot(_: &Job) {
-    // Half of the core to the left child, a fifth to the right one.
-    for (server, budget) in [(1, 5), (2, 2)] {
-        let _ = grant("server").call([server, budget * MILLISECOND, 10 * MILLISECOND, 0, 0]);
+    for (server, name) in named("server_") {
+        let budget = name.rsplit('_').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        let _ = grant(name).call([server, budget * MILLISECOND, 10 * MILLISECOND, 0, 0]);
     }
     let _ = grant("timed").call([0; 5]);
     wait(40 * MILLISECOND);
@@ -48,11 +63,11 @@ fn boot(_: &Job) {
     wait(LENGTH);
     let after = looked();
     let mut held = true;
-    for (((name, share), before), after) in WORKERS.iter().zip(before).zip(after) {
+    for (((share, name), before), after) in named("share_").zip(before).zip(after) {
         let had = (after - before) * 1000 / LENGTH;
-        let good = had.abs_diff(*share) <= 15;
+        let good = had.abs_diff(share) <= 15;
         held &= good;
-        let _ = writeln!(Console, "{name:<10} {had:>4} of 1000, expected {share:>4}  {}", if good { "" } else { "WRONG" });
+        let _ = writeln!(Console, "{name:<20} {had:>4} of 1000{}", if good { "" } else { "  WRONG" });
     }
     let _ = writeln!(Console, "verdict: {}", if held { "every budget was kept" } else { "a budget was broken" });
     let _ = grant("end").call([if held { HELD } else { BROKEN }, 0, 0, 0, 0]);

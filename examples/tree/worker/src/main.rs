@@ -1,10 +1,10 @@
-//! Works as long as it is let, and counts how long that is.
+//! Works as long as it is let, and counts how long that is. With a grant `create`, on the second core instead of the first.
 #![no_std]
 #![no_main]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_rt::clock::{ticks_to_nanos, time_stamp};
-use tactus_rt::Caller;
+use tactus_rt::{grant, info, Caller};
 
 tactus_rt::component! { thread: work, services: [worked] }
 
@@ -13,7 +13,12 @@ static HAD: AtomicU64 = AtomicU64::new(0);
 /// Readings further apart than this have somebody else's time between them (ticks).
 const GAP: u64 = 1_000;
 
-fn work(_: [u64; 2]) {
+fn work([number, _]: [u64; 2]) {
+    let create = grant("create");
+    // Priority 16, core 1.
+    if number == 0 && create.call([info().component.into(), 16 | 2 << 24, 1, 0, 0]).is_ok() {
+        let _ = grant("block").call([0; 5]);
+    }
     let mut last = time_stamp();
     loop {
         let now = time_stamp();
