@@ -4,7 +4,7 @@
 use super::budget::{Budget, Hollow};
 use super::queues::Queues;
 use super::work::Work;
-use super::{TaskOrder, MAX_DEPTH};
+use super::{Overrun, TaskOrder, MAX_DEPTH};
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
@@ -229,7 +229,10 @@ impl Domain {
             }
         };
         self.queue(place, now);
-        self.plan_event(place);
+        // Only these change what is due for the task whether or not it runs.
+        if event == Event::Remove || self.tasks[place].overrun == Overrun::Kill {
+            self.plan_event(place);
+        }
         for (vp, _) in path.iter().rev() {
             self.show(vp, now);
         }
