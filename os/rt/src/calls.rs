@@ -43,11 +43,10 @@ fn enter(number: u64, words: [u64; 6]) -> (u64, [u64; 2]) {
 
 #[inline(always)]
 fn outcome<T>(status: u64, value: T) -> Result<T, Error> {
-    match Error::from_u64(status) {
-        Some(Error::None) => Ok(value),
-        Some(error) => Err(error),
-        None => Err(Error::BadCall),
+    if status == 0 {
+        return Ok(value);
     }
+    Err(Error::from_u64(status).unwrap_or(Error::BadCall))
 }
 
 /// Enters the kernel and leaves it again.

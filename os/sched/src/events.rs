@@ -15,7 +15,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     pub(crate) fn take_events(&self, core: u8, region: Shared, state: &mut State<P>) {
         // Cleared before anything is looked at: what comes later refuses the dispatch.
         let events = region.take_events();
-        region.walk(|told| self.told(core, state, told));
+        region.walk(|told| self.told(core, region, state, told));
         if events != 0 {
             self.happened(core, region, state, events);
         }
@@ -26,22 +26,23 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
 
     /// One slot of the event list.
     #[inline(always)]
-    fn told(&self, core: u8, state: &mut State<P>, told: Told) {
-        let Told { thread, flags, cycles, wake } = told;
+    fn told(&self, core: u8, region: Shared, state: &mut State<P>, told: Told) {
+        let Told { thread, flags, cycles } = told;
         let record = &self.threads[thread.index()];
         // What a child's thread used, its child has used.
         let account = match record.under() {
             None => thread,
             Some(child) => self.child_upcall(child, core),
         };
-        if self.home(account) != Some(core) {
+        if !self.threads[account.index()].is_of(core) {
             return;
         }
-        let used = cycles.saturating_sub(state.seen[thread.index()]);
+        // The kernel only adds.
+        let used = cycles.wrapping_sub(state.seen[thread.index()]);
         state.seen[thread.index()] = cycles;
         state.policy.time_elapsed(account, Cycles(used));
         if flags != 0 {
-            self.changed(core, state, thread, account, flags, wake);
+            self.changed(core, state, thread, account, flags, region.wake(thread));
         }
     }
 

@@ -77,6 +77,12 @@ impl Home {
         self.0.load(Ordering::Acquire).checked_sub(1).map(|core| core as u8)
     }
 
+    /// Whether it is this core.
+    #[inline(always)]
+    pub fn is(&self, core: u8) -> bool {
+        self.0.load(Ordering::Acquire) == u32::from(core) + 1
+    }
+
     /// Names another core, or none. From here on this core touches nothing of the thread.
     pub fn set(&self, core: Option<u8>) {
         self.0.store(core.map_or(0, |core| u32::from(core) + 1), Ordering::Release);

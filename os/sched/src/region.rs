@@ -2,7 +2,7 @@
 
 use crate::policy::{Thread, Urgency};
 use core::ptr::addr_of_mut;
-use tactus_abi::layout::SLOTS;
+use tactus_abi::layout::{MAX_THREADS, SLOTS};
 use tactus_abi::shared::{slot, Region};
 use tactus_rt::sequences;
 
@@ -22,8 +22,6 @@ pub struct Told {
     pub flags: u16,
     /// All cycles that were ever posted to the slot.
     pub cycles: u64,
-    /// When a child wants the core again, where the flags say so.
-    pub wake: u64,
 }
 
 impl Shared {
@@ -95,18 +93,24 @@ impl Shared {
         }
         let (mut place, _) = self.take(0);
         for _ in 0..SLOTS {
-            let at = usize::from(place);
-            if at == 0 || at >= SLOTS {
+            // Slot 0 is none: it ends the list.
+            let thread = usize::from(place).wrapping_sub(1);
+            if thread >= MAX_THREADS {
                 return;
             }
-            let (next, flags) = self.take(at);
-            let slot = self.slot(at);
-            // SAFETY: in bounds by the line above; written by the kernel in one piece each.
-            let (cycles, wake) =
-                unsafe { (addr_of_mut!((*slot).cycles).read_volatile(), addr_of_mut!((*slot).wake).read_volatile()) };
-            told(Told { thread: Thread(place - 1), flags: flags & !slot::LINKED, cycles, wake });
+            let (next, flags) = self.take(thread + 1);
+            let slot = self.slot(thread + 1);
+            // SAFETY: in bounds by the line above; written by the kernel in one piece.
+            let cycles = unsafe { addr_of_mut!((*slot).cycles).read_volatile() };
+            told(Told { thread: Thread(thread as u16), flags: flags & !slot::LINKED, cycles });
             place = next;
         }
+    }
+
+    /// When the child whose upcall thread this is wants the core again, where the flags say so.
+    pub fn wake(self, thread: Thread) -> u64 {
+        // SAFETY: threads are in bounds; written by the kernel in one piece.
+        unsafe { addr_of_mut!((*self.slot(thread.slot())).wake).read_volatile() }
     }
 
     /// All cycles that were ever posted for a thread.

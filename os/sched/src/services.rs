@@ -50,7 +50,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     #[inline(always)]
     fn own(&self, caller: Caller) -> Result<Own, Error> {
         let (core, me) = (caller.core(), Thread(caller.thread()));
-        if self.home(me) == Some(core) {
+        if self.threads.get(me.index()).is_some_and(|record| record.is_of(core)) {
             Ok(Own { core, me })
         } else {
             Err(Error::NoRight)

@@ -74,6 +74,12 @@ impl Record {
         self.home.core()
     }
 
+    /// Whether this core has it.
+    #[inline(always)]
+    pub fn is_of(&self, core: u8) -> bool {
+        self.home.is(core)
+    }
+
     /// Names another owner. From here on this core touches the entry no more.
     pub fn set_core(&self, core: Option<u8>) {
         self.home.set(core);

@@ -116,7 +116,7 @@ impl Policy for FixedPriority {
     #[inline(always)]
     fn time_elapsed(&mut self, thread: Thread, used: Cycles) {
         let place = &mut self.places[thread.index()];
-        place.used = place.used.after(used);
+        place.used = Cycles(place.used.0.wrapping_add(used.0));
     }
 
     fn timer_tick(&mut self, _: u64) {
