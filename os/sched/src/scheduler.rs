@@ -6,7 +6,7 @@
 
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
-use crate::policy::{Cycles, Policy, Thread, View};
+use crate::policy::{Choice, Cycles, Policy, Thread, View};
 use crate::region::Shared;
 use crate::state::{Condition, Core, Entry, Record, State};
 use core::sync::atomic::{AtomicU32, AtomicU8};
@@ -178,25 +178,32 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     pub(crate) fn choose(&self, core: u8, state: &mut State<P>) -> Decided {
         let region = self.region(core);
         self.take_events(core, region, state);
+        let choice = state.policy.schedule(&View { region, clock: &self.kernel });
+        let plain = choice.thread.filter(|chosen| self.entry(state, *chosen).holder.is_none());
+        let (thread, timeout) = match plain {
+            Some(runs) => (runs.0.into(), choice.until.min(state.next_tick).min(state.timeouts.first())),
+            None => self.choose_for(core, region, state, choice),
+        };
+        region.set_next_thread(thread);
+        state.timeout = timeout;
+        Decided { thread, timeout }
+    }
+
+    /// The rest of a choice of nobody, or of a thread that depends on another one.
+    #[inline(never)]
+    fn choose_for(&self, core: u8, region: Shared, state: &mut State<P>, first: Choice) -> (u64, Cycles) {
+        let mut choice = first;
         for _ in 0..MAX_THREADS {
-            let choice = state.policy.schedule(&View { region, clock: &self.kernel });
-            let first = state.timeouts.first().min(choice.until);
-            let Some(chosen) = choice.thread else {
-                region.set_next_thread(IDLE);
-                state.timeout = first;
-                return Decided { thread: IDLE, timeout: first };
-            };
+            let timeout = state.timeouts.first().min(choice.until);
+            let Some(chosen) = choice.thread else { return (IDLE, timeout) };
             if let Some(runs) = self.runs_for(core, state, chosen) {
-                region.set_next_thread(runs.0.into());
-                state.timeout = first.min(state.next_tick);
-                return Decided { thread: runs.0.into(), timeout: state.timeout };
+                return (runs.0.into(), timeout.min(state.next_tick));
             }
-            // The thread depends on a blocked one and left the queues: the policy is asked again.
+            // It depends on a blocked thread and has left the queues.
+            choice = state.policy.schedule(&View { region, clock: &self.kernel });
         }
-        // More threads than there are: a policy that chooses what it was told is blocked.
-        region.set_next_thread(IDLE);
-        state.timeout = state.next_tick;
-        Decided { thread: IDLE, timeout: state.next_tick }
+        // More threads than there are: the policy chooses those that it was told are blocked.
+        (IDLE, state.next_tick)
     }
 
     /// The thread cannot run until it is woken.

@@ -29,11 +29,14 @@ fn help([what, _]: [u64; 2]) {
         1 => {
             let _ = grant("sleeper").call([0; 5]);
         }
-        _ => loop {
-            let _ = grant("block").call([0; 5]);
-            note(1);
-            BEGAN.store(time_stamp(), Relaxed);
-        },
+        _ => {
+            let block = grant("block");
+            loop {
+                let _ = block.call([0; 5]);
+                note(1);
+                BEGAN.store(time_stamp(), Relaxed);
+            }
+        }
     }
 }
 
