@@ -2,12 +2,11 @@
 
 use crate::arguments::Run;
 use crate::failure::{Failure, Outcome};
-use crate::kept::Kept;
 use crate::lines;
 use crate::machine::build::{build, BuildFailure, Programs, Unit};
 use crate::machine::emulator::{Board, Boot, Emulator, Medium, MOST_MEMORY};
 use crate::machine::toolchain::Toolchain;
-use crate::machine::watch::{self, Watch};
+use crate::machine::watch::{self, Ended, Watch};
 use crate::measure;
 use crate::progress;
 use crate::promise::{can_run, promised, Promised};
@@ -25,6 +24,9 @@ use tactus_trace::{Promise, Trace};
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
 const PATIENCE: Real = Real::from_secs(30);
 
+/// How long a run may take in real time where nothing tells how far it has come.
+const PATIENCE_WITHOUT_A_TRACE: Real = Real::from_secs(120);
+
 /// What the scheduler ends the machine with after a whole run: its own verdict, which the judge's replaces here.
 const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 
@@ -34,7 +36,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let promised = promised(&system, &costs);
-    if !can_run(&promised) {
+    if system.platform.root.is_none() && !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
 
@@ -46,6 +48,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name));
     let results = Results::make(&folder)?;
+    if system.platform.root.is_some() {
+        return run_with_own_root(&system, &kernel, &image, &results);
+    }
     let (trace, took) = boot(&system, &kernel, &image, &results, true)?;
 
     let mut more = Vec::new();
@@ -73,6 +78,21 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
     Ok(Outcome::held_if(verdict::held(&summary)))
+}
+
+/// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what
+/// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
+fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
+    let ended = start(system, kernel, image, results, false, PATIENCE_WITHOUT_A_TRACE)?;
+    let log = results.file("run.log");
+    let words = fs::read(&log).unwrap_or_default();
+    lines::put(&String::from_utf8_lossy(&words));
+    lines::line("run", format!("ended with code {:#x} · took {:.1} s", ended.code, ended.took.as_secs_f64()));
+    lines::line("console", log.display());
+    if !WHOLE_RUN.contains(&ended.code) {
+        return Err(Failure::Machine(format!("the machine gave up with code {:#x}", ended.code)));
+    }
+    Ok(Outcome::held_if(ended.code == WHOLE_RUN[0]))
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
@@ -144,6 +164,25 @@ pub(super) fn boot(
     results: &Results,
     show: bool,
 ) -> Result<(Trace, Real), Failure> {
+    let ended = start(system, kernel, image, results, show, PATIENCE)?;
+    if !WHOLE_RUN.contains(&ended.code) {
+        let words = fs::read(results.file("run.log")).unwrap_or_default();
+        let words = watch::tail(&String::from_utf8_lossy(&words), 20);
+        return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
+    }
+    let memory = ended.rings.memory().map_err(machine)?;
+    Ok((Trace::from_memory(&memory, system.cores).map_err(machine)?, ended.took))
+}
+
+/// Boots the machine and waits for its end.
+fn start(
+    system: &System,
+    kernel: &Path,
+    image: &Image,
+    results: &Results,
+    show: bool,
+    patience: Real,
+) -> Result<Ended, Failure> {
     let needed = image.facts.memory_needed;
     let memory = system.memory.max(needed);
     if memory > MOST_MEMORY {
@@ -165,7 +204,7 @@ pub(super) fn boot(
         devices: Vec::new(),
     };
     let watch =
-        Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
+        Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
     let mut bar = show.then(|| progress::Run::new("run", system.duration));
     let ended = watch::run(&boot, watch, &mut |seen| {
         if let Some(bar) = &mut bar {
@@ -175,18 +214,9 @@ pub(super) fn boot(
     if let Some(bar) = bar {
         bar.end();
     }
-    let collected = ended.map_err(machine).and_then(|ended| {
-        if !WHOLE_RUN.contains(&ended.code) {
-            let words = fs::read(results.file("run.log")).unwrap_or_default();
-            let words = watch::tail(&String::from_utf8_lossy(&words), 20);
-            return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
-        }
-        let memory = ended.rings.memory().map_err(machine)?;
-        Ok((Trace::from_memory(&memory, system.cores).map_err(machine)?, ended.took))
-    });
-    // As large as the machine's memory, and of no use once the trace is out of it.
+    // As large as the machine's memory, and of no use to anybody but those who have it open.
     let _ = fs::remove_file(&memory_file);
-    collected
+    ended.map_err(machine)
 }
 
 fn told(promise: Promise) -> tactus_image::Promise {

@@ -140,7 +140,8 @@ fn duration(draft: &Draft, out: &mut Collector) -> Option<Duration> {
 
 /// Whether there are not too many of anything.
 fn count(draft: &Draft, out: &mut Collector) -> bool {
-    if draft.no_tasks {
+    // A root scheduler of the user's own may have other things to run than tasks.
+    if draft.no_tasks && draft.platform.root.is_absent() {
         let complaint = Complaint::MissingKey { key: "task", example: "[[task]], once for each task".into() };
         out.add(draft.place, "", complaint);
     }
