@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
 use tactus_model::System;
-use tactus_report::Details;
+use tactus_report::{Details, Kept};
 use tactus_trace::{Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
@@ -203,8 +203,7 @@ fn start(
         board: Board::default(),
         devices: Vec::new(),
     };
-    let watch =
-        Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
+    let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
     let mut bar = show.then(|| progress::Run::new("run", system.duration));
     let ended = watch::run(&boot, watch, &mut |seen| {
         if let Some(bar) = &mut bar {

@@ -80,7 +80,7 @@ fn write_ready() {
             for (to, from) in text.iter_mut().zip(&line.text[..length]) {
                 // Nothing but text reaches the terminal.
                 let byte = from.load(Ordering::Relaxed);
-                *to = if byte < b' ' || byte > b'~' { b'?' } else { byte };
+                *to = if (b' '..=b'~').contains(&byte) { byte } else { b'?' };
             }
             calls::text(core::str::from_utf8(&text[..length]).unwrap_or("?"));
             calls::text("\n");
