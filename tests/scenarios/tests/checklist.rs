@@ -65,6 +65,9 @@ statements! {
     s18_accounting_costs_more_than_a_bare_switch = 18;
     s19_an_upcall_without_schedulers_is_cheaper_than_with_them = 19;
     s20_an_invocation_is_cheap = 20;
+    more_a_childs_time_out_never_outlasts_its_parents = 101;
+    more_a_child_with_nothing_to_run_gives_the_core_back = 102;
+    more_a_line_interrupts_once_until_it_is_acknowledged = 103;
 }
 
 /// What the siege told of one subtree on each core.

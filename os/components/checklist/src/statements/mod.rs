@@ -1,6 +1,7 @@
 //! The statements, each a function that is named after it. A statement that does not hold says where.
 
 mod accounting;
+mod beyond;
 mod brands;
 mod dispatch;
 mod sequences;
@@ -79,6 +80,10 @@ pub fn all() {
     statement!(18, accounting::accounting_costs_more_than_a_bare_switch);
     statement!(19, brands::an_upcall_without_schedulers_is_cheaper_than_with_them);
     statement!(20, accounting::an_invocation_is_cheap);
+    // The list's 21 to 23 are a study of their own, and its 24 a matter of the sources. What is more:
+    statement!(101, beyond::a_childs_time_out_never_outlasts_its_parents);
+    statement!(102, beyond::a_child_with_nothing_to_run_gives_the_core_back);
+    statement!(103, beyond::a_line_interrupts_once_until_it_is_acknowledged);
 }
 
 /// Makes the component a child of the root and lets its upcall begin and ask for its regions. The upcall's thread.
