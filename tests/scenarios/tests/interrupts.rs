@@ -1,0 +1,115 @@
+//! The interrupt study of Parmer and West (2013), cut short: a few rates for each set-up on the machine, and what its authors
+//! saw. The whole study is `tactus study interrupts`.
+
+use serde_json::Value;
+use std::fs;
+use std::sync::OnceLock;
+use tactus_scenarios::{file, root, tactus, Scratch};
+
+/// Figures of one run.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    setup: char,
+    rates: [u64; 2],
+    /// Packets per second that the upcalls, and the tasks, were done with.
+    upcalls: [f64; 2],
+    handled: [f64; 2],
+    livelock: bool,
+}
+
+impl Run {
+    fn total(&self) -> f64 {
+        self.handled.iter().sum()
+    }
+}
+
+/// The runs, made once for all tests.
+fn runs() -> &'static [Run] {
+    static RUNS: OnceLock<Vec<Run>> = OnceLock::new();
+    RUNS.get_or_init(|| {
+        // The study's own file, with fewer rates and less time.
+        let whole = fs::read_to_string(root().join("studies/interrupts.toml")).expect("the study's file");
+        let head = whole.split("[[sweep]]").next().expect("a head").replace("measured = 5", "measured = 1");
+        let sweeps = "
+            [[sweep]]
+            name = \"equal\"
+            title = \"Both streams grow alike\"
+            setups = \"abcd\"
+            rates = [20_000, 100_000, 250_000]
+            [[sweep]]
+            name = \"second\"
+            title = \"Stream 2 grows\"
+            setups = \"cd\"
+            first = 100_000
+            rates = [400_000]";
+        let scratch = Scratch::new("interrupts");
+        let study = scratch.path().join("study.toml");
+        fs::write(&study, head + sweeps).expect("a scratch file");
+        let out = scratch.path().join("out");
+        let said =
+            tactus(["study".as_ref(), "interrupts".as_ref(), study.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+        assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+        let text = fs::read_to_string(out.join("figures.json")).expect("the study leaves figures");
+        let plot = fs::read_to_string(out.join("equal.svg")).expect("the study leaves plots");
+        assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>"));
+        let all: Vec<Value> = serde_json::from_str(&text).expect("JSON");
+        let pair = |it: &Value| [0, 1].map(|stream| it[stream].as_f64().expect("a number"));
+        all.iter()
+            .map(|it| Run {
+                setup: it["setup"].as_str().and_then(|name| name.chars().next()).expect("a letter"),
+                rates: pair(&it["rates"]).map(|rate| rate as u64),
+                upcalls: pair(&it["upcalls"]),
+                handled: pair(&it["handled"]),
+                livelock: it["livelock"].as_bool().expect("a truth value"),
+            })
+            .collect()
+    })
+}
+
+fn run(setup: char, rates: [u64; 2]) -> Run {
+    *runs().iter().find(|it| it.setup == setup && it.rates == rates).expect("it was run")
+}
+
+fn about(value: f64, wanted: f64, share: f64) -> bool {
+    (value - wanted).abs() <= wanted * share
+}
+
+#[test]
+fn below_saturation_every_set_up_handles_every_packet() {
+    assert!(file("studies/interrupts.toml").exists());
+    for setup in ['a', 'b', 'c', 'd'] {
+        let it = run(setup, [20_000; 2]);
+        assert!(it.handled.iter().all(|&handled| about(handled, 20_000.0, 0.03)), "{it:?}");
+    }
+}
+
+#[test]
+fn one_interrupt_thread_above_the_tasks_livelocks_and_a_brand_for_each_stream_protects_task_1_longer() {
+    let (a, b) = (run('a', [100_000; 2]), run('b', [100_000; 2]));
+    assert!(a.livelock && a.total() < 1_000.0, "{a:?}");
+    assert!(b.handled[0] > 10_000.0 && b.handled[1] < 1_000.0, "{b:?}");
+    let late = run('b', [250_000; 2]);
+    assert!(late.livelock && late.total() < 1_000.0, "{late:?}");
+}
+
+#[test]
+fn one_server_for_all_upcalls_survives_and_splits_as_packets_arrive() {
+    let it = run('c', [250_000; 2]);
+    assert!(!it.livelock && it.total() > 35_000.0, "{it:?}");
+    assert!(about(it.upcalls[0] / it.upcalls[1], 1.0, 0.1), "{it:?}");
+    assert!((0.8..=1.4).contains(&(it.handled[0] / it.handled[1])), "{it:?}");
+    // Four packets of the less important stream for one of the other: so they are served.
+    let skewed = run('c', [100_000, 400_000]);
+    assert!(about(skewed.upcalls[1] / skewed.upcalls[0], 4.0, 0.2), "{skewed:?}");
+    assert!(skewed.handled[1] > skewed.handled[0], "{skewed:?}");
+}
+
+#[test]
+fn a_server_for_each_stream_survives_and_splits_five_to_two_whatever_arrives() {
+    for rates in [[250_000, 250_000], [100_000, 400_000]] {
+        let it = run('d', rates);
+        assert!(!it.livelock && it.total() > 35_000.0, "{it:?}");
+        assert!(about(it.upcalls[0] / it.upcalls[1], 2.5, 0.1), "{it:?}");
+        assert!(about(it.handled[0] / it.handled[1], 2.5, 0.2), "{it:?}");
+    }
+}
