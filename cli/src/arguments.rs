@@ -307,7 +307,7 @@ pub struct Agree {
     /// Costs that the check counts: `measured`, `none`, or a file
     #[arg(long, value_name = "COSTS", default_value = "measured")]
     pub costs: String,
-    /// Write the longest costs that were seen to this file, in the form of cli/costs/emulated-pc.toml
+    /// Write the longest costs that were seen to this file, in the form of studies/costs/emulated-pc.toml
     #[arg(long, value_name = "FILE")]
     pub write_costs: Option<PathBuf>,
     /// Folder for what does not agree, instead of out/agree

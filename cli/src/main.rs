@@ -5,7 +5,6 @@ mod arguments;
 mod command;
 mod costs;
 mod failure;
-mod kept;
 mod lines;
 mod machine;
 mod measure;

@@ -1,20 +1,10 @@
-//! From the check of a system to what its policy is set up with and what its run is held against.
+//! What a check found, as people read it, and what follows from it for a run.
 
 use crate::lines::{self, brief};
 use tactus_analysis::{Bound, Check, TaskVerdict};
-use tactus_model::{policy_label, Body, Costs, Demand, Policy, System, Task};
-use tactus_policy::{Setup, Slot, Table};
-use tactus_time::{Duration, Level};
-use tactus_trace::{Promise, TaskView, View};
-
-/// A system ready to be executed, and what was promised for it.
-#[derive(Clone, Debug)]
-pub struct Promised {
-    /// What the policy is made from.
-    pub setup: Setup,
-    /// What the trace is read against.
-    pub view: View,
-}
+use tactus_model::{Costs, System};
+use tactus_studies::promise::made;
+pub use tactus_studies::promise::Promised;
 
 /// Checks the system and writes the line about it.
 pub fn promised(system: &System, costs: &Costs) -> Promised {
@@ -33,27 +23,6 @@ pub fn can_run(promised: &Promised) -> bool {
             false
         }
     }
-}
-
-/// What follows from a check.
-pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
-    let tables = check.tables.iter().map(table_of).collect();
-    let allowances = allowances(system, costs);
-    let setup = tactus_sim::setup(system, tables, &allowances);
-    let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
-    let tasks = system.tasks.iter().zip(&check.tasks).zip(&allowances).map(|((task, verdict), &allowance)| {
-        let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
-        task_view(task, verdict, allowance.max(tactus_analysis::overhead::entry(costs)), budget)
-    });
-    let view = View {
-        name: system.name.clone(),
-        policy: policy_label(&system.policy).to_string(),
-        cores: system.cores,
-        duration: system.duration,
-        accepted: check.accepted,
-        tasks: tasks.collect(),
-    };
-    Promised { setup, view }
 }
 
 /// `check    A tables built on cores 1–3 · …      accepted`, and what fails if it is not.
@@ -97,88 +66,4 @@ fn row(verdict: &TaskVerdict) -> Vec<String> {
         bound,
         holds.to_string(),
     ]
-}
-
-fn table_of(table: &tactus_analysis::Table) -> Table {
-    let slot = |slot: &tactus_analysis::Slot| Slot { task: slot.task, start: slot.start, end: slot.end };
-    Table { cycle: table.cycle, slots: table.slots.iter().map(slot).collect() }
-}
-
-/// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its
-/// check; its jobs are charged for it all the same, so the budgets count it always.
-fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
-    let mut counting = system.clone();
-    counting.machine.overheads = true;
-    tactus_analysis::check(&counting, costs).allowances
-}
-
-fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {
-    let promise = match verdict.bound {
-        Bound::Response(bound) => Promise::Response(bound),
-        Bound::Tardiness(bound) => Promise::Tardiness(bound),
-        Bound::None => Promise::None,
-    };
-    TaskView {
-        name: task.name.clone(),
-        level: task.level,
-        core: task.core,
-        offset: task.offset,
-        period: task.period,
-        deadline: task.deadline,
-        promise,
-        assumed: assumed(task, work),
-        budget,
-    }
-}
-
-/// What the analysis of each level assumed of the task, for levels at which a job may really take longer. A built-in
-/// workload whose longest job is within what was assumed leaves every promise binding, whatever it is charged.
-fn assumed(task: &Task, work: Duration) -> [Option<Duration>; 4] {
-    let most = match task.body {
-        Body::Workload => longest(&task.demand),
-        // What a component of the user's really takes nobody knows before it has run.
-        Body::Component(_) => Duration::MAX,
-    };
-    task.execution.map(|time| time.filter(|time| most > *time).and_then(|time| time.checked_add(work)))
-}
-
-fn longest(demand: &Demand) -> Duration {
-    match demand {
-        Demand::Fixed(length) => *length,
-        Demand::Uniform { max, .. } => *max,
-        Demand::Beta { usual, scale, .. } => *usual.max(scale),
-        Demand::List(lengths) => lengths.iter().copied().max().unwrap_or_default(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn system(actual: &str) -> System {
-        let text = format!(
-            "[system]\ncores = 1\nduration = '100 ms'\n[policy]\nkind = 'mc2'\n[[task]]\nname = 'a'\nlevel = 'A'\ncore = 0\n\
-             period = '10 ms'\nexecution = {{ A = '4 ms', B = '3 ms', C = '2 ms' }}\nactual = '{actual}'\n"
-        );
-        System::parse_toml(&text, std::path::Path::new("a.toml")).expect("a good file")
-    }
-
-    #[test]
-    fn only_levels_that_a_job_may_exceed_make_promises_conditional() {
-        let tell = |actual| assumed(&system(actual).tasks[0], Duration::from_micros(5));
-        assert_eq!(tell("2 ms"), [None; 4]);
-        let at = |micros| Some(Duration::from_micros(micros));
-        // The file gives no time for level D, which is then that of level C.
-        assert_eq!(tell("3 ms"), [None, None, at(2_005), at(2_005)]);
-        assert_eq!(tell("4 ms"), [None, at(3_005), at(2_005), at(2_005)]);
-    }
-
-    #[test]
-    fn the_bounds_of_the_check_are_what_a_run_is_held_against() {
-        let promised = promised(&system("2 ms"), &Costs::default());
-        assert!(promised.view.accepted);
-        assert_eq!(promised.view.tasks[0].promise, Promise::Response(Duration::from_millis(4)));
-        assert_eq!(promised.view.tasks[0].budget, Some(Duration::from_millis(4)));
-        assert_eq!(promised.setup.tasks.len(), 1);
-    }
 }

@@ -6,15 +6,15 @@
 //! | `summary.json` | all figures, for scripts |
 //! | `trace.bin` | the raw records |
 //! | `trace.pftrace` | the trace for Perfetto |
-//! | `run.json` | what the trace has to be read against, see [`crate::kept`] |
+//! | `run.json` | what the trace has to be read against, see [`Kept`] |
 //! | `run.log` | serial output of the machine; only of a run on it |
 //! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
 //! | `system.img` | the boot image; only of a run on the machine |
 
 use crate::failure::Failure;
-use crate::kept::Kept;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tactus_report::Kept;
 use tactus_trace::{judge, Summary, Trace};
 
 /// A folder of results.

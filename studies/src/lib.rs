@@ -6,11 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod chunk;
+pub mod costs;
 pub mod decision;
 pub mod engine;
 pub mod overhead;
 pub mod page;
 pub mod plot;
+pub mod promise;
 pub mod results;
 pub mod spec;
 

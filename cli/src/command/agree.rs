@@ -14,7 +14,6 @@ use crate::costs::{self, Seen};
 use crate::failure::{Failure, Outcome};
 use crate::machine::build::Programs;
 use crate::progress::Wait;
-use crate::promise::{made, Promised};
 use crate::results::Results;
 use crate::{lines, measure, place};
 use std::path::Path;
@@ -28,6 +27,7 @@ use tactus_sim::compare::{compare, Cause};
 use tactus_sim::generate::{generate, to_toml};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
+use tactus_studies::promise::{made, Promised};
 use tactus_time::{Duration, Instant};
 use tactus_trace::{PromiseSummary, TaskSummary, Trace, Verdict};
 

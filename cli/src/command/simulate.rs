@@ -2,14 +2,13 @@
 
 use crate::arguments::Simulate;
 use crate::failure::{Failure, Outcome};
-use crate::kept::Kept;
 use crate::lines;
 use crate::progress;
 use crate::promise::{can_run, promised};
 use crate::results::Results;
 use crate::{costs, place, subject, verdict};
 use std::time::Instant;
-use tactus_report::Details;
+use tactus_report::{Details, Kept};
 
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {

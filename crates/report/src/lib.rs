@@ -7,10 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod history;
+mod kept;
 mod pack;
 mod page;
 mod tables;
 mod text;
 mod verdict;
 
+pub use kept::Kept;
 pub use page::{html, Details};

@@ -7,7 +7,6 @@ use crate::machine::emulator::{Board, Boot, Medium};
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
 use crate::progress::Wait;
-use crate::promise::made;
 use crate::results::Results;
 use crate::{lines, place};
 use std::fmt::Display;
@@ -16,6 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration as Real;
 use tactus_image::Facts;
 use tactus_model::{Costs, System};
+use tactus_studies::promise::made;
 use tactus_trace::Trace;
 
 /// How long the machine may show no progress. The measuring scheduler shows none at all.

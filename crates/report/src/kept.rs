@@ -3,8 +3,8 @@
 //!
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
+use crate::Details;
 use serde::{Deserialize, Serialize};
-use tactus_report::Details;
 use tactus_time::{CoreId, Duration, Level};
 use tactus_trace::{Promise, TaskView, View};
 
@@ -83,6 +83,9 @@ impl Kept {
     }
 
     /// Reads the text of `run.json`.
+    ///
+    /// # Errors
+    /// If the text is not of this format, with the reason.
     pub fn from_json(text: &str) -> Result<Kept, String> {
         let stored: Stored = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if stored.format != FORMAT {

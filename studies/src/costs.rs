@@ -1,0 +1,172 @@
+//! Costs of the system's own work, as a file tells them.
+//!
+//! A file has these keys, each a length such as `"3.2 us"`, each an upper bound for one occurrence:
+//!
+//! ```toml
+//! release = "4 us"        # from the time for which a timer was set to the scheduler's look at the clock
+//! schedule = "6 us"       # a turn of the scheduler
+//! switch = "2 us"         # from the decision to the job's first instruction
+//! inter_core = "5 us"     # from sending an inter-core event to the receiving scheduler's look at the clock
+//! complete = "2 us"       # from the end of a job to the scheduler's look at the clock
+//! ```
+
+use serde::Deserialize;
+use std::fmt;
+use tactus_model::{parse_duration, Costs, System};
+use tactus_time::Duration;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    release: String,
+    schedule: String,
+    switch: String,
+    inter_core: String,
+    complete: String,
+}
+
+/// What was measured on the emulated machine, in instructions, by number of cores.
+const MEASURED: &str = include_str!("../costs/emulated-pc.toml");
+
+/// One line of what was measured: instructions.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Measured {
+    cores: usize,
+    tasks: usize,
+    release: u64,
+    schedule: u64,
+    switch: u64,
+    inter_core: u64,
+    complete: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeasuredFile {
+    machine: Vec<Measured>,
+}
+
+/// Why costs could not be had.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CostsError {
+    /// The file cannot be read.
+    Unreadable {
+        /// As it was named.
+        named: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The file is not a file of costs.
+    Wrong {
+        /// As it was named.
+        named: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nothing was measured for a system of this size.
+    NotMeasured {
+        /// Its size.
+        reason: String,
+    },
+}
+
+impl fmt::Display for CostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CostsError::Unreadable { named, reason } => {
+                write!(f, "costs {named}: {reason}; give `none`, `measured` or a file of costs")
+            }
+            CostsError::Wrong { named, reason } => write!(f, "{named}: {reason}"),
+            CostsError::NotMeasured { reason } => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for CostsError {}
+
+/// The costs of this name: `none`, `measured`, or a file.
+///
+/// # Errors
+/// If the file cannot be read or is wrong, or the system is larger than any that was measured.
+pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
+    match named {
+        "none" => Ok(Costs::default()),
+        "measured" => measured(system.cores, system.tasks.len(), system.machine.shift)
+            .map_err(|reason| CostsError::NotMeasured { reason }),
+        _ => {
+            let text = std::fs::read_to_string(named)
+                .map_err(|error| CostsError::Unreadable { named: named.to_string(), reason: error.to_string() })?;
+            parse(&text).map_err(|reason| CostsError::Wrong { named: named.to_string(), reason })
+        }
+    }
+}
+
+/// What the system's own work costs on the emulated machine: instructions, which take as long as the machine says. The
+/// emulator's cores take turns, so that every cost grows with their number; a decision grows with the tasks that are
+/// released at once.
+fn measured(cores: usize, tasks: usize, shift: u8) -> Result<Costs, String> {
+    let file: MeasuredFile = toml::from_str(MEASURED).map_err(|error| error.to_string())?;
+    let enough = file.machine.iter().filter(|line| line.cores >= cores && line.tasks >= tasks);
+    let line = enough.min_by_key(|line| (line.cores, line.tasks));
+    let line = line.ok_or_else(|| format!("no costs were measured with {cores} cores and {tasks} tasks"))?;
+    let length = |instructions: u64| Duration::from_nanos(instructions << shift.min(6));
+    Ok(Costs {
+        release: length(line.release),
+        schedule: length(line.schedule),
+        switch: length(line.switch),
+        inter_core: length(line.inter_core),
+        complete: length(line.complete),
+    })
+}
+
+/// Reads the text of a file of costs.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse(text: &str) -> Result<Costs, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let length = |key: &str, value: &str| -> Result<Duration, String> {
+        parse_duration(value).map_err(|error| format!("{key} = {value:?}: {error}; write a length such as \"4 us\""))
+    };
+    Ok(Costs {
+        release: length("release", &file.release)?,
+        schedule: length("schedule", &file.schedule)?,
+        switch: length("switch", &file.switch)?,
+        inter_core: length("inter_core", &file.inter_core)?,
+        complete: length("complete", &file.complete)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str =
+        "release = '4 us'\nschedule = '6 us'\nswitch = '2 us'\ninter_core = '5 us'\ncomplete = '1500 ns'\n";
+
+    #[test]
+    fn a_file_of_costs_is_read_with_all_its_keys() {
+        let costs = parse(GOOD).expect("a good file");
+        assert_eq!(costs.release, Duration::from_micros(4));
+        assert_eq!(costs.complete, Duration::from_nanos(1_500));
+    }
+
+    #[test]
+    fn measured_costs_grow_with_the_length_of_an_instruction_and_the_size_of_the_system() {
+        let at = |cores, tasks, shift| measured(cores, tasks, shift).expect("the file that comes along");
+        assert_eq!(at(4, 24, 3).schedule, at(4, 24, 1).schedule * 4);
+        for cores in 1..8 {
+            assert!(at(cores, 24, 1).schedule <= at(cores + 1, 24, 1).schedule, "{cores} cores");
+        }
+        assert!(at(4, 10, 1).schedule <= at(4, 240, 1).schedule);
+    }
+
+    #[test]
+    fn a_cost_that_is_missing_unknown_or_no_length_is_named() {
+        let told = |text: &str| parse(text).expect_err("a bad file");
+        assert!(told(&GOOD.replace("switch", "swich")).contains("swich"));
+        assert!(told(&GOOD.replace("release = '4 us'\n", "")).contains("release"));
+        assert!(told(&GOOD.replace("'5 us'", "'5'")).contains("inter_core"));
+    }
+}
