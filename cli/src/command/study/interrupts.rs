@@ -1,6 +1,7 @@
 //! `tactus study interrupts`: packets arrive faster than they can be handled, under four ways to schedule interrupts.
 
 mod figures;
+mod generator;
 mod machine;
 mod plot;
 mod spec;
@@ -10,13 +11,14 @@ use crate::failure::{Failure, Outcome};
 use crate::{lines, place};
 use clap::Args;
 use figures::{judge, Figures};
-use machine::Guest;
+use machine::{Guest, Source};
 use spec::{Point, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use tactus_packets::{Series, Setup, STREAMS};
 
 /// Options of `study interrupts`.
 #[derive(Debug, Args)]
@@ -30,6 +32,9 @@ pub struct Arguments {
     /// Machines at once [default: one for each core of this computer]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     machines: Option<u16>,
+    /// Send so many real packets of each stream through an emulated network card instead, and tell what became of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    card: Option<u64>,
     /// Where the results go
     #[arg(long, value_name = "FOLDER", default_value = "out/study/interrupts")]
     out: PathBuf,
@@ -47,6 +52,9 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     if points.is_empty() {
         let names: Vec<_> = spec.sweeps.iter().map(|sweep| sweep.name.as_str()).collect();
         return Err(Failure::Input(format!("no such sweep; the file has {}", names.join(", "))));
+    }
+    if let Some(packets) = arguments.card {
+        return through_card(&spec, packets, &arguments.out);
     }
     lines::line("study", format!("{}\n{} runs", spec.title, points.len()));
     let guest = Guest::build()?;
@@ -76,6 +84,26 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(Outcome::Held)
 }
 
+/// Sends real packets, in the set-up with a server for each stream, and counts them at every station.
+fn through_card(spec: &Spec, packets: u64, folder: &Path) -> Result<Outcome, Failure> {
+    let guest = Guest::build()?;
+    let point = Point { sweep: 0, setup: Setup::Servers, rates: [1_000; STREAMS] };
+    let totals = guest.run(spec, &point, Source::Card(packets), &folder.join("card"))?;
+    let _ = fs::remove_dir_all(folder.join("card"));
+    let count = |series: Series, stream: usize| -> u64 { totals[series as usize + stream].iter().sum() };
+    let rows: Vec<Vec<String>> = (0..STREAMS)
+        .map(|stream| {
+            let stations = [Series::Arrived, Series::Upcalls, Series::Handled].map(|series| count(series, stream));
+            let numbers = [packets].into_iter().chain(stations).map(lines::grouped);
+            [(stream + 1).to_string()].into_iter().chain(numbers).collect()
+        })
+        .collect();
+    lines::put(&lines::table(&["stream", "sent", "arrived", "upcalls", "handled"], &rows));
+    lines::line("card", format!("{} interrupts", lines::grouped(count(Series::Interrupts, 0))));
+    let whole = (0..STREAMS).all(|stream| count(Series::Handled, stream) == packets);
+    Ok(Outcome::held_if(whole))
+}
+
 /// Runs the points on several machines at once; the figures come back in the order of the points.
 fn run(guest: &Guest, spec: &Spec, points: &[Point], machines: usize, folder: &Path) -> Result<Vec<Figures>, Failure> {
     let next = AtomicUsize::new(0);
@@ -91,7 +119,8 @@ fn run(guest: &Guest, spec: &Spec, points: &[Point], machines: usize, folder: &P
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     Some((number, points.get(number)?))
                 }) {
-                    let ran = guest.run(spec, point, &folder).map(|totals| Figures::new(spec, point, &totals));
+                    let ran =
+                        guest.run(spec, point, Source::Timer, &folder).map(|totals| Figures::new(spec, point, &totals));
                     if sender.send((number, ran)).is_err() {
                         break;
                     }

@@ -1,5 +1,6 @@
 //! One run of the study: the system as text, its image, the machine, and the counts in its memory.
 
+use super::generator;
 use super::spec::{Point, Spec};
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
@@ -25,6 +26,15 @@ const PAGE: usize = 4096;
 /// Where the event timer's registers are on a PC.
 const TIMER: u64 = 0xfed0_0000;
 
+/// Where packets come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// From a timer, by its counter.
+    Timer,
+    /// From the host through a network card: so many of each stream.
+    Card(u64),
+}
+
 /// A component of the system: its name, its program, further lines of the system file.
 struct Part {
     name: &'static str,
@@ -34,7 +44,7 @@ struct Part {
 
 /// The components of the system. The scheduler gives each but itself its first thread in this order. Packets come as soon as the
 /// protocol is ready, and may keep all that come later from running for ever.
-fn parts(setup: Setup, line: u64) -> [Part; 7] {
+fn parts(setup: Setup, line: u64, source: Source) -> [Part; 7] {
     let queues = if setup.brand_for_each() { 2 } else { 1 };
     let part = |name, program, more: &str| Part { name, program, more: more.to_string() };
     let task = |name, stream| Part {
@@ -54,7 +64,10 @@ fn parts(setup: Setup, line: u64) -> [Part; 7] {
         ),
         Part {
             name: "driver",
-            program: "net-driver",
+            program: match source {
+                Source::Timer => "net-driver",
+                Source::Card(_) => "net-card",
+            },
             more: format!(
                 "threads = 2\nbrands = {}\nlines = [{line}]\nprovides = [\"take\", \"attach\", \"start\"]\n\
                  uses = {{ study = \"scheduler.study\", exit = \"scheduler.sched_exit\" }}",
@@ -86,7 +99,7 @@ fn parts(setup: Setup, line: u64) -> [Part; 7] {
 }
 
 /// The system file.
-fn system_text(setup: Setup, parameters: &Parameters) -> String {
+fn system_text(setup: Setup, parameters: &Parameters, source: Source) -> String {
     let mut text = format!(
         "[system]\nname = \"interrupts-{}\"\ncores = 1\nduration = \"{} ns\"\nmemory = \"64 MiB\"\n\
          root = \"scheduler\"\n[machine]\ninstruction = \"1 ns\"\noverheads = false\n\
@@ -94,14 +107,16 @@ fn system_text(setup: Setup, parameters: &Parameters) -> String {
         setup.letter(),
         parameters.duration
     );
-    for Part { name, more, .. } in parts(setup, parameters.line) {
+    for Part { name, more, .. } in parts(setup, parameters.line, source) {
         text += &format!("[[component]]\nname = \"{name}\"\ncrate = \"os/components/net\"\n{more}\n");
     }
     text +=
         "[[task]]\nname = \"background\"\ncomponent = \"background\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n";
-    text += &format!(
-        "[[device]]\nname = \"source\"\ncomponent = \"driver\"\nkind = \"memory\"\naddress = {TIMER:#x}\nsize = \"4 KiB\"\n"
-    );
+    text += "[[device]]\nname = \"source\"\ncomponent = \"driver\"\n";
+    text += &match source {
+        Source::Timer => format!("kind = \"memory\"\naddress = {TIMER:#x}\nsize = \"4 KiB\"\n"),
+        Source::Card(_) => "kind = \"virtio-net\"\ndma = \"256 KiB\"\n".to_string(),
+    };
     text
 }
 
@@ -128,16 +143,16 @@ impl Guest {
     }
 
     /// Runs one point. Files of the run lie in `folder`, and go away again but for what the machine said.
-    pub fn run(&self, spec: &Spec, point: &Point, folder: &Path) -> Result<Totals, Failure> {
+    pub fn run(&self, spec: &Spec, point: &Point, source: Source, folder: &Path) -> Result<Totals, Failure> {
         let parameters = spec.parameters(point);
-        let text = system_text(point.setup, &parameters);
+        let text = system_text(point.setup, &parameters, source);
         let system = System::parse_toml(&text, &self.root.join("interrupts.toml")).map_err(machine)?;
         let read = |name: &str| {
             let path = self.program(name)?;
             fs::read(&path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))
         };
         let programs: Vec<_> =
-            parts(point.setup, parameters.line).iter().map(|it| read(it.program)).collect::<Result<_, _>>()?;
+            parts(point.setup, parameters.line, source).iter().map(|it| read(it.program)).collect::<Result<_, _>>()?;
         let plan: Vec<u8> = parameters.words().iter().flat_map(|word| word.to_le_bytes()).collect();
         let image = tactus_image::build(&Request {
             system: &system,
@@ -160,11 +175,19 @@ impl Guest {
             memory_file: file("memory.img"),
             serial: file("run.log"),
             board: Board::Q35,
-            devices: Vec::new(),
+            devices: match source {
+                Source::Timer => Vec::new(),
+                Source::Card(_) => generator::card(&file("wire")),
+            },
         };
         let watch =
             Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
+        let sender = match source {
+            Source::Timer => None,
+            Source::Card(packets) => Some(generator::Generator::start(file("wire"), packets)),
+        };
         let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
+        drop(sender);
         let memory = fs::read(&boot.memory_file).map_err(machine);
         // As large as the machine's memory.
         let _ = fs::remove_file(&boot.memory_file);
@@ -199,7 +222,7 @@ mod tests {
             let words = std::array::from_fn(|place| [setup as u64, 1, 1, 2][place.min(3)]);
             let mut parameters = Parameters::from_words(words).expect("the set-up exists");
             (parameters.duration, parameters.line) = (1_000_000_000, 20);
-            let text = system_text(setup, &parameters);
+            let text = system_text(setup, &parameters, Source::Card(1));
             let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../interrupts.toml");
             let system = System::parse_toml(&text, &root).unwrap_or_else(|problems| panic!("{problems}"));
             assert_eq!(system.components.len(), 7);

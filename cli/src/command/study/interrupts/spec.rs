@@ -36,6 +36,7 @@ pub struct Spec {
 #[serde(deny_unknown_fields)]
 struct Work {
     upcall: u64,
+    path: u64,
     task: u64,
 }
 
@@ -115,8 +116,13 @@ impl Spec {
             fits.then_some(()).ok_or_else(|| format!("{what} = {value}: choose a number from {least} to {most}"))
         };
         within("clock", self.clock, 100_000_000, 10_000_000_000)?;
-        for (what, work) in [("[work] upcall", self.work.upcall), ("[work] task", self.work.task)] {
-            within(what, work, 2, 10_000_000)?;
+        let works = [
+            ("[work] upcall", self.work.upcall, 2),
+            ("[work] path", self.work.path, 0),
+            ("[work] task", self.work.task, 2),
+        ];
+        for (what, work, least) in works {
+            within(what, work, least, 10_000_000)?;
             if work % 2 == 1 {
                 return Err(format!(
                     "{what} = {work}: the loop that works takes two instructions; choose an even number"
@@ -199,7 +205,7 @@ impl Spec {
         Parameters {
             setup: point.setup,
             rates: point.rates.map(|rate| self.here(rate)),
-            upcall_work: self.work.upcall,
+            upcall_work: self.work.upcall + self.work.path,
             task_work: self.work.task,
             quantum,
             period: self.period(),

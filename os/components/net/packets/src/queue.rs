@@ -4,7 +4,7 @@
 use core::sync::atomic::{AtomicU64, AtomicU8, Ordering};
 
 /// The most places of a queue.
-pub const MOST: usize = 1024;
+pub const MOST: usize = 8192;
 
 /// Which stream a packet belongs to. Nothing else of a packet matters here: its payload is one byte.
 pub type Packet = u8;
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn packets_leave_in_the_order_in_which_they_came() {
         let queue = Queue::new();
-        for round in 0..3_000 {
+        for round in 0..10_000 {
             assert!(queue.put(round as u8, 3) && queue.put(1, 3));
             assert_eq!((queue.take(), queue.take(), queue.take()), (Some(round as u8), Some(1), None));
         }
