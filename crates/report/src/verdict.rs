@@ -155,7 +155,8 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
     }
     for it in &summary.restarts {
         let (name, time) = (component_name(extra, it.component), it.time.as_nanos());
-        let link = format!("<a href=\"#t={},{}\">{}</a>", time.saturating_sub(20_000_000), time + 20_000_000, at(it.time));
+        let link =
+            format!("<a href=\"#t={},{}\">{}</a>", time.saturating_sub(20_000_000), time + 20_000_000, at(it.time));
         let what = match it.given_up {
             false => format!("runs again at {link}, restart number {}", it.count),
             true => format!("stays stopped from {link}: it was restarted {} times, as often as it may be", it.count),

@@ -4,7 +4,9 @@ use crate::extend;
 use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
-use crate::{promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind};
+use crate::{
+    promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind,
+};
 use crate::{CoreSummary, Spread, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
 use tactus_record::{FaultKind, Kind};
 use tactus_time::{Duration, Instant, Level};
