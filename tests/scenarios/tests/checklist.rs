@@ -1,5 +1,5 @@
-//! The checklist of the kernel's reference (its statements 1 to 20 and 24), held against the kernel in the emulator. The
-//! system is `os/components/checklist`; what it measures is printed (`--nocapture`).
+//! The checklist of the kernel's reference (its statements 1 to 20 and 24), held against the kernel in the emulator, and
+//! what goes beyond it. The systems are in `os/components/checklist`; what they measure is printed (`--nocapture`).
 
 use std::fs;
 use std::sync::OnceLock;
@@ -120,6 +120,13 @@ fn on_four_cores_a_hostile_scheduler_gets_its_budget_and_its_sibling_keeps_its_o
         assert!(quiet.min(hostile) >= 50, "{quiet} and {hostile} jobs");
         assert!(quiet.abs_diff(hostile) * 5 <= quiet, "{quiet} and {hostile} jobs");
     }
+}
+
+#[test]
+fn triggers_and_word_reach_another_core_and_none_is_lost() {
+    let log = said_by("os/components/checklist/relay.toml");
+    println!("{log}");
+    assert!(log.contains("relay: held"), "{log}");
 }
 
 #[test]
