@@ -22,8 +22,6 @@ tactus_rt::component! { upcall: upcall, services: [complete, note, mode] }
 const PERIOD: u64 = 1_000_000;
 const SIBLING: u64 = 400_000;
 const OTHER: u64 = 500_000;
-/// Periods of the run.
-const PERIODS: u64 = 40;
 /// Jobs of the sibling's on each core whose order is compared: where cores take turns, not all of a run come in its time.
 const COMPARED: u64 = 50;
 /// Threads of the sibling's on each core.
@@ -58,6 +56,11 @@ static BOOKS: [Book; 8] = [const {
 }; 8];
 static READY: AtomicU64 = AtomicU64::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
+
+/// Periods of the run, as the system file says.
+fn periods() -> u64 {
+    info().duration / PERIOD
+}
 
 fn complete(_: Caller, _: [u64; 5]) -> [u64; 2] {
     [1, 0]
@@ -121,7 +124,7 @@ fn upcall(core: u8) -> ! {
         // The part follows from the time alone.
         let now = time_stamp().saturating_sub(begin);
         let (period, within) = (now / PERIOD, now % PERIOD);
-        if time_stamp() >= begin && period >= PERIODS {
+        if time_stamp() >= begin && period >= periods() {
             end(core);
         }
         let (thread, until) = match within {
@@ -172,7 +175,7 @@ fn end(core: u8) -> ! {
         tell!(
             "core {number}: other: had {} of {}, at most {} at once; longest in the kernel {longest}, {refused} calls refused",
             book.had.load(SeqCst),
-            PERIODS * OTHER,
+            periods() * OTHER,
             book.most.load(SeqCst)
         );
     }
