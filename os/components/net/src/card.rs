@@ -76,7 +76,7 @@ fn prepare() -> Option<()> {
     let transport = PciTransport::new::<Memory, _>(&mut root, place).ok()?;
     let mut card = VirtIONetRaw::new(transport).ok()?;
     card.enable_interrupts();
-    let brand = streams::wire(&parameters)?;
+    let brand = streams::brand()?;
     DEVICE.fill(State { card, given: [0; PLACES], parameters, brand });
     Some(())
 }
@@ -91,10 +91,13 @@ fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
     streams::take(words[0])
 }
 
-/// `()`: packets may come. Gives 1 if the card has all its buffers.
+/// `()`: packets may come. Gives 1 if the card has all its buffers and may interrupt.
 fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    let given = DEVICE.with(|state| (0..PLACES as u16).all(|number| state.give(number).is_some()));
-    [given.into(), 0]
+    let (given, line, brand) = DEVICE.with(|state| {
+        let given = (0..PLACES as u16).all(|number| state.give(number).is_some());
+        (given, state.parameters.line, state.brand)
+    });
+    [(given && streams::open(line, brand)).into(), 0]
 }
 
 /// The card interrupted.

@@ -55,7 +55,7 @@ fn set_up(_: [u64; 2]) {
 fn prepare() -> Option<()> {
     let parameters = parameters()?;
     let timer = Timer::find(Window, parameters.line as u32).ok()?;
-    let brand = streams::wire(&parameters)?;
+    let brand = streams::brand()?;
     let wire = Wire::new(parameters.rates, 0, timer.frequency(), parameters.seed);
     let moderation = parameters.moderation * (timer.frequency() / 1_000_000) / 1_000;
     DEVICE.fill(State { timer, wire, parameters, moderation, brand });
@@ -72,10 +72,13 @@ fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
     streams::take(words[0])
 }
 
-/// `()`: packets may come. Gives 1.
+/// `()`: packets may come. Gives 1 if the device may interrupt.
 fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    DEVICE.with(|state| state.timer.start(state.wire.next()));
-    [1, 0]
+    let (line, brand) = DEVICE.with(|state| {
+        state.timer.start(state.wire.next());
+        (state.parameters.line, state.brand)
+    });
+    [streams::open(line, brand).into(), 0]
 }
 
 /// The device interrupted.

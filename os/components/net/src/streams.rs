@@ -45,15 +45,18 @@ pub fn arrived(parameters: &Parameters, stream: usize, now: u64) {
     }
 }
 
-/// Makes the brand of the device's own upcall, above everybody, and wires it. Gives its number.
-pub fn wire(parameters: &Parameters) -> Option<u64> {
+/// Makes the brand of the device's own upcall, above everybody. Gives its number.
+pub fn brand() -> Option<u64> {
     let brand = calls::brand_control(BrandOperation::Create, 0, 1).ok()?;
     let [_, error] = grant("study").call([service::SUPPLY, brand, service::DEVICE, 0, 0]).ok()?;
-    if error != 0 {
-        return None;
-    }
-    calls::brand_control(BrandOperation::Wire, brand, source::LINE | parameters.line << 8).ok()?;
-    Some(brand)
+    (error == 0).then_some(brand)
+}
+
+/// Lets the device interrupt, and looks whether it would have done so already. Not from inside the device's state, which the
+/// upcall uses.
+pub fn open(line: u64, brand: u64) -> bool {
+    calls::brand_control(BrandOperation::Wire, brand, source::LINE | line << 8).is_ok()
+        && calls::trigger(brand, 0).is_ok()
 }
 
 /// The device interrupted: counts it, and gives the bin for now.
