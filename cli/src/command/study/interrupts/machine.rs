@@ -16,6 +16,7 @@ use std::time::Duration as Real;
 use tactus_image::{Promise, Request};
 use tactus_model::System;
 use tactus_packets::counts::{add_from, Totals, ALL, BINS};
+use tactus_packets::queue::MOST;
 use tactus_packets::{Parameters, Setup};
 
 /// How long a run may take in real time: it shows no progress.
@@ -144,7 +145,13 @@ impl Guest {
 
     /// Runs one point. Files of the run lie in `folder`, and go away again but for what the machine said.
     pub fn run(&self, spec: &Spec, point: &Point, source: Source, folder: &Path) -> Result<Totals, Failure> {
-        let parameters = spec.parameters(point);
+        let mut parameters = spec.parameters(point);
+        if source != Source::Timer {
+            // The host sends as fast as it can; no packet is to be lost.
+            parameters.ring = MOST as u64;
+            // The host's time decides when they come.
+            parameters.duration *= 4;
+        }
         let text = system_text(point.setup, &parameters, source);
         let system = System::parse_toml(&text, &self.root.join("interrupts.toml")).map_err(machine)?;
         let read = |name: &str| {
