@@ -16,9 +16,10 @@ pub enum Call {
     Invoke = 1,
     /// `(v0, v1)`: back to the component that invoked this one; it finds success in `rax`, `v0` in `rdi`, `v1` in `rsi`.
     Return = 2,
-    /// `(thread, flags, time-out)`: dispatches a thread on this core. Schedulers only.
+    /// `(thread, flags, time-out)`: dispatches a thread on this core. Schedulers only. With a flag of the lock, time-outs stay
+    /// as they are.
     SwitchThread = 3,
-    /// `(core)`: sends an inter-core event to the scheduler of another core. Schedulers only.
+    /// `(core)`: sends word to the same scheduler on another core. Schedulers only.
     Notify = 4,
     /// `(length, w0, w1, w2, w3)`: up to 32 bytes of text to the console. Schedulers only.
     Text = 5,
@@ -114,7 +115,7 @@ pub mod source {
     pub const LINE: u64 = 1 << 32;
     /// Inter-core events sent to the core for this brand: `REMOTE | core`.
     pub const REMOTE: u64 = 2 << 32;
-    /// A periodic tick of the core: `TICK | microseconds << 8 | core`.
+    /// A periodic tick of the core: `TICK | microseconds << 8 | core`, at least 50 µs. The upcall is told how many went by.
     pub const TICK: u64 = 3 << 32;
 }
 

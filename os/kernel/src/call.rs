@@ -7,7 +7,7 @@ use crate::dispatch::{enter, is_under, leave_kernel};
 use crate::path;
 use crate::region::Shared;
 use crate::thread::{state, Thread};
-use crate::{brand, component, fault, memory, restart, tree, wire};
+use crate::{brand, component, fault, memory, restart, tree, upcall, wire};
 use tactus_abi::call::{BrandOperation, Call, Error};
 use tactus_abi::image::role;
 use tactus_record::FaultKind;
@@ -45,7 +45,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::CreateThread) => return answer_with(core, thread, |_, it| create(it, a0, [a1, a2])),
         Some(Call::BrandControl) => return brand_control(core, thread, [a0, a1, a2]),
         Some(Call::Trigger) => return trigger(core, thread, a0, a1),
-        Some(Call::UpcallDone) => match brand::done(core, thread) {
+        Some(Call::UpcallDone) => match upcall::done(core, thread) {
             Ok(()) => return,
             Err(error) => Err(error),
         },
@@ -209,7 +209,7 @@ fn brand_control(core: &mut Core, thread: &mut Thread, [operation, number, other
             // Triggers may have waited for an upcall thread.
             if operation == BrandOperation::AddUpcall as u64 {
                 if let Ok(brand) = brand::get(number) {
-                    brand::serve(core, brand);
+                    upcall::serve(core, brand);
                 }
             }
         }
@@ -222,7 +222,7 @@ fn trigger(core: &mut Core, thread: &mut Thread, number: u64, word: u64) {
     match brand::own(thread.component, number) {
         Ok(brand) => {
             thread.registers.rax = Error::None as u64;
-            brand::trigger(core, brand, word);
+            upcall::trigger(core, brand, word);
         }
         Err(error) => answer(core, thread, Err(error)),
     }

@@ -28,6 +28,7 @@ mod set_up;
 mod switch;
 mod thread;
 mod tree;
+mod upcall;
 mod wire;
 
 use arch::loader::BootInfo;

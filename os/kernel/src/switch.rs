@@ -4,13 +4,13 @@
 //! everything as it was.
 
 use crate::arch::percore::{Core, UNARMED};
-use crate::brand;
 use crate::call::{answer, entered, unwind};
 use crate::component;
 use crate::dispatch::{begin_upcall, charge, enter, first_timeout, run, run_with_timer, set_timeout, sleep, upcall_of};
 use crate::path::{self, Scheduler};
 use crate::region::{post_idle, Shared};
 use crate::thread::{self, state, Thread};
+use crate::upcall;
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{Error, IDLE, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE};
 use tactus_abi::shared::event;
@@ -206,7 +206,7 @@ fn retire(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64
     }
     if flags & SWITCH_UPCALL_DONE != 0 {
         if !caller.is_scheduler_upcall() {
-            return brand::retire(core, caller);
+            return upcall::retire(core, caller);
         }
         caller.set(state::INACTIVE);
     }

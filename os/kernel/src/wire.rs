@@ -14,6 +14,7 @@ use crate::dispatch::{enter, first_timeout, is_under, post_root, start_timer};
 use crate::path::{self, Scheduler};
 use crate::region::{post_slots, Shared};
 use crate::thread::{self, Thread};
+use crate::upcall;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicU8};
 use tactus_abi::call::{source, Error};
@@ -230,7 +231,7 @@ pub fn tick_passed(core: &mut Core) -> u64 {
 pub fn tick(core: &mut Core, passed: u64) {
     let number = (TICKS[core.id as usize % MAX_CORES].load(SeqCst) >> 32).wrapping_sub(1);
     if let Ok(brand) = brand::get(number) {
-        brand::trigger(core, brand, passed);
+        upcall::trigger(core, brand, passed);
     }
 }
 
@@ -247,7 +248,7 @@ pub fn line(core: &mut Core, line: u64) {
             send(target, brand, number, line as u64);
             crate::fault::go_on(core)
         }
-        _ => brand::trigger(core, brand, line as u64),
+        _ => upcall::trigger(core, brand, line as u64),
     }
 }
 
@@ -268,7 +269,7 @@ pub fn mail(core: &mut Core) {
             if !brand.waits() || !brand.has_free_upcall() {
                 break;
             }
-            brand::serve(core, brand);
+            upcall::serve(core, brand);
         }
     });
     for (place, schedulers) in mail.schedulers.iter().enumerate() {
@@ -297,14 +298,14 @@ fn deliver(core: &mut Core, number: u16) {
     }
     word.store(POSTED, SeqCst);
     let component = component::get(number);
-    let upcall = component.upcalls[core.id as usize % MAX_CORES].checked_sub(1);
-    let Some(upcall) = upcall.and_then(|it| thread::any(it.into())) else { return };
+    let own = component.upcalls[core.id as usize % MAX_CORES].checked_sub(1);
+    let Some(own) = own.and_then(|it| thread::any(it.into())) else { return };
     // SAFETY: its path is of atomics, its number and home are written during set-up only.
-    let upcall = unsafe { &*upcall };
-    post_slots(core, upcall.path(), slot::ACTIVE);
+    let own = unsafe { &*own };
+    post_slots(core, own.path(), slot::ACTIVE);
     // SAFETY: the running thread is this core's.
     let Some(current) = (unsafe { core.current.as_ref() }) else { return post_root(core, 0) };
-    match brand::goes_before(core, upcall, current) {
+    match upcall::goes_before(core, own, current) {
         Some(common) => enter(core, common),
         None => core.deferred = true,
     }

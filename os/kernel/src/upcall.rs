@@ -1,0 +1,224 @@
+//! When brands' upcalls run: at once, later, once more, and who goes on after them.
+//!
+//! If the upcall is more urgent than whoever runs, by the slots of the closest scheduler that the two have in common, it takes
+//! the core at once; when it ends, the interrupted thread goes on. No scheduler is entered for either, though all find in
+//! their regions what happened. Whatever the kernel cannot tell from the regions is left to the root.
+
+use crate::arch::percore::Core;
+use crate::brand::{get, Brand};
+use crate::component;
+use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, sleep};
+use crate::path::{Path, Scheduler};
+use crate::region::{post_slots, Shared};
+use crate::thread::{self, state, Thread, IDLE_CORE};
+use tactus_abi::call::{Error, IDLE};
+use tactus_abi::layout::MAX_SCHEDULERS;
+use tactus_abi::shared::{event, slot};
+
+/// Asks for one more run of the brand's upcall. Whoever is the core's current thread afterwards goes on.
+pub fn trigger(core: &mut Core, brand: &'static Brand, word: u64) {
+    brand.push(word);
+    serve(core, brand)
+}
+
+/// Begins an upcall for a waiting trigger, if one is free.
+pub fn serve(core: &mut Core, brand: &'static Brand) {
+    if !brand.waits() {
+        return go_on(core);
+    }
+    let Some(upcall) = brand.take_upcall(core) else { return go_on(core) };
+    let Some(word) = brand.claim() else {
+        upcall.release();
+        return go_on(core);
+    };
+    upcall.clear(state::INACTIVE | state::SUSPENDED);
+    (upcall.preempter, upcall.interrupted) = (0, 0);
+    brand.begin(upcall, word);
+    post_slots(core, &brand.path, slot::ACTIVE);
+    decide(core, upcall)
+}
+
+/// Whoever has the core goes on. The stretches of a core that idles interest nobody.
+fn go_on(core: &mut Core) {
+    if !core.current.is_null() {
+        leave_kernel(core);
+    }
+}
+
+/// Whether the upcall takes the core.
+fn decide(core: &mut Core, upcall: &mut Thread) {
+    // SAFETY: the running thread is this core's.
+    let runs = is_enabled(core, upcall.path())
+        && match unsafe { core.current.as_ref() } {
+            None => true,
+            Some(current) => closest(core, upcall, current).is_some(),
+        };
+    if !runs {
+        core.deferred = true;
+        upcall.release();
+        return go_on(core);
+    }
+    // SAFETY: as above.
+    match unsafe { core.current.as_mut() } {
+        Some(current) => {
+            current.preempter = upcall.id + 1;
+            upcall.interrupted = current.id + 1;
+        }
+        None => upcall.interrupted = IDLE_CORE,
+    }
+    interrupt_current(core);
+    run(core, upcall, core.expiry)
+}
+
+/// The closest scheduler that both have, if by its slots the upcall goes before the running thread.
+fn closest(core: &Core, upcall: &Thread, current: &Thread) -> Option<Scheduler> {
+    let mut common: Option<(Scheduler, u16, u16)> = None;
+    let mut theirs = current.path().holders();
+    for (scheduler, slot) in upcall.path().holders() {
+        // Who is in the middle of a scheduler of the upcall's is not interrupted by it: the scheduler itself finds out.
+        if current.component == scheduler.component() || current.is_upcall_of(scheduler.component()) {
+            return None;
+        }
+        match theirs.next() {
+            Some((other, their_slot)) if other == scheduler => common = Some((scheduler, slot, their_slot)),
+            _ => break,
+        }
+    }
+    let (scheduler, slot, their_slot) = common?;
+    let region = Shared::of(core, scheduler.component());
+    (region.urgency(slot) < region.urgency(their_slot)).then_some(scheduler)
+}
+
+/// Whether every scheduler of the thread lets it run unasked.
+fn is_enabled(core: &Core, path: &Path) -> bool {
+    path.holders().all(|(it, slot)| Shared::of(core, it.component()).urgency(slot) != slot::DISABLED)
+}
+
+/// The scheduler that should decide now, since somebody whose turn it may be, an upcall thread of a scheduler, goes
+/// before the running thread.
+pub fn goes_before(core: &Core, upcall: &Thread, current: &Thread) -> Option<Scheduler> {
+    if is_enabled(core, upcall.path()) {
+        closest(core, upcall, current)
+    } else {
+        None
+    }
+}
+
+/// `()`: the calling upcall is finished.
+pub fn done(core: &mut Core, upcall: &mut Thread) -> Result<(), Error> {
+    if upcall.lacks(state::BRAND) || !upcall.is_at_base() {
+        return Err(Error::NotUpcall);
+    }
+    let Ok(brand) = get(u64::from(upcall.brand.wrapping_sub(1))) else { return Err(Error::NotUpcall) };
+    if is_enabled(core, &brand.path) {
+        if let Some(word) = brand.claim() {
+            brand.begin(upcall, word);
+            core.enter_space(component::get(upcall.component).space);
+            leave_kernel(core);
+            return Ok(());
+        }
+    }
+    let interrupted = core::mem::take(&mut upcall.interrupted);
+    charge(core, upcall);
+    core.current = core::ptr::null_mut();
+    finish(core, upcall, brand);
+    match resumable(core, interrupted, upcall) {
+        Some(After::Sleep) => sleep(core, core.expiry),
+        Some(After::Run(thread)) => {
+            thread.preempter = 0;
+            run(core, thread, core.expiry)
+        }
+        None => post_root(core, event::UPCALL_COMPLETE),
+    }
+    Ok(())
+}
+
+/// An upcall that a scheduler retires while it dispatches another thread. It is given up here.
+pub fn retire(core: &mut Core, upcall: &mut Thread) {
+    upcall.interrupted = 0;
+    if let Ok(brand) = get(u64::from(upcall.brand.wrapping_sub(1))) {
+        finish(core, upcall, brand);
+    }
+}
+
+/// The upcall is free, or active once more if a trigger waits. It is given up here.
+fn finish(core: &mut Core, upcall: &mut Thread, brand: &'static Brand) {
+    post_slots(core, &brand.path, slot::COMPLETED);
+    upcall.set(state::INACTIVE);
+    upcall.release();
+    // A trigger may have come between the look and the line above.
+    if !brand.waits() {
+        return;
+    }
+    let Some(upcall) = brand.take_upcall(core) else { return };
+    if let Some(word) = brand.claim() {
+        upcall.clear(state::INACTIVE);
+        brand.begin(upcall, word);
+        post_slots(core, &brand.path, slot::ACTIVE);
+        core.deferred = true;
+    }
+    upcall.release();
+}
+
+/// What runs after an upcall, where no scheduler needs to be asked.
+enum After {
+    Sleep,
+    Run(&'static mut Thread),
+}
+
+/// Whoever the upcall interrupted, taken for this core, if nobody that the kernel knows of should run before it.
+fn resumable(core: &Core, interrupted: u16, upcall: &Thread) -> Option<After> {
+    if core.deferred {
+        return None;
+    }
+    if interrupted == IDLE_CORE {
+        let root = Shared::of(core, core.root().component());
+        return (root.next_thread() == IDLE).then_some(After::Sleep);
+    }
+    let thread = thread::any(interrupted.checked_sub(1)?.into())?;
+    // SAFETY: `take` succeeds only if no other core has the thread; from then on it is this core's.
+    let thread = unsafe {
+        if !(*thread).take_new(core.id) {
+            return None;
+        }
+        &mut *thread
+    };
+    let whole = thread.lacks(state::STOPPED | state::INACTIVE | state::SUSPENDED);
+    if whole
+        && thread.preempter == upcall.id + 1
+        && !component::get(thread.component).is_stopped()
+        && !is_overtaken(core, thread, upcall)
+    {
+        return Some(After::Run(thread));
+    }
+    thread.release();
+    None
+}
+
+/// Whether a scheduler of the thread's, from the closest that it shares with the upcall down, has chosen somebody who is
+/// more urgent than it.
+fn is_overtaken(core: &Core, thread: &Thread, upcall: &Thread) -> bool {
+    let path = thread.path();
+    let common = (0..MAX_SCHEDULERS)
+        .take_while(|&depth| {
+            let (own, other) = (path.at(depth).identity(), upcall.path().at(depth).identity());
+            own.is_some() && own == other
+        })
+        .count()
+        .saturating_sub(1);
+    path.holders().skip(common).any(|(scheduler, slot)| {
+        let region = Shared::of(core, scheduler.component());
+        let Some(next) = thread::get(region.next_thread()) else { return false };
+        // SAFETY: path and state are atomics, home is written during set-up only.
+        let (next_path, home) = unsafe { ((*next).path(), (*next).is_scheduler_upcall().then_some((*next).home)) };
+        let theirs = next_path.at(scheduler.depth);
+        if theirs.identity() != Some(scheduler.identity) || core::ptr::eq(next, thread) {
+            return false;
+        }
+        // Both under one child: that is the child's to say.
+        let child = path.at(scheduler.depth + 1).identity();
+        let same = child
+            .is_some_and(|it| next_path.at(scheduler.depth + 1).identity() == Some(it) || home == Some(it.component()));
+        !same && region.urgency(theirs.slot()) < region.urgency(slot)
+    })
+}
