@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tactus_packets::{frame, STREAMS};
 
-/// Time between packets.
-const GAP: Duration = Duration::from_millis(1);
+/// Time between two looks for the socket.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// The emulator's words for a card at whose other end the socket is. The slot decides which line it interrupts on: 20.
 pub fn card(socket: &Path) -> Vec<String> {
@@ -39,7 +39,7 @@ impl Generator {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                thread::sleep(GAP);
+                thread::sleep(LOOK);
             }
             // Sending waits while the emulator's queue is full, and fails once it has gone.
             for number in 0..packets {
@@ -48,7 +48,6 @@ impl Generator {
                         return;
                     }
                 }
-                thread::sleep(GAP);
             }
         });
         Generator { stop, thread: Some(thread) }
