@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use tactus_structures::directory::{
-    judge, Cpudl, Cpupri, Delegation, Directory, FastHeap, FlatCombining, Mark, Marks, Overload, Scan, SkipList,
-    Tournament, CLOSED, IDLE,
+    judge, Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Mark,
+    Marks, Overload, Scan, SkipList, Tournament, CLOSED, IDLE,
 };
 use tactus_structures::{planted, Cores};
 use tactus_sync::Order;
@@ -48,6 +48,9 @@ proptest! {
     fn every_directory_finds_the_greatest_number(cores in 1..=64_usize, changes in changes()) {
         prop_assert_eq!(follow::<Scan>(cores, &changes), Ok(()));
         prop_assert_eq!(follow::<Cpupri>(cores, &changes), Ok(()));
+        prop_assert_eq!(follow::<CpupriLinux>(cores, &changes), Ok(()));
+        prop_assert_eq!(follow::<LockedRow>(cores, &changes), Ok(()));
+        prop_assert_eq!(follow::<LockedHeap>(cores, &changes), Ok(()));
         prop_assert_eq!(follow::<Cpudl>(cores, &changes), Ok(()));
         prop_assert_eq!(follow::<FastHeap>(cores, &changes), Ok(()));
         prop_assert_eq!(follow::<SkipList>(cores, &changes), Ok(()));
@@ -72,6 +75,8 @@ fn bugs_that_one_core_can_show_are_found_without_a_second() {
         }
     };
     let all = [
+        ("locked row", found(follow::<LockedRow<{ planted::LAST_LEFT_OUT }>>)),
+        ("locked heap", found(follow::<LockedHeap<{ planted::STALE_INDEX }>>)),
         ("scan", found(follow::<Scan<{ planted::LAST_LEFT_OUT }>>)),
         ("cpudl", found(follow::<Cpudl<{ planted::STALE_INDEX }>>)),
         ("fast heap", found(follow::<FastHeap<{ planted::STALE_INDEX }>>)),
@@ -148,6 +153,7 @@ fn with_threads<D: Directory>() {
 fn after_parallel_changes_every_directory_is_as_it_must_be() {
     with_threads::<Scan>();
     with_threads::<Cpupri>();
+    with_threads::<CpupriLinux>();
     with_threads::<Cpudl>();
     with_threads::<FastHeap>();
     with_threads::<SkipList>();

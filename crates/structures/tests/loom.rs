@@ -8,7 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use tactus_structures::directory::{
-    judge, Cpudl, Cpupri, Delegation, Directory, FastHeap, FlatCombining, Marks, Overload, Scan, SkipList, Tournament,
+    judge, Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks,
+    Overload, Scan, SkipList, Tournament,
 };
 use tactus_structures::{planted, Cores};
 use tactus_sync::{Lock, Order, Rank};
@@ -146,6 +147,9 @@ fn scan() {
 fn cpupri() {
     all::<Cpupri>(Some(2));
     holds("cpupri, found while it goes down", None, is_found::<Cpupri>(90, 70));
+    all::<CpupriLinux>(Some(2));
+    holds("cpupri as in Linux, found while it goes down", None, is_found::<CpupriLinux>(90, 70));
+    fails("cpupri as in Linux, out before in", is_found::<CpupriLinux<{ planted::OUT_BEFORE_IN }>>(90, 70));
     fails("cpupri without barriers", is_found::<Cpupri<{ planted::MISSING_BARRIER }>>(90, 70));
     fails("cpupri, out before in", is_found::<Cpupri<{ planted::OUT_BEFORE_IN }>>(90, 70));
 }

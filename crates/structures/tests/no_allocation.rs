@@ -4,7 +4,8 @@
 use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
 use std::alloc::System;
 use tactus_structures::directory::{
-    Cpudl, Cpupri, Delegation, Directory, FastHeap, FlatCombining, Marks, Scan, SkipList, Tournament,
+    Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks, Scan,
+    SkipList, Tournament,
 };
 use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, ReadyQueue, RedBlackTree};
 use tactus_structures::Cores;
@@ -49,6 +50,9 @@ fn no_structure_allocates_once_it_is_set_up() {
     queue::<Calendar>();
     directory::<Scan>();
     directory::<Cpupri>();
+    directory::<CpupriLinux>();
+    directory::<LockedRow>();
+    directory::<LockedHeap>();
     directory::<Cpudl>();
     directory::<FastHeap>();
     directory::<SkipList>();

@@ -10,7 +10,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use tactus_structures::directory::{
-    judge, Cpudl, Cpupri, Delegation, Directory, FastHeap, FlatCombining, Marks, Scan, SkipList, Tournament, CLOSED,
+    judge, Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks,
+    Scan, SkipList, Tournament, CLOSED,
 };
 use tactus_structures::{planted, Cores};
 use tactus_sync::{Lock, Order, Rank};
@@ -91,6 +92,9 @@ fn fails(name: &str, model: impl Fn() + Send + Sync + Clone + 'static) {
 fn every_directory_settles_in_random_schedules() {
     holds::<Scan>();
     holds::<Cpupri>();
+    holds::<CpupriLinux>();
+    holds::<LockedRow>();
+    holds::<LockedHeap>();
     holds::<Cpudl>();
     holds::<FastHeap>();
     holds::<SkipList>();
@@ -108,6 +112,7 @@ fn every_structure_without_waiting_settles_under_priorities_that_change() {
     }
     pct::<Scan>();
     pct::<Cpupri>();
+    pct::<CpupriLinux>();
     pct::<Tournament>();
 }
 

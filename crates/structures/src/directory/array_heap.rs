@@ -1,6 +1,7 @@
 //! A heap of cores in an array, the greatest number first, with an index from core to place. It is the inside of the
 //! directories that keep a heap; it knows nothing of other cores.
 
+use super::held::Number;
 use crate::flaw::same;
 use crate::{planted, Flaw};
 use alloc::vec::Vec;
@@ -8,16 +9,16 @@ use alloc::vec::Vec;
 const OUT: u32 = u32::MAX;
 
 /// An array heap with an index.
-pub(super) struct ArrayHeap<const BUG: u8> {
-    entries: Vec<(u64, u32)>,
+pub(super) struct ArrayHeap<const BUG: u8, K = u64> {
+    entries: Vec<(K, u32)>,
     places: Vec<u32>,
 }
 
-impl<const BUG: u8> ArrayHeap<BUG> {
-    /// A heap that holds all cores, with [`super::CLOSED`].
+impl<const BUG: u8, K: Number> ArrayHeap<BUG, K> {
+    /// A heap that holds all cores, with the least number.
     pub(super) fn full(cores: usize) -> Self {
         ArrayHeap {
-            entries: (0..cores as u32).map(|core| (super::CLOSED, core)).collect(),
+            entries: (0..cores as u32).map(|core| (K::default(), core)).collect(),
             places: (0..cores as u32).collect(),
         }
     }
@@ -25,14 +26,19 @@ impl<const BUG: u8> ArrayHeap<BUG> {
     pub(super) fn root(&self) -> Option<usize> {
         self.entries.first().map(|entry| entry.1 as usize)
     }
+    /// The core's number; it must be in the heap.
     #[inline]
-    fn put(&mut self, place: usize, entry: (u64, u32)) {
+    pub(super) fn get(&self, core: usize) -> K {
+        self.entries[self.places[core] as usize].0
+    }
+    #[inline]
+    fn put(&mut self, place: usize, entry: (K, u32)) {
         self.entries[place] = entry;
         self.places[entry.1 as usize] = place as u32;
     }
 
     /// Gives the core this number, putting it in if it is not there.
-    pub(super) fn set(&mut self, core: usize, value: u64) {
+    pub(super) fn set(&mut self, core: usize, value: K) {
         let entry = (value, core as u32);
         match self.places[core] {
             OUT => {
@@ -68,7 +74,7 @@ impl<const BUG: u8> ArrayHeap<BUG> {
         }
     }
 
-    fn rise(&mut self, mut hole: usize, entry: (u64, u32)) {
+    fn rise(&mut self, mut hole: usize, entry: (K, u32)) {
         while hole > 0 {
             let parent = (hole - 1) / 2;
             let above = self.entries[parent];
@@ -80,7 +86,7 @@ impl<const BUG: u8> ArrayHeap<BUG> {
         }
         self.put(hole, entry);
     }
-    fn sink(&mut self, mut hole: usize, entry: (u64, u32)) {
+    fn sink(&mut self, mut hole: usize, entry: (K, u32)) {
         loop {
             let mut child = 2 * hole + 1;
             if child >= self.entries.len() {
@@ -104,7 +110,10 @@ impl<const BUG: u8> ArrayHeap<BUG> {
     }
 
     /// Each core's number is `actual`, or the core is not in the heap where that says nothing.
-    pub(super) fn check(&self, name: &'static str, actual: impl Fn(usize) -> Option<u64>) -> Result<(), Flaw> {
+    pub(super) fn check(&self, name: &'static str, actual: impl Fn(usize) -> Option<u64>) -> Result<(), Flaw>
+    where
+        K: Into<u64>,
+    {
         for (place, entry) in self.entries.iter().enumerate() {
             if place > 0 {
                 let parent = self.entries[(place - 1) / 2];
@@ -114,7 +123,7 @@ impl<const BUG: u8> ArrayHeap<BUG> {
             same(name, "the index tells where each core is", entry.1 as usize, place as u64, index)?;
         }
         for core in 0..self.places.len() {
-            let found = self.entries.get(self.places[core] as usize).map(|entry| entry.0);
+            let found = self.entries.get(self.places[core] as usize).map(|entry| entry.0.into());
             let rule = "the heap has a core's number";
             same(name, rule, core, actual(core).unwrap_or(u64::MAX), found.unwrap_or(u64::MAX))?;
         }

@@ -2,6 +2,10 @@
 //! No lock. A core is put in at its new level before it is taken out of the old one; between a set and its count stands
 //! a full barrier, as in the source's back-port.
 //!
+//! Linux itself has no more barriers there on x86 than the locked instructions are already: its `smp_mb__before_atomic`
+//! and `smp_rmb` are nothing but words to the compiler. The source's port to user space has a full barrier for each. Both
+//! are here; the former, [`CpupriLinux`], has its order in the atomic operations, so it is right on any processor.
+//!
 //! Whoever looks goes from the greatest level down, so it never misses a core that goes down meanwhile and still fits;
 //! one that goes up while it is looked for can be missed, and is seen by the next look.
 
@@ -20,19 +24,27 @@ struct Level {
     cores: AtomicU64,
 }
 
-/// A map from priority to cores.
-pub struct Cpupri<const BUG: u8 = { planted::NONE }> {
+/// A map from priority to cores. `BARRIERS`: whether full barriers stand between set and count.
+pub struct Cpupri<const BUG: u8 = { planted::NONE }, const BARRIERS: bool = true> {
     values: Values,
     levels: Vec<Level>,
 }
 
-impl<const BUG: u8> Cpupri<BUG> {
+/// The map as Linux has it on x86: with the order of the atomic operations alone.
+pub type CpupriLinux<const BUG: u8 = { planted::NONE }> = Cpupri<BUG, false>;
+
+impl<const BUG: u8, const BARRIERS: bool> Cpupri<BUG, BARRIERS> {
+    /// The order of what changes a set or a count.
+    const CHANGE: Ordering = if BARRIERS { Ordering::Relaxed } else { Ordering::AcqRel };
+    /// The order of what reads it.
+    const LOOK: Ordering = if BARRIERS { Ordering::Relaxed } else { Ordering::Acquire };
+
     #[inline]
     fn add(&self, level: usize, core: usize) {
         let level = &self.levels[level];
-        level.cores.fetch_or(1 << core, Ordering::Relaxed);
-        if BUG == planted::MISSING_BARRIER {
-            level.count.fetch_add(1, Ordering::Relaxed);
+        level.cores.fetch_or(1 << core, Self::CHANGE);
+        if BUG == planted::MISSING_BARRIER || !BARRIERS {
+            level.count.fetch_add(1, Self::CHANGE);
         } else {
             barrier();
             level.count.fetch_add(1, Ordering::Relaxed);
@@ -43,16 +55,16 @@ impl<const BUG: u8> Cpupri<BUG> {
     #[inline]
     fn take_out(&self, level: usize, core: usize) {
         let level = &self.levels[level];
-        level.count.fetch_sub(1, Ordering::Relaxed);
-        if BUG != planted::MISSING_BARRIER {
+        level.count.fetch_sub(1, Self::CHANGE);
+        if BUG != planted::MISSING_BARRIER && BARRIERS {
             barrier();
         }
-        level.cores.fetch_and(!(1 << core), Ordering::Relaxed);
+        level.cores.fetch_and(!(1 << core), Self::CHANGE);
     }
 }
 
-impl<const BUG: u8> Directory for Cpupri<BUG> {
-    const NAME: &'static str = "cpupri";
+impl<const BUG: u8, const BARRIERS: bool> Directory for Cpupri<BUG, BARRIERS> {
+    const NAME: &'static str = if BARRIERS { "cpupri" } else { "cpupri as in Linux" };
     const LEVELS: u64 = LEVELS as u64;
 
     fn init(cores: usize) -> Self {
@@ -84,14 +96,14 @@ impl<const BUG: u8> Directory for Cpupri<BUG> {
     fn find<H: Rank>(&self, _: usize, _: &mut Order<H>, than: u64, allowed: Cores) -> Option<usize> {
         let than = than.min(LEVELS as u64 - 1) as usize;
         for level in self.levels[than + 1..].iter().rev() {
-            let count = level.count.load(Ordering::Relaxed);
-            if BUG != planted::MISSING_BARRIER {
+            let count = level.count.load(Self::LOOK);
+            if BUG != planted::MISSING_BARRIER && BARRIERS {
                 barrier();
             }
             if count == 0 {
                 continue;
             }
-            if let Some(core) = Cores(level.cores.load(Ordering::Relaxed)).and(allowed).first() {
+            if let Some(core) = Cores(level.cores.load(Self::LOOK)).and(allowed).first() {
                 return Some(core);
             }
         }
