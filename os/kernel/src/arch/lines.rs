@@ -25,7 +25,10 @@ static TARGET: AtomicU64 = AtomicU64::new(0);
 /// Finds the controller; everything is masked. By core 0.
 pub fn set_up(acpi_root: u64) {
     for (line, input) in INPUTS.iter().enumerate() {
-        input.store(line as u64, Relaxed);
+        // Inputs beyond the old controllers' are for buses whose devices share lines: level, active low, unless the tables
+        // say otherwise. An edge would be lost while the line is masked.
+        let mode = if line < OLD { 0 } else { 1 << 13 | 1 << 15 };
+        input.store(line as u64 | mode, Relaxed);
     }
     TARGET.store(apic::id().into(), Relaxed);
     let address = acpi::lines(acpi_root, |line, input, flags| {
