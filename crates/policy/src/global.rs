@@ -7,6 +7,7 @@
 //!
 //! Each entry takes the lock exactly once. Core 0 arms the timer for releases; any core's entry makes those due.
 
+use crate::cores::Cores;
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
@@ -48,6 +49,8 @@ struct Container<R> {
     /// Pending jobs that are linked to no core and run on none; one per task, its oldest.
     ready: Heap,
     cores: Vec<CoreEntry>,
+    /// The same by urgency.
+    wanting: Cores,
     tickets: u32,
 }
 
@@ -71,14 +74,16 @@ impl<R: Rule> Global<R> {
         for (place, task) in setup.tasks.iter().enumerate() {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
-        let container = Container {
+        let mut container = Container {
             rule: PhantomData,
             tasks: setup.tasks.iter().enumerate().map(|(n, task)| Jobs::new(TaskId(n as u16), task)).collect(),
             releases,
             ready: Heap::with_capacity(setup.tasks.len()),
             cores: alloc::vec![CoreEntry::default(); setup.cores],
+            wanting: Cores::closed(setup.cores),
             tickets: 0,
         };
+        (0..setup.cores).for_each(|n| container.wanting.open(CoreId(n as u8), None));
         let core = |n| Core {
             id: CoreId(n as u8),
             clock: Clock::default(),
@@ -153,6 +158,7 @@ impl<R: Rule> Container<R> {
         };
         if linked_here {
             entry.linked = None;
+            self.wanting.open(me, None);
         }
         if pending {
             self.ready.push(task.key::<R>(place));
@@ -189,13 +195,14 @@ impl<R: Rule> Container<R> {
     fn link(&mut self, me: CoreId) -> CoreSet {
         let mut notify = CoreSet::EMPTY;
         while let Some(best) = self.ready.peek() {
-            let core = self.least_urgent(me);
+            let Some(core) = self.wanting.least_urgent(me) else { break };
             let entry = &mut self.cores[core.index()];
             let displaced = match entry.linked {
                 Some(linked) if linked < best => break,
                 linked => linked,
             };
             entry.linked = Some(best);
+            self.wanting.open(core, Some(best));
             let still_there = core != me && displaced.is_some_and(|key| entry.running == Some(key.place()));
             match displaced {
                 // It runs nowhere, or on this very core, which is about to take it off.
@@ -209,25 +216,6 @@ impl<R: Rule> Container<R> {
             }
         }
         notify
-    }
-
-    /// The core that a ready job should go to first: this one if idle, another idle one, the least urgent one.
-    fn least_urgent(&self, me: CoreId) -> CoreId {
-        if self.cores[me.index()].linked.is_none() {
-            return me;
-        }
-        let mut choice = me;
-        let mut least = self.cores[me.index()].linked;
-        for (n, entry) in self.cores.iter().enumerate() {
-            if entry.linked.is_none() {
-                return CoreId(n as u8);
-            }
-            if entry.linked > least {
-                least = entry.linked;
-                choice = CoreId(n as u8);
-            }
-        }
-        choice
     }
 
     /// Turns the core to what is linked to it. `unfinished`: what ran until now and could go on.

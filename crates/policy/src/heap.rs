@@ -2,6 +2,7 @@
 //! task and never allocate again.
 
 use alloc::vec::Vec;
+use tactus_structures::queue::{BinaryHeap, Entry, ReadyQueue};
 use tactus_time::Instant;
 
 /// What queues are ordered by: an urgency (a time or a period, in nanoseconds), then the task's place.
@@ -20,6 +21,11 @@ impl Key {
     /// The urgency as a time.
     pub(crate) fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
+    }
+    /// The whole key as one number.
+    #[inline]
+    pub(crate) fn wide(self) -> u128 {
+        self.0
     }
     /// The task's place.
     pub(crate) fn place(self) -> usize {
@@ -92,81 +98,28 @@ impl Heap {
     }
 }
 
-/// A heap that knows where each task's entry is, so that any entry can be taken out. One entry per task at most.
-pub(crate) struct IndexedHeap {
-    entries: Vec<Key>,
-    /// By task: where its entry is, or `OUT`.
-    places: Vec<u32>,
-}
-
-const OUT: u32 = u32::MAX;
+/// A heap that knows where each task's entry is, so that any entry can be taken out. One entry per task at most. Inside
+/// is the structure that the rig drives, checks and measures.
+pub(crate) struct IndexedHeap(BinaryHeap);
 
 impl IndexedHeap {
     /// An empty heap for tasks below `tasks`.
     pub(crate) fn for_tasks(tasks: usize) -> IndexedHeap {
-        IndexedHeap { entries: Vec::with_capacity(tasks), places: alloc::vec![OUT; tasks] }
+        IndexedHeap(BinaryHeap::with_room(tasks))
     }
     #[inline]
     pub(crate) fn peek(&self) -> Option<Key> {
-        self.entries.first().copied()
+        self.0.peek().map(|entry| Key::new(entry.urgency, entry.task as usize))
     }
     /// Puts the key in; one of the same task is replaced.
+    #[inline]
     pub(crate) fn insert(&mut self, key: Key) {
-        self.remove(key.place());
-        let end = self.entries.len();
-        self.entries.push(key);
-        self.rise(end, key);
+        self.0.insert(Entry { urgency: key.time().as_nanos(), task: key.place() as u32 });
     }
     /// Takes the task's entry out, if it has one.
+    #[inline]
     pub(crate) fn remove(&mut self, task: usize) {
-        let place = core::mem::replace(&mut self.places[task], OUT);
-        if place == OUT {
-            return;
-        }
-        let hole = place as usize;
-        let Some(last) = self.entries.pop() else { return };
-        if hole == self.entries.len() {
-            return;
-        }
-        if hole > 0 && last < self.entries[(hole - 1) / 2] {
-            self.rise(hole, last);
-        } else {
-            self.sink(hole, last);
-        }
-    }
-    fn put(&mut self, place: usize, key: Key) {
-        self.entries[place] = key;
-        self.places[key.place()] = place as u32;
-    }
-    fn rise(&mut self, mut hole: usize, key: Key) {
-        while hole > 0 {
-            let parent = (hole - 1) / 2;
-            let above = self.entries[parent];
-            if above < key {
-                break;
-            }
-            self.put(hole, above);
-            hole = parent;
-        }
-        self.put(hole, key);
-    }
-    fn sink(&mut self, mut hole: usize, key: Key) {
-        loop {
-            let mut child = 2 * hole + 1;
-            if child >= self.entries.len() {
-                break;
-            }
-            if child + 1 < self.entries.len() && self.entries[child + 1] < self.entries[child] {
-                child += 1;
-            }
-            let below = self.entries[child];
-            if key < below {
-                break;
-            }
-            self.put(hole, below);
-            hole = child;
-        }
-        self.put(hole, key);
+        self.0.remove(task as u32);
     }
 }
 

@@ -32,6 +32,7 @@ extern crate alloc;
 
 mod check;
 mod codec;
+mod cores;
 mod global;
 mod heap;
 mod jobs;

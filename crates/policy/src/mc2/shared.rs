@@ -10,6 +10,7 @@
 
 use super::server::{Server, State};
 use super::{Ghost, Job};
+use crate::cores::Cores;
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
 use crate::{Event, Mc2, Setup};
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     level_d: Heap,
     has_level_d: bool,
     cores: Vec<Entry>,
+    /// What cores have at C, by urgency.
+    wanting: Cores,
     tickets: u32,
 }
 
@@ -85,6 +88,7 @@ impl Shared {
             level_d: Heap::with_capacity(tasks.len()),
             has_level_d: tasks.iter().any(|task| task.name.1 == Level::D),
             cores: alloc::vec![Entry::default(); setup.cores],
+            wanting: Cores::closed(setup.cores),
             tickets: 0,
             tasks,
         }
@@ -148,6 +152,7 @@ impl Shared {
                     entry.linked_d = None;
                 } else {
                     entry.linked_c = None;
+                    self.say(me);
                 }
                 self.queue(place);
             }
@@ -171,11 +176,16 @@ impl Shared {
     /// that calls, so they run nowhere.
     pub(crate) fn set_open(&mut self, me: CoreId, open: bool) {
         let entry = &mut self.cores[me.index()];
+        if entry.open == open {
+            return;
+        }
         entry.open = open;
         if open {
+            self.say(me);
             return;
         }
         let (c, d) = (entry.linked_c.take(), entry.linked_d.take());
+        self.say(me);
         if let Some(key) = c {
             self.queue(key.place());
         }
@@ -204,6 +214,7 @@ impl Shared {
             }
             if let Spot::Linked(core) = self.spots[place] {
                 self.cores[core.index()].linked_c = None;
+                self.say(core);
                 if core != me {
                     notify.insert(core);
                 }
@@ -215,13 +226,14 @@ impl Shared {
     /// Links what is queued to cores, first at C, then at D.
     pub(crate) fn link(&mut self, me: CoreId, notify: &mut CoreSet) {
         while let Some(best) = self.level_c.peek() {
-            let Some(core) = self.least_urgent(me) else { break };
+            let Some(core) = self.wanting.least_urgent(me) else { break };
             let entry = &mut self.cores[core.index()];
             let displaced = entry.linked_c;
             if displaced.is_some_and(|linked| linked < best) {
                 break;
             }
             entry.linked_c = Some(best);
+            self.wanting.open(core, Some(best));
             let current = entry.current_c;
             self.level_c.remove(best.place());
             self.spots[best.place()] = Spot::Linked(core);
@@ -277,21 +289,14 @@ impl Shared {
         entry.open && entry.linked_c.is_none_or(|key| self.tasks[key.place()].state == State::Ghost)
     }
 
-    /// The open core that a task should go to first: this one if it has none, another one that has none, or the one
-    /// that has the least urgent.
-    fn least_urgent(&self, me: CoreId) -> Option<CoreId> {
-        let mine = &self.cores[me.index()];
-        if mine.open && mine.linked_c.is_none() {
-            return Some(me);
+    /// What a core has at C has changed.
+    fn say(&mut self, core: CoreId) {
+        let entry = &self.cores[core.index()];
+        if entry.open {
+            self.wanting.open(core, entry.linked_c);
+        } else {
+            self.wanting.close(core);
         }
-        let mut choice: Option<(CoreId, Key)> = None;
-        for (n, entry) in self.cores.iter().enumerate().filter(|(_, entry)| entry.open) {
-            let Some(linked) = entry.linked_c else { return Some(CoreId(n as u8)) };
-            if choice.is_none_or(|(_, least)| least < linked) {
-                choice = Some((CoreId(n as u8), linked));
-            }
-        }
-        choice.map(|(core, _)| core)
     }
 
     /// Takes up on this core what is linked to it.

@@ -1,0 +1,69 @@
+//! Which core a job goes to, where jobs go to any core: the structure that the rig found to be the cheapest inside a lock that is held
+//! anyway, on as many cores as there can be. It is the rig's own file; here it gets its numbers.
+
+use crate::heap::Key;
+use tactus_structures::directory::{Held, HeldRow};
+use tactus_time::CoreId;
+
+/// Of each core, how much it is in need of a job: the greater, the more.
+pub(crate) struct Cores(HeldRow<u128>);
+
+/// The number of a core that takes no job.
+const CLOSED: u128 = 0;
+
+/// A core that has none wants one more than all that have; of several, the first one. No key is as great: no task has
+/// such a number.
+#[inline]
+fn idle(core: CoreId) -> u128 {
+    u128::MAX - core.index() as u128
+}
+
+impl Cores {
+    /// So many, all closed.
+    pub(crate) fn closed(cores: usize) -> Cores {
+        Cores(HeldRow::with_cores(cores))
+    }
+    /// The core takes jobs more urgent than `linked`, or any if that is nothing. The least of all keys is as good as
+    /// closed: no job is more urgent.
+    #[inline]
+    pub(crate) fn open(&mut self, core: CoreId, linked: Option<Key>) {
+        self.0.set(core.index(), linked.map_or(idle(core), Key::wide));
+    }
+    /// The core takes none.
+    #[inline]
+    pub(crate) fn close(&mut self, core: CoreId) {
+        self.0.set(core.index(), CLOSED);
+    }
+    /// The core that a job should go to first: this one if it has none, another one that has none, or the one that has the
+    /// least urgent. Nothing if all are closed.
+    #[inline]
+    pub(crate) fn least_urgent(&self, me: CoreId) -> Option<CoreId> {
+        if self.0.get(me.index()) == idle(me) {
+            return Some(me);
+        }
+        let core = self.0.greatest();
+        (self.0.get(core) != CLOSED).then_some(CoreId(core as u8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_core_comes_first_then_the_first_idle_one_then_the_least_urgent() {
+        let mut cores = Cores::closed(4);
+        assert_eq!(cores.least_urgent(CoreId(0)), None);
+        let key = |urgency, place| Some(Key::new(urgency, place));
+        cores.open(CoreId(1), key(50, 3));
+        cores.open(CoreId(2), key(50, 4));
+        cores.open(CoreId(3), key(u64::MAX, 9));
+        assert_eq!(cores.least_urgent(CoreId(1)), Some(CoreId(3)));
+        cores.close(CoreId(3));
+        assert_eq!(cores.least_urgent(CoreId(1)), Some(CoreId(2)));
+        cores.open(CoreId(3), None);
+        cores.open(CoreId(2), None);
+        assert_eq!(cores.least_urgent(CoreId(1)), Some(CoreId(2)));
+        assert_eq!(cores.least_urgent(CoreId(3)), Some(CoreId(3)));
+    }
+}
