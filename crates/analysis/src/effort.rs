@@ -23,6 +23,10 @@ impl Effort {
     pub(crate) fn take(&mut self, before: Effort, after: Effort) {
         self.0 = self.0.saturating_sub(before.0 - after.0);
     }
+    /// One of so many equal parts.
+    pub(crate) fn part(self, parts: usize) -> Effort {
+        Effort(self.0 / parts.max(1) as u64)
+    }
     /// Whether nothing is left.
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0

@@ -24,5 +24,5 @@ pub mod task;
 pub mod uniprocessor;
 pub mod utilisation;
 
-pub use check::{check, sensitivity, Bound, Check, CoreLoad, Finding, Growth, TaskVerdict};
+pub use check::{assignment, check, sensitivity, Bound, Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned};
 pub use mc2::table::{Slot, Table};

@@ -1,6 +1,7 @@
 //! By how much execution times may grow: where the check's verdict turns, asked of the check itself.
 
 use std::path::Path;
+use tactus_analysis::check::QUICK;
 use tactus_analysis::{check, sensitivity, Growth};
 use tactus_model::{Costs, System};
 use tactus_time::Duration;
@@ -29,7 +30,7 @@ fn execution(system: &System, n: usize) -> Duration {
 #[test]
 fn each_of_120_tasks_has_a_margin_and_the_verdict_turns_there() {
     let system = vehicle();
-    let all = sensitivity(&system, &costs());
+    let all = sensitivity(&system, &costs(), QUICK);
     assert_eq!(all.len(), 120);
     for (n, growth) in all.iter().enumerate() {
         let Growth::By(more) = *growth else { panic!("{} has no margin: {growth:?}", system.tasks[n].name) };
@@ -50,7 +51,7 @@ fn on_an_overloaded_core_each_task_says_by_how_much_it_would_have_to_shrink() {
     let result = check(&system, &costs());
     assert!(!result.accepted);
     assert_eq!(result.findings[0].core.map(|c| c.index()), Some(3), "{}", result.findings[0]);
-    let all = sensitivity(&system, &costs());
+    let all = sensitivity(&system, &costs(), QUICK);
     let Growth::Short(less) = all[sick] else { panic!("{:?}", all[sick]) };
     let step = system.tasks[sick].period / 4096 + Duration::from_nanos(1);
     assert!(accepted(&system, sick, execution(&system, sick) - less));
@@ -71,7 +72,7 @@ fn under_mc2_each_level_has_margins_of_its_own() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mc2-example.toml");
     let system = System::read(&path).expect("a shipped example");
     let ms = Duration::from_millis;
-    let all = sensitivity(&system, &Costs::default());
+    let all = sensitivity(&system, &Costs::default(), QUICK);
     // Level A fills its table. At level-B times A takes 0.6 of the core and B 0.3. Level D has no promise.
     assert_eq!(all[..2], [Growth::By(ms(0)); 2]);
     assert!(all[2..6].iter().all(|g| matches!(g, Growth::By(more) if *more > ms(0))), "{all:?}");

@@ -81,27 +81,34 @@ fn turn(mut low: u64, mut high: u64, step: u64, with: &mut dyn FnMut(u64) -> Opt
     Some(low)
 }
 
-/// What all searches of a check may spend together, in terms.
-pub(crate) const OF_ALL: u64 = 4_000_000;
 /// Margins are found to this part of a period.
 const STEPS: u64 = 4096;
 
 /// A purse that steps of a search spend from.
-pub(crate) struct Purse(Effort);
+pub(crate) struct Purse {
+    left: Effort,
+    /// What of it may be spent before the next share begins.
+    share: Effort,
+}
 
 impl Purse {
-    /// With so many terms.
-    pub(crate) fn with(terms: u64) -> Purse {
-        Purse(Effort::terms(terms))
+    /// With this in it.
+    pub(crate) fn with(effort: Effort) -> Purse {
+        Purse { left: effort, share: effort }
     }
-    /// One question to a test that may spend at most `step`; `None` once the purse is empty. A step that runs out of its
+    /// Keeps what is left for so many shares alike, of which this is one.
+    pub(crate) fn part(&mut self, shares: usize) {
+        self.share = self.left.part(shares);
+    }
+    /// One question to a test that may spend at most `step`; `None` once the share is spent. A step that runs out of its
     /// own effort counts as not passed.
     pub(crate) fn ask(&mut self, step: Effort, test: impl FnOnce(&mut Effort) -> bool) -> Option<bool> {
-        let mut effort = step.at_most(self.0);
+        let mut effort = step.at_most(self.share);
         let before = effort;
         let passed = test(&mut effort);
-        self.0.take(before, effort);
-        if !passed && self.0.is_empty() {
+        self.share.take(before, effort);
+        self.left.take(before, effort);
+        if !passed && self.share.is_empty() {
             return None;
         }
         Some(passed)

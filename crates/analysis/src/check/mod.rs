@@ -5,6 +5,7 @@
 //! level-A table exists, every level-A and level-B response is within its deadline, and every level-C task has a
 //! tardiness bound. Level D is promised nothing.
 
+mod assignment;
 mod assumptions;
 mod global;
 mod growth;
@@ -15,9 +16,11 @@ mod report;
 mod sensitivity;
 mod servers;
 
+pub use assignment::{assignment, is_bound, Unassigned};
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
+use crate::effort::Effort;
 use crate::overhead;
 use rank::Rank;
 use tactus_model::{Costs, Policy, System};
@@ -41,12 +44,16 @@ pub fn check(system: &System, costs: &Costs) -> Check {
     check
 }
 
-/// By how much each task's execution time may grow, by `TaskId`; see [`Growth`]. Searched within a fixed effort; where
-/// that does not do for all (global policies with many tasks), the first tasks have it.
-pub fn sensitivity(system: &System, costs: &Costs) -> Vec<Growth> {
+/// What [`sensitivity`] may spend so that it answers in some tens of milliseconds.
+pub const QUICK: Effort = Effort::terms(2_500_000);
+
+/// By how much each task's execution time may grow, by `TaskId`; see [`Growth`]. Searched within the effort given, which
+/// cores that are by themselves share; where it does not do for all (many tasks under global policies, cores near full
+/// load), the first tasks have it.
+pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth> {
     let entry = if system.machine.overheads { overhead::entry(costs) } else { Duration::ZERO };
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
-    let mut purse = growth::Purse::with(growth::OF_ALL);
+    let mut purse = growth::Purse::with(effort);
     match system.policy {
         Policy::GlobalRm | Policy::GlobalEdf => global::growth(system, entry, &mut purse, &mut growth),
         Policy::Mc2 { .. } => mc2::growth(system, entry, &mut purse, &mut growth),

@@ -49,18 +49,35 @@ fn with_costs(system: &System, places: &[usize], entry: Duration) -> (Instants, 
     (instants, places.iter().map(one).collect())
 }
 
-/// By how much each execution time may grow, so that its core still passes.
+/// By how much each execution time may grow, so that its core still passes. Cores share the purse; what is left of it then
+/// goes to those whose share did not do.
 pub(super) fn growth(system: &System, rank: Rank, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
     for core in 0..system.cores {
-        let places = of_core(system, core, rank);
-        let (instants, tasks) = with_costs(system, &places, entry);
-        let processor = Interrupts { instants: &instants, cost: entry };
-        for (i, &n) in places.iter().enumerate() {
-            let mut passes = |set: &[Sporadic]| {
-                purse.ask(Effort::of_core(system.cores), |effort| in_time(set, rank, entry, &processor, effort))
-            };
-            growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
+        purse.part(system.cores - core);
+        growth_on(system, core, rank, entry, purse, growth);
+    }
+    purse.part(1);
+    for core in 0..system.cores {
+        growth_on(system, core, rank, entry, purse, growth);
+    }
+}
+
+/// Looks for what is not known of a core's tasks.
+fn growth_on(system: &System, core: usize, rank: Rank, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+    let places = of_core(system, core, rank);
+    if places.iter().all(|&n| growth[n] != Growth::Unknown) {
+        return;
+    }
+    let (instants, tasks) = with_costs(system, &places, entry);
+    let processor = Interrupts { instants: &instants, cost: entry };
+    for (i, &n) in places.iter().enumerate() {
+        if growth[n] != Growth::Unknown {
+            continue;
         }
+        let mut passes = |set: &[Sporadic]| {
+            purse.ask(Effort::of_core(system.cores), |effort| in_time(set, rank, entry, &processor, effort))
+        };
+        growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
     }
 }
 

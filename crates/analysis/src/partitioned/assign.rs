@@ -49,29 +49,45 @@ pub fn assign(
     fit: Fit,
     order: Order,
 ) -> Result<Vec<usize>, Unplaced> {
-    let size = |i: usize| Utilisation::of([(tasks[i].execution, tasks[i].period)]).millionths();
+    let size = |τ: &Sporadic| Utilisation::of([(τ.execution, τ.period)]).millionths();
+    let sizes: Vec<u64> = tasks.iter().map(size).collect();
+    place(&sizes, given, cores, fit, order, |bin| {
+        let bin: Vec<Sporadic> = bin.iter().map(|&i| tasks[i]).collect();
+        fits(&bin, local, &mut Effort::default())
+    })
+}
+
+/// The same for things of these sizes, where `fits` says whether those of these places go together on a core.
+///
+/// # Errors
+/// As for [`assign`].
+pub fn place(
+    sizes: &[u64],
+    given: &[Option<usize>],
+    cores: usize,
+    fit: Fit,
+    order: Order,
+    mut fits: impl FnMut(&[usize]) -> bool,
+) -> Result<Vec<usize>, Unplaced> {
     let mut bins: Vec<Vec<usize>> = vec![Vec::new(); cores];
-    let of = |bin: &[usize], more: Option<usize>| -> Vec<Sporadic> {
-        bin.iter().copied().chain(more).map(|i| tasks[i]).collect()
-    };
     let mut free = Vec::new();
-    for i in 0..tasks.len() {
+    for i in 0..sizes.len() {
         match given.get(i).copied().flatten() {
             Some(core) if core < cores => bins[core].push(i),
             _ => free.push(i),
         }
     }
-    if let Some(full) = bins.iter().find(|bin| !fits(&of(bin, None), local, &mut Effort::default())) {
+    if let Some(full) = bins.iter().find(|bin| !bin.is_empty() && !fits(bin)) {
         return Err(Unplaced(full.last().copied().unwrap_or(0)));
     }
     match order {
         Order::Given => {}
-        Order::Decreasing => free.sort_by_key(|&i| std::cmp::Reverse(size(i))),
-        Order::Increasing => free.sort_by_key(|&i| size(i)),
+        Order::Decreasing => free.sort_by_key(|&i| std::cmp::Reverse(sizes[i])),
+        Order::Increasing => free.sort_by_key(|&i| sizes[i]),
     }
     let mut open = 0;
     for i in free {
-        let load = |bin: usize| bins[bin].iter().map(|&i| size(i)).sum::<u64>();
+        let load = |bin: usize| bins[bin].iter().map(|&i| sizes[i]).sum::<u64>();
         let mut candidates: Vec<usize> = (0..cores).collect();
         match fit {
             Fit::Next => candidates.retain(|&bin| bin >= open),
@@ -79,12 +95,18 @@ pub fn assign(
             Fit::Best => candidates.sort_by_key(|&bin| std::cmp::Reverse(load(bin))),
             Fit::Worst => candidates.sort_by_key(|&bin| load(bin)),
         }
-        let found = candidates.into_iter().find(|&bin| fits(&of(&bins[bin], Some(i)), local, &mut Effort::default()));
-        let Some(bin) = found else { return Err(Unplaced(i)) };
-        open = bin;
-        bins[bin].push(i);
+        let mut found = None;
+        for bin in candidates {
+            bins[bin].push(i);
+            if fits(&bins[bin]) {
+                found = Some(bin);
+                break;
+            }
+            bins[bin].pop();
+        }
+        open = found.ok_or(Unplaced(i))?;
     }
-    let mut place = vec![0; tasks.len()];
+    let mut place = vec![0; sizes.len()];
     for (core, bin) in bins.iter().enumerate() {
         bin.iter().for_each(|&i| place[i] = core);
     }

@@ -6,5 +6,5 @@ mod assign;
 mod packing;
 pub mod semi;
 
-pub use assign::{assign, fits, Local, Unplaced};
+pub use assign::{assign, fits, place, Local, Unplaced};
 pub use packing::{pack, Fit, Order};
