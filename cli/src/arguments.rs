@@ -39,7 +39,9 @@ pub enum Command {
     ///
     /// Reads the system file, reports everything that is wrong with it, and applies the schedulability tests of its
     /// policy. Prints the bound that each task is promised.
-    #[command(after_help = "Example:\n  ./tactus check examples/avionics.toml")]
+    #[command(after_help = "Examples:
+  ./tactus check examples/avionics.toml
+  ./tactus check examples/vehicle.toml --assign /tmp/vehicle.toml --fit worst --anew")]
     Check(Check),
     /// Work out the schedule on this computer, in a moment
     ///
@@ -135,6 +137,46 @@ pub struct Check {
     /// docs/how-a-run-works.md). A check counts it unless the system file says overheads = false
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
+    /// Search for how much each execution time may grow until it is known for every task: seconds or minutes, near full
+    /// load (without: some tens of milliseconds, and what was not found is left open)
+    #[arg(long)]
+    pub growth: bool,
+    /// Bind tasks to cores first, so that each core passes the check of its policy, and write the system file with it to OUT
+    #[arg(long, value_name = "OUT")]
+    pub assign: Option<PathBuf>,
+    /// Which core is taken, of those on which a task fits
+    #[arg(long, value_enum, default_value_t = Fit::First, requires = "assign")]
+    pub fit: Fit,
+    /// In which order tasks are placed
+    #[arg(long, value_enum, default_value_t = Order::Decreasing, requires = "assign")]
+    pub order: Order,
+    /// Place the tasks anew whose core the file gives
+    #[arg(long, requires = "assign")]
+    pub anew: bool,
+}
+
+/// Which core is taken, of those on which a task fits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Fit {
+    /// The first one
+    First,
+    /// The one with least room left
+    Best,
+    /// The one with most room left
+    Worst,
+    /// The one that was taken last, else a later one
+    Next,
+}
+
+/// In which order tasks are placed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Order {
+    /// That of the file
+    Given,
+    /// The largest utilisation first
+    Decreasing,
+    /// The smallest utilisation first
+    Increasing,
 }
 
 /// Options of `simulate`.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod assignment;
 mod command;
 mod costs;
 mod failure;

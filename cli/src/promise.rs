@@ -1,10 +1,11 @@
 //! What a check found, as people read it, and what follows from it for a run.
 
 use crate::lines::{self, brief};
-use tactus_analysis::{Bound, Check, TaskVerdict};
+use tactus_analysis::{Bound, Check, Growth, TaskVerdict};
 use tactus_model::{Costs, System};
 use tactus_studies::promise::made;
 pub use tactus_studies::promise::Promised;
+use tactus_time::{Duration, Level};
 
 /// Checks the system and writes the line about it.
 pub fn promised(system: &System, costs: &Costs) -> Promised {
@@ -39,10 +40,61 @@ pub fn line(system: &System, check: &Check) {
 }
 
 /// Every task with its bound.
-pub fn table(check: &Check) -> String {
-    let head = ["task", "level", "core", "utilisation", "deadline", "bound", ""];
-    let rows: Vec<Vec<String>> = check.tasks.iter().map(row).collect();
-    lines::table(&head, &rows)
+pub fn table(check: &Check, growth: &[Growth]) -> String {
+    let head = ["task", "level", "core", "utilisation", "deadline", "bound", "time may grow", ""];
+    let rows = check.tasks.iter().zip(growth).map(|(verdict, growth)| {
+        let mut row = row(verdict);
+        let last = row.len() - 1;
+        row.insert(last, grows(*growth));
+        row
+    });
+    lines::table(&head, &rows.collect::<Vec<_>>())
+}
+
+/// `growth   least of task …`: who has least room, or by how much the first task that fails is short; and what was not
+/// looked for.
+pub fn growth(system: &System, check: &Check, growth: &[Growth], patient: bool) {
+    if let Some(n) = check.findings.iter().find_map(|finding| finding.task).map(|task| task.index()) {
+        let told = match growth[n] {
+            Growth::Short(less) => format!("would have to take {} less", brief(less)),
+            Growth::NotAlone => "fails even with no execution time of its own; others would have to take less".into(),
+            Growth::By(_) | Growth::Unknown => String::new(),
+        };
+        if !told.is_empty() {
+            lines::line("growth", format!("task `{}`, the first that fails, {told}", check.tasks[n].name));
+        }
+    }
+    let share = |n: usize, more: Duration| {
+        let task = &system.tasks[n];
+        let own = task.execution[task.level.unwrap_or(Level::A).index()].unwrap_or_default();
+        more.as_nanos() as f64 / own.as_nanos().max(1) as f64
+    };
+    let grown = growth.iter().enumerate().filter_map(|(n, growth)| match growth {
+        Growth::By(more) => Some((n, *more, share(n, *more))),
+        _ => None,
+    });
+    if let Some((n, more, share)) = grown.min_by(|a, b| a.2.total_cmp(&b.2)) {
+        let name = &check.tasks[n].name;
+        lines::line(
+            "growth",
+            format!("least: task `{name}` may take {} more, {:.1} % of its time", brief(more), share * 100.0),
+        );
+    }
+    let open =
+        growth.iter().zip(&check.tasks).filter(|(g, t)| **g == Growth::Unknown && t.bound != Bound::None).count();
+    if open > 0 && !patient {
+        let tasks = lines::count(open, "task");
+        lines::line("growth", format!("not looked for in the time: {tasks}; `--growth` takes as long as it needs"));
+    }
+}
+
+fn grows(growth: Growth) -> String {
+    match growth {
+        Growth::By(more) => format!("by {}", brief(more)),
+        Growth::Short(less) => format!("must shrink by {}", brief(less)),
+        Growth::NotAlone => "others must shrink".into(),
+        Growth::Unknown => "–".into(),
+    }
 }
 
 fn row(verdict: &TaskVerdict) -> Vec<String> {

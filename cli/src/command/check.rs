@@ -1,16 +1,33 @@
 //! `tactus check`: what can be promised, without running anything.
 
-use crate::arguments::Check as Arguments;
+use crate::arguments::{Check as Arguments, Subject};
+use crate::assignment::{self, How};
 use crate::failure::{Failure, Outcome};
 use crate::{costs, lines, promise, subject};
+use tactus_analysis::check::QUICK;
+use tactus_analysis::effort::Effort;
+
+/// What the search for growth may spend where it was asked for: no system of a file's size needs more.
+const PATIENT: Effort = Effort::terms(1 << 40);
 
 /// Checks the system and shows every bound.
 pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let system = subject::read(&arguments.subject)?;
+    let subject = match &arguments.assign {
+        None => arguments.subject.clone(),
+        Some(out) => {
+            let Arguments { fit, order, anew, .. } = *arguments;
+            assignment::write(&arguments.subject.file, out, &How { fit, order, anew, costs: &arguments.costs })?;
+            Subject { file: out.clone(), ..arguments.subject.clone() }
+        }
+    };
+    let system = subject::read(&subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
     let check = tactus_analysis::check(&system, &costs);
-    lines::line("check", promise::table(&check));
+    let effort = if arguments.growth { PATIENT } else { QUICK };
+    let growth = tactus_analysis::sensitivity(&system, &costs, effort);
+    lines::line("check", promise::table(&check, &growth));
     promise::line(&system, &check);
+    promise::growth(&system, &check, &growth, arguments.growth);
     Ok(Outcome::held_if(check.accepted))
 }
