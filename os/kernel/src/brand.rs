@@ -84,6 +84,7 @@ impl Brand {
     }
 
     /// Whether a trigger waits.
+    #[inline(always)]
     pub fn waits(&self) -> bool {
         self.served.load(SeqCst) != self.triggered.load(SeqCst)
     }
@@ -110,6 +111,17 @@ impl Brand {
         None
     }
 
+    /// The first upcall thread, active and taken for this core, if it is free.
+    #[inline(always)]
+    pub fn activate_first(&self, core: &Core) -> Option<&'static mut Thread> {
+        let upcall = thread::any(self.upcalls[0].load(Relaxed).checked_sub(1)?.into())?;
+        if component::get(self.home).is_stopped() {
+            return None;
+        }
+        // SAFETY: owner and state are atomics; once it is taken it is this core's.
+        unsafe { (*upcall).exchange_state(state::BRAND | state::INACTIVE, state::BRAND, core.mark).then(|| &mut *upcall) }
+    }
+
     /// Whether an upcall is free: a trigger would do more than count.
     pub fn has_free_upcall(&self) -> bool {
         self.upcalls.iter().any(|it| {
@@ -120,8 +132,17 @@ impl Brand {
     }
 
     /// Sets the upcall to its beginning.
+    #[inline(always)]
     pub fn begin(&self, upcall: &mut Thread, word: u64) {
         upcall.begin(reason::BRAND, word);
+        if self.depth != 0 {
+            self.climb(upcall);
+        }
+    }
+
+    /// The upcall returns to the components that are recorded.
+    #[inline(never)]
+    fn climb(&self, upcall: &mut Thread) {
         let stack = upcall.fresh_stack;
         for (frame, recorded) in
             upcall.frames.iter_mut().zip(&self.frames[..usize::from(self.depth) % (MAX_INVOCATIONS + 1)])
@@ -142,6 +163,7 @@ fn place(number: usize) -> *mut Brand {
 }
 
 /// The brand with this number.
+#[inline(always)]
 pub fn get(number: u64) -> Result<&'static Brand, Error> {
     if number >= MAX_BRANDS as u64 {
         return Err(Error::BadBrand);
@@ -163,6 +185,7 @@ pub fn path_of(number: u16) -> Option<&'static Path> {
 }
 
 /// The brand, which must have been made in the component.
+#[inline(always)]
 pub fn own(component: u16, number: u64) -> Result<&'static Brand, Error> {
     let brand = get(number)?;
     if brand.component == component {

@@ -44,11 +44,6 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::SchedulerControl) => tree::control(core.id, thread, a0, a1, a2),
         Some(Call::CreateThread) => return answer_with(core, thread, |_, it| create(it, a0, [a1, a2])),
         Some(Call::BrandControl) => return brand_control(core, thread, [a0, a1, a2]),
-        Some(Call::Trigger) => return trigger(core, thread, a0, a1),
-        Some(Call::UpcallDone) => match upcall::done(core, thread) {
-            Ok(()) => return,
-            Err(error) => Err(error),
-        },
         Some(Call::MemoryControl) => {
             return answer_with(core, thread, |core, it| memory::control(core, it.component, [a0, a1, a2, a3]));
         }
@@ -56,7 +51,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             return answer_with(core, thread, |core, it| Ok([restart::restart(core, it.component, a0, a1)?, 0]));
         }
         Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
-        Some(Call::Null | Call::SwitchThread) | None => Err(Error::BadCall),
+        Some(Call::Null | Call::SwitchThread | Call::Trigger | Call::UpcallDone) | None => Err(Error::BadCall),
     };
     answer(core, thread, result)
 }
@@ -218,7 +213,12 @@ fn brand_control(core: &mut Core, thread: &mut Thread, [operation, number, other
 }
 
 /// `(brand, word)`.
-fn trigger(core: &mut Core, thread: &mut Thread, number: u64, word: u64) {
+#[no_mangle]
+extern "C" fn kernel_trigger(number: u64, word: u64) {
+    let (core, thread) = entered();
+    if component::get(thread.component).is_stopped() {
+        return fault::caller_stopped(core);
+    }
     match brand::own(thread.component, number) {
         Ok(brand) => {
             thread.registers.rax = Error::None as u64;

@@ -186,12 +186,7 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     let culprit = component::get(thread.component);
     let instruction = thread.registers.rip;
     if culprit.is_root() {
-        say!(
-            "tactus: the root scheduler \"{}\" faulted: {kind:?} at {address:#x}, instruction {instruction:#x}, core {}",
-            name_text(&culprit.name),
-            core.id
-        );
-        crate::end(crate::END_SCHEDULER_FAULT)
+        end_of_root(core, kind, address, instruction)
     }
     culprit.stop();
     // Other threads may be in it on other cores.
@@ -200,7 +195,20 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
 }
 
+#[cold]
+#[inline(never)]
+fn end_of_root(core: &Core, kind: FaultKind, address: u64, instruction: u64) -> ! {
+    say!(
+        "tactus: the root scheduler \"{}\" faulted: {kind:?} at {address:#x}, instruction {instruction:#x}, core {}",
+        name_text(&component::get(core.root as u16).name),
+        core.id
+    );
+    crate::end(crate::END_SCHEDULER_FAULT)
+}
+
 /// The running thread is in a component that was stopped meanwhile, by a fault of another thread.
+#[cold]
+#[inline(never)]
 pub fn caller_stopped(core: &mut Core) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &*core.current };
@@ -213,15 +221,16 @@ pub fn caller_stopped(core: &mut Core) {
 }
 
 /// Takes the running thread out of the stopped component that it is in and tells the scheduler.
+#[inline(always)]
 fn leave_stopped(core: &mut Core, told: Fault) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &mut *core.current };
     let survives = unwind(thread);
     let told = Fault { thread: thread.id.into(), survives: survives.into(), ..told };
-    for (scheduler, _) in thread.path().holders() {
-        if !component::get(scheduler.component()).is_stopped() {
-            Shared::of(core, scheduler.component()).tell(told);
-        }
+    // The root is entered below.
+    Shared::of_root(core).note_fault(told);
+    if thread.path().root_slot_only().is_none() {
+        tell_children(core, thread, told);
     }
     if survives {
         core.enter_space(component::get(thread.component).space);
@@ -231,4 +240,16 @@ fn leave_stopped(core: &mut Core, told: Fault) {
         thread.release();
     }
     post_root(core, event::FAULT)
+}
+
+/// Tells all schedulers of the thread's but the root.
+#[inline(never)]
+fn tell_children(core: &Core, thread: &Thread, told: Fault) {
+    for (scheduler, _) in thread.path().holders().skip(1) {
+        if !component::get(scheduler.component()).is_stopped() {
+            let region = Shared::of(core, scheduler.component());
+            region.note_fault(told);
+            region.post(event::FAULT);
+        }
+    }
 }

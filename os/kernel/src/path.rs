@@ -169,6 +169,12 @@ impl Path {
         self.0.get(depth).map_or(Entry::NONE, |entry| Entry(entry.load(core::sync::atomic::Ordering::Relaxed)))
     }
 
+    /// The slot in the root's regions, if nobody but the root is on the path.
+    #[inline(always)]
+    pub fn root_slot_only(&self) -> Option<u16> {
+        (self.at(1) == Entry::NONE).then(|| self.at(0).slot())
+    }
+
     /// Whether the scheduler is on it. That it is a scheduler still is for the caller to know.
     #[inline(always)]
     pub fn holds(&self, scheduler: Scheduler) -> bool {

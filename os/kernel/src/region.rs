@@ -9,7 +9,7 @@ use crate::path::{Path, Scheduler};
 use crate::thread::Thread;
 use core::ptr::{addr_of, addr_of_mut};
 use tactus_abi::layout::SLOTS;
-use tactus_abi::shared::{event, slot, Fault, Region, Slot};
+use tactus_abi::shared::{event, slot, Fault, Region};
 
 /// Urgency of what has no slot: the least that is not disabled.
 const UNTOLD: u16 = slot::DISABLED - 1;
@@ -34,6 +34,16 @@ macro_rules! write {
         // of the same component write at the same time is theirs to lose.
         unsafe { addr_of_mut!((*$region.0).$($field)+).write_volatile(value) }
     }};
+}
+
+/// The slot's place; that of slot 0, which is nobody's, for numbers that are none.
+#[inline(always)]
+fn place(number: u16) -> usize {
+    if usize::from(number) < SLOTS {
+        number.into()
+    } else {
+        0
+    }
 }
 
 impl Shared {
@@ -111,10 +121,10 @@ impl Shared {
         write!(self, read!(self, own).saturating_add(ticks), own);
     }
 
-    /// Tells of a fault.
-    pub fn tell(self, fault: Fault) {
+    /// Notes what is told of a fault; the event is the caller's to post.
+    #[inline(always)]
+    pub fn note_fault(self, fault: Fault) {
         write!(self, fault, fault);
-        self.post(event::FAULT);
     }
 
     /// The urgency in this slot.
@@ -122,19 +132,19 @@ impl Shared {
     pub fn urgency(self, number: u16) -> u16 {
         match number {
             0 => UNTOLD,
-            number => read!(self, slots[usize::from(number) % SLOTS].urgency),
+            number => read!(self, slots[place(number)].urgency),
         }
     }
 
     /// Says until when a child scheduler has nothing to run.
     fn set_wake(self, number: u16, wake: u64) {
-        write!(self, wake, slots[usize::from(number) % SLOTS].wake);
+        write!(self, wake, slots[place(number)].wake);
     }
 
     /// Adds time to a slot.
     #[inline(always)]
     fn add_cycles(self, number: u16, ticks: u64) {
-        let number = usize::from(number) % SLOTS;
+        let number = place(number);
         write!(self, read!(self, slots[number].cycles).saturating_add(ticks), slots[number].cycles);
     }
 
@@ -142,19 +152,19 @@ impl Shared {
     /// a slot that the scheduler has taken since is not the end of anything: then the list begins anew at its head.
     #[inline(always)]
     fn link(self, tail: &mut u16, number: u16, flags: u16) {
-        let place = usize::from(number) % SLOTS;
-        let found: Slot = read!(self, slots[place]);
-        if found.flags & slot::LINKED != 0 {
-            write!(self, found.flags | flags, slots[place].flags);
+        let own = place(number);
+        let found = read!(self, slots[own].flags);
+        if found & slot::LINKED != 0 {
+            write!(self, found | flags, slots[own].flags);
             return;
         }
         // Looked at before this slot is marked: it may have been the end itself.
-        let end = usize::from(*tail) % SLOTS;
+        let end = place(*tail);
         let end = if read!(self, slots[end].flags) & slot::LINKED != 0 { end } else { 0 };
-        write!(self, 0, slots[place].next);
-        write!(self, found.flags | flags | slot::LINKED, slots[place].flags);
-        write!(self, place as u16, slots[end].next);
-        *tail = place as u16;
+        write!(self, 0, slots[own].next);
+        write!(self, found | flags | slot::LINKED, slots[own].flags);
+        write!(self, own as u16, slots[end].next);
+        *tail = own as u16;
     }
 }
 
@@ -164,6 +174,20 @@ fn link(core: &mut Core, component: u16, number: u16, flags: u16) {
     let region = Shared::of(core, component);
     let place = usize::from(component) % core.tails.len();
     region.link(&mut core.tails[place], number, flags);
+}
+
+/// Tells the root that the slot, if it is one, changed so and used so much time.
+#[inline(always)]
+pub fn post_root_slot(core: &mut Core, number: u16, flags: u16, ticks: u64) {
+    let region = Shared::of_root(core);
+    if number != 0 {
+        if ticks != 0 {
+            region.add_cycles(number, ticks);
+        }
+        let root = core.root as usize % core.tails.len();
+        region.link(&mut core.tails[root], number, flags);
+    }
+    region.post(event::SLOTS);
 }
 
 /// Tells every scheduler of the path that the slot changed so.
@@ -190,6 +214,15 @@ pub fn post_idle(core: &mut Core, parent: Scheduler, number: u16, wake: u64) {
 #[inline(never)]
 pub fn count(core: &mut Core, thread: &Thread, ticks: u64) {
     if ticks == 0 {
+        return;
+    }
+    if let (Some(number), false) = (thread.path().root_slot_only(), thread.is_scheduler_upcall()) {
+        if number != 0 {
+            let region = Shared::of_root(core);
+            region.add_cycles(number, ticks);
+            let root = core.root as usize % core.tails.len();
+            region.link(&mut core.tails[root], number, 0);
+        }
         return;
     }
     for (scheduler, number) in thread.path().holders() {

@@ -7,7 +7,7 @@
 use crate::arch::entry::{Registers, USER_FLAGS, VECTOR_PASS};
 use crate::component;
 use crate::path::Path;
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::call::reason;
 use tactus_abi::layout::{MAX_INVOCATIONS, MAX_THREADS, STACKS, STACK_STRIDE};
 
@@ -195,6 +195,7 @@ impl Thread {
     }
 
     /// Sets the thread to its beginning at home.
+    #[inline(always)]
     pub fn begin(&mut self, reason: u64, argument: u64) {
         (self.depth, self.component) = (0, self.home);
         let entry = component::get(self.home).entry;
@@ -221,12 +222,14 @@ impl Thread {
     }
 
     /// Lets the thread go on here with `rax`, `rdi`, `rsi` and `rdx` as given and all other registers cleared.
+    #[inline(always)]
     fn go_on(&mut self, rip: u64, rsp: u64, words: [u64; 4]) {
         (self.registers.rip, self.registers.rsp) = (rip, rsp);
         self.pass(words);
     }
 
     /// Gives `rax`, `rdi`, `rsi` and `rdx` to the thread, which called; all other registers are cleared.
+    #[inline(always)]
     pub fn pass(&mut self, [rax, rdi, rsi, rdx]: [u64; 4]) {
         let registers = &mut self.registers;
         registers.vector = VECTOR_PASS;
@@ -234,6 +237,7 @@ impl Thread {
     }
 
     /// Whether the thread is where it began: nobody called it here.
+    #[inline(always)]
     pub fn is_at_base(&self) -> bool {
         match self.depth.checked_sub(1) {
             None => true,
@@ -268,6 +272,23 @@ impl Thread {
     /// Takes the thread for a core, and fails if any core has it, this one included.
     pub fn take_new(&self, core: u64) -> bool {
         self.owner.compare_exchange(NOBODY, core as u32 + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes a thread that nobody has and whose state is exactly this, and changes the state, in one piece.
+    #[inline(always)]
+    pub fn exchange_state(&self, from: u32, to: u32, mark: u32) -> bool {
+        // SAFETY: owner and state lie side by side in one aligned word (see the entry code), both atomics of this thread.
+        let both = unsafe { &*(&raw const *self).cast::<u8>().add(OWNER).cast::<AtomicU64>() };
+        let (from, to) = (u64::from(from) << 32 | u64::from(NOBODY), u64::from(to) << 32 | u64::from(mark));
+        both.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Gives up a thread of this core's with exactly this state.
+    #[inline(always)]
+    pub fn release_as(&self, state: u32) {
+        // SAFETY: as above.
+        let both = unsafe { &*(&raw const *self).cast::<u8>().add(OWNER).cast::<AtomicU64>() };
+        both.store(u64::from(state) << 32 | u64::from(NOBODY), Ordering::Release);
     }
 
     /// Whether the core has it.

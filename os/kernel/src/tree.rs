@@ -202,7 +202,19 @@ fn slot(scheduler: Scheduler, number: u64, slot: u64) -> Result<(), Error> {
         }
     };
     if slot == 0 {
-        return bind(0);
+        bind(0)?;
+        // Its time is counted nowhere any more, unless it is an upcall's: of those all is counted.
+        // SAFETY: atomics.
+        let (counted, ordinary) = unsafe { (&(*thread).counted, (*thread).lacks(state::BRAND | state::SCHEDULER)) };
+        let bound = || (0..MAX_SCHEDULERS).any(|depth| path.at(depth).slot() != 0);
+        if ordinary && !bound() {
+            counted.swap(false, SeqCst);
+            // A scheduler at another depth may have bound it meanwhile.
+            if bound() {
+                counted.store(true, SeqCst);
+            }
+        }
+        return Ok(());
     }
     let place = slots.get(slot as usize).filter(|_| slot < slots.len() as u64).ok_or(Error::BadSlot)?;
     let before = place.load(SeqCst);

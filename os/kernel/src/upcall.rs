@@ -6,19 +6,58 @@
 
 use crate::arch::percore::Core;
 use crate::brand::{get, Brand};
+use crate::call::{answer, entered};
 use crate::component;
+use crate::fault::caller_stopped;
 use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, sleep};
 use crate::path::{Path, Scheduler};
-use crate::region::{post_slots, Shared};
+use crate::region::{post_root_slot, post_slots, Shared};
 use crate::thread::{self, state, Thread, IDLE_CORE};
 use tactus_abi::call::{Error, IDLE};
 use tactus_abi::layout::MAX_SCHEDULERS;
 use tactus_abi::shared::{event, slot};
 
 /// Asks for one more run of the brand's upcall. Whoever is the core's current thread afterwards goes on.
+#[inline(always)]
 pub fn trigger(core: &mut Core, brand: &'static Brand, word: u64) {
+    // The usual case: nothing waits, the first upcall is free, and the root alone decides. Then nothing needs to be
+    // counted: whoever triggers it meanwhile finds no free upcall, and that one looks again when it ends.
+    if let (false, Some(slot)) = (brand.waits(), brand.path.root_slot_only()) {
+        if let Some(upcall) = brand.activate_first(core) {
+            return start(core, brand, upcall, slot, word);
+        }
+    }
+    push(core, brand, word)
+}
+
+/// Counts the trigger, and looks for an upcall.
+#[inline(never)]
+fn push(core: &mut Core, brand: &'static Brand, word: u64) {
     brand.push(word);
     serve(core, brand)
+}
+
+/// Begins the upcall, which has this slot of the root's and no other scheduler. As [`serve`] and [`decide`] would do.
+#[inline(always)]
+fn start(core: &mut Core, brand: &'static Brand, upcall: &mut Thread, slot: u16, word: u64) {
+    (upcall.preempter, upcall.interrupted) = (0, 0);
+    brand.begin(upcall, word);
+    post_root_slot(core, slot, slot::ACTIVE, 0);
+    let region = Shared::of_root(core);
+    let urgency = region.urgency(slot);
+    // SAFETY: the running thread is this core's.
+    let Some(current) = (unsafe { core.current.as_mut() }) else { return decide(core, upcall) };
+    let inside = u64::from(current.component) == core.root || core::ptr::eq(current, core.upcall);
+    // What is not less than anything is not less than a slot that is disabled either.
+    if inside || urgency == slot::DISABLED || urgency >= region.urgency(current.path().at(0).slot()) {
+        core.deferred = true;
+        upcall.release();
+        return leave_kernel(core);
+    }
+    (current.preempter, upcall.interrupted) = (upcall.id + 1, current.id + 1);
+    charge(core, current);
+    current.release();
+    run(core, upcall, core.expiry)
 }
 
 /// Begins an upcall for a waiting trigger, if one is free.
@@ -104,8 +143,9 @@ pub fn goes_before(core: &Core, upcall: &Thread, current: &Thread) -> Option<Sch
     }
 }
 
-/// `()`: the calling upcall is finished.
-pub fn done(core: &mut Core, upcall: &mut Thread) -> Result<(), Error> {
+/// As [`kernel_upcall_done`], whatever the case.
+#[inline(never)]
+fn done(core: &mut Core, upcall: &mut Thread) -> Result<(), Error> {
     if upcall.lacks(state::BRAND) || !upcall.is_at_base() {
         return Err(Error::NotUpcall);
     }
@@ -133,6 +173,69 @@ pub fn done(core: &mut Core, upcall: &mut Thread) -> Result<(), Error> {
     Ok(())
 }
 
+/// A thread called `UpcallDone`: where it goes on is saved.
+#[no_mangle]
+extern "C" fn kernel_upcall_done() {
+    let (core, upcall) = entered();
+    if component::get(upcall.component).is_stopped() {
+        return caller_stopped(core);
+    }
+    if let Some((brand, interrupted)) = plainly_done(core, upcall) {
+        let ticks = core.entered.wrapping_sub(core.charged);
+        core.charged = core.entered;
+        upcall.used += ticks;
+        upcall.interrupted = 0;
+        post_root_slot(core, brand.path.at(0).slot(), slot::COMPLETED, ticks);
+        upcall.release_as(state::BRAND | state::INACTIVE);
+        if brand.waits() {
+            return go_on_with_mail(core, interrupted, brand);
+        }
+        interrupted.preempter = 0;
+        return run(core, interrupted, core.expiry);
+    }
+    if let Err(error) = done(core, upcall) {
+        answer(core, upcall, Err(error));
+    }
+}
+
+/// The usual end: nothing waits, and the thread that was interrupted, which is the root's choice and nobody else's, goes on. It
+/// is taken for this core.
+#[inline(always)]
+fn plainly_done(core: &Core, upcall: &Thread) -> Option<(&'static Brand, &'static mut Thread)> {
+    if upcall.state() != state::BRAND || upcall.depth != 0 || core.deferred {
+        return None;
+    }
+    let brand = get(u64::from(upcall.brand.wrapping_sub(1))).ok()?;
+    brand.path.root_slot_only()?;
+    let number = u64::from(upcall.interrupted).checked_sub(1)?;
+    if brand.waits() || Shared::of_root(core).next_thread() != number {
+        return None;
+    }
+    let thread = thread::any(number)?;
+    // SAFETY: owner and state are atomics; once it is taken it is this core's.
+    let thread = unsafe {
+        if !(*thread).exchange_state(0, 0, core.mark) {
+            return None;
+        }
+        &mut *thread
+    };
+    let linked = thread.preempter == upcall.id + 1 && thread.path().root_slot_only().is_some();
+    if linked && !component::get(thread.component).is_stopped() {
+        return Some((brand, thread));
+    }
+    thread.release();
+    None
+}
+
+/// A trigger came at the last moment: the root decides.
+#[cold]
+fn go_on_with_mail(core: &mut Core, interrupted: &mut Thread, brand: &'static Brand) {
+    interrupted.release();
+    core.current = core::ptr::null_mut();
+    again(core, brand);
+    post_root(core, event::UPCALL_COMPLETE)
+}
+
 /// An upcall that a scheduler retires while it dispatches another thread. It is given up here.
 pub fn retire(core: &mut Core, upcall: &mut Thread) {
     upcall.interrupted = 0;
@@ -147,9 +250,13 @@ fn finish(core: &mut Core, upcall: &mut Thread, brand: &'static Brand) {
     upcall.set(state::INACTIVE);
     upcall.release();
     // A trigger may have come between the look and the line above.
-    if !brand.waits() {
-        return;
+    if brand.waits() {
+        again(core, brand);
     }
+}
+
+/// The brand's upcall is active once more, and left to the schedulers.
+fn again(core: &mut Core, brand: &'static Brand) {
     let Some(upcall) = brand.take_upcall(core) else { return };
     if let Some(word) = brand.claim() {
         upcall.clear(state::INACTIVE);

@@ -426,9 +426,17 @@ switch_other:
 # kernel_call(a0, a1, a2, a3, a4): the number of the call is saved in rax.
 call_other:
     save_call
+    cmp rax, {call_trigger}
+    je 1f
+    cmp rax, {call_upcall_done}
+    je 2f
     mov [rbp + {thread_rax}], rax
     mov rcx, r10
     call kernel_call
+    jmp resume
+1:  call kernel_trigger
+    jmp resume
+2:  call kernel_upcall_done
     jmp resume
 
 # An interrupt or fault: vector and error code are pushed.
@@ -575,6 +583,8 @@ trap_table:
     call_invoke = const Call::Invoke as u64,
     call_return = const Call::Return as u64,
     call_switch = const Call::SwitchThread as u64,
+    call_trigger = const Call::Trigger as u64,
+    call_upcall_done = const Call::UpcallDone as u64,
     max_grants = const MAX_GRANTS,
     max_invocations = const MAX_INVOCATIONS,
     components = sym component::COMPONENTS,
