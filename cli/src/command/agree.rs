@@ -5,7 +5,8 @@
 //! 1. every decision on the machine is the one that the policy makes when its inputs are replayed in the simulator, job
 //!    by job and core by core, and every input was due (`lockstep`);
 //! 2. nothing was noticed later than the overhead measured in that run and the bound of an emulated core's turn allow;
-//! 3. beside a simulation that knows nothing of the run, nothing differs but what a race explains (`compare`);
+//! 3. beside a simulation that knows nothing of the run, nothing differs but what a race explains, or in trees of servers a
+//!    schedule that moves with every shift (`compare`);
 //! 4. where the check had accepted the system, no bound was beaten.
 
 use super::run::{boot, compile_ours, image};
@@ -23,8 +24,8 @@ use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{policy_label, Costs, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
-use tactus_sim::compare::{compare, Cause};
-use tactus_sim::generate::{generate, to_toml};
+use tactus_sim::compare::{compare, explain, Cause};
+use tactus_sim::generate::{any, to_toml};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
 use tactus_studies::promise::{made, Promised};
@@ -46,6 +47,7 @@ struct Totals {
     steps: usize,
     equal: u64,
     races: usize,
+    drifts: usize,
     difference: Duration,
     accepted: u64,
     promises: u64,
@@ -101,7 +103,7 @@ fn one(
     folder: &Path,
     totals: &Mutex<Totals>,
 ) -> Result<(), Failure> {
-    let mut system = generate(seed);
+    let mut system = any(seed);
     if let Some(duration) = arguments.duration {
         system.duration = duration;
     }
@@ -127,8 +129,9 @@ fn one(
     let verdict = if found.problems.is_empty() { lines::good("agrees") } else { lines::bad("DISAGREES") };
     let accepted = if check.accepted { "accepted" } else { "refused " };
     lines::put(&format!(
-        "{seed:>4}  {:<15} {} cores {:>3} tasks  {accepted}  {:>6} decisions  late {:>10} of {:>10}  {verdict}\n",
+        "{seed:>4}  {:<22} {:>2} servers {} cores {:>3} tasks  {accepted}  {:>6} decisions  late {:>10} of {:>10}  {verdict}\n",
         policy_label(&system.policy),
+        system.scheduling.servers.len(),
         system.cores,
         system.tasks.len(),
         found.decisions,
@@ -196,7 +199,10 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     };
     let free =
         simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
-    let beside = compare(&promised.setup, |task, job| Some(demand(task, job)), &free, trace, allowed);
+    let mut beside = compare(&promised.setup, |task, job| Some(demand(task, job)), &free, trace, allowed);
+    let (release, schedule) = (allowed, longest_turn(trace));
+    let most = Costs { release, schedule, switch: schedule, inter_core: release, complete: release };
+    explain(&mut beside, &promised.setup, system.duration, demand, &free, &most).map_err(|error| machine(&error))?;
     if !beside.agrees() {
         problems.push(beside.to_string());
     }
@@ -220,6 +226,7 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
         totals.steps += beside.steps();
         totals.equal += u64::from(beside.is_equal());
         totals.races += beside.divergences().filter(|(_, d)| matches!(d.cause, Cause::Race { .. })).count();
+        totals.drifts += beside.divergences().filter(|(_, d)| matches!(d.cause, Cause::Drift { .. })).count();
         totals.difference = totals.difference.max(beside.largest_difference());
         if summary.accepted {
             totals.accepted += 1;
@@ -234,7 +241,7 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
 }
 
 fn tell(totals: &Totals) {
-    let Totals { systems, decisions, records, jobs, steps, equal, races, accepted, promises, worst, .. } = totals;
+    let Totals { systems, decisions, records, jobs, steps, equal, races, drifts, accepted, promises, worst, .. } = totals;
     lines::line(
         "agree",
         format!(
@@ -248,7 +255,7 @@ fn tell(totals: &Totals) {
     lines::line(
         "",
         format!(
-            "beside free simulation: {} steps equal, {equal} systems to the end, {races} races; times differ by at most {}",
+            "beside free simulation: {} steps equal, {equal} systems to the end, {races} races, {drifts} drifts; times differ by at most {}",
             lines::grouped(*steps as u64),
             totals.difference
         ),

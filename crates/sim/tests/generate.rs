@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use std::collections::HashSet;
-use tactus_model::{policy_key, Demand, Policy};
-use tactus_sim::generate::{generate, to_toml, Unwritable};
+use tactus_model::{policy_key, Demand, Policy, ServerKind, Spread, System, TaskOrder};
+use tactus_sim::generate::{any, generate, to_toml, tree, Unwritable, DEEPEST};
 use tactus_time::{Duration, Level};
 
 #[test]
@@ -92,12 +92,55 @@ fn what_lies_outside_of_the_file_is_not_written() {
 
 #[test]
 fn a_system_file_reads_back_as_the_system() {
-    for system in (0..140).map(generate) {
+    for system in (0..140).map(generate).chain((0..140).map(tree)) {
         let text = to_toml(&system).unwrap();
         let mut read = tactus_model::System::parse_toml(&text, &system.source)
             .unwrap_or_else(|problems| panic!("{}:\n{problems}\n{text}", system.name));
         read.tasks.iter_mut().for_each(|task| task.line = 0);
+        read.scheduling.servers.iter_mut().for_each(|server| server.line = 0);
         read.notes.clear();
-        assert_eq!(format!("{read:#?}"), format!("{system:#?}"));
+        let (read, drawn) = (format!("{read:#?}"), format!("{system:#?}"));
+        let apart = read.lines().zip(drawn.lines()).find(|(read, drawn)| read != drawn);
+        assert!(read == drawn, "{}: {apart:?}\n{text}", system.name);
     }
+}
+
+#[test]
+fn trees_have_every_order_spread_kind_of_server_and_depth_and_make_a_scheduler() {
+    let systems: Vec<_> = (0..300).map(tree).collect();
+    for system in &systems {
+        let setup = tactus_sim::setup(system, Vec::new(), &[]);
+        tactus_policy::Scheduler::new(&setup).map(drop).unwrap_or_else(|e| panic!("{}: {e}", system.name));
+        assert!(system.tasks.len() <= 120, "{}", system.tasks.len());
+    }
+    let servers = || systems.iter().flat_map(|s| &s.scheduling.servers);
+    let mut found: Vec<(Spread, TaskOrder)> = servers().map(|server| (server.spread, server.order)).collect();
+    found.extend(systems.iter().filter_map(|s| match s.policy {
+        Policy::Ordered { spread, order } => Some((spread, order)),
+        _ => None,
+    }));
+    for spread in [Spread::Partitioned, Spread::Clustered, Spread::Global] {
+        assert!(TaskOrder::ALL.iter().all(|order| found.contains(&(spread, *order))), "{spread:?}");
+    }
+    let kinds: HashSet<_> = servers().map(|server| format!("{:?}", server.kind)).collect();
+    assert_eq!(kinds.len(), 8);
+    let depth = |system: &System| {
+        let deep = |mut at: Option<usize>| {
+            let mut depth = 0;
+            while let Some(server) = at {
+                (depth, at) = (depth + 1, system.scheduling.servers[server].parent);
+            }
+            depth
+        };
+        (0..system.scheduling.servers.len()).map(|n| deep(Some(n))).max().unwrap_or(0)
+    };
+    let depths: HashSet<_> = systems.iter().map(depth).collect();
+    assert_eq!(depths, (0..=DEEPEST).collect());
+    assert!(servers().any(|server| server.kind == ServerKind::PriorityInheriting));
+}
+
+#[test]
+fn all_systems_together_are_the_two_families_in_turn() {
+    let names: Vec<_> = (6..10).map(|seed| any(seed).name).collect();
+    assert_eq!(names, ["generated-3", "tree-3", "generated-4", "tree-4"]);
 }

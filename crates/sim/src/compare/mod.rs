@@ -6,12 +6,15 @@
 //! Whether *every* decision is the policy's own is what [`lockstep`](crate::lockstep) tells; this tells how far
 //! a run without costs foresees a run on the machine, and by how much the times differ.
 
+mod drift;
 mod points;
 mod steps;
 
+pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
+use tactus_model::Costs;
 use tactus_policy::{Kind, Setup};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -50,7 +53,13 @@ pub enum Cause {
         /// That core.
         of: CoreId,
     },
-    /// Neither: one of the two runs is wrong.
+    /// Budgets, deadlines of servers, laxities and turns follow when work ran, so that every shift moves all that comes after:
+    /// a simulation whose own work takes some of the time that the machine's took parts no later ([`explain`]).
+    Drift {
+        /// What that work took.
+        costs: Costs,
+    },
+    /// None of these: one of the two runs is wrong.
     Disagreement,
 }
 
@@ -216,6 +225,9 @@ impl fmt::Display for Cause {
                 write!(f, "a race: events at {} ns and {} ns lie {apart} apart", first.as_nanos(), second.as_nanos())
             }
             Cause::Consequence { of } => write!(f, "a consequence of what happened before on core {of}"),
+            Cause::Drift { costs } => {
+                write!(f, "a drift: with {} for each turn of the scheduler a simulation parts no later", costs.schedule)
+            }
             Cause::Disagreement => f.write_str("a disagreement: no race explains it"),
         }
     }

@@ -20,12 +20,16 @@ struct Inner {
     kind: Kind,
     /// What a ghost has left, if it is one that ends.
     left: Duration,
-    step: Step,
+    time: Instant,
+    /// Nothing for what becomes of a server's budget.
+    task: Option<TaskId>,
+    /// Of a server, its place.
+    job: u32,
 }
 
 impl Inner {
-    fn what(&self) -> (Kind, TaskId, u32) {
-        (self.kind, self.step.task, self.step.job)
+    fn what(&self) -> (Kind, Option<TaskId>, u32) {
+        (self.kind, self.task, self.job)
     }
     fn used_up(&self) -> bool {
         self.kind == Kind::GhostEnd && self.left.is_zero()
@@ -42,10 +46,12 @@ impl Steps {
             |r: &Record| Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == Kind::Complete });
         let inner = trace.cores.iter().map(|records| {
             let wanted = records.iter().filter(|r| r.kind.is_policy());
-            let wanted = wanted.filter(|r| !matches!(r.kind, Kind::Release | Kind::Notify));
-            wanted
-                .filter_map(|r| Some(Inner { kind: r.kind, left: Duration::from_nanos(r.arg), step: step(r)? }))
-                .collect()
+            let wanted = wanted.filter(|r| !matches!(r.kind, Kind::Release | Kind::Notify | Kind::Idle));
+            let inner = |r: &Record| {
+                let Record { kind, time, task, job, .. } = *r;
+                Inner { kind, left: Duration::from_nanos(r.arg), time, task, job }
+            };
+            wanted.map(inner).collect()
         });
         let cores = trace.cores.iter().map(|records| {
             let wanted = records.iter().filter(|r| matches!(r.kind, Kind::Dispatch | Kind::Complete));
@@ -89,7 +95,7 @@ pub fn inner_difference(expected: &Steps, found: &Steps, core: usize) -> Option<
     let (left, right) = (expected.inner.get(core)?, found.inner.get(core)?);
     let (a, b) = left.iter().zip(right).find(|(a, b)| !a.same(b))?;
     let budget = (a.what() == b.what()).then_some(a.left.max(b.left));
-    Some((a.step.time.min(b.step.time), budget))
+    Some((a.time.min(b.time), budget))
 }
 
 /// Leaves only the common steps up to `until` in a core's account, and measures differences in time up to where the
@@ -111,7 +117,7 @@ fn count(on_core: &mut OnCore, steps: &[Step]) {
 fn measure(on_core: &mut OnCore, expected: &Steps, found: &Steps, core: usize, parted: Instant) {
     let (Some(left), Some(right)) = (expected.inner.get(core), found.inner.get(core)) else { return };
     for (a, b) in left.iter().zip(right).take_while(|(a, b)| a.same(b)) {
-        let (first, last) = (a.step.time.min(b.step.time), a.step.time.max(b.step.time));
+        let (first, last) = (a.time.min(b.time), a.time.max(b.time));
         if last >= parted {
             break;
         }

@@ -7,8 +7,10 @@
 
 mod random;
 mod toml;
+mod trees;
 
 pub use toml::{to_toml, Unwritable};
+pub use trees::{tree, DEEPEST};
 
 use random::Random;
 use std::path::PathBuf;
@@ -49,6 +51,16 @@ pub const POLICIES: [Policy; 7] = [
 /// The system of this seed: policies in turn, everything else drawn.
 pub fn generate(seed: u64) -> System {
     Draw::from_seed(seed).system()
+}
+
+/// The system of this seed among all that there are: even seeds take the machines of their own in turn ([`generate`]), odd
+/// ones orders, spreads, overruns and servers up to three deep ([`tree`]).
+pub fn any(seed: u64) -> System {
+    let half = seed / 2;
+    match seed % 2 {
+        0 => generate(half),
+        _ => tree(half),
+    }
 }
 
 impl Draw {
