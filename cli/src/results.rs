@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tactus_report::Kept;
-use tactus_trace::{judge, Summary, Trace};
+use tactus_trace::{Summary, Trace};
 
 /// A folder of results.
 #[derive(Clone, Debug)]
@@ -88,13 +88,7 @@ impl Results {
 
     /// Judges the trace and writes the summary and the report.
     pub fn judge(&self, kept: &Kept, trace: &Trace) -> Result<Summary, Failure> {
-        let mut summary = judge(&kept.view, trace);
-        for culprit in &mut summary.culprits {
-            culprit.component_name = kept.details.components.get(culprit.component as usize).cloned();
-        }
-        for restart in &mut summary.restarts {
-            restart.component_name = kept.details.components.get(restart.component as usize).cloned();
-        }
+        let summary = kept.judge(trace);
         self.put("summary.json", summary.to_json().as_bytes())?;
         let html = tactus_report::html(&kept.view, trace, &summary, &kept.details);
         self.put("report.html", html.as_bytes())?;

@@ -6,7 +6,7 @@
 use crate::Details;
 use serde::{Deserialize, Serialize};
 use tactus_time::{CoreId, Duration, Level};
-use tactus_trace::{Promise, TaskView, View};
+use tactus_trace::{judge, Promise, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 1;
@@ -59,6 +59,19 @@ enum StoredPromise {
 }
 
 impl Kept {
+    /// Reads the trace against the promises; components have their names.
+    pub fn judge(&self, trace: &Trace) -> Summary {
+        let mut summary = judge(&self.view, trace);
+        let name = |component| self.details.components.get(component as usize).cloned();
+        for culprit in &mut summary.culprits {
+            culprit.component_name = name(culprit.component);
+        }
+        for restart in &mut summary.restarts {
+            restart.component_name = name(restart.component);
+        }
+        summary
+    }
+
     /// The text of `run.json`.
     pub fn to_json(&self) -> String {
         let (view, details) = (&self.view, &self.details);
