@@ -2,19 +2,20 @@
 //! around. The counts depend on nothing but the program, so they are the same on every run.
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 use tactus_structures::directory::{Directory, IDLE};
 use tactus_structures::queue::{Entry, ReadyQueue};
 use tactus_structures::Cores;
 use tactus_sync::Order;
 
 /// What can be counted of a directory.
-pub const DIRECTORY_OPERATIONS: &[&str] = &["modify", "find", "find-bound", "loop"];
+pub const DIRECTORY_OPERATIONS: &[&str] = &["modify", "find", "find-bound", "modify-find", "loop"];
 
 /// What can be counted of a ready queue.
-pub const QUEUE_OPERATIONS: &[&str] = &["insert-pop", "insert-remove", "peek", "loop"];
+pub const QUEUE_OPERATIONS: &[&str] = &["insert-pop", "insert-remove", "loop"];
 
 /// The name of the functions that a counter is switched on in.
-pub const COUNTED: &str = "counted_rounds";
+pub const COUNTED: &str = "counted_rounds_alone";
 
 /// A fixed sequence without pattern.
 fn scrambled(n: u64) -> u64 {
@@ -35,9 +36,11 @@ fn script(rounds: u64, range: usize, levels: u64) -> Vec<(usize, u64)> {
 }
 
 /// Does `rounds` of the operation on a directory of `cores` cores: `modify` gives a core another number, `find` asks for
-/// any core, `find-bound` for one of a random half, `loop` only goes round. Gives something that depends on all of it;
+/// any core, `find-bound` for one of a random half, `modify-find` does a `modify`
+/// and then a `find`, which finds what has just changed, `loop` only goes round. Gives something that depends on all of it, and
+/// how long it took;
 /// nothing if there is no such operation.
-pub fn directory<D: Directory>(operation: &str, cores: usize, rounds: u64) -> Option<u64> {
+pub fn directory<D: Directory>(operation: &str, cores: usize, rounds: u64) -> Option<(u64, Duration)> {
     let directory = D::init(cores);
     let mut order = Order::unlocked();
     let steps = script(rounds.max(cores as u64), cores, D::LEVELS);
@@ -57,14 +60,18 @@ pub fn directory<D: Directory>(operation: &str, cores: usize, rounds: u64) -> Op
         "find-bound" => counted_rounds(steps, |core, value| {
             found(directory.find(0, &mut order, value, Cores(scrambled(core as u64) | 1)))
         }),
+        "modify-find" => counted_rounds(steps, |core, value| {
+            directory.preempt(0, &mut order, core, value);
+            found(directory.find(0, &mut order, value >> 1, Cores::ALL))
+        }),
         "loop" => counted_rounds(steps, |core, value| core as u64 ^ value),
         _ => return None,
     })
 }
 
 /// Does `rounds` of the operation on a ready queue of about `tasks` tasks: `insert-pop` puts a task in and takes the most
-/// urgent one out, `insert-remove` takes out another, `peek` looks, `loop` only goes round.
-pub fn queue<Q: ReadyQueue>(operation: &str, tasks: usize, rounds: u64) -> Option<u64> {
+/// urgent one out, `insert-remove` takes out another, `loop` only goes round.
+pub fn queue<Q: ReadyQueue>(operation: &str, tasks: usize, rounds: u64) -> Option<(u64, Duration)> {
     let mut queue = Q::with_room(tasks + 1);
     // Deadlines of up to 99 ms, or levels.
     let span = Q::LEVELS.saturating_sub(1).min(99_000_000);
@@ -93,15 +100,21 @@ pub fn queue<Q: ReadyQueue>(operation: &str, tasks: usize, rounds: u64) -> Optio
             }
             u64::from(free)
         }),
-        "peek" => counted_rounds(&steps, |_, _| queue.peek().map_or(0, |entry| entry.urgency)),
         "loop" => counted_rounds(&steps, |core, value| core as u64 ^ value),
         _ => return None,
     })
 }
 
+/// The rounds, and how long they took.
+fn counted_rounds(steps: &[(usize, u64)], round: impl FnMut(usize, u64) -> u64) -> (u64, Duration) {
+    let begin = Instant::now();
+    let sum = counted_rounds_alone(steps, round);
+    (sum, begin.elapsed())
+}
+
 /// The rounds, in a function of their own so that a counter can be switched on in it.
 #[inline(never)]
-fn counted_rounds(steps: &[(usize, u64)], mut round: impl FnMut(usize, u64) -> u64) -> u64 {
+fn counted_rounds_alone(steps: &[(usize, u64)], mut round: impl FnMut(usize, u64) -> u64) -> u64 {
     let mut sum = 0_u64;
     for (which, value) in steps {
         sum = sum.wrapping_add(black_box(round(*which, *value)));
@@ -118,13 +131,19 @@ mod tests {
         for name in DIRECTORIES {
             for operation in super::DIRECTORY_OPERATIONS {
                 let first = count_directory(name, operation, 5, 300);
-                assert!(first.is_some() && first == count_directory(name, operation, 5, 300), "{name} {operation}");
+                assert!(
+                    first.is_some() && first.map(|f| f.0) == count_directory(name, operation, 5, 300).map(|f| f.0),
+                    "{name} {operation}"
+                );
             }
         }
         for name in QUEUES {
             for operation in super::QUEUE_OPERATIONS {
                 let first = count_queue(name, operation, 20, 300);
-                assert!(first.is_some() && first == count_queue(name, operation, 20, 300), "{name} {operation}");
+                assert!(
+                    first.is_some() && first.map(|f| f.0) == count_queue(name, operation, 20, 300).map(|f| f.0),
+                    "{name} {operation}"
+                );
             }
         }
         assert_eq!(count_directory("scan", "nothing", 5, 1), None);

@@ -9,7 +9,7 @@ use crate::machine::{Machine, Processor};
 use crate::measure::{Samples, Watch};
 use crate::replay::Turns;
 use crate::settings::{Mode, Problem, Settings, Source};
-use crate::workload::Workload;
+use crate::workload::{TaskSet, Workload};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -83,6 +83,7 @@ struct Shared<D, Q> {
     settings: Settings,
     machine: Machine<D, Q>,
     turns: Option<Turns>,
+    task_set: Option<TaskSet>,
     /// By processor: cycles done.
     cycles: Vec<AtomicU64>,
     /// How many processors wait at the end of a stretch, in all stretches together.
@@ -110,6 +111,10 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     let mut tasks = settings.tasks;
     let turns = match &settings.source {
         Source::Random => None,
+        Source::Tasks(set) => {
+            tasks = set.len();
+            None
+        }
         Source::Trace(script) => {
             tasks = script.places;
             Some(Turns::new(script))
@@ -120,6 +125,10 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     let shared = Arc::new(Shared::<D, Q> {
         machine: set_up(settings, tasks)?,
         turns,
+        task_set: match &settings.source {
+            Source::Tasks(tasks) => Some(TaskSet::new(tasks)),
+            _ => None,
+        },
         cycles: (0..settings.processors).map(|_| AtomicU64::new(0)).collect(),
         arrived: AtomicU64::new(0),
         stretch: AtomicU64::new(0),
@@ -199,7 +208,7 @@ fn set_up<D: Directory + 'static, Q: ReadyQueue + 'static>(
 type Done = Result<(Samples, Result<(), String>), Problem>;
 
 /// The cores that this program may use.
-fn available_cores() -> Vec<usize> {
+pub(crate) fn available_cores() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None).unwrap_or_default();
     let cores: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect();
     if cores.is_empty() {
@@ -318,7 +327,7 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
     /// How many cycles the run has in all.
     fn length(&self) -> u64 {
         match &self.settings.source {
-            Source::Random => self.settings.cycles * self.settings.processors as u64,
+            Source::Random | Source::Tasks(_) => self.settings.cycles * self.settings.processors as u64,
             Source::Trace(script) => script.cores.iter().map(|events| events.len() as u64).sum::<u64>().max(1),
         }
     }
@@ -340,10 +349,12 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
         let mut processor = Processor { me, order: Order::unlocked(), watch };
         let mut workload = Workload::new(settings, me);
         let total = match &settings.source {
-            Source::Random => settings.cycles,
+            Source::Random | Source::Tasks(_) => settings.cycles,
             Source::Trace(script) => script.cores[me].len() as u64,
         };
         let begin = Instant::now();
+        // Asking takes memory, the first time.
+        page_faults();
         let faults = page_faults();
         for stretch in 0..self.stretches {
             for cycle in total * stretch / self.stretches..total * (stretch + 1) / self.stretches {
@@ -366,7 +377,13 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
                             return Ok((processor.watch.samples, class));
                         }
                     }
-                    _ => workload.cycle(settings, &self.machine, &mut processor, now),
+                    _ => match &self.task_set {
+                        Some(set) => {
+                            let each = (settings.processors, settings.cycle.as_nanos() as u64);
+                            set.cycle(each, &self.machine, &mut processor, now);
+                        }
+                        None => workload.cycle(settings, &self.machine, &mut processor, now),
+                    },
                 }
                 self.cycles[me].store(cycle + 1, Ordering::Relaxed);
             }

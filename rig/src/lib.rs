@@ -14,11 +14,13 @@ mod report;
 mod run_queue;
 mod settings;
 pub mod svg;
+mod transfer;
 mod workload;
 
 pub use engine::{run, Failed, Finished};
 pub use machine::{Machine, QueueRank};
 pub use measure::{Boxes, Operation, Samples};
-pub use report::{lines, merge, Line};
+pub use report::{joined, lines, merge, other_settings, Line};
 pub use run_queue::RunQueue;
-pub use settings::{Mode, Problem, Settings, Source};
+pub use settings::{Mode, Periodic, Problem, Settings, Source};
+pub use transfer::transfer;

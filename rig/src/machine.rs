@@ -107,18 +107,24 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
     ) {
         let (me, watch) = processor;
         let after = self.says(queue);
-        let operation = if arrival { Operation::Preempt } else { Operation::Finish };
-        let mut hook = |directory: &D, value| {
-            watch.time(operation, || match operation {
-                Operation::Preempt => directory.preempt(me, order, core, value),
-                _ => directory.finish(me, order, core, value),
+        let mut hook = |directory: &D, operation, value| {
+            watch.time(operation, || {
+                if arrival {
+                    directory.preempt(me, order, core, value);
+                } else {
+                    directory.finish(me, order, core, value);
+                }
             });
         };
+        let (push, pull) = match arrival {
+            true => (Operation::Preempt, Operation::PullPreempt),
+            false => (Operation::Finish, Operation::PullFinish),
+        };
         if after.0 != before.0 {
-            hook(&self.push, after.0);
+            hook(&self.push, push, after.0);
         }
         if after.1 != before.1 {
-            hook(&self.pull, after.1);
+            hook(&self.pull, pull, after.1);
         }
         self.overload.set(core, !queue.waiting.is_empty());
     }
@@ -232,7 +238,7 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
                 let held = self.queues[*me].lock(order);
                 held.running.map_or(0, |running| self.turned(running.urgency))
             };
-            let Some(from) = watch.time(Operation::Find, || self.pull.find(*me, order, than, others)) else {
+            let Some(from) = watch.time(Operation::PullFind, || self.pull.find(*me, order, than, others)) else {
                 return false;
             };
             let (mut mine, mut theirs) = lock_two(&self.queues, *me, from, order);

@@ -17,19 +17,25 @@ pub enum Operation {
     Enqueue,
     /// Taking one out.
     Dequeue,
-    /// Telling a directory of an arrival.
+    /// Telling the directory to push to of an arrival.
     Preempt,
     /// Telling it of a departure.
     Finish,
     /// Asking it.
     Find,
+    /// Telling the directory to pull from of an arrival.
+    PullPreempt,
+    /// Telling it of a departure.
+    PullFinish,
+    /// Asking it.
+    PullFind,
     /// Nothing: what a measurement itself takes.
     Empty,
 }
 
 impl Operation {
     /// All, in the order of the source.
-    pub const ALL: [Operation; 8] = [
+    pub const ALL: [Operation; OPERATIONS] = [
         Operation::Pull,
         Operation::Push,
         Operation::Enqueue,
@@ -37,6 +43,9 @@ impl Operation {
         Operation::Preempt,
         Operation::Finish,
         Operation::Find,
+        Operation::PullPreempt,
+        Operation::PullFinish,
+        Operation::PullFind,
         Operation::Empty,
     ];
     /// As it stands in results.
@@ -49,6 +58,9 @@ impl Operation {
             Operation::Preempt => "preempt",
             Operation::Finish => "finish",
             Operation::Find => "find",
+            Operation::PullPreempt => "pull-preempt",
+            Operation::PullFinish => "pull-finish",
+            Operation::PullFind => "pull-find",
             Operation::Empty => "empty",
         }
     }
@@ -57,6 +69,9 @@ impl Operation {
     }
 }
 
+/// How many operations are measured: the source's seven, those of the pull side by themselves, and nothing at all.
+pub const OPERATIONS: usize = 11;
+
 /// How many durations of an operation are kept for each processor; the later ones are counted only.
 const KEPT: usize = 1 << 16;
 
@@ -64,9 +79,9 @@ const KEPT: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// By operation: durations in cycles of the counter.
-    pub durations: [Vec<u32>; 8],
+    pub durations: [Vec<u32>; OPERATIONS],
     /// By operation: how often it was done, measured or not.
-    pub counts: [u64; 8],
+    pub counts: [u64; OPERATIONS],
     /// Page faults between the first cycle and the last.
     pub faults: u64,
     /// Tasks that came in from outside, tasks that left.

@@ -3,7 +3,8 @@
 use crate::engine::{run, Failed, Finished};
 use crate::settings::Settings;
 use tactus_structures::directory::{
-    Cpudl, Cpupri, Delegation, FastHeap, FlatCombining, Marks, Scan, SkipList, Tournament,
+    Cpudl, Cpupri, CpupriLinux, Delegation, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks, Scan, SkipList,
+    Tournament,
 };
 use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, RedBlackTree};
 
@@ -20,7 +21,7 @@ macro_rules! table {
         }
 
         /// Counts one operation of a directory; see [`crate::count`].
-        pub fn count_directory(directory: &str, operation: &str, cores: usize, rounds: u64) -> Option<u64> {
+        pub fn count_directory(directory: &str, operation: &str, cores: usize, rounds: u64) -> Option<(u64, std::time::Duration)> {
             match directory {
                 $($directory => crate::count::directory::<$d>(operation, cores, rounds),)*
                 _ => None,
@@ -33,7 +34,7 @@ macro_rules! table {
         pub const QUEUES: &[&str] = &[$($queue),*];
 
         /// Counts one operation of a ready queue; see [`crate::count`].
-        pub fn count_queue(queue: &str, operation: &str, tasks: usize, rounds: u64) -> Option<u64> {
+        pub fn count_queue(queue: &str, operation: &str, tasks: usize, rounds: u64) -> Option<(u64, std::time::Duration)> {
             match queue {
                 $($queue => crate::count::queue::<$q>(operation, tasks, rounds),)*
                 _ => None,
@@ -48,8 +49,9 @@ macro_rules! table {
 }
 
 table! {
-    "scan" Scan, "cpupri" Cpupri, "cpudl" Cpudl, "fast-heap" FastHeap, "skip-list" SkipList,
-    "flat-combining" FlatCombining, "delegation" Delegation, "tournament" Tournament, "marks" Marks;
+    "scan" Scan, "cpupri" Cpupri, "cpupri-linux" CpupriLinux, "cpudl" Cpudl, "fast-heap" FastHeap, "skip-list" SkipList,
+    "flat-combining" FlatCombining, "delegation" Delegation, "tournament" Tournament, "marks" Marks,
+    "locked-row" LockedRow, "locked-heap" LockedHeap;
     ("binary-heap" BinaryHeap, "pairing-heap" PairingHeap, "red-black-tree" RedBlackTree, "bitmap" Bitmap,
      "calendar" Calendar)
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::Finished;
 use crate::measure::{Boxes, Operation, Samples};
-use crate::settings::{Mode, Settings};
+use crate::settings::{Mode, Settings, Source};
 use serde::{Deserialize, Serialize};
 
 /// One line of results. Durations are cycles of the time-stamp counter.
@@ -32,6 +32,9 @@ pub struct Line {
     pub real_time: bool,
     /// Seed.
     pub seed: u64,
+    /// All other settings that figures depend on.
+    #[serde(default)]
+    pub settings: String,
 }
 
 /// Everything that a run measured.
@@ -51,6 +54,7 @@ pub fn lines(directory: &str, queue: &str, settings: &Settings, finished: &Finis
         cycles: settings.cycles,
         real_time: settings.real_time,
         seed: settings.seed,
+        settings: other_settings(settings),
     };
     let all = merge(&finished.samples);
     let mut lines = Vec::new();
@@ -61,6 +65,40 @@ pub fn lines(directory: &str, queue: &str, settings: &Settings, finished: &Finis
         }
     }
     lines
+}
+
+/// In words, what figures depend on beside what a [`Line`] has by itself; not which task set of many.
+pub fn other_settings(settings: &Settings) -> String {
+    let tasks = match &settings.source {
+        Source::Random => format!(
+            "activation {} early {} deadline {:?} to {:?} tasks {} bound {}",
+            settings.activation,
+            settings.early_finish,
+            settings.deadline.0,
+            settings.deadline.1,
+            settings.tasks,
+            settings.bound
+        ),
+        Source::Tasks(tasks) => format!("{} periodic tasks", tasks.len()),
+        Source::Trace(_) => "a trace".to_string(),
+    };
+    format!("cycle {:?} {tasks} stamp {:?}", settings.cycle, settings.serialise)
+}
+
+/// Runs one after another, as if they were one: durations and counts of each processor together.
+pub fn joined(runs: Vec<Finished>) -> Option<Finished> {
+    runs.into_iter().reduce(|mut sum, run| {
+        for (into, from) in sum.samples.iter_mut().zip(&run.samples) {
+            *into = merge(&[std::mem::take(into), from.clone()]);
+        }
+        sum.checks += run.checks;
+        sum.quiet += run.quiet;
+        sum.took += run.took;
+        sum.emulated += run.emulated;
+        sum.bound &= run.bound;
+        sum.real_time_class = sum.real_time_class.and(run.real_time_class);
+        sum
+    })
 }
 
 /// What all processors measured, as if one had.

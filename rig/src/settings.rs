@@ -22,6 +22,17 @@ pub enum Source {
     Random,
     /// A trace of the kernel or the simulator.
     Trace(Arc<Script>),
+    /// Periodic tasks, each of which always takes as long as it may, as in the source's runs on the kernel.
+    Tasks(Arc<Vec<Periodic>>),
+}
+
+/// A periodic task, released by one processor, first at time zero. Its deadline is its period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Periodic {
+    /// From release to release (ns).
+    pub period: u64,
+    /// What each job takes (ns).
+    pub takes: u64,
 }
 
 /// All that can be set.
@@ -167,6 +178,11 @@ impl Settings {
         ] {
             if nothing {
                 return Err(Problem::Nothing(what));
+            }
+        }
+        if let Source::Tasks(tasks) = &self.source {
+            if tasks.is_empty() || tasks.iter().any(|task| task.period == 0) {
+                return Err(Problem::Nothing("a task set, and each period in it,"));
             }
         }
         if let Source::Trace(script) = &self.source {

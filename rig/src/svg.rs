@@ -11,9 +11,11 @@ const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const BOTTOM: f64 = 50.0;
-const TOP: f64 = 70.0;
-const COLOURS: [&str; 9] =
-    ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#994455", "#004488"];
+const TOP: f64 = 84.0;
+const COLOURS: [&str; 12] = [
+    "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#994455", "#004488", "#bb5566",
+    "#000000", "#997700",
+];
 
 /// Draws the boxes of all structures side by side.
 pub fn boxes(title: &str, series: &[Series]) -> String {

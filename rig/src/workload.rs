@@ -1,9 +1,12 @@
-//! What an emulated processor does in a cycle: the source's events, drawn at random.
+//! What an emulated processor does in a cycle: the source's events, drawn at random; or releases of periodic tasks, and
+//! their completions.
 
 use crate::machine::{Machine, Processor, PRIORITIES};
-use crate::settings::Settings;
+use crate::settings::{Periodic, Settings};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tactus_structures::directory::Directory;
 use tactus_structures::queue::{Entry, ReadyQueue};
 use tactus_structures::Cores;
@@ -62,6 +65,66 @@ impl Workload {
             machine.on_activation(processor, Entry { urgency, task }, allowed, expiry);
         } else if event < settings.activation + settings.early_finish {
             self.free.extend(machine.on_block(processor, |_| true));
+        }
+    }
+}
+
+/// A set of periodic tasks while it runs.
+pub(crate) struct TaskSet {
+    tasks: Vec<Periodic>,
+    /// By task: what its job has had (ns). Written by the processor that runs it.
+    had: Vec<AtomicU64>,
+    /// By task: its priority where there are such, the shorter the period the more urgent.
+    priorities: Vec<u64>,
+}
+
+impl TaskSet {
+    pub(crate) fn new(tasks: &[Periodic]) -> TaskSet {
+        let mut periods: Vec<u64> = tasks.iter().map(|task| task.period).collect();
+        periods.sort_unstable();
+        let rank = |task: &Periodic| periods.partition_point(|period| *period < task.period) as u64;
+        TaskSet {
+            tasks: tasks.to_vec(),
+            had: tasks.iter().map(|_| AtomicU64::new(0)).collect(),
+            priorities: tasks.iter().map(|task| 1 + rank(task) * (PRIORITIES - 1) / tasks.len() as u64).collect(),
+        }
+    }
+
+    /// One cycle that begins at this time of the rig's clock (ns), of a processor that releases every `of`-th task.
+    pub(crate) fn cycle<D: Directory, Q: ReadyQueue>(
+        &self,
+        (of, length): (usize, u64),
+        machine: &Machine<D, Q>,
+        processor: &mut Processor,
+        now: u64,
+    ) {
+        // What ran until now: several jobs may have ended since.
+        let left = Cell::new(length);
+        let ends = |running: Entry| {
+            let (task, had) = (&self.tasks[running.task as usize], &self.had[running.task as usize]);
+            let before = had.load(Ordering::Relaxed);
+            let given = left.get().min(task.takes.saturating_sub(before));
+            had.store(before + given, Ordering::Relaxed);
+            left.set(left.get() - given);
+            before + given >= task.takes
+        };
+        while now > 0 && machine.on_block(processor, ends).is_some() {}
+        for n in (processor.me..self.tasks.len()).step_by(of) {
+            let task = &self.tasks[n];
+            // The first release that this cycle begins at or after, and the cycle before did not.
+            let release = now / task.period * task.period;
+            if now > 0 && now - release >= length {
+                continue;
+            }
+            if machine.alive[n].load(Ordering::Relaxed) {
+                // The last job is still there: this one is left out.
+                processor.watch.samples.refused += 1;
+                continue;
+            }
+            self.had[n].store(0, Ordering::Relaxed);
+            let deadline = release + task.period;
+            let urgency = if machine.has_priorities() { self.priorities[n] } else { deadline };
+            machine.on_activation(processor, Entry { urgency, task: n as u32 }, Cores::ALL, u64::MAX);
         }
     }
 }

@@ -24,13 +24,22 @@ pub enum What {
     /// Measure structures side by side, over numbers of processors
     ///
     /// Appends to out/rig/compare.jsonl; what is there already with the same options is not measured again, so a sweep
-    /// that was broken off goes on where it was. Draws box plots beside it. With --instructions, counts instructions
+    /// that was broken off goes on where it was; numbers of processors that this machine lacks are left
+    /// out and named. Draws box plots beside it. With --instructions, counts instructions
     /// without contention instead (needs valgrind).
     #[command(after_help = "Examples:
   ./tactus rig compare --cores 1,2
   ./tactus rig compare --cores 2,4,8,16,24,32,40,48 --real-time --cycle '10 ms' --cycles 1000
+  ./tactus rig compare --cores 2,4,8 --real-time --cycles 1000 --load 0.6 --sets 20
   ./tactus rig compare --instructions")]
     Compare(Compare),
+    /// Work out what operations would cost on more cores than there are (a model, no measurement)
+    ///
+    /// Undisturbed costs are measured here, and so is the time that a line of the cache takes from one core to another; how
+    /// many lines an operation moves, and who waits for whom, is reckoned from how each structure is made. The formula is
+    /// printed.
+    #[command(after_help = "Example:\n  ./tactus rig model --cores 2,4,8,16,32,48")]
+    Model(Model),
     /// Replay the events of a run in the rig, with as many processors as it had cores
     #[command(after_help = "Example:\n  ./tactus rig replay out/avionics")]
     Replay(Replay),
@@ -87,6 +96,13 @@ pub struct Events {
     /// Probability that a new task may run on a random half of the processors only
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub bound: f64,
+    /// In place of these events: a set of periodic tasks of this utilisation for each processor, periods log-uniform from 10 ms
+    /// to 100 ms, each job as long as it may take
+    #[arg(long, value_name = "U")]
+    pub load: Option<f64>,
+    /// How many such tasks for each processor
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "load")]
+    pub tasks_each: usize,
     /// Seed of all that is drawn
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub seed: u64,
@@ -142,9 +158,23 @@ pub struct Compare {
     /// The events.
     #[command(flatten)]
     pub events: Events,
+    /// With --load: how many task sets, one after another; their durations are put together
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "load", value_parser = clap::value_parser!(u64).range(1..))]
+    pub sets: u64,
     /// Where the results go
     #[arg(long, value_name = "FOLDER", default_value = "out/rig")]
     pub out: PathBuf,
+}
+
+/// Options of `rig model`.
+#[derive(Debug, Args)]
+pub struct Model {
+    /// Numbers of cores
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,4,8,16,32,48", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub cores: Vec<u64>,
+    /// The time that a line of the cache takes from one core to another [default: measured here]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub transfer: Option<Duration>,
 }
 
 /// Options of `rig replay`.

@@ -3,16 +3,20 @@
 use super::arguments::{Compare, Mode};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use tactus_rig::{names, svg, Boxes, Line};
+use tactus_rig::{names, svg, Boxes, Finished, Line, Settings};
 
 /// What is plotted: a name, and the operations in it.
-const PLOTS: [(&str, &str); 5] = [
+const PLOTS: [(&str, &str); 8] = [
     ("preempt", "modify: tell the directory of an arrival"),
     ("finish", "modify: tell the directory of a departure"),
-    ("find", "query: find a core"),
+    ("find", "query: find a core to push to"),
+    ("pull-preempt", "modify, pull side: tell the directory of an arrival"),
+    ("pull-finish", "modify, pull side: tell the directory of a departure"),
+    ("pull-find", "query, pull side: find a core to pull from"),
     ("push", "a whole push"),
     ("pull", "a whole pull"),
 ];
@@ -43,23 +47,22 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
         ),
     );
     let mut held = true;
+    let mut lacking = BTreeSet::new();
     for processors in &cores {
         for structure in &structures {
-            let settings = super::settings(&arguments.events, Mode::Performance, *processors);
-            let same = |line: &Line| {
-                line.directory == *structure
-                    && line.queue == arguments.queue
-                    && line.processors == *processors
-                    && line.cycles == settings.cycles
-                    && line.real_time == settings.real_time
-                    && line.seed == settings.seed
-            };
-            if all.iter().any(same) {
+            if *processors > here && !arguments.events.oversubscribe {
+                lacking.insert(*processors);
                 continue;
             }
-            match super::run(structure, &arguments.queue, &settings)? {
+            let settings = super::settings(&arguments.events, Mode::Performance, *processors, 0)?;
+            let wanted = key(arguments, &settings);
+            if all.iter().any(|line| line.directory == *structure && same(line, &settings, arguments, &wanted)) {
+                continue;
+            }
+            match measured(arguments, structure, *processors)? {
                 Ok(finished) => {
-                    let new = tactus_rig::lines(structure, &arguments.queue, &settings, &finished);
+                    let mut new = tactus_rig::lines(structure, &arguments.queue, &settings, &finished);
+                    new.iter_mut().for_each(|line| line.settings.clone_from(&wanted));
                     append(&path, &new)?;
                     all.extend(new);
                 }
@@ -70,16 +73,17 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
             }
         }
     }
-    let wanted = |line: &&Line| {
-        line.processor.is_none()
-            && line.queue == arguments.queue
-            && line.cycles == arguments.events.cycles
-            && line.real_time == arguments.events.real_time
-            && line.seed == arguments.events.seed
-            && structures.contains(&line.directory)
-            && cores.contains(&line.processors)
-    };
-    let chosen: Vec<&Line> = all.iter().filter(wanted).collect();
+    let cores: Vec<usize> = cores.into_iter().filter(|n| !lacking.contains(n)).collect();
+    let mut chosen: Vec<&Line> = Vec::new();
+    for processors in &cores {
+        let settings = super::settings(&arguments.events, Mode::Performance, *processors, 0)?;
+        let wanted = key(arguments, &settings);
+        chosen.extend(all.iter().filter(|line| {
+            line.processor.is_none()
+                && structures.contains(&line.directory)
+                && same(line, &settings, arguments, &wanted)
+        }));
+    }
     for (operation, title) in PLOTS {
         let row = |structure: &String| -> Vec<(usize, Boxes)> {
             let of = |line: &&&Line| line.directory == *structure && line.operation == operation;
@@ -120,8 +124,48 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
             lines::bad("some runs had more processors than cores: their figures hold waiting for a turn"),
         );
     }
+    if !lacking.is_empty() {
+        let list: Vec<String> = lacking.iter().map(ToString::to_string).collect();
+        lines::line(
+            "left out",
+            format!(
+                "{} processors: this machine has {}; the same command on a larger one, with the same --out, goes on from here",
+                list.join(", "),
+                lines::count(here, "core")
+            ),
+        );
+    }
     lines::line("results", format!("{} and the plots beside it", path.display()));
     Ok(Outcome::held_if(held))
+}
+
+/// What a line must say of its settings to be of this comparison.
+fn key(arguments: &Compare, settings: &Settings) -> String {
+    let sets = arguments.events.load.map(|load| format!(", {} sets of utilisation {load} each", arguments.sets));
+    format!("{}{}", tactus_rig::other_settings(settings), sets.unwrap_or_default())
+}
+
+/// Whether a line was measured with these settings.
+fn same(line: &Line, settings: &Settings, arguments: &Compare, wanted: &str) -> bool {
+    line.queue == arguments.queue
+        && line.processors == settings.processors
+        && line.cycles == settings.cycles
+        && line.real_time == settings.real_time
+        && line.seed == settings.seed
+        && line.settings == wanted
+}
+
+/// One run, or one for each task set, put together.
+fn measured(arguments: &Compare, structure: &str, processors: usize) -> Result<Result<Finished, String>, Failure> {
+    let mut runs = Vec::new();
+    for set in 0..arguments.sets {
+        let settings = super::settings(&arguments.events, Mode::Performance, processors, set)?;
+        match super::run(structure, &arguments.queue, &settings)? {
+            Ok(finished) => runs.push(finished),
+            Err(broken) => return Ok(Err(broken)),
+        }
+    }
+    Ok(tactus_rig::joined(runs).ok_or_else(|| "no run".to_string()))
 }
 
 /// Appends results to a file.
@@ -142,9 +186,14 @@ fn read(path: &Path) -> Result<Vec<Line>, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Failure::Machine(format!("{}: {error}", path.display()))),
     };
+    // A line without an end is what was being written when a sweep was broken off; its run is done again.
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    if whole.len() < text.len() {
+        fs::write(path, whole).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+    }
     let line = |(n, line): (usize, &str)| {
         serde_json::from_str(line)
             .map_err(|error| Failure::Input(format!("{}:{}: {error}; remove the file", path.display(), n + 1)))
     };
-    text.lines().enumerate().map(line).collect()
+    whole.lines().enumerate().map(line).collect()
 }

@@ -4,6 +4,8 @@
 pub mod arguments;
 mod compare;
 mod instructions;
+mod model;
+mod task_set;
 
 use crate::failure::{Failure, Outcome};
 use crate::lines;
@@ -21,15 +23,20 @@ pub fn rig(arguments: &Rig) -> Result<Outcome, Failure> {
         What::Run(run) => one(run),
         What::Compare(compare) if compare.instructions => instructions::count(compare),
         What::Compare(compare) => compare::compare(compare),
+        What::Model(model) => model::model(model),
         What::Replay(replay) => again(replay),
         What::Counted(counted) => rounds(counted),
     }
 }
 
-/// The settings that options say.
-fn settings(events: &Events, mode: Mode, processors: usize) -> Settings {
+/// The settings that options say. `set`: which task set of many.
+fn settings(events: &Events, mode: Mode, processors: usize, set: u64) -> Result<Settings, Failure> {
     let real = |time: tactus_time::Duration| std::time::Duration::from_nanos(time.as_nanos());
-    Settings {
+    let source = match events.load {
+        None => Source::Random,
+        Some(load) => Source::Tasks(Arc::new(task_set::draw(events, load, processors, set)?)),
+    };
+    Ok(Settings {
         mode: match mode {
             Mode::Testing => tactus_rig::Mode::Testing,
             Mode::Performance => tactus_rig::Mode::Performance,
@@ -49,8 +56,9 @@ fn settings(events: &Events, mode: Mode, processors: usize) -> Settings {
             Stamp::Cpuid => Serialise::Cpuid,
             Stamp::Lfence => Serialise::Lfence,
         },
+        source,
         ..Settings::default()
-    }
+    })
 }
 
 /// Runs the rig with a bar. A broken rule is no failure of the command: it comes back as words.
@@ -69,7 +77,7 @@ fn run(directory: &str, queue: &str, settings: &Settings) -> Result<Result<Finis
 }
 
 fn one(arguments: &Run) -> Result<Outcome, Failure> {
-    let mut settings = settings(&arguments.events, arguments.mode, arguments.processors);
+    let mut settings = settings(&arguments.events, arguments.mode, arguments.processors, 0)?;
     settings.check_every = std::time::Duration::from_nanos(arguments.check_every.as_nanos());
     let head = format!(
         "{} · {} · {} · {} cycles of {} each",
@@ -107,7 +115,7 @@ fn tell(settings: &Settings, finished: &Finished) {
         finished.quiet
     );
     lines::line("checks", lines::good(checked));
-    if matches!(settings.source, Source::Random) {
+    if !matches!(settings.source, Source::Trace(_)) {
         let rates = format!(
             "{:.1} activations and {:.1} blockings per processor and second; {} tasks moved, {} activations found no task",
             all.arrivals as f64 / seconds,
@@ -209,6 +217,6 @@ fn rounds(arguments: &Counted) -> Result<Outcome, Failure> {
     let result = names::count_directory(structure, operation, *size, *rounds)
         .or_else(|| names::count_queue(structure, operation, *size, *rounds));
     let result = result.ok_or_else(|| Failure::Input(format!("`{operation}` of `{structure}` cannot be counted")))?;
-    lines::put(&format!("{result}\n"));
+    lines::put(&format!("{}\n", result.0));
     Ok(Outcome::Held)
 }

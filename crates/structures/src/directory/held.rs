@@ -5,7 +5,7 @@
 //! [`Locked`] puts either behind a lock of its own; so they can be driven, checked and measured beside all others.
 
 use super::array_heap::ArrayHeap;
-use super::{Directory, DirectoryRank, CLOSED};
+use super::{Directory, DirectoryRank};
 use crate::flaw::same;
 use crate::{planted, Cores, Flaw};
 use alloc::vec::Vec;
@@ -147,7 +147,7 @@ impl<S: Held<u64>> Directory for Locked<S> {
         if allowed.contains(greatest) {
             return Some(greatest);
         }
-        let (mut best, mut choice) = (than.max(CLOSED), None);
+        let (mut best, mut choice) = (than, None);
         for core in allowed.and(Cores::below(inside.len())).iter() {
             let value = inside.get(core);
             if value > best {
