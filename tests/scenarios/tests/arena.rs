@@ -1,0 +1,192 @@
+//! Random calls of every kind, valid and invalid, from a tree of schedulers, clients, a driver with brands, a memory manager
+//! and victims, on four cores at once (`examples/hostile/arena.toml`): every call and every error is seen, the kernel stays
+//! on its feet, and a witness beside them keeps its memory, its registers, its order and its time.
+//!
+//! The long runs, each seed told, and the same with a kernel that looks at all its objects on each way out:
+//!
+//! ```text
+//! cargo test --release -p tactus-scenarios --test arena -- --ignored --nocapture
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use tactus_scenarios::{command, file, root, Scratch};
+
+/// What a run told.
+struct Told {
+    /// How often each call (by its number; 16 for numbers that are no calls) ended with each error (0: success).
+    ended: BTreeMap<(u64, u64), u64>,
+    /// Components that were stopped.
+    stopped: Vec<String>,
+    /// Of each core: jobs of the witness, a digest of their order, ticks that it had, in how many turns.
+    witness: Vec<(u64, String, u64, u64)>,
+    calls: u64,
+    log: String,
+}
+
+/// Calls by number, for people.
+const CALLS: [&str; 17] = [
+    "Null",
+    "Invoke",
+    "Return",
+    "SwitchThread",
+    "Notify",
+    "Text",
+    "Finish",
+    "Panic",
+    "SchedulerControl",
+    "CreateThread",
+    "BrandControl",
+    "Trigger",
+    "UpcallDone",
+    "MemoryControl",
+    "Restart",
+    "TriggerRemote",
+    "(none)",
+];
+/// All errors but `TooDeep`: the image builder refuses systems in which calls could go so deep.
+const ERRORS: std::ops::RangeInclusive<u64> = 1..=34;
+const TOO_DEEP: u64 = 10;
+
+/// Lets the arena run with this seed (0: nobody makes calls) for so long.
+fn arena(seed: u32, duration: &str, checked: bool) -> Told {
+    let scratch = Scratch::new("arena");
+    let folder = file("examples/hostile/arena");
+    let text = fs::read_to_string(file("examples/hostile/arena.toml")).expect("the system is there");
+    let text = text.replace("\"arena-1\"", &format!("\"arena-{seed}\""));
+    let text = text.replace("crate = \"arena\"", &format!("crate = {:?}", folder.display().to_string()));
+    let system = scratch.write("arena.toml", &text);
+    let out = scratch.path().join("out");
+    let mut call = std::process::Command::new(command());
+    call.arg("run").arg(&system).args(["--duration", duration, "--out"]).arg(&out).current_dir(root());
+    if checked {
+        call.env("TACTUS_KERNEL_FEATURES", "tactus-kernel/check");
+    }
+    let said = call.output().expect("the command starts");
+    let log = String::from_utf8_lossy(&fs::read(out.join("run.log")).unwrap_or_default()).into_owned();
+    let told = Told::read(&log);
+    let words = String::from_utf8_lossy(&said.stdout);
+    assert!(log.lines().any(|line| line.starts_with("calls: ")), "it did not come to its end:\n{words}\n{log}");
+    println!("seed {seed}, {duration}: {} calls", told.calls);
+    told
+}
+
+impl Told {
+    fn read(log: &str) -> Told {
+        let mut told =
+            Told { ended: BTreeMap::new(), stopped: Vec::new(), witness: Vec::new(), calls: 0, log: log.to_string() };
+        for line in log.lines() {
+            let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+            let number = |place: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(0);
+            match words[..] {
+                ["ended:", ..] => drop(told.ended.insert((number(2), number(4)), number(6))),
+                ["stopped:", name, ..] => told.stopped.push(name.to_string()),
+                ["core", _, "witness:", ..] => {
+                    told.witness.push((number(3), words[6].to_string(), number(8), number(11)));
+                }
+                ["calls:", ..] => told.calls = number(1),
+                _ => {}
+            }
+        }
+        told
+    }
+
+    /// How often the call succeeded.
+    fn granted(&self, call: u64) -> u64 {
+        self.ended.get(&(call, 0)).copied().unwrap_or(0)
+    }
+
+    /// How often the error was met.
+    fn met(&self, error: u64) -> u64 {
+        self.ended.iter().filter(|((_, it), _)| *it == error).map(|(_, count)| count).sum()
+    }
+
+    /// Calls that never succeeded, and errors that were never met.
+    fn missing(&self) -> (Vec<&str>, Vec<u64>) {
+        let calls = (0..16).filter(|&call| self.granted(call) == 0).map(|call| CALLS[call as usize]);
+        (calls.collect(), ERRORS.filter(|&error| self.met(error) == 0).collect())
+    }
+
+    fn add(&mut self, other: &Told) {
+        for (place, count) in &other.ended {
+            *self.ended.entry(*place).or_default() += count;
+        }
+        self.calls += other.calls;
+    }
+
+    fn print(&self) {
+        for (call, name) in CALLS.iter().enumerate() {
+            let of = self.ended.iter().filter(|((it, error), _)| *it == call as u64 && *error != 0);
+            let refused: Vec<String> = of.map(|((_, error), count)| format!("{error}: {count}")).collect();
+            println!("{name:<16} {:>9} granted; refused with {}", self.granted(call as u64), refused.join(", "));
+        }
+        println!("{} calls in all, {} granted", self.calls, (0..16).map(|call| self.granted(call)).sum::<u64>());
+    }
+}
+
+/// Nobody but victims was stopped, and the witness has all that it has where nobody makes calls.
+fn harmed_nobody(told: &Told, quiet: &Told) {
+    let log = &told.log;
+    assert!(!log.contains("tactus: broken rule") && !log.contains("kernel panic"), "{log}");
+    let whole = "broken: memory 0, read-only pages 0, registers 0, told 0";
+    assert!(log.lines().any(|line| line == whole), "{log}");
+    let known = |name: &String| name.starts_with("victim") || name == "(restarted)";
+    assert!(told.stopped.iter().all(known), "{:?} were stopped:\n{log}", told.stopped);
+    assert_eq!(told.witness.len(), 4);
+    for (here, there) in told.witness.iter().zip(&quiet.witness) {
+        assert_eq!(here.1, there.1, "the witness's jobs came in another order:\n{log}");
+        // A turn of 400,000 ticks in each period. Where cores take turns, the others' end on top.
+        let share = here.2 as f64 / (here.3 * 400_000) as f64;
+        assert!((0.95..1.1).contains(&share), "the witness had {share} of its time:\n{log}");
+        // What it did in a turn.
+        let (one, other) = (here.0 as f64 / here.3 as f64, there.0 as f64 / there.3 as f64);
+        assert!((one / other - 1.0).abs() < 0.2, "{one} jobs in a turn, {other} where nobody makes calls:\n{log}");
+    }
+}
+
+/// So many calls at least, seed after seed, as many at once as the host has cores.
+fn many(calls: u64, seeds: std::ops::Range<u32>, duration: &str, checked: bool) -> Told {
+    let quiet = arena(0, "200 ms", false);
+    let mut all = Told::read("");
+    let at_once = std::thread::available_parallelism().map_or(1, |it| it.get());
+    let seeds: Vec<u32> = seeds.collect();
+    for some in seeds.chunks(at_once) {
+        let told: Vec<Told> = std::thread::scope(|scope| {
+            let runs: Vec<_> = some.iter().map(|&seed| scope.spawn(move || arena(seed, duration, checked))).collect();
+            runs.into_iter().map(|run| run.join().expect("the run came to its end")).collect()
+        });
+        for told in told {
+            if !checked {
+                harmed_nobody(&told, &quiet);
+            }
+            all.add(&told);
+        }
+        if all.calls >= calls {
+            break;
+        }
+        println!("{} calls so far", all.calls);
+    }
+    all.print();
+    assert!(all.calls >= calls, "{} calls are too few", all.calls);
+    all
+}
+
+#[test]
+fn three_hundred_thousand_calls_of_all_kinds_harm_nobody() {
+    let told = many(300_000, 1..2, "300 ms", false);
+    assert_eq!(told.missing().0, ["Finish"], "Finish ended the run");
+    assert!(told.missing().1.len() <= 3, "errors never met: {:?}", told.missing().1);
+}
+
+#[test]
+#[ignore = "takes half an hour; run by name"]
+fn a_hundred_million_calls_of_all_kinds_harm_nobody() {
+    let told = many(100_000_000, 1..100, "4 s", false);
+    assert_eq!(told.missing(), (vec!["Finish"], vec![TOO_DEEP]));
+}
+
+#[test]
+#[ignore = "takes some minutes; run by name"]
+fn five_million_calls_break_no_rule_of_the_kernels_objects() {
+    many(5_000_000, 1..30, "1 s", true);
+}
