@@ -155,7 +155,9 @@ impl Shared {
         let own = place(number);
         let found = read!(self, slots[own].flags);
         if found & slot::LINKED != 0 {
-            write!(self, found | flags, slots[own].flags);
+            // Of "active" and "completed" the later one stands.
+            let over = (flags & slot::ACTIVE) << 1 | (flags & slot::COMPLETED) >> 1;
+            write!(self, found & !over | flags, slots[own].flags);
             return;
         }
         // Looked at before this slot is marked: it may have been the end itself.
