@@ -8,6 +8,7 @@ mod common;
 mod configuration;
 mod memory;
 mod streams;
+mod work;
 
 use common::parameters;
 use configuration::Configuration;
@@ -25,6 +26,8 @@ tactus_rt::component! { thread: set_up, brand: interrupt, services: [attach, sta
 const PLACES: usize = 64;
 /// Bytes of a buffer for one.
 const BUFFER: usize = 2048;
+/// The buffer for what is sent comes after those for packets.
+const SENT: usize = PLACES;
 
 static DEVICE: Single<State> = Single::new();
 
@@ -45,6 +48,16 @@ impl State {
         let token = unsafe { self.card.receive_begin(buffer) }.ok()?;
         *self.given.get_mut(usize::from(token))? = number;
         Some(())
+    }
+
+    /// Tells whoever is at the other end that packets may come.
+    fn announce(&mut self) -> Option<()> {
+        let buffer = memory::buffer(SENT, BUFFER)?;
+        let head = self.card.fill_buffer_header(buffer).ok()?;
+        let end = head + frame::BYTES;
+        buffer.get_mut(head..end)?.copy_from_slice(&frame::ready());
+        // SAFETY: the buffer is for this one frame and is never used again.
+        unsafe { self.card.transmit_begin(buffer.get(..end)?) }.ok().map(|_| ())
     }
 
     /// Takes the next packet that came: its stream, if it is of one.
@@ -70,7 +83,7 @@ fn set_up(_: [u64; 2]) {
 fn prepare() -> Option<()> {
     let parameters = parameters()?;
     let card = configuration::card()?;
-    memory::begin(card, PLACES * BUFFER);
+    memory::begin(card, (PLACES + 1) * BUFFER);
     let mut root = PciRoot::new(Configuration::new(card));
     let place = DeviceFunction { bus: 0, device: 0, function: 0 };
     let transport = PciTransport::new::<Memory, _>(&mut root, place).ok()?;
@@ -86,15 +99,17 @@ fn attach(_: Caller, words: [u64; 5]) -> [u64; 2] {
     streams::attach(words[0])
 }
 
-/// `(queue)`: see [`streams::take`].
-fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
-    streams::take(words[0])
+/// `()`: see [`streams::take`].
+fn take(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    streams::take(caller)
 }
 
-/// `()`: packets may come. Gives 1 if the card has all its buffers and may interrupt.
-fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
+/// `(the thread of each queue's upcall, + 1)`: packets may come. Gives 1 if the card has all its buffers, may interrupt, and has told so.
+// The frame that tells it stays in the card's ring: nothing else is sent.
+fn start(_: Caller, upcalls: [u64; 5]) -> [u64; 2] {
+    streams::serve(&upcalls);
     let (given, line, brand) = DEVICE.with(|state| {
-        let given = (0..PLACES as u16).all(|number| state.give(number).is_some());
+        let given = (0..PLACES as u16).all(|number| state.give(number).is_some()) && state.announce().is_some();
         (given, state.parameters.line, state.brand)
     });
     [(given && streams::open(line, brand)).into(), 0]

@@ -6,6 +6,7 @@
 mod bins;
 mod common;
 mod streams;
+mod work;
 
 use common::parameters;
 use streams::Single;
@@ -67,13 +68,14 @@ fn attach(_: Caller, words: [u64; 5]) -> [u64; 2] {
     streams::attach(words[0])
 }
 
-/// `(queue)`: see [`streams::take`].
-fn take(_: Caller, words: [u64; 5]) -> [u64; 2] {
-    streams::take(words[0])
+/// `()`: see [`streams::take`].
+fn take(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    streams::take(caller)
 }
 
-/// `()`: packets may come. Gives 1 if the device may interrupt.
-fn start(_: Caller, _: [u64; 5]) -> [u64; 2] {
+/// `(the thread of each queue's upcall, + 1)`: packets may come. Gives 1 if the device may interrupt.
+fn start(_: Caller, upcalls: [u64; 5]) -> [u64; 2] {
+    streams::serve(&upcalls);
     let (line, brand) = DEVICE.with(|state| {
         state.timer.start(state.wire.next());
         (state.parameters.line, state.brand)

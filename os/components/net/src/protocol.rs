@@ -48,20 +48,22 @@ fn prepare() -> Option<()> {
     PLACES.store(parameters.mailbox, Relaxed);
     BIN.store(parameters.bin, Relaxed);
     let queues = if parameters.setup.brand_for_each() { STREAMS } else { 1 };
-    for queue in 0..queues as u64 {
-        let [brand, _] = grant("attach").call([queue, 0, 0, 0, 0]).ok()?;
-        let [_, error] = grant("study").call([service::SUPPLY, brand, queue, 0, 0]).ok()?;
+    let mut upcalls = [0; 5];
+    for (queue, upcall) in upcalls.iter_mut().enumerate().take(queues) {
+        let [brand, _] = grant("attach").call([queue as u64, 0, 0, 0, 0]).ok()?;
+        let [thread, error] = grant("study").call([service::SUPPLY, brand, queue as u64, 0, 0]).ok()?;
         if error != 0 {
             return None;
         }
+        *upcall = thread + 1;
     }
-    let [started, _] = grant("start").call([0; 5]).ok()?;
+    let [started, _] = grant("start").call(upcalls).ok()?;
     (started == 1).then_some(())
 }
 
-/// One packet of the queue.
-fn upcall(queue: u64) {
-    let Ok([1, stream]) = calls::invoke(TAKE, [queue, 0, 0, 0, 0]) else { return };
+/// One packet of the brand's queue, which the driver knows by the calling thread.
+fn upcall(_: u64) {
+    let Ok([1, stream]) = calls::invoke(TAKE, [0; 5]) else { return };
     let stream = stream as usize % STREAMS;
     work(WORK.load(Relaxed));
     let bin = bin(BIN.load(Relaxed));

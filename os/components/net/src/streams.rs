@@ -5,17 +5,22 @@
 //! interrupted in it at any place.
 
 use crate::bins::bin;
+use crate::work::work;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use tactus_packets::{service, Counts, Parameters, Queue, Series, STREAMS};
 use tactus_rt::abi::call::{source, BrandOperation};
-use tactus_rt::{calls, grant};
+use tactus_rt::{calls, grant, Caller};
 
 /// What the driver counts.
 pub static COUNTS: Counts = Counts::new();
 static QUEUES: [Queue; STREAMS] = [const { Queue::new() }; STREAMS];
 /// The brands of the protocol's upcalls, by queue.
 static BRANDS: [AtomicU64; STREAMS] = [const { AtomicU64::new(u64::MAX) }; STREAMS];
+
+/// The threads of the protocol's upcalls, + 1, by queue. The word of a trigger does not tell the queue: the kernel keeps the last
+/// few only.
+static UPCALLS: [AtomicU64; STREAMS] = [const { AtomicU64::new(0) }; STREAMS];
 
 /// Makes the brand whose upcalls, in the component that called this one's, serve the queue. Gives its number.
 pub fn attach(queue: u64) -> [u64; 2] {
@@ -25,9 +30,18 @@ pub fn attach(queue: u64) -> [u64; 2] {
     [brand, 0]
 }
 
-/// Takes a packet out of the queue. Gives 1 and its stream, or 0.
-pub fn take(queue: u64) -> [u64; 2] {
-    match QUEUES.get(queue as usize).and_then(Queue::take) {
+/// Learns which thread, + 1, serves which queue.
+pub fn serve(upcalls: &[u64]) {
+    for (stored, thread) in UPCALLS.iter().zip(upcalls) {
+        stored.store(*thread, Relaxed);
+    }
+}
+
+/// Takes a packet out of the queue that the calling upcall serves. Gives 1 and its stream, or 0.
+pub fn take(caller: Caller) -> [u64; 2] {
+    let thread = u64::from(caller.thread()) + 1;
+    let queue = UPCALLS.iter().position(|it| it.load(Relaxed) == thread);
+    match queue.and_then(|queue| QUEUES[queue].take()) {
         Some(stream) => [1, stream.into()],
         None => [0; 2],
     }
@@ -36,10 +50,13 @@ pub fn take(queue: u64) -> [u64; 2] {
 /// A packet of the stream arrived.
 pub fn arrived(parameters: &Parameters, stream: usize, now: u64) {
     COUNTS.add(Series::Arrived, stream, now);
+    if parameters.driver_work > 0 {
+        work(parameters.driver_work);
+    }
     let queue = if parameters.setup.brand_for_each() { stream } else { 0 };
     if QUEUES[queue].put(stream as u8, parameters.ring) {
         // Refused only if nobody attached to the queue.
-        let _ = calls::trigger(BRANDS[queue].load(Relaxed), queue as u64);
+        let _ = calls::trigger(BRANDS[queue].load(Relaxed), 0);
     } else {
         COUNTS.add(Series::Dropped, stream, now);
     }

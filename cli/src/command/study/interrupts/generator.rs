@@ -1,5 +1,6 @@
 //! The host's side of the network card: real packets, through a socket into the emulator.
 
+use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,16 +9,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tactus_packets::{frame, STREAMS};
 
-/// Time between two looks for the socket.
-const LOOK: Duration = Duration::from_millis(1);
+/// Time between two looks whether the run has ended.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The emulator's words for a card at whose other end the socket is. The slot decides which line it interrupts on: 20.
 pub fn card(socket: &Path) -> Vec<String> {
-    let path = socket.display();
-    let backend = format!("dgram,id=wire,local.type=unix,local.path={path},remote.type=unix,remote.path={path}.back");
+    let (path, back) = (socket.display(), back(socket));
+    let back = back.display();
+    let backend = format!("dgram,id=wire,local.type=unix,local.path={path},remote.type=unix,remote.path={back}");
     ["-netdev", &backend, "-device", "virtio-net-pci,netdev=wire,addr=4,disable-legacy=on,romfile="]
         .map(str::to_string)
         .to_vec()
+}
+
+/// Where the emulator sends what the card sends.
+fn back(socket: &Path) -> PathBuf {
+    socket.with_extension("back")
 }
 
 /// Sends packets until all are sent, or until it is dropped.
@@ -27,30 +34,41 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Sends so many packets of each stream as soon as the emulator has made its socket.
-    pub fn start(socket: PathBuf, packets: u64) -> Generator {
-        // One of an earlier run that did not end well.
-        let _ = std::fs::remove_file(&socket);
+    /// Sends so many packets of each stream as soon as the card's driver has told that it is ready: what a card is sent
+    /// before its driver resets it, it forgets.
+    ///
+    /// # Errors
+    /// If there can be no socket for the driver's word.
+    pub fn start(socket: PathBuf, packets: u64) -> io::Result<Generator> {
+        let back = back(&socket);
+        for old in [&socket, &back] {
+            // One of an earlier run that did not end well.
+            let _ = std::fs::remove_file(old);
+        }
+        let own = UnixDatagram::bind(&back)?;
+        own.set_read_timeout(Some(LOOK))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = thread::spawn(move || {
-            let Ok(sender) = UnixDatagram::unbound() else { return };
-            while sender.connect(&socket).is_err() {
+            let mut word = [0; frame::BYTES];
+            while !matches!(own.recv(&mut word), Ok(frame::BYTES)) || word != frame::ready() {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                thread::sleep(LOOK);
+            }
+            if own.connect(&socket).is_err() {
+                return;
             }
             // Sending waits while the emulator's queue is full, and fails once it has gone.
             for number in 0..packets {
                 for stream in 0..STREAMS {
-                    if stopped.load(Ordering::Relaxed) || sender.send(&frame::frame(stream, number as u8)).is_err() {
+                    if stopped.load(Ordering::Relaxed) || own.send(&frame::frame(stream, number as u8)).is_err() {
                         return;
                     }
                 }
             }
         });
-        Generator { stop, thread: Some(thread) }
+        Ok(Generator { stop, thread: Some(thread) })
     }
 }
 

@@ -150,7 +150,7 @@ impl Guest {
             // The host sends as fast as it can; no packet is to be lost.
             parameters.ring = MOST as u64;
             // The host's time decides when they come.
-            parameters.duration *= 4;
+            parameters.duration *= 2;
         }
         let text = system_text(point.setup, &parameters, source);
         let system = System::parse_toml(&text, &self.root.join("interrupts.toml")).map_err(machine)?;
@@ -191,7 +191,7 @@ impl Guest {
             Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
         let sender = match source {
             Source::Timer => None,
-            Source::Card(packets) => Some(generator::Generator::start(file("wire"), packets)),
+            Source::Card(packets) => Some(generator::Generator::start(file("wire"), packets).map_err(machine)?),
         };
         let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
         drop(sender);

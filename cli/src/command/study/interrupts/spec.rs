@@ -37,6 +37,7 @@ pub struct Spec {
 struct Work {
     upcall: u64,
     path: u64,
+    driver: u64,
     task: u64,
 }
 
@@ -78,6 +79,9 @@ pub struct Sweep {
     setups: String,
     /// The first stream's rate, if only the second one's is swept.
     pub first: Option<u64>,
+    /// Another `path`, and another `driver`, than those of `[work]`.
+    path: Option<u64>,
+    driver: Option<u64>,
     /// The swept rate.
     pub rates: Vec<u64>,
 }
@@ -116,11 +120,13 @@ impl Spec {
             fits.then_some(()).ok_or_else(|| format!("{what} = {value}: choose a number from {least} to {most}"))
         };
         within("clock", self.clock, 100_000_000, 10_000_000_000)?;
-        let works = [
-            ("[work] upcall", self.work.upcall, 2),
-            ("[work] path", self.work.path, 0),
-            ("[work] task", self.work.task, 2),
-        ];
+        let work = &self.work;
+        let mut works = vec![("[work] upcall", work.upcall, 2), ("[work] task", work.task, 2)];
+        works.extend([("[work] path", work.path, 0), ("[work] driver", work.driver, 0)]);
+        for sweep in &self.sweeps {
+            works.extend(sweep.path.map(|path| ("[[sweep]] path", path, 0)));
+            works.extend(sweep.driver.map(|driver| ("[[sweep]] driver", driver, 0)));
+        }
         for (what, work, least) in works {
             within(what, work, least, 10_000_000)?;
             if work % 2 == 1 {
@@ -197,6 +203,7 @@ impl Spec {
 
     /// What the run is told.
     pub fn parameters(&self, point: &Point) -> Parameters {
+        let sweep = &self.sweeps[point.sweep];
         let quantum = Spec::length(&self.servers.quantum);
         let budgets = match point.setup {
             Setup::Servers => self.servers.each,
@@ -205,7 +212,8 @@ impl Spec {
         Parameters {
             setup: point.setup,
             rates: point.rates.map(|rate| self.here(rate)),
-            upcall_work: self.work.upcall + self.work.path,
+            upcall_work: self.work.upcall + sweep.path.unwrap_or(self.work.path),
+            driver_work: sweep.driver.unwrap_or(self.work.driver),
             task_work: self.work.task,
             quantum,
             period: self.period(),

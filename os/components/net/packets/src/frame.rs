@@ -37,6 +37,12 @@ pub fn frame(stream: usize, payload: u8) -> [u8; BYTES] {
     frame
 }
 
+/// What the card's driver sends once packets may come: to the port after those of the streams. What a card is sent before that
+/// is lost, since a driver begins by resetting it.
+pub fn ready() -> [u8; BYTES] {
+    frame(STREAMS, 0)
+}
+
 /// The stream that a frame belongs to, if it is UDP over IPv4 to one of our ports.
 pub fn stream(frame: &[u8]) -> Option<usize> {
     let ip = frame.get(ETHERNET..)?;
@@ -55,7 +61,7 @@ mod tests {
     #[test]
     fn a_frame_is_told_by_its_port() {
         assert_eq!([stream(&frame(0, 7)), stream(&frame(1, 255))], [Some(0), Some(1)]);
-        assert_eq!(stream(&frame(2, 0)), None);
+        assert_eq!(stream(&ready()), None);
     }
 
     #[test]

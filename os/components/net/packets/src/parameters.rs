@@ -55,6 +55,8 @@ pub struct Parameters {
     pub rates: [u64; STREAMS],
     /// Protocol work for each packet, in the upcall.
     pub upcall_work: u64,
+    /// The driver's work for each packet, beyond what it has to do.
+    pub driver_work: u64,
     /// Work of a task for each packet.
     pub task_work: u64,
     /// Round robin's quantum.
@@ -81,7 +83,7 @@ pub struct Parameters {
 
 impl Parameters {
     /// Words of the stored form.
-    pub const WORDS: usize = 16;
+    pub const WORDS: usize = 17;
 
     /// The stored form.
     pub const fn words(&self) -> [u64; Parameters::WORDS] {
@@ -102,12 +104,13 @@ impl Parameters {
             self.mailbox,
             self.seed,
             self.line,
+            self.driver_work,
         ]
     }
 
     /// Reads the stored form; nothing if there is no such set-up.
     pub fn from_words(words: [u64; Parameters::WORDS]) -> Option<Parameters> {
-        let [setup, first, second, upcall_work, task_work, quantum, period, one, two, bin, duration, moderation, ring, mailbox, seed, line] =
+        let [setup, first, second, upcall_work, task_work, quantum, period, one, two, bin, duration, moderation, ring, mailbox, seed, line, driver_work] =
             words;
         Some(Parameters {
             setup: Setup::from_u64(setup)?,
@@ -124,6 +127,7 @@ impl Parameters {
             mailbox,
             seed,
             line,
+            driver_work,
         })
     }
 }
