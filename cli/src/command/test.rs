@@ -22,7 +22,7 @@ const TAIL_LINES: usize = 60;
 type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static str, &'a str)]);
 
 /// What runs on the bare machine.
-const BARE_LINTS: [&str; 18] = [
+const BARE_LINTS: [&str; 20] = [
     "clippy",
     "--quiet",
     "--release",
@@ -36,6 +36,8 @@ const BARE_LINTS: [&str; 18] = [
     "tactus-scheduler",
     "-p",
     "tactus-workload",
+    "-p",
+    "tactus-net",
     "--",
     "-D",
     "warnings",
