@@ -5,7 +5,9 @@
 //! **Throttling here** is what it is meant to be: per group and core a budget that is full at the start of each period,
 //! fixed priorities among groups and background, exact times. Mainline Linux adds faults of its own (times at ticks,
 //! budgets lent between cores, tasks left on a throttled core), which this baseline does not have: what it misses is
-//! missed by the idea. Background tasks are bound to cores here, as tasks beside servers are.
+//! missed by the idea. [`linux`] is the literal one. Background tasks are bound to cores here, as tasks beside servers are.
+
+pub mod linux;
 
 use crate::{simulate_into, Costs, Error};
 use tactus_policy::{Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree};
@@ -44,15 +46,7 @@ pub struct Outcome {
 
 /// The system. `seed` draws the offset of each task within its period.
 pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
-    let mut state = seed;
-    let mut offset = |period: u64| {
-        // SplitMix64.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Duration::from_micros((z ^ (z >> 31)) % (period * 1000))
-    };
+    let mut offset = offsets(seed);
     let cores = CoreSet::first(2);
     let own = |cores: CoreSet| cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect::<Vec<_>>();
     let server = |kind, order, priority, (budget, period): (u64, u64)| Server {
@@ -110,6 +104,19 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
         }
     }
     Setup { cores: 2, kind: Kind::Servers(Tree { servers, places }), tasks }
+}
+
+/// Draws offsets, each within a period that is told in ms.
+fn offsets(seed: u64) -> impl FnMut(u64) -> Duration {
+    let mut state = seed;
+    move |period: u64| {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Duration::from_micros((z ^ (z >> 31)) % (period * 1000))
+    }
 }
 
 /// Runs it for `duration`, without costs for the system's own work.
