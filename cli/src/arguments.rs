@@ -4,6 +4,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tactus_formats::Format;
 use tactus_model::parse_duration;
 use tactus_time::{Duration, Level};
 
@@ -93,6 +94,14 @@ pub enum Command {
     /// the stacks is really used with 4 cores and 120 tasks.
     #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
     Bench(Bench),
+    /// Translate task sets between the formats of SchedCAT, SimSo, rt-app, CSV and system files
+    ///
+    /// What a file ends in tells its format; of XML that is read, the text does. What would change the schedule is refused; what
+    /// the other format cannot hold is told. See docs/formats.md.
+    #[command(after_help = "Examples:
+  ./tactus convert tasks.csv tasks.toml --cores 2 --policy global-edf
+  ./tactus convert taskset.xml study.xml --to simso --cores 4 --duration '2 s'")]
+    Convert(Convert),
     /// Draw very many task sets and ask what can be promised for them
     #[command(subcommand)]
     Study(crate::command::study::Study),
@@ -291,6 +300,35 @@ pub struct Test {
     pub only: Option<TestKind>,
 }
 
+/// Options of `convert`.
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// File to read
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Format of IN: system, schedcat, simso, rt-app or csv
+    #[arg(long, value_parser = format, value_name = "FORMAT")]
+    pub from: Option<Format>,
+    /// Format of OUT, likewise; needed where OUT ends in .xml
+    #[arg(long, value_parser = format, value_name = "FORMAT")]
+    pub to: Option<Format>,
+    /// Length of one unit of a number without a unit, in schedcat and csv files
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "1 us")]
+    pub unit: Duration,
+    /// Policy of the task set, as system files name it
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// Number of cores
+    #[arg(long, value_name = "N")]
+    pub cores: Option<usize>,
+    /// How long it runs
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub duration: Option<Duration>,
+}
+
 /// The kinds of test, in the order in which they are done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum TestKind {
@@ -304,8 +342,15 @@ pub enum TestKind {
     Docs,
     /// Model checkers: every order of events at small sizes, many random ones at larger sizes
     Models,
+    /// The Python package: built, and tested in an environment of its own; where python3 and maturin are
+    Python,
     /// Scripts in tests/ that use the command as a person does
     Scenarios,
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    let known = || Format::ALL.map(Format::name).join(", ");
+    Format::named(text).ok_or_else(|| format!("there is no such format; choose one of {}", known()))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
+        Command::Convert(convert) => command::convert::convert(convert),
         Command::Study(study) => command::study::study(study),
         Command::Rig(rig) => command::rig::rig(rig),
         Command::Test(test) => command::test::test(test),

@@ -3,6 +3,7 @@
 pub mod agree;
 pub mod bench;
 pub mod check;
+pub mod convert;
 pub mod iso;
 pub mod report;
 pub mod rig;

@@ -117,6 +117,16 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         }
         count.add(step(name, command, matches!(kind, TestKind::Unit | TestKind::Models | TestKind::Scenarios))?);
     }
+    if wanted(TestKind::Python) {
+        match missing_for_python() {
+            Some(missing) => lines::line("python", format!("left out: {missing}; see docs/python.md")),
+            None => {
+                let mut command = Command::new("python3");
+                command.arg(root.join("python/check.py")).arg(format!("{target}/python")).current_dir(&root);
+                count.add(step("python", command, false)?);
+            }
+        }
+    }
     lines::put(&format!("{} passed, {} failed\n", count.passed, count.failed));
     Ok(Outcome::held_if(count.failed == 0))
 }
@@ -150,6 +160,25 @@ fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure
         lines::put(&format!("{}\n{}\n", tail(&words, TAIL_LINES), tail(&shown, TAIL_LINES)));
     }
     Ok(count)
+}
+
+/// What the tests of the Python package need and this computer does not have.
+fn missing_for_python() -> Option<&'static str> {
+    let works = |program: &str, words: &[&str]| {
+        let asked = Command::new(program).args(words).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        asked.is_ok_and(|status| status.success())
+    };
+    let needs: [(&str, &[&str], &str); 3] = [
+        // -P, which keeps the sources off the path, came with 3.11.
+        (
+            "python3",
+            &["-c", "import sys, venv; sys.exit(sys.version_info < (3, 11))"],
+            "there is no python3 of 3.11 or later",
+        ),
+        ("maturin", &["--version"], "there is no maturin"),
+        ("python3", &["-c", "import pytest"], "python3 has no pytest"),
+    ];
+    needs.into_iter().find(|(program, words, _)| !works(program, words)).map(|(.., missing)| missing)
 }
 
 fn has_part(cargo: &OsString, part: &str) -> bool {
