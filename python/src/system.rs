@@ -29,8 +29,9 @@ impl System {
 
     /// Reads the text of a system file. Files that it names are looked for beside `source`.
     #[staticmethod]
-    #[pyo3(signature = (text, source=PathBuf::from("system.toml")))]
-    fn parse(text: &str, source: PathBuf) -> PyResult<System> {
+    #[pyo3(signature = (text, source=None))]
+    fn parse(text: &str, source: Option<PathBuf>) -> PyResult<System> {
+        let source = source.unwrap_or_else(|| PathBuf::from("system.toml"));
         tactus_model::System::parse_toml(text, &source).map(System).map_err(input)
     }
 

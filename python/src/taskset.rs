@@ -6,6 +6,7 @@ use crate::system::System;
 use crate::table::{Columns, Table};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList};
 use std::path::PathBuf;
 use tactus_analysis::task::Sporadic;
 use tactus_formats::{self as formats, Format, Options};
@@ -19,13 +20,13 @@ pub struct Task(pub formats::Task);
 #[pymethods]
 impl Task {
     #[new]
-    #[pyo3(signature = (execution, period, deadline=None, *, name=String::new(), offset=None, jitter=None, core=None, priority=None, memory=0))]
+    #[pyo3(signature = (execution, period, deadline=None, *, name="", offset=None, jitter=None, core=None, priority=None, memory=0))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         execution: Time,
         period: Time,
         deadline: Option<Time>,
-        name: String,
+        name: &str,
         offset: Option<Time>,
         jitter: Option<Time>,
         core: Option<usize>,
@@ -35,7 +36,7 @@ impl Task {
         let period = period.positive("period")?;
         let optional = |time: Option<Time>, what| time.map_or(Ok(Duration::ZERO), |time| time.length(what));
         Ok(Task(formats::Task {
-            name,
+            name: name.to_string(),
             execution: execution.positive("execution")?,
             period,
             deadline: deadline.map_or(Ok(period), |time| time.positive("deadline"))?,
@@ -154,10 +155,10 @@ fn options(unit: Option<Time>) -> PyResult<Options> {
 #[pymethods]
 impl TaskSet {
     #[new]
-    #[pyo3(signature = (tasks, *, name="tasks".to_string(), cores=None, policy=None, duration=None))]
+    #[pyo3(signature = (tasks, *, name="tasks", cores=None, policy=None, duration=None))]
     fn new(
         tasks: Vec<Task>,
-        name: String,
+        name: &str,
         cores: Option<usize>,
         policy: Option<String>,
         duration: Option<Time>,
@@ -173,6 +174,7 @@ impl TaskSet {
                 task.name = format!("t{}", n + 1);
             }
         }
+        let name = name.to_string();
         Ok(TaskSet(formats::TaskSet { name, cores, policy, duration, tasks, notes: Vec::new() }))
     }
 
@@ -278,6 +280,10 @@ impl TaskSet {
         let place = if place < 0 { place + n as isize } else { place };
         let task = usize::try_from(place).ok().and_then(|place| self.0.tasks.get(place));
         task.map(|task| Task(task.clone())).ok_or_else(|| PyIndexError::new_err(format!("there are {n} tasks")))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.0.tasks.iter().map(|task| Task(task.clone())))?.try_iter()
     }
 
     /// A row for each task.

@@ -1,13 +1,12 @@
 """Types of the compiled module."""
 
 import os
-from typing import Any, Literal, Optional, Sequence, Union, final
+from typing import Any, Iterator, Literal, Optional, Sequence, Union, final
 
-Time = Union[int, str]
+_Time = Union[int, str]
 """Nanoseconds, or a text with a unit: ``"5 ms"``."""
-Path = Union[str, os.PathLike[str]]
-Format = Literal["system", "schedcat", "simso", "rt-app", "csv"]
-Value = Union[int, float, bool, str, None]
+_Path = Union[str, os.PathLike[str]]
+_Format = Literal["system", "schedcat", "simso", "rt-app", "csv"]
 
 __version__: str
 
@@ -26,7 +25,7 @@ class Table:
         """The names of the columns."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, column: str) -> list[Any]: ...
+    def __getitem__(self, column: str, /) -> list[Any]: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def to_dict(self) -> dict[str, list[Any]]:
         """Every column as a list, by name."""
@@ -51,13 +50,13 @@ class Task:
 
     def __new__(
         cls,
-        execution: Time,
-        period: Time,
-        deadline: Optional[Time] = None,
+        execution: _Time,
+        period: _Time,
+        deadline: Optional[_Time] = None,
         *,
         name: str = "",
-        offset: Optional[Time] = None,
-        jitter: Optional[Time] = None,
+        offset: Optional[_Time] = None,
+        jitter: Optional[_Time] = None,
         core: Optional[int] = None,
         priority: Optional[int] = None,
         memory: int = 0,
@@ -107,10 +106,10 @@ class TaskSet:
         name: str = "tasks",
         cores: Optional[int] = None,
         policy: Optional[str] = None,
-        duration: Optional[Time] = None,
+        duration: Optional[_Time] = None,
     ) -> TaskSet: ...
     @staticmethod
-    def read(path: Path, format: Optional[Format] = None, *, unit: Optional[Time] = None) -> TaskSet:
+    def read(path: _Path, format: Optional[_Format] = None, *, unit: Optional[_Time] = None) -> TaskSet:
         """Reads the only set of a file.
 
         The format is told by the file's name or, for XML, by its text. ``unit`` is the length of one unit of a plain number in
@@ -118,20 +117,20 @@ class TaskSet:
         """
 
     @staticmethod
-    def read_all(path: Path, format: Optional[Format] = None, *, unit: Optional[Time] = None) -> list[TaskSet]:
+    def read_all(path: _Path, format: Optional[_Format] = None, *, unit: Optional[_Time] = None) -> list[TaskSet]:
         """Reads every set of a file: a SchedCAT test point, a CSV file with a column ``set``."""
 
-    def write(self, path: Path, format: Optional[Format] = None, *, unit: Optional[Time] = None) -> list[str]:
+    def write(self, path: _Path, format: Optional[_Format] = None, *, unit: Optional[_Time] = None) -> list[str]:
         """Writes the set. Gives back what the format could not hold, one sentence each."""
 
-    def to_text(self, format: Format, *, unit: Optional[Time] = None) -> str:
+    def to_text(self, format: _Format, *, unit: Optional[_Time] = None) -> str:
         """The text that :meth:`write` writes."""
 
     def system(
         self,
         cores: Optional[int] = None,
         policy: Optional[str] = None,
-        duration: Optional[Time] = None,
+        duration: Optional[_Time] = None,
         *,
         name: Optional[str] = None,
     ) -> System:
@@ -162,7 +161,8 @@ class TaskSet:
         """The sum over all tasks."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, place: int) -> Task: ...
+    def __getitem__(self, place: int, /) -> Task: ...
+    def __iter__(self) -> Iterator[Task]: ...
     def table(self) -> Table:
         """A row for each task."""
 
@@ -171,12 +171,12 @@ class System:
     """A whole system: tasks, policy, machine."""
 
     @staticmethod
-    def read(path: Path) -> System:
+    def read(path: _Path) -> System:
         """Reads a system file (``.toml``) or an rt-app file (``.json``)."""
 
     @staticmethod
-    def parse(text: str, source: Path = "system.toml") -> System:
-        """Reads the text of a system file. Files that it names are looked for beside ``source``."""
+    def parse(text: str, source: Optional[_Path] = None) -> System:
+        """Reads the text of a system file. Files that it names are looked for beside ``source``, the file that messages name."""
 
     def to_toml(self) -> str:
         """The text of a system file that reads back as this system."""
@@ -218,7 +218,7 @@ class System:
 
     def simulate(
         self,
-        duration: Optional[Time] = None,
+        duration: Optional[_Time] = None,
         *,
         seed: Optional[int] = None,
         at_level: Optional[Literal["A", "B", "C", "D"]] = None,
@@ -279,10 +279,10 @@ class Trace:
     """The records of a run. ``len(trace)`` is their number."""
 
     @staticmethod
-    def read(path: Path) -> Trace:
+    def read(path: _Path) -> Trace:
         """Reads a ``trace.bin``. It holds numbers of tasks, not their names: see :meth:`Run.read`."""
 
-    def write(self, path: Path) -> None:
+    def write(self, path: _Path) -> None:
         """Writes a ``trace.bin``."""
 
     @property
@@ -306,10 +306,10 @@ class Run:
     """A run, simulated or on the machine, held against what was promised for it."""
 
     @staticmethod
-    def read(folder: Path) -> Run:
+    def read(folder: _Path) -> Run:
         """Reads a folder of results, as ``./tactus run``, ``./tactus simulate`` and :meth:`save` leave it."""
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: _Path) -> None:
         """Writes ``trace.bin``, ``run.json``, ``summary.json``, ``trace.pftrace`` and ``report.html`` into the folder."""
 
     @property
@@ -345,7 +345,7 @@ class Dual:
     Arguments: C(LO), the period, the relative deadline (the period if not given), and C(HI), which makes it critical.
     """
 
-    def __new__(cls, low: Time, period: Time, deadline: Optional[Time] = None, *, high: Optional[Time] = None) -> Dual: ...
+    def __new__(cls, low: _Time, period: _Time, deadline: Optional[_Time] = None, *, high: Optional[_Time] = None) -> Dual: ...
     @property
     def low(self) -> int: ...
     @property
@@ -392,19 +392,19 @@ def edf_vd_deadlines(tasks: Sequence[Dual]) -> Optional[tuple[list[int], bool]]:
     """The relative deadlines of the LO mode under EDF-VD, and whether plain EDF does; None if the set is not accepted."""
 
 def server_responses(
-    tasks: TaskSet, kind: str, budget: Time, period: Time, order: Literal["edf", "fp"] = "edf"
+    tasks: TaskSet, kind: str, budget: _Time, period: _Time, order: Literal["edf", "fp"] = "edf"
 ) -> list[Optional[int]]:
     """The response bound of each task inside the server, None where there is none."""
 
-def server_budget(tasks: TaskSet, kind: str, period: Time, order: Literal["edf", "fp"] = "edf") -> Optional[int]:
+def server_budget(tasks: TaskSet, kind: str, period: _Time, order: Literal["edf", "fp"] = "edf") -> Optional[int]:
     """The least budget per period with which every deadline is met, None if no budget does."""
 
 def server_design(
     tasks: TaskSet,
     kind: str,
     order: Literal["edf", "fp"] = "edf",
-    periods: Optional[Sequence[Time]] = None,
-    overhead: Optional[Time] = None,
+    periods: Optional[Sequence[_Time]] = None,
+    overhead: Optional[_Time] = None,
 ) -> Optional[tuple[int, int, float]]:
     """Budget, period and bandwidth of the server that needs least bandwidth, None if there is none.
 
@@ -439,11 +439,11 @@ def draw_within(limits: Sequence[tuple[float, float]], total: float, seed: int, 
 
 def draw_periods(
     utilisations: Sequence[float],
-    shortest: Time,
-    longest: Time,
+    shortest: _Time,
+    longest: _Time,
     seed: int,
     number: int = 0,
-    step: Optional[Time] = None,
+    step: Optional[_Time] = None,
     cores: Optional[int] = None,
 ) -> TaskSet:
     """Tasks with these utilisations and log-uniform periods that are multiples of ``step`` (1 µs if not given)."""

@@ -11,7 +11,7 @@ use crate::xml::{children, document, escape, line, needed, number};
 use crate::{Format, Found, Reason, Written};
 use roxmltree::Node;
 use std::fmt::Write;
-use tactus_model::MAX_PRIORITY;
+use tactus_model::{LONGEST, MAX_PRIORITY};
 use tactus_time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -147,7 +147,10 @@ fn task(node: Node<'_, '_>, times: &mut Times) -> Found<Task> {
         return Err((here, Reason::Refused { what, remedy: "take followed_by out".into() }));
     }
     zero(node, &["preemption_cost"], &of)?;
-    let mut time = |key: &str, round, text: &str| times.read(text, MS, round, (here, &format!("{of}: {key}")));
+    let mut time = |key: &str, round, text: &str| match cycles(text) {
+        Some(length) => Ok(length),
+        None => times.read(text, MS, round, (here, &format!("{of}: {key}"))),
+    };
     let needed = |key: &str| needed(node, key, &of);
     let execution = time("WCET", Round::Up, needed("WCET")?)?;
     let period = time("period", Round::Down, needed("period")?)?;
@@ -161,6 +164,15 @@ fn task(node: Node<'_, '_>, times: &mut Times) -> Found<Task> {
     let task = Task { name, execution, period, deadline, offset, core, priority, ..Task::default() };
     task.sound(here)?;
     Ok(task)
+}
+
+/// The time, if it is a whole number of nanoseconds but for what doubles cannot say: SimSo computes with doubles and
+/// writes what came out.
+fn cycles(text: &str) -> Option<Duration> {
+    let scaled = text.trim().parse::<f64>().ok().filter(|ms| *ms > 0.0)? * 1e6;
+    let n = scaled.round();
+    let near = (scaled - n).abs() <= n * 2.0 * f64::EPSILON && n <= LONGEST.as_nanos() as f64;
+    near.then(|| Duration::from_nanos(n as u64))
 }
 
 /// The place of the processor with this number; files count them as they like.
@@ -284,6 +296,7 @@ mod tests {
             let text = milliseconds(Duration::from_nanos(length));
             let read: f64 = text.parse().expect("a number");
             assert_eq!((read * 1e6) as u64, length, "{text}");
+            assert_eq!(cycles(&text), Some(Duration::from_nanos(length)).filter(|d| !d.is_zero()), "{text}");
             assert!(!text.contains('e') || length < 100, "{text}");
         }
         assert_eq!(milliseconds(Duration::from_micros(1_001)).parse::<f64>().map(|x| (x * 1e6) as u64), Ok(1_001_000));
