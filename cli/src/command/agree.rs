@@ -1,13 +1,14 @@
 //! `tactus agree`: does the machine do what the simulator does, and does it keep what the analysis promised?
 //!
-//! Generated systems are checked, booted and judged. Of each run four things are required:
+//! Generated systems are checked, booted and judged. Of each run five things are required:
 //!
 //! 1. every decision on the machine is the one that the policy makes when its inputs are replayed in the simulator, job
 //!    by job and core by core, and every input was due (`lockstep`);
 //! 2. nothing was noticed later than the overhead measured in that run and the bound of an emulated core's turn allow;
 //! 3. beside a simulation that knows nothing of the run, nothing differs but what a race explains, or in trees of servers a
 //!    schedule that moves with every shift (`compare`);
-//! 4. where the check had accepted the system, no bound was beaten.
+//! 4. in trees, no rule of servers is broken: budgets, replenishments, no idle core beside work (`tactus_trace::check`);
+//! 5. where the check had accepted the system, no bound was beaten.
 
 use super::run::{boot, compile_ours, image};
 use crate::arguments::Agree;
@@ -206,6 +207,11 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     if !beside.agrees() {
         problems.push(beside.to_string());
     }
+    if let Some(tree) = tactus_sim::tree_view(&promised.setup) {
+        problems.extend(tactus_trace::check::servers(&tree, trace, allowed).into_iter().take(3).map(|it| {
+            format!("a rule is broken on core {} at {}: {}: {}", it.core, it.time, it.rule, it.text)
+        }));
+    }
     let summary = tactus_trace::judge(&promised.view, trace);
     if let (true, Verdict::Broken(broken)) = (summary.accepted, &summary.verdict) {
         problems.push(format!("a promise was broken: {broken:?}"));
@@ -241,7 +247,8 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
 }
 
 fn tell(totals: &Totals) {
-    let Totals { systems, decisions, records, jobs, steps, equal, races, drifts, accepted, promises, worst, .. } = totals;
+    let Totals { systems, decisions, records, jobs, steps, equal, races, drifts, accepted, promises, worst, .. } =
+        totals;
     lines::line(
         "agree",
         format!(

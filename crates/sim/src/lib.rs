@@ -17,10 +17,12 @@ pub mod generate;
 mod keep;
 pub mod lockstep;
 mod machine;
+mod rules;
 mod setup;
 
 pub use keep::Keep;
 pub use machine::{Counts, Simulation, Stuck};
+pub use rules::tree_view;
 pub use setup::setup;
 pub use tactus_model::Costs;
 

@@ -135,7 +135,9 @@ impl Machine {
             self.spun += self.spinning.iter().filter(|spins| **spins).count() as i64 * (next - self.now);
             self.now = next;
             for cpu in 0..CPUS {
-                if let Some(task) = self.cpus[cpu].current.filter(|task| self.cpus[cpu].since + self.tasks[*task].left <= next) {
+                if let Some(task) =
+                    self.cpus[cpu].current.filter(|task| self.cpus[cpu].since + self.tasks[*task].left <= next)
+                {
                     self.complete(cpu, task);
                 }
             }
@@ -259,7 +261,8 @@ impl Machine {
     fn period(&mut self, group: usize) {
         let mut idle = true;
         for cpu in 0..CPUS {
-            let waits = self.tasks.iter().any(|task| task.awake && task.cpu == cpu && (group == 0 || task.group == group));
+            let waits =
+                self.tasks.iter().any(|task| task.awake && task.cpu == cpu && (group == 0 || task.group == group));
             if self.groups[group].queues[cpu].used > 0 {
                 if self.groups[group].queues[cpu].throttled {
                     self.balance(group, cpu);
@@ -303,7 +306,10 @@ impl Machine {
         self.tasks[task].awake = true;
         self.arrive(task);
         let cpu = self.tasks[task].cpu;
-        if !self.cpus[cpu].resched && self.cpus[cpu].current.is_some() && self.priority_of(self.cpus[cpu].current) >= priority {
+        if !self.cpus[cpu].resched
+            && self.cpus[cpu].current.is_some()
+            && self.priority_of(self.cpus[cpu].current) >= priority
+        {
             while self.push(cpu) {}
         }
     }

@@ -5,10 +5,14 @@
 
 mod levels;
 mod sequence;
+mod servers;
 mod table;
 
 pub use levels::level_order;
 pub use sequence::sequence;
+pub use servers::{
+    no_events, replenishment, reservation, servers, supply, waiting, Bound, InTree, Rank, ServerView, TreeView,
+};
 pub use table::{table_order, TableView};
 
 use crate::schedule::{schedule_with, Boundary};
@@ -56,6 +60,18 @@ pub enum Rule {
     LevelOrder,
     /// Level A runs in the slots of its table, and nothing else runs there while it has something to do.
     Table,
+    /// No server has more than its kind allows.
+    Supply,
+    /// What comes to a server is never more than its budget, and never early.
+    Replenishment,
+    /// Nothing runs in a server that has no budget.
+    Reservation,
+    /// Cores that share no queue send each other no events.
+    NoEvents,
+    /// No core idles while a job waits that it could run.
+    Conserving,
+    /// No job runs while a more urgent one of its queue waits.
+    Order,
 }
 
 impl fmt::Display for Rule {
@@ -70,6 +86,12 @@ impl fmt::Display for Rule {
             Rule::Budget => "no task gets more than its budget",
             Rule::LevelOrder => "more critical jobs come first",
             Rule::Table => "level A has its slots and no others",
+            Rule::Supply => "no server has more than its kind allows",
+            Rule::Replenishment => "budgets come back neither early nor too large",
+            Rule::Reservation => "nothing runs in a server without budget",
+            Rule::NoEvents => "cores that share no queue send no events",
+            Rule::Conserving => "no core idles beside work that it could do",
+            Rule::Order => "the more urgent job of a queue runs",
         })
     }
 }
