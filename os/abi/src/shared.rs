@@ -116,6 +116,36 @@ pub mod event {
     pub const SLOTS: u64 = 128;
 }
 
+/// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.
+pub mod cause {
+    use crate::call::Call;
+    use core::fmt;
+
+    /// The core began.
+    pub const START: u64 = 255;
+    /// The exception or interrupt with the number that is added.
+    pub const INTERRUPT: u64 = 256;
+
+    /// Says it in words.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Cause(pub u64);
+
+    impl fmt::Display for Cause {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            match (Call::ALL.get(self.0 as usize), self.0) {
+                (Some(call), _) => write!(f, "call {call:?}"),
+                (None, START) => f.write_str("the core's start"),
+                (None, INTERRUPT..) => match self.0 - INTERRUPT {
+                    vector @ 0..32 => write!(f, "exception {vector}"),
+                    64 => f.write_str("timer interrupt"),
+                    vector => write!(f, "interrupt {vector}"),
+                },
+                (None, number) => write!(f, "call number {number}"),
+            }
+        }
+    }
+}
+
 /// States that the kernel tells in a [`Slot`], as bits of its flags.
 pub mod slot {
     /// The slot is in the event list. Set by the kernel when it links it, cleared by the scheduler when it takes it.
@@ -169,6 +199,8 @@ pub struct Region {
     pub refused: u64,
     /// Kernel: longest stretch from kernel entry to exit (time-stamp ticks) since the start.
     pub longest: u64,
+    /// Kernel: what brought that stretch about, see [`cause`].
+    pub longest_cause: u64,
     /// Kernel: how often it began or resumed the scheduler's upcall.
     pub entries: u64,
     /// Kernel: time-stamp ticks in which the core slept, and those of the scheduler's own upcall thread.

@@ -12,12 +12,14 @@ use tactus_abi::call::{BrandOperation, Call, Error};
 use tactus_abi::image::role;
 use tactus_record::FaultKind;
 
-/// The core, and the thread that called: where it goes on is saved.
-pub fn entered() -> (&'static mut Core, &'static mut Thread) {
+/// The core, and the thread that made this call: where it goes on is saved.
+#[inline(always)]
+pub fn entered(call: Call) -> (&'static mut Core, &'static mut Thread) {
     // SAFETY: this is the kernel's entry on this core; nobody else holds the block or the running thread.
     unsafe {
         let core = percore::current();
         core.entered = time_stamp();
+        core.cause = call as u64;
         let thread = &mut *core.current;
         (core, thread)
     }
@@ -27,7 +29,8 @@ pub fn entered() -> (&'static mut Core, &'static mut Thread) {
 /// is the core's current thread afterwards goes on.
 #[no_mangle]
 extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
-    let (core, thread) = entered();
+    let (core, thread) = entered(Call::Null);
+    core.cause = thread.registers.rax.min(Call::ALL.len() as u64);
     if component::get(thread.component).is_stopped() {
         return fault::caller_stopped(core);
     }
@@ -215,7 +218,7 @@ fn brand_control(core: &mut Core, thread: &mut Thread, [operation, number, other
 /// `(brand, word)`.
 #[no_mangle]
 extern "C" fn kernel_trigger(number: u64, word: u64) {
-    let (core, thread) = entered();
+    let (core, thread) = entered(Call::Trigger);
     if component::get(thread.component).is_stopped() {
         return fault::caller_stopped(core);
     }

@@ -9,7 +9,7 @@ use crate::path::{self, Scheduler};
 use crate::region::{count, Shared};
 use crate::thread::{self, state, Thread};
 use core::sync::atomic::Ordering::Relaxed;
-use tactus_abi::call::{reason, NO_TIMEOUT};
+use tactus_abi::call::{reason, Call, NO_TIMEOUT};
 use tactus_abi::layout::MAX_SCHEDULERS;
 
 impl Core {
@@ -93,15 +93,23 @@ pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
 pub fn run_with_timer(core: &mut Core, timeout: u64) {
     core.expiry = timeout;
     core.armed = if crate::turn() == 0 { timeout } else { UNARMED };
+    if crate::turn() == 0 {
+        start_timer(core);
+        return leave_kernel(core);
+    }
+    // Here the others run before this core goes on: that is not the kernel's stretch.
+    note_stretch(core, time_stamp());
     start_timer(core);
-    leave_kernel(core);
+    leave_unnoted(core);
 }
 
 /// The way out of a dispatch by the entry code whose time-out is another.
 #[no_mangle]
 extern "C" fn kernel_set_timer(timeout: u64) {
     // SAFETY: the entry code is the kernel's on this core, and holds no reference.
-    run_with_timer(unsafe { percore::current() }, timeout);
+    let core = unsafe { percore::current() };
+    core.cause = Call::SwitchThread as u64;
+    run_with_timer(core, timeout);
 }
 
 /// Gives the core to nobody until the time-out. Whoever had the core is charged.
@@ -113,14 +121,26 @@ pub fn sleep(core: &mut Core, timeout: u64) {
 /// The core's current thread goes on, or none: notes when the kernel is left, and the longest stretch in it.
 #[inline(always)]
 pub fn leave_kernel(core: &mut Core) {
+    leave_unnoted(core);
+    note_stretch(core, core.left);
+}
+
+/// As [`leave_kernel`], but the stretch is not noted: others had a part of it.
+#[inline(always)]
+pub fn leave_unnoted(core: &mut Core) {
     #[cfg(feature = "check")]
     crate::check::way_out(core);
     core.left = time_stamp();
-    let stretch = core.left.wrapping_sub(core.entered);
+}
+
+/// Notes the stretch in the kernel, up to this point in time, if it is the longest.
+#[inline(always)]
+fn note_stretch(core: &mut Core, now: u64) {
+    let stretch = now.wrapping_sub(core.entered);
     // SAFETY: the region is the kernel's and this core's.
     let region = unsafe { &mut *core.region };
     if stretch > region.longest {
-        region.longest = stretch;
+        (region.longest, region.longest_cause) = (stretch, core.cause);
     }
 }
 

@@ -7,14 +7,15 @@ use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{
-    charge, end_turn, enter, first_timeout, is_under, leave_kernel, post_root, start_timer, take_timeouts,
+    charge, end_turn, enter, first_timeout, is_under, leave_kernel, leave_unnoted, post_root, start_timer,
+    take_timeouts,
 };
 use crate::region::Shared;
 use crate::thread::Thread;
 use crate::{everywhere, restart, say, wire};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
-use tactus_abi::shared::{event, name_text, Fault};
+use tactus_abi::shared::{cause, event, name_text, Fault};
 use tactus_record::FaultKind;
 
 /// An interrupt or fault at user level; the thread's registers are saved. Whoever is the core's current thread afterwards
@@ -26,6 +27,7 @@ extern "C" fn kernel_trap() {
     core.entered = time_stamp();
     // SAFETY: a thread was running.
     let thread = unsafe { &mut *core.current };
+    core.cause = cause::INTERRUPT + thread.registers.vector;
     let component = component::get(thread.component);
     if component.has_sequences {
         restart_sequence(&component.sequences, &mut thread.registers.rip);
@@ -57,6 +59,7 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     // SAFETY: as above; the kernel's own code does not run with interrupts on except in the idle loop.
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
+    core.cause = cause::INTERRUPT + vector;
     idle::wake();
     match vector {
         vector if is_interrupt(vector) => interrupt(core, vector),
@@ -83,7 +86,11 @@ fn interrupt(core: &mut Core, vector: u64) {
             apic::end_of_interrupt();
             if core.entered < core.expiry {
                 // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
-                end_turn(core);
+                if crate::turn() != 0 && !core.current.is_null() {
+                    end_turn(core);
+                    start_timer(core);
+                    return leave_unnoted(core);
+                }
                 start_timer(core);
                 return go_on(core);
             }

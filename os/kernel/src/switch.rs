@@ -12,7 +12,7 @@ use crate::region::{post_idle, Shared};
 use crate::thread::{self, state, Thread};
 use crate::upcall;
 use core::sync::atomic::Ordering::Relaxed;
-use tactus_abi::call::{Error, IDLE, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE};
+use tactus_abi::call::{Call, Error, IDLE, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE};
 use tactus_abi::shared::event;
 
 const SYNC: u64 = SWITCH_SYNC_BLOCK | SWITCH_SYNC_UNBLOCK;
@@ -20,7 +20,7 @@ const SYNC: u64 = SWITCH_SYNC_BLOCK | SWITCH_SYNC_UNBLOCK;
 /// `(thread, flags, time-out)`: a thread asked for a dispatch.
 #[no_mangle]
 extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
-    let (core, caller) = entered();
+    let (core, caller) = entered(Call::SwitchThread);
     // An ordinary thread of the scheduler's, which nothing stands in the way of.
     let Some(scheduler) = path::scheduler(caller.component) else {
         return answer(core, caller, Err(Error::NotScheduler));

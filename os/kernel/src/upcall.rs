@@ -8,12 +8,12 @@ use crate::arch::percore::Core;
 use crate::brand::{get, Brand};
 use crate::call::{answer, entered};
 use crate::component;
-use crate::fault::caller_stopped;
 use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, sleep};
+use crate::fault::caller_stopped;
 use crate::path::{Path, Scheduler};
 use crate::region::{post_root_slot, post_slots, Shared};
 use crate::thread::{self, state, Thread, IDLE_CORE};
-use tactus_abi::call::{Error, IDLE};
+use tactus_abi::call::{Call, Error, IDLE};
 use tactus_abi::layout::MAX_SCHEDULERS;
 use tactus_abi::shared::{event, slot};
 
@@ -176,7 +176,7 @@ fn done(core: &mut Core, upcall: &mut Thread) -> Result<(), Error> {
 /// A thread called `UpcallDone`: where it goes on is saved.
 #[no_mangle]
 extern "C" fn kernel_upcall_done() {
-    let (core, upcall) = entered();
+    let (core, upcall) = entered(Call::UpcallDone);
     if component::get(upcall.component).is_stopped() {
         return caller_stopped(core);
     }

@@ -102,7 +102,7 @@ impl<'a> Task<'a> {
 }
 
 /// What the kernel counted on one core.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Threads dispatched.
     pub dispatches: u64,
@@ -110,17 +110,20 @@ pub struct Kernel {
     pub refused: u64,
     /// Longest time (ns) from entering the kernel to leaving it.
     pub longest: u64,
+    /// What brought it about, in words.
+    pub cause: String,
 }
 
 impl Kernel {
-    /// Reads the console's lines `core 0   12 dispatches, 3 calls refused, longest in the kernel 456 ns`.
+    /// Reads the console's lines `core 0   12 dispatches, 3 calls refused, longest in the kernel 456 ns: call Notify`.
     pub fn read(log: &str) -> Vec<Kernel> {
-        let lines = log.lines().filter(|line| line.starts_with("core ") && line.ends_with(" ns"));
+        let lines = log.lines().filter(|line| line.starts_with("core ") && line.contains(" ns: "));
         lines
             .map(|line| {
+                let (line, cause) = line.split_once(": ").unwrap_or((line, ""));
                 let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
                 let [_, dispatches, refused, longest] = numbers[..] else { panic!("not a core's counts: {line}") };
-                Kernel { dispatches, refused, longest }
+                Kernel { dispatches, refused, longest, cause: cause.to_string() }
             })
             .collect()
     }
@@ -132,11 +135,11 @@ mod tests {
 
     #[test]
     fn the_consoles_counts_are_read_core_by_core() {
-        let log = "x\ncore 0   12 dispatches, 3 calls refused, longest in the kernel 456 ns\n\
-            core 1   9 dispatches, 0 calls refused, longest in the kernel 78 ns\nverdict: every promise held\n";
+        let log = "x\ncore 0   12 dispatches, 3 calls refused, longest in the kernel 456 ns: call Notify\n\
+            core 1   9 dispatches, 0 calls refused, longest in the kernel 78 ns: timer interrupt\nverdict: every promise held\n";
         let read = Kernel::read(log);
-        assert_eq!(read[0], Kernel { dispatches: 12, refused: 3, longest: 456 });
-        assert_eq!(read[1], Kernel { dispatches: 9, refused: 0, longest: 78 });
+        assert_eq!(read[0], Kernel { dispatches: 12, refused: 3, longest: 456, cause: "call Notify".into() });
+        assert_eq!(read[1], Kernel { dispatches: 9, refused: 0, longest: 78, cause: "timer interrupt".into() });
         assert_eq!(read.len(), 2);
     }
 }

@@ -27,8 +27,8 @@ fn fuzz(duration: &str) -> u64 {
     let cores = run.kernel();
     assert_eq!(cores.len(), 4, "each core tells its counts: {}", run.log);
     let refused: Vec<u64> = cores.iter().map(|core| core.refused).collect();
-    let longest = cores.iter().map(|core| core.longest).max().unwrap_or(0);
-    println!("{duration}: {} calls refused, by core {refused:?}; longest in the kernel {longest} ns", sum(&refused));
+    let (longest, cause) = cores.iter().map(|core| (core.longest, &core.cause)).max().expect("there are cores");
+    println!("{duration}: {} calls refused, by core {refused:?}; longest {longest} ns: {cause}", sum(&refused));
     assert!(refused.iter().all(|&count| count > 10_000), "every core was tried: {refused:?}");
     sum(&refused)
 }

@@ -14,7 +14,7 @@ use core::sync::atomic::{
 };
 use tactus_rt::abi::call::{BrandOperation, Call, Error, SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::MAX_BRANDS;
-use tactus_rt::abi::shared::{event, name_text, slot};
+use tactus_rt::abi::shared::{cause::Cause, event, name_text, slot};
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, clock, info, Caller};
 
@@ -412,12 +412,12 @@ fn end(core: u8) -> ! {
             book.times.load(SeqCst)
         );
         let region = common::region(number as u8);
-        // SAFETY: the kernel writes the field in one piece.
-        let longest = unsafe { (&raw const (*region).longest).read_volatile() };
-        tell!(
-            "core {number} longest in the kernel: {} instructions",
-            clock::ticks_to_nanos(longest) / info().instruction_nanos.max(1)
-        );
+        // SAFETY: the kernel writes each field in one piece.
+        let (longest, why) = unsafe {
+            ((&raw const (*region).longest).read_volatile(), (&raw const (*region).longest_cause).read_volatile())
+        };
+        let instructions = clock::ticks_to_nanos(longest) / info().instruction_nanos.max(1);
+        tell!("core {number} longest in the kernel: {instructions} instructions, {}", Cause(why));
     }
     let [others, memory, pages, registers] = BROKEN.each_ref().map(|count| count.load(SeqCst));
     tell!("broken: memory {memory}, read-only pages {pages}, registers {registers}, told {others}");

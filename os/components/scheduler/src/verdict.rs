@@ -7,6 +7,7 @@ use core::fmt::{self, Write};
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_record::{Kind, Record, Sink, Stored};
+use tactus_rt::abi::shared::cause::Cause;
 use tactus_rt::time::{Duration, Instant, Level};
 use tactus_rt::{calls, clock};
 
@@ -130,15 +131,16 @@ impl fmt::Display for KernelCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let region = crate::region(self.0);
         // SAFETY: the region of a core that exists, shared with the kernel, which writes each field in one piece.
-        let (dispatches, refused, longest) = unsafe {
+        let (dispatches, refused, longest, why) = unsafe {
             (
                 addr_of!((*region).dispatches).read_volatile(),
                 addr_of!((*region).refused).read_volatile(),
                 addr_of!((*region).longest).read_volatile(),
+                Cause(addr_of!((*region).longest_cause).read_volatile()),
             )
         };
         let longest = clock::ticks_to_nanos(longest);
-        write!(f, "{dispatches} dispatches, {refused} calls refused, longest in the kernel {longest} ns")
+        write!(f, "{dispatches} dispatches, {refused} calls refused, longest in the kernel {longest} ns: {why}")
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Core {
     pub idle: u64,
     /// When the kernel was last entered, in time-stamp ticks.
     pub entered: u64,
+    /// Why: see [`tactus_abi::shared::cause`].
+    pub cause: u64,
     /// When the kernel was last left, in time-stamp ticks.
     pub left: u64,
     /// What the others take, in time-stamp ticks, between setting the timer and going on, where cores take turns; see
@@ -108,6 +110,7 @@ const UNUSED: Core = Core {
     deferred: false,
     idle: 0,
     entered: 0,
+    cause: tactus_abi::shared::cause::START,
     left: 0,
     lag: 0,
     charged: 0,
