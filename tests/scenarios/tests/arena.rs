@@ -65,7 +65,7 @@ fn arena(seed: u32, duration: &str, checked: bool) -> Told {
     let said = call.output().expect("the command starts");
     let log = String::from_utf8_lossy(&fs::read(out.join("run.log")).unwrap_or_default()).into_owned();
     let told = Told::read(&log);
-    let words = String::from_utf8_lossy(&said.stdout);
+    let words = [said.stdout, said.stderr].map(|words| String::from_utf8_lossy(&words).into_owned()).concat();
     assert!(log.lines().any(|line| line.starts_with("calls: ")), "it did not come to its end:\n{words}\n{log}");
     println!("seed {seed}, {duration}: {} calls", told.calls);
     told

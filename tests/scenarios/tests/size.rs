@@ -1,0 +1,212 @@
+//! How large the kernel and what runs beside it are, and why each `unsafe` in them is sound: every one must say so.
+//!
+//! The table in `docs/measured/size.md` is made by
+//!
+//! ```text
+//! cargo test --release -p tactus-scenarios --test size -- --ignored
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tactus_scenarios::{file, root};
+
+/// What is counted, from the kernel outwards.
+const PARTS: [(&str, &str); 6] = [
+    ("kernel", "os/kernel/src"),
+    ("what kernel and components share", "os/abi/src"),
+    ("what every component is linked with", "os/rt/src"),
+    ("scheduler library", "os/sched/src"),
+    ("root scheduler", "os/components/scheduler/src"),
+    ("policies", "crates/policy/src"),
+];
+
+/// What makes a site sound: the first kind one of whose words is in its reason.
+const KINDS: [(&str, &[&str]); 8] = [
+    ("promised by the caller", &["promised"]),
+    ("taken by one exchange, so that no other core has it", &["`take`", "taken", "has it alone", "given to this core"]),
+    (
+        "before anything runs, or written only then",
+        &["runs yet", "set-up", "start-up", "once", "set up", "no core but"],
+    ),
+    ("one word that any core may change: an atomic", &["atomic"]),
+    (
+        "the core's own: block, running thread, region",
+        &["this core", "own", "entry", "was running", "region", "core's"],
+    ),
+    ("a place in bounds of a table that never moves", &["in bounds", "place", "table", "entries", "entry", "array"]),
+    (
+        "what the processor does: registers, ports, instructions",
+        &["regist", "port", "cpuid", "reading", "interrupt", "stops", "nothing"],
+    ),
+    (
+        "memory that nobody else has, or that is only read",
+        &["frame", "page", "memory", "mapped", "module", "read-only", "read"],
+    ),
+];
+
+/// One use of `unsafe` that must say why it is sound.
+struct Site {
+    place: String,
+    /// Nothing if it does not say.
+    reason: Option<String>,
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("a folder can be read").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Whether a site begins in this line of code: a block, an `impl` or a function.
+fn begins(code: &str) -> Option<&'static str> {
+    let (_, after) = code.split_once("unsafe ")?;
+    ["{", "impl", "fn", "extern"].into_iter().find(|kind| after.trim_start().starts_with(kind))
+}
+
+/// The words of the comment from this line on.
+fn comment(lines: &[&str], from: usize, mark: &str) -> String {
+    let first = lines[from].split_once(mark).map_or("", |(_, rest)| rest);
+    let more = lines[from + 1..].iter().map(|line| line.trim()).take_while(|line| line.starts_with("//"));
+    let more = more.map(|line| line.trim_start_matches('/').trim());
+    std::iter::once(first.trim()).chain(more).collect::<Vec<_>>().join(" ")
+}
+
+/// All sites of a file. A block says why in a comment above its statement, a function under the heading `# Safety`.
+fn sites(name: &str, text: &str) -> Vec<Site> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found: Vec<Site> = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let code = line.split("//").next().unwrap_or("");
+        let Some(kind) = begins(code) else { continue };
+        let is_type = kind == "extern" || code.contains("unsafe fn(");
+        // What a trait wants of its implementor stands with the trait.
+        let outer = lines[..number].iter().rev().find(|it| !it.starts_with(' ') && !it.is_empty());
+        let of_trait = kind == "fn" && outer.is_some_and(|it| it.starts_with("unsafe impl"));
+        if is_type || of_trait {
+            continue;
+        }
+        let mark = if kind == "fn" { "# Safety" } else { "SAFETY:" };
+        let above = (0..=number).rev().take(14);
+        let place =
+            above.take_while(|&at| at == number || !lines[at].trim().is_empty()).find(|&at| lines[at].contains(mark));
+        let from =
+            |at: usize| if kind == "fn" { "promised by the caller".to_string() } else { comment(&lines, at, mark) };
+        let reason = place.map(from).filter(|reason| !reason.is_empty());
+        // "As above" is the reason above.
+        let reason = reason.map(|reason| match found.last().and_then(|last| last.reason.clone()) {
+            Some(before) if reason.to_lowercase().starts_with("as ") => before,
+            _ => reason,
+        });
+        found.push(Site { place: format!("{name}:{}", number + 1), reason });
+    }
+    found
+}
+
+struct Part {
+    files: usize,
+    lines: usize,
+    code: usize,
+    sites: Vec<Site>,
+}
+
+fn part(folder: &str) -> Part {
+    let mut part = Part { files: 0, lines: 0, code: 0, sites: Vec::new() };
+    for path in files(&file(folder)) {
+        let text = fs::read_to_string(&path).expect("a source is text");
+        // What is tested on the host is no part of it.
+        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or("");
+        part.files += 1;
+        part.lines += text.lines().count();
+        part.code += text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+        let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        part.sites.extend(sites(&name, text));
+    }
+    part
+}
+
+fn kind_of(reason: &str) -> &'static str {
+    let reason = reason.to_lowercase();
+    let found = KINDS.iter().find(|(_, words)| words.iter().any(|word| reason.contains(word)));
+    found.map_or("other", |(kind, _)| kind)
+}
+
+/// Bytes of the kernel's sections that are in memory when it runs, from its section headers.
+fn sections(elf: &[u8]) -> Option<BTreeMap<String, u64>> {
+    let word = |at: usize, length: usize| {
+        let mut bytes = [0; 8];
+        bytes[..length].copy_from_slice(elf.get(at..at + length)?);
+        Some(u64::from_le_bytes(bytes))
+    };
+    let (table, each, count) = (word(0x28, 8)? as usize, word(0x3a, 2)? as usize, word(0x3c, 2)? as usize);
+    let names = word(table + each * word(0x3e, 2)? as usize + 0x18, 8)? as usize;
+    let mut found = BTreeMap::new();
+    for at in (0..count).map(|number| table + each * number) {
+        let name = elf.get(names + word(at, 4)? as usize..)?.split(|&byte| byte == 0).next()?;
+        let allocated = word(at + 8, 8)? & 2 != 0;
+        if allocated {
+            *found.entry(String::from_utf8_lossy(name).into_owned()).or_default() += word(at + 0x20, 8)?;
+        }
+    }
+    Some(found)
+}
+
+#[test]
+fn every_unsafe_site_says_why_it_is_sound() {
+    for (_, folder) in PARTS {
+        let part = part(folder);
+        let silent: Vec<_> = part.sites.iter().filter(|site| site.reason.is_none()).map(|site| &site.place).collect();
+        assert!(silent.is_empty(), "no SAFETY comment: {silent:?}");
+    }
+    // The kernel cannot do without.
+    assert!(part(PARTS[0].1).sites.len() > 50);
+}
+
+#[test]
+fn a_site_without_a_reason_is_found() {
+    let text =
+        "fn f() {\n    // SAFETY: it is.\n    unsafe { g() };\n\n    unsafe { g() };\n}\nunsafe impl Sync for A {}\n";
+    let found: Vec<_> = sites("x", text).into_iter().map(|site| (site.place, site.reason)).collect();
+    let expected = [("x:3", Some("it is.")), ("x:5", None), ("x:7", None)];
+    assert_eq!(found, expected.map(|(place, reason)| (place.to_string(), reason.map(str::to_string))));
+}
+
+#[test]
+#[ignore = "writes docs/measured/size.md"]
+fn the_table_of_sizes_is_written() {
+    let mut page = String::from("# Size, and `unsafe`\n\nMade by `tests/scenarios/tests/size.rs`, which also fails if a site does not say why it is sound.\n\n");
+    page.push_str("| Part | Files | Lines | of code | `unsafe` sites |\n|---|---:|---:|---:|---:|\n");
+    let mut kinds: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    for (place, (name, folder)) in PARTS.into_iter().enumerate() {
+        let part = part(folder);
+        let sites = part.sites.len();
+        let _ = writeln!(page, "| {name}, `{folder}` | {} | {} | {} | {sites} |", part.files, part.lines, part.code);
+        for site in &part.sites {
+            let kind = kind_of(site.reason.as_deref().unwrap_or(""));
+            kinds.entry(kind).or_default()[usize::from(place != 0)] += 1;
+        }
+    }
+    page.push_str("\nLines of code are those that are neither empty nor comments alone; assembly counts. Modules of tests do not.\n\n");
+    page.push_str("| Why it is sound | in the kernel | elsewhere |\n|---|---:|---:|\n");
+    for (kind, [kernel, elsewhere]) in &kinds {
+        let _ = writeln!(page, "| {kind} | {kernel} | {elsewhere} |");
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let kernel = target.join("x86_64-unknown-none/release/tactus-kernel");
+    let elf = fs::read(&kernel).unwrap_or_else(|error| panic!("{}: {error}; run any system first", kernel.display()));
+    page.push_str("\n| Section of the kernel | Bytes |\n|---|---:|\n");
+    for (name, bytes) in sections(&elf).expect("the kernel is an ELF file") {
+        let _ = writeln!(page, "| `{name}` | {bytes} |");
+    }
+    print!("{page}");
+    fs::write(file("docs/measured/size.md"), page).expect("docs can be written");
+}
