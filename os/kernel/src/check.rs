@@ -1,8 +1,8 @@
 //! The rules that the kernel's objects must keep, looked at from outside the code that keeps them. Only with the feature
 //! `check`; a broken rule ends the run.
 //!
-//! Each way out of the kernel checks the thread that goes on, every sixteenth all that this core answers for; the end of a run checks everything, and that all time was
-//! charged to somebody. On a machine whose cores run at the same time, others may be in the middle of a change.
+//! Each way out of the kernel checks the thread that goes on, every sixteenth all that this core answers for; the end of a
+//! run checks everything, and that all time was charged to somebody. On a machine whose cores run at the same time, others may be in the middle of a change.
 
 use crate::arch::percore::{self, Core};
 use crate::component;
