@@ -37,6 +37,9 @@ pub struct Finished {
     pub took: Duration,
     /// The time of the rig's clock that went by.
     pub emulated: Duration,
+    /// The part of the time from the first cycle to the last in which all processors were at work: 1 where they were
+    /// parallel throughout.
+    pub together: f64,
     /// Whether each thread had a core of its own.
     pub bound: bool,
     /// Whether the threads were in the real-time class, or why not.
@@ -86,6 +89,10 @@ struct Shared<D, Q> {
     task_set: Option<TaskSet>,
     /// By processor: cycles done.
     cycles: Vec<AtomicU64>,
+    /// How many processors are there: the first cycle waits for the last of them.
+    present: AtomicU64,
+    /// By processor: when its first cycle began and its last one ended, in ns after the start.
+    spans: Vec<[AtomicU64; 2]>,
     /// How many processors wait at the end of a stretch, in all stretches together.
     arrived: AtomicU64,
     /// Up to which stretch the processors may go.
@@ -130,6 +137,8 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
             _ => None,
         },
         cycles: (0..settings.processors).map(|_| AtomicU64::new(0)).collect(),
+        present: AtomicU64::new(0),
+        spans: (0..settings.processors).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect(),
         arrived: AtomicU64::new(0),
         stretch: AtomicU64::new(0),
         stretches,
@@ -175,6 +184,7 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
         quiet,
         took: shared.start.elapsed(),
         emulated: settings.cycle * u32::try_from(settings.cycles).unwrap_or(u32::MAX),
+        together: 0.0,
         bound,
         real_time_class: Ok(()),
     };
@@ -184,6 +194,10 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
         finished.samples.push(samples);
         finished.real_time_class = finished.real_time_class.and(class);
     }
+    let at = |n: usize| shared.spans.iter().map(move |span| span[n].load(Ordering::Relaxed));
+    let whole = at(1).max().unwrap_or(0).saturating_sub(at(0).min().unwrap_or(0));
+    let common = at(1).min().unwrap_or(0).saturating_sub(at(0).max().unwrap_or(0));
+    finished.together = common as f64 / whole.max(1) as f64;
     Ok(finished)
 }
 
@@ -352,7 +366,12 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
             Source::Random | Source::Tasks(_) => settings.cycles,
             Source::Trace(script) => script.cores[me].len() as u64,
         };
+        self.present.fetch_add(1, Ordering::Release);
+        while self.present.load(Ordering::Acquire) < settings.processors as u64 && !self.stop.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
         let begin = Instant::now();
+        self.spans[me][0].store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
         // Asking takes memory, the first time.
         page_faults();
         let faults = page_faults();
@@ -387,6 +406,7 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
                 }
                 self.cycles[me].store(cycle + 1, Ordering::Relaxed);
             }
+            self.spans[me][1].store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
             processor.watch.samples.faults = page_faults().saturating_sub(faults);
             self.arrived.fetch_add(1, Ordering::Release);
             while self.stretch.load(Ordering::Acquire) <= stretch && !self.stop.load(Ordering::Relaxed) {

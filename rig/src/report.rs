@@ -32,6 +32,9 @@ pub struct Line {
     pub real_time: bool,
     /// Seed.
     pub seed: u64,
+    /// The part of the run in which all processors were at work.
+    #[serde(default)]
+    pub together: f64,
     /// All other settings that figures depend on.
     #[serde(default)]
     pub settings: String,
@@ -54,6 +57,7 @@ pub fn lines(directory: &str, queue: &str, settings: &Settings, finished: &Finis
         cycles: settings.cycles,
         real_time: settings.real_time,
         seed: settings.seed,
+        together: finished.together,
         settings: other_settings(settings),
     };
     let all = merge(&finished.samples);
@@ -96,6 +100,7 @@ pub fn joined(runs: Vec<Finished>) -> Option<Finished> {
         sum.took += run.took;
         sum.emulated += run.emulated;
         sum.bound &= run.bound;
+        sum.together = sum.together.min(run.together);
         sum.real_time_class = sum.real_time_class.and(run.real_time_class);
         sum
     })

@@ -1,8 +1,9 @@
 //! Runs of the rig: every structure holds under parallel events, and what is planted is found.
 
+use std::sync::Arc;
 use std::time::Duration;
 use tactus_rig::names::{run_named, DIRECTORIES, QUEUES};
-use tactus_rig::{run, Failed, Mode, Problem, Settings};
+use tactus_rig::{run, Failed, Mode, Periodic, Problem, Settings, Source};
 use tactus_structures::directory::{
     Cpudl, Cpupri, Delegation, FastHeap, FlatCombining, Marks, Scan, SkipList, Tournament,
 };
@@ -47,6 +48,18 @@ fn the_mix_of_the_source_gives_twenty_activations_and_as_many_blockings_a_second
     let (arrivals, departures) = (rate(|s| s.arrivals), rate(|s| s.departures));
     assert!((19.0..21.0).contains(&arrivals), "{arrivals}");
     assert!((19.0..21.0).contains(&departures), "{departures}");
+}
+
+#[test]
+fn periodic_tasks_are_released_as_often_as_their_periods_say_and_leave_when_they_had_what_they_take() {
+    let ms = 1_000_000;
+    let tasks = (0..8).map(|n| Periodic { period: (20 + 20 * (n % 2)) * ms, takes: 3 * ms }).collect();
+    let settings = Settings { processors: 2, cycles: 1_000, source: Source::Tasks(Arc::new(tasks)), ..quick() };
+    let finished = passes("cpudl", "binary-heap", &settings);
+    let sum = tactus_rig::merge(&finished.samples);
+    // Ten seconds; a release whose predecessor is still there is left out, which is counted.
+    assert_eq!(sum.arrivals + sum.refused, 4 * 500 + 4 * 250);
+    assert!(sum.arrivals - sum.departures <= 8, "{} {}", sum.arrivals, sum.departures);
 }
 
 #[test]

@@ -155,6 +155,12 @@ fn cpupri() {
 }
 
 #[test]
+fn behind_a_lock() {
+    two::<LockedRow>(None);
+    two::<LockedHeap>(None);
+}
+
+#[test]
 fn cpudl() {
     all::<Cpudl>(Some(2));
     holds("cpudl, found while it changes", None, is_found::<Cpudl>(70, 90));

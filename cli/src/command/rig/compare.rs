@@ -118,6 +118,21 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
     }
     let faults: u64 = chosen.iter().filter(|line| line.operation == "empty").map(|line| line.faults).sum();
     lines::line("faults", format!("{faults} page faults while measured, in all runs together"));
+    let apart: BTreeSet<String> = chosen
+        .iter()
+        .filter(|line| line.processors > 1 && line.together < 0.5)
+        .map(|line| format!("{} on {}", line.directory, line.processors))
+        .collect();
+    if !apart.is_empty() {
+        let list: Vec<String> = apart.into_iter().collect();
+        lines::line(
+            "note",
+            lines::bad(format!(
+                "processors were at work at the same time for less than half of the run: {}",
+                list.join(", ")
+            )),
+        );
+    }
     if chosen.iter().any(|line| !line.bound) {
         lines::line(
             "note",

@@ -133,7 +133,12 @@ fn tell(settings: &Settings, finished: &Finished) {
         Err(why) => format!("not in the real-time class ({why})"),
     };
     let bound = if finished.bound { "each on a core of its own" } else { "NOT each on a core of its own" };
-    lines::line("threads", format!("{bound}, {class}; {} page faults while measured", all.faults));
+    let words = format!(
+        "{bound}, {class}; all at work for {:.0} % of the time; {} page faults while measured",
+        100.0 * finished.together,
+        all.faults
+    );
+    lines::line("threads", words);
     let mut rows = Vec::new();
     for operation in Operation::ALL {
         let samples = finished.samples.iter().enumerate().map(|(n, samples)| (Some(n), samples));

@@ -12,7 +12,7 @@ pub fn draw(events: &Events, load: f64, processors: usize, set: u64) -> Result<V
     let tasks = processors * events.tasks_each;
     let mut random = Random::at(events.seed, &[processors as u64, set]);
     let total = load * processors as f64;
-    let parts = if load > 0.0 { randfixedsum(&mut random, tasks, total, 0.0, 1.0) } else { None };
+    let parts = if load > 0.0 && load <= 1.0 { randfixedsum(&mut random, tasks, total, 0.0, 1.0) } else { None };
     let parts = parts.ok_or_else(|| {
         Failure::Input(format!(
             "--load {load}: {tasks} tasks on {processors} processors cannot have it; take more than 0 and at most 1, and one \
