@@ -48,11 +48,16 @@ pub enum Call {
     Restart = 14,
     /// `(core, brand)`: sends an inter-core event that triggers a brand which is wired to such events on that core.
     TriggerRemote = 15,
+    /// `(grant, ten words)`: as [`Call::Invoke`], with five words more in `rbx`, `r12`, `r13`, `r14`, `r15`.
+    InvokeWide = 16,
+    /// `(ten words)`: as [`Call::Return`], with ten words: `rdi`, `rsi`, `rdx`, `r10`, `r8`, `rbx`, `r12` to `r15`. Ends
+    /// an invocation of either kind.
+    ReturnWide = 17,
 }
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 16] = [
+    pub const ALL: [Call; 18] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -69,6 +74,8 @@ impl Call {
         Call::MemoryControl,
         Call::Restart,
         Call::TriggerRemote,
+        Call::InvokeWide,
+        Call::ReturnWide,
     ];
 }
 

@@ -7,7 +7,7 @@
 //! looks at the count after it has become free: so none is forgotten.
 
 use crate::arch::percore::Core;
-use crate::component;
+use crate::component::{self, Component};
 use crate::path::Path;
 use crate::thread::{self, state, Frame, Thread};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -113,13 +113,15 @@ impl Brand {
 
     /// The first upcall thread, active and taken for this core, if it is free.
     #[inline(always)]
-    pub fn activate_first(&self, core: &Core) -> Option<&'static mut Thread> {
+    pub fn activate_first(&self, core: &Core, home: &Component) -> Option<&'static mut Thread> {
         let upcall = thread::any(self.upcalls[0].load(Relaxed).checked_sub(1)?.into())?;
-        if component::get(self.home).is_stopped() {
+        if home.is_stopped() {
             return None;
         }
         // SAFETY: owner and state are atomics; once it is taken it is this core's.
-        unsafe { (*upcall).exchange_state(state::BRAND | state::INACTIVE, state::BRAND, core.mark).then(|| &mut *upcall) }
+        unsafe {
+            (*upcall).exchange_state(state::BRAND | state::INACTIVE, state::BRAND, core.mark).then(|| &mut *upcall)
+        }
     }
 
     /// Whether an upcall is free: a trigger would do more than count.
@@ -131,10 +133,21 @@ impl Brand {
         })
     }
 
-    /// Sets the upcall to its beginning.
+    /// Where its upcalls begin.
     #[inline(always)]
+    pub fn home(&self) -> &'static Component {
+        component::get(self.home)
+    }
+
+    /// Sets the upcall to its beginning.
     pub fn begin(&self, upcall: &mut Thread, word: u64) {
-        upcall.begin(reason::BRAND, word);
+        self.begin_at(self.home(), upcall, word)
+    }
+
+    /// As [`Brand::begin`]; `home` is the brand's.
+    #[inline(always)]
+    pub fn begin_at(&self, home: &Component, upcall: &mut Thread, word: u64) {
+        upcall.begin_at(home, reason::BRAND, word);
         if self.depth != 0 {
             self.climb(upcall);
         }

@@ -35,8 +35,9 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         return fault::caller_stopped(core);
     }
     let result = match Call::ALL.get(thread.registers.rax as usize) {
-        Some(Call::Invoke) => Err(refused_invocation(thread, a0)),
+        Some(Call::Invoke | Call::InvokeWide) => Err(refused_invocation(thread, a0)),
         Some(Call::Return) => return give_back(core, thread, [a0, a1]),
+        Some(Call::ReturnWide) => return give_back_wide(core, thread),
         Some(Call::Notify) => notify(thread, a0),
         Some(Call::Text) => text(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Finish) => finish(core, thread, a0),
@@ -106,6 +107,25 @@ fn give_back(core: &mut Core, thread: &mut Thread, values: [u64; 2]) {
     if !thread.pop(Error::None as u64, values) {
         return answer(core, thread, Err(Error::NothingToReturn));
     }
+    gave_back(core, thread, left)
+}
+
+/// As [`give_back`], with ten words, which are saved. Where nobody called they are two.
+fn give_back_wide(core: &mut Core, thread: &mut Thread) {
+    let left = thread.component;
+    let words = thread.registers;
+    let called = !thread.is_at_base();
+    if !thread.pop(Error::None as u64, [words.rdi, words.rsi]) {
+        return answer(core, thread, Err(Error::NothingToReturn));
+    }
+    if called {
+        thread.pass_all(words);
+    }
+    gave_back(core, thread, left)
+}
+
+/// The thread has left the component.
+fn gave_back(core: &mut Core, thread: &mut Thread, left: u16) {
     let component = component::get(thread.component);
     if component.is_stopped() {
         return fault::caller_stopped(core);

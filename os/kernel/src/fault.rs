@@ -134,6 +134,13 @@ fn expired(core: &mut Core) {
 /// As [`expired`], for any scheduler's.
 #[inline(never)]
 fn some_expired(core: &mut Core) {
+    if core.levels == 1 && core.tick <= core.entered && core.entered < core.timeouts[0] {
+        // Only the tick.
+        let passed = wire::tick_passed(core);
+        (core.expiry, core.armed) = (core.timeouts[0].min(core.tick), UNARMED);
+        start_timer(core);
+        return wire::tick(core, passed);
+    }
     let first = take_timeouts(core);
     let passed = (core.tick <= core.entered).then(|| wire::tick_passed(core));
     (core.expiry, core.armed) = (first_timeout(core), UNARMED);

@@ -212,6 +212,17 @@ pub fn post_idle(core: &mut Core, parent: Scheduler, number: u16, wake: u64) {
     region.post(event::CHILD_IDLE | event::SLOTS);
 }
 
+/// Adds the time to the slot, if it is one, in the root's region.
+#[inline(always)]
+pub fn count_root(core: &mut Core, number: u16, ticks: u64) {
+    if number != 0 {
+        let region = Shared::of_root(core);
+        region.add_cycles(number, ticks);
+        let root = core.root as usize % core.tails.len();
+        region.link(&mut core.tails[root], number, 0);
+    }
+}
+
 /// Adds the time to the thread's slot in the regions of all its schedulers, and of the one whose upcall thread it is.
 #[inline(never)]
 pub fn count(core: &mut Core, thread: &Thread, ticks: u64) {
@@ -219,13 +230,7 @@ pub fn count(core: &mut Core, thread: &Thread, ticks: u64) {
         return;
     }
     if let (Some(number), false) = (thread.path().root_slot_only(), thread.is_scheduler_upcall()) {
-        if number != 0 {
-            let region = Shared::of_root(core);
-            region.add_cycles(number, ticks);
-            let root = core.root as usize % core.tails.len();
-            region.link(&mut core.tails[root], number, 0);
-        }
-        return;
+        return count_root(core, number, ticks);
     }
     for (scheduler, number) in thread.path().holders() {
         if number != 0 {

@@ -155,6 +155,12 @@ impl Thread {
         self.path_used = path;
     }
 
+    /// Whether its time is counted in a region.
+    #[inline(always)]
+    pub fn counts(&self) -> bool {
+        self.counted.load(Ordering::Relaxed)
+    }
+
     /// See [`state`].
     #[inline(always)]
     pub fn state(&self) -> u32 {
@@ -197,9 +203,14 @@ impl Thread {
     /// Sets the thread to its beginning at home.
     #[inline(always)]
     pub fn begin(&mut self, reason: u64, argument: u64) {
+        self.begin_at(component::get(self.home), reason, argument)
+    }
+
+    /// As [`Thread::begin`]; `home` is the thread's.
+    #[inline(always)]
+    pub fn begin_at(&mut self, home: &component::Component, reason: u64, argument: u64) {
         (self.depth, self.component) = (0, self.home);
-        let entry = component::get(self.home).entry;
-        self.go_on(entry, self.fresh_stack, [0, reason, argument, self.id.into()]);
+        self.go_on(home.entry, self.fresh_stack, [0, reason, argument, self.id.into()]);
     }
 
     /// As at the thread's first beginning.
@@ -214,9 +225,15 @@ impl Thread {
     pub fn begin_created(&mut self, words: [u64; 2]) {
         self.made_with = Some(words);
         self.begin(reason::CREATED, words[0]);
-        // All registers count, as after an interrupt.
-        let Registers { rip, rsp, rdi, rsi, rdx, .. } = self.registers;
-        self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10: words[1], ..Registers::NONE };
+        let Registers { rdi, rsi, rdx, .. } = self.registers;
+        self.pass_all(Registers { rdi, rsi, rdx, r10: words[1], ..Registers::NONE });
+    }
+
+    /// Gives the words of a wide return to the thread; all registers count, as after an interrupt.
+    pub fn pass_all(&mut self, words: Registers) {
+        let Registers { rdi, rsi, rdx, r10, r8, rbx, r12, r13, r14, r15, .. } = words;
+        let Registers { rip, rsp, .. } = self.registers;
+        self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10, r8, rbx, r12, r13, r14, r15, ..Registers::NONE };
         (self.registers.cs, self.registers.ss) = (crate::arch::entry::USER_CODE, crate::arch::entry::USER_DATA);
         self.registers.rflags = USER_FLAGS;
     }

@@ -7,11 +7,11 @@
 use crate::arch::percore::Core;
 use crate::brand::{get, Brand};
 use crate::call::{answer, entered};
-use crate::component;
-use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, sleep};
+use crate::component::{self, Component};
+use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, run_with_timer, sleep};
 use crate::fault::caller_stopped;
 use crate::path::{Path, Scheduler};
-use crate::region::{post_root_slot, post_slots, Shared};
+use crate::region::{count, count_root, post_root_slot, post_slots, Shared};
 use crate::thread::{self, state, Thread, IDLE_CORE};
 use tactus_abi::call::{Call, Error, IDLE};
 use tactus_abi::layout::MAX_SCHEDULERS;
@@ -23,8 +23,9 @@ pub fn trigger(core: &mut Core, brand: &'static Brand, word: u64) {
     // The usual case: nothing waits, the first upcall is free, and the root alone decides. Then nothing needs to be
     // counted: whoever triggers it meanwhile finds no free upcall, and that one looks again when it ends.
     if let (false, Some(slot)) = (brand.waits(), brand.path.root_slot_only()) {
-        if let Some(upcall) = brand.activate_first(core) {
-            return start(core, brand, upcall, slot, word);
+        let home = brand.home();
+        if let Some(upcall) = brand.activate_first(core, home) {
+            return start(core, (brand, home), upcall, slot, word);
         }
     }
     push(core, brand, word)
@@ -39,9 +40,9 @@ fn push(core: &mut Core, brand: &'static Brand, word: u64) {
 
 /// Begins the upcall, which has this slot of the root's and no other scheduler. As [`serve`] and [`decide`] would do.
 #[inline(always)]
-fn start(core: &mut Core, brand: &'static Brand, upcall: &mut Thread, slot: u16, word: u64) {
+fn start(core: &mut Core, (brand, home): (&'static Brand, &Component), upcall: &mut Thread, slot: u16, word: u64) {
     (upcall.preempter, upcall.interrupted) = (0, 0);
-    brand.begin(upcall, word);
+    brand.begin_at(home, upcall, word);
     post_root_slot(core, slot, slot::ACTIVE, 0);
     let region = Shared::of_root(core);
     let urgency = region.urgency(slot);
@@ -52,12 +53,40 @@ fn start(core: &mut Core, brand: &'static Brand, upcall: &mut Thread, slot: u16,
     if inside || urgency == slot::DISABLED || urgency >= region.urgency(current.path().at(0).slot()) {
         core.deferred = true;
         upcall.release();
-        return leave_kernel(core);
+        if crate::turn() != 0 || cfg!(feature = "check") {
+            leave_kernel(core);
+        }
+        return;
     }
     (current.preempter, upcall.interrupted) = (upcall.id + 1, current.id + 1);
-    charge(core, current);
+    let ticks = core.entered.wrapping_sub(core.charged);
+    core.charged = core.entered;
+    current.used += ticks;
+    if current.counts() {
+        match current.path().root_slot_only() {
+            Some(slot) if !current.is_scheduler_upcall() => count_root(core, slot, ticks),
+            _ => count(core, current, ticks),
+        }
+    }
     current.release();
-    run(core, upcall, core.expiry)
+    run_at(core, upcall, home)
+}
+
+/// As [`run`], for a thread in that component and with the time-outs that are in force.
+#[inline(always)]
+fn run_at(core: &mut Core, thread: &mut Thread, component: &Component) {
+    core.current = thread;
+    core.descriptors.set_save_area(thread.registers_end());
+    core.enter_space(component.space);
+    leave_quickly(core)
+}
+
+/// As [`leave_kernel`], where the stretch is none of the long ones.
+#[inline(always)]
+fn leave_quickly(core: &mut Core) {
+    if crate::turn() != 0 || cfg!(feature = "check") {
+        run_with_timer(core, core.expiry)
+    }
 }
 
 /// Begins an upcall for a waiting trigger, if one is free.
@@ -191,7 +220,8 @@ extern "C" fn kernel_upcall_done() {
             return go_on_with_mail(core, interrupted, brand);
         }
         interrupted.preempter = 0;
-        return run(core, interrupted, core.expiry);
+        let component = component::get(interrupted.component);
+        return run_at(core, interrupted, component);
     }
     if let Err(error) = done(core, upcall) {
         answer(core, upcall, Err(error));

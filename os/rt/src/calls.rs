@@ -73,6 +73,51 @@ pub fn give_back(values: [u64; 2]) -> ! {
     give_up()
 }
 
+/// As [`invoke`], with ten words in registers, there and back.
+#[inline]
+pub fn invoke_wide(grant: u64, words: [u64; 10]) -> Result<[u64; 10], Error> {
+    let [mut w0, mut w1, mut w2, mut w3, mut w4, mut w5, mut w6, mut w7, mut w8, mut w9] = words;
+    let status;
+    // SAFETY: as for `enter`; `rbx`, which the compiler keeps for itself, goes by way of `rcx`.
+    unsafe {
+        asm!(
+            "push rbx",
+            "push rbp",
+            "mov rbx, rcx",
+            "syscall",
+            "mov rcx, rbx",
+            "pop rbp",
+            "pop rbx",
+            inout("rax") Call::InvokeWide as u64 => status,
+            inout("rdi") grant => w0,
+            inout("rsi") w0 => w1,
+            inout("rdx") w1 => w2,
+            inout("r10") w2 => w3,
+            inout("r8") w3 => w4,
+            inout("r9") w4 => _,
+            inout("rcx") w5,
+            inout("r12") w6,
+            inout("r13") w7,
+            inout("r14") w8,
+            inout("r15") w9,
+            out("r11") _,
+        );
+    }
+    outcome(status, [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9])
+}
+
+/// Returns from an invocation with ten words.
+#[inline]
+pub fn give_back_wide(words: [u64; 10]) -> ! {
+    let [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9] = words;
+    // SAFETY: does not come back; if it did, nobody called, and the thread gives up.
+    unsafe {
+        asm!("mov rbx, rcx", "syscall", "jmp {give_up}", give_up = sym give_up, options(noreturn),
+            in("rax") Call::ReturnWide as u64, in("rdi") w0, in("rsi") w1, in("rdx") w2, in("r10") w3, in("r8") w4,
+            in("rcx") w5, in("r12") w6, in("r13") w7, in("r14") w8, in("r15") w9);
+    }
+}
+
 /// Dispatches a thread on this core; comes back when this thread is dispatched again.
 #[inline]
 pub fn switch_thread(thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {

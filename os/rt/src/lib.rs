@@ -55,14 +55,15 @@ pub enum Beginning {
 /// - `upcall: f` – for schedulers: `f(core) -> !`;
 /// - `thread: f` – each thread that a scheduler makes here runs `f([u64; 2])`; the component gives up if it returns;
 /// - `brand: f` – each upcall of a brand runs `f(word)` and is finished when it returns;
-/// - `services: [a, b]` – functions `fn(Caller, [u64; 5]) -> [u64; 2]` that others may be granted, by these names.
+/// - `services: [a, b]` – functions `fn(Caller, [u64; 5]) -> [u64; 2]` that others may be granted, by these names;
+/// - `wide: [c]` – services of ten words, `fn(Caller, [u64; 10]) -> [u64; 10]`, for [`Grant::call_wide`].
 ///
 /// A thread that begins for another reason stops the component.
 #[macro_export]
 macro_rules! component {
     ($(job: $job:expr,)? $(upcall: $upcall:expr,)? $(thread: $thread:expr,)? $(brand: $brand:expr,)?
-        services: [$($service:ident),* $(,)?] $(,)?) => {
-        $crate::component! { @services $($service),* }
+        services: [$($service:ident),* $(,)?] $(, wide: [$($wide:ident),* $(,)?])? $(,)?) => {
+        $crate::component! { @services [$($service),*] [$($($wide),*)?] }
         #[no_mangle]
         fn tactus_begin(beginning: $crate::Beginning) -> ! {
             keep_services();
@@ -85,7 +86,7 @@ macro_rules! component {
             }
         }
     };
-    (@services $($service:ident),*) => {
+    (@services [$($service:ident),*] [$($wide:ident),*]) => {
         mod tactus_entries {
             $(pub mod $service {
                 extern "C" fn run(caller: u64, a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) -> ! {
@@ -105,11 +106,32 @@ macro_rules! component {
                     pub fn entry();
                 }
             })*
+            $(pub mod $wide {
+                extern "C" fn run(caller: u64, words: &[u64; 10]) -> ! {
+                    let values = super::super::$wide($crate::Caller(caller), *words);
+                    $crate::calls::give_back_wide(values)
+                }
+                // Ten words more on the stack leave it aligned as a function expects it.
+                ::core::arch::global_asm!(
+                    ".text",
+                    concat!(".global tactus_service_", stringify!($wide)),
+                    concat!("tactus_service_", stringify!($wide), ": push r15"),
+                    "push r14; push r13; push r12; push rbx; push r9; push r8; push r10; push rdx; push rsi",
+                    "mov rsi, rsp",
+                    "jmp {run}",
+                    run = sym run,
+                );
+                extern "C" {
+                    #[link_name = concat!("tactus_service_", stringify!($wide))]
+                    pub fn entry();
+                }
+            })*
         }
         /// Read by the image builder: names and entries of the services.
         #[no_mangle]
-        static TACTUS_SERVICES: [$crate::Service; { <[&str]>::len(&[$(stringify!($service)),*]) }] =
-            [$($crate::Service::new(stringify!($service), tactus_entries::$service::entry)),*];
+        static TACTUS_SERVICES: [$crate::Service; { <[&str]>::len(&[$(stringify!($service),)* $(stringify!($wide)),*]) }] =
+            [$($crate::Service::new(stringify!($service), tactus_entries::$service::entry),)*
+                $($crate::Service::new(stringify!($wide), tactus_entries::$wide::entry)),*];
         /// Names the table, so that the linker keeps it.
         fn keep_services() {
             core::hint::black_box(&TACTUS_SERVICES);

@@ -45,8 +45,19 @@ pub fn grant(name: &str) -> Grant {
 }
 
 impl Grant {
+    /// Its number, as the kernel's calls take it.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
     /// Calls the service: five words there, two back.
     pub fn call(self, words: [u64; 5]) -> Result<[u64; 2], Error> {
         calls::invoke(self.0, words)
+    }
+
+    /// Calls a wide service: ten words there, ten back.
+    #[inline]
+    pub fn call_wide(self, words: [u64; 10]) -> Result<[u64; 10], Error> {
+        calls::invoke_wide(self.0, words)
     }
 }

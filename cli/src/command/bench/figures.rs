@@ -76,6 +76,15 @@ pub fn calls(books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
         Figure::of("unknown call", less(series(Series::Unknown)), dear(0, 0, 0)),
         Figure::of("call and return", less(series(Series::Invoke)), dear(2, 0, 0)),
         Figure::of("call and return, five words", less(series(Series::InvokeWords)), dear(2, 0, 0)),
+        Figure::of("call and return, ten words each way", less(series(Series::InvokeTen)), dear(2, 0, 0)),
+        Figure::of("lock and release", less(series(Series::Lock)), dear(0, 0, 0)),
+        Figure::of("brand, not run", less(series(Series::NotRun)), dear(0, 0, 0)),
+        Figure::of("brand, pending", less(series(Series::Pending)), dear(0, 0, 0)),
+        Figure::of("brand, trigger to upcall", less(series(Series::Wake)), dear(1, 0, 0)),
+        Figure::of("brand, run and back", less(series(Series::RunAndBack)), dear(2, 0, 0)),
+        Figure::of("brand, scheduler before and after", less(series(Series::WithScheduler)), dear(6, 0, 0)),
+        Figure::of("tick to upcall in another domain", less(noticed(books)), dear(1, 1, 2)),
+        Figure::of("reset to first user instruction", series(Series::First), dear(0, 0, 0)),
         Figure::of("switch, same domain", less(series(Series::Switch)), dear(0, 0, 0)),
         Figure::of(
             "switch, other domain, timer set",
@@ -93,6 +102,16 @@ pub fn calls(books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// From the last reading before each tick to its upcall's first: of those readings that came right before it.
+fn noticed(books: &BTreeMap<Series, Vec<u64>>) -> Vec<u64> {
+    const FAR: u64 = 10_000;
+    let (Some(before), Some(after)) = (books.get(&Series::TickInterrupted), books.get(&Series::TickUpcall)) else {
+        return Vec::new();
+    };
+    let last = |upcall: &u64| before[..before.partition_point(|it| it < upcall)].last().copied();
+    after.iter().filter_map(|upcall| Some(upcall - last(upcall)?)).filter(|length| *length < FAR).collect()
 }
 
 /// The figure of the run on two cores.

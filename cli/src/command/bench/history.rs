@@ -27,6 +27,8 @@ pub struct Entry {
     pub scheduler_bytes: Sections,
     /// Instructions of the longest stretch inside the kernel.
     pub longest_in_kernel: u64,
+    /// Bytes of the smallest machine in which a system of two tasks runs.
+    pub smallest_memory: Option<u64>,
     /// What was measured.
     pub figures: Vec<Figure>,
 }

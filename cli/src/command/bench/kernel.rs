@@ -8,6 +8,7 @@ use super::systems::{self, POLICIES};
 use super::{history, page};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
+use crate::machine::build::Programs;
 use crate::machine::emulator::Emulator;
 use std::fs;
 use std::mem::offset_of;
@@ -37,8 +38,11 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
             all.extend(figures::periodic(&format!("{policy}, {tasks} tasks"), &ran.trace, &books(&ran.memory)));
         }
     }
+    let smallest = smallest(&programs);
     let rows: Vec<Vec<String>> = all.iter().map(row).collect();
     lines::put(&lines::table(&["instructions", "n", "min", "median", "p99", "max", "modelled cycles"], &rows));
+    let told = smallest.map_or_else(|| format!("more than {LARGEST} MiB"), |size| format!("{size} MiB"));
+    lines::line("smallest", format!("{told} of memory for a system of two tasks on one core"));
     lines::line("longest", format!("{longest} instructions inside the kernel at once"));
     let scheduler = object::File::parse(&*scheduler).map_err(machine)?;
     let entry = Entry {
@@ -48,6 +52,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         kernel_bytes: Sections::of(&elf),
         scheduler_bytes: Sections::of(&scheduler),
         longest_in_kernel: longest,
+        smallest_memory: smallest.map(|size| size << 20),
         figures: all,
     };
     if keep {
@@ -56,6 +61,14 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         lines::line("kept", folder.display());
     }
     Ok(Outcome::Held)
+}
+
+/// The largest machine that is tried (MiB).
+const LARGEST: u64 = 8;
+
+/// The smallest machine (MiB) in which a small system runs to its end: one MiB less, and it is refused or fails.
+fn smallest(programs: &Programs) -> Option<u64> {
+    (1..=LARGEST).rev().take_while(|&size| guest::run(programs, &systems::small(size), None).is_ok()).last()
 }
 
 fn row(figure: &Figure) -> Vec<String> {

@@ -10,13 +10,33 @@ use std::path::Path;
 
 /// An operation beside its peers: ours by the beginning of its name, what it is compared as, the peers' medians, the
 /// bar that the project has set itself.
-const PEERS: [(&str, &str, &str, &str); 9] = [
+const PEERS: [(&str, &str, &str, &str); 14] = [
     ("null call", "null call", "seL4 89; Zephyr 141 to 203; Linux RT 322", "40"),
     (
         "call and return",
         "call and return between two protection domains, no payload",
         "seL4 395; seL4 MCS 489; Composite 510; Linux RT 8,142 to 11,890",
         "150",
+    ),
+    ("call and return, ten words each way", "the same with ten words of payload", "seL4 1,572; seL4 MCS 2,158", "220"),
+    (
+        "brand, trigger to upcall",
+        "wake a more urgent thread in another domain, until it runs",
+        "seL4 509; Composite 608; seL4 MCS 688; Linux RT 2,970",
+        "300",
+    ),
+    (
+        "tick to upcall in another domain",
+        "interrupt until a user thread in another domain runs, the tick set anew",
+        "seL4 393; seL4 MCS 725",
+        "300",
+    ),
+    ("lock and release", "scheduler lock and release, uncontended", "Composite 23; Zephyr lean 68; Linux RT 129", "12"),
+    (
+        "reset to first user instruction",
+        "reset to first user instruction, without firmware",
+        "Zephyr 16 M with firmware; seL4 214 M",
+        "5,000,000",
     ),
     (
         "switch, same domain",
@@ -38,7 +58,7 @@ const PEERS: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "interrupted thread to scheduler (upcall entry)",
-        "interrupt until a user thread in another domain runs",
+        "interrupt until the scheduler's upcall runs",
         "seL4 393; seL4 MCS 725",
         "300",
     ),
@@ -81,10 +101,21 @@ fn text(entry: &Entry) -> String {
         let Some(figure) = entry.figures.iter().find(|figure| figure.name == name) else { continue };
         let _ = writeln!(text, "| {operation} | {peers} | {bar} | **{}** |", figure.median);
     }
+    if let Some(bytes) = entry.smallest_memory {
+        let _ = writeln!(
+            text,
+            "| smallest memory that works, one core, two tasks | Zephyr 2 MB; seL4 16 MB | 4 MB | **{} MiB** |",
+            bytes >> 20
+        );
+    }
     let (policies, calls): (Vec<&Figure>, Vec<&Figure>) =
         entry.figures.iter().partition(|figure| figure.name.ends_with(" tasks"));
     text.push_str("\n## Calls, switches, interrupts, faults\n\n");
     table(&mut text, &calls);
+    text.push_str(
+        "\nWhat the kernel itself executes on these paths, by groups, and its code bytes: \
+         [kernel-paths.md](kernel-paths.md).\n",
+    );
     text.push_str(
         "\nThe inter-core event is the sum of what both cores did, since emulated cores take turns: its median is \
          usable, its least and greatest are not.\n\n## Through the root scheduler\n\nOne core, the real policy, 30 % of \

@@ -25,8 +25,10 @@ fn component(text: &mut String, name: &str, more: &str) {
 /// The system of the measuring scheduler, which decides nothing, and the programs of its components in order.
 pub fn calls(cores: usize) -> (String, Vec<&'static str>) {
     let mut text = head("bench-kernel", cores, "1 s", "partitioned-edf");
-    component(&mut text, "client", "uses = { nothing = \"server.nothing\", sum = \"server.sum\" }");
-    component(&mut text, "server", "provides = [\"nothing\", \"sum\"]");
+    let services = ["nothing", "sum", "nothing_wide", "sum_wide", "make", "trigger", "tick"];
+    let uses = services.map(|it| format!("{it} = \"server.{it}\"")).join(", ");
+    component(&mut text, "client", &format!("threads = 1\nuses = {{ {uses} }}"));
+    component(&mut text, "server", &format!("threads = 1\nbrands = 2\nprovides = {services:?}"));
     component(&mut text, "listener", "");
     let mut programs = vec!["bench-client", "bench-server", "bench-listener"];
     let mut tasks = vec!["client".to_string(), "listener".to_string()];
@@ -93,6 +95,16 @@ pub fn periodic(policy: &str, tasks: usize) -> (String, Vec<&'static str>) {
         task(&format!("filler-{number}"), level, &times, (period * 300 / rest).max(5), "");
     }
     (text, vec!["bench-periodic", "bench-pair"])
+}
+
+/// A system of two tasks on one core, in a machine of so many MiB.
+pub fn small(memory: u64) -> (String, Vec<&'static str>) {
+    let mut text = head("bench-small", 1, "100 ms", "partitioned-edf")
+        .replace("memory = \"128 MiB\"", &format!("memory = \"{memory} MiB\""));
+    for name in ["first", "second"] {
+        let _ = writeln!(text, "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"");
+    }
+    (text, Vec::new())
 }
 
 /// The system whose memory is told: four cores, 120 tasks of all levels, and a user's component with a service.

@@ -48,11 +48,31 @@ pub enum Series {
     Woken = 14,
     /// From the end of a job to the first instruction of another task's. The latter's number stands in the upper half.
     NextJob = 15,
+    /// Invocation and return, ten words each way.
+    InvokeTen = 16,
+    /// From the trigger of a brand to the first reading of its upcall, in another component.
+    Wake = 17,
+    /// From the trigger until the triggering thread goes on: the upcall ran in between and did nothing.
+    RunAndBack = 18,
+    /// A trigger whose upcall is less urgent than the triggering thread.
+    NotRun = 19,
+    /// A trigger whose upcall is active already.
+    Pending = 20,
+    /// A trigger whose upcall the scheduler dispatches, until the triggering thread goes on: the scheduler's before and after.
+    WithScheduler = 21,
+    /// The last reading of a thread before a tick interrupted it.
+    TickInterrupted = 22,
+    /// The first reading of the tick's upcall, in another component.
+    TickUpcall = 23,
+    /// Taking and releasing the scheduler lock that nobody else wants.
+    Lock = 24,
+    /// The first reading in user mode since the machine's reset.
+    First = 25,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 15] = [
+    pub const ALL: [Series; 25] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -68,12 +88,34 @@ impl Series {
         Series::InterCore,
         Series::Woken,
         Series::NextJob,
+        Series::InvokeTen,
+        Series::Wake,
+        Series::RunAndBack,
+        Series::NotRun,
+        Series::Pending,
+        Series::WithScheduler,
+        Series::TickInterrupted,
+        Series::TickUpcall,
+        Series::Lock,
+        Series::First,
     ];
 
     /// The series with this number, if there is one.
     pub fn from_u64(number: u64) -> Option<Series> {
         Series::ALL.into_iter().find(|series| *series as u64 == number)
     }
+}
+
+/// What the measuring client asks of the measuring scheduler; the first word of what it says.
+pub mod order {
+    /// `(slot, urgency)`: the calling thread has the slot of this urgency; slot 0 takes it away.
+    pub const BIND: u64 = 1;
+    /// `(brand, slot, urgency)`: the brand gets an upcall thread with a slot; the thread's number comes back.
+    pub const ADOPT: u64 = 2;
+    /// `(slot, urgency)`: the slot's urgency is another.
+    pub const URGE: u64 = 3;
+    /// `(upcall)`: dispatches it; comes back when it has ended.
+    pub const DISPATCH: u64 = 4;
 }
 
 /// One entry: its series, its value.

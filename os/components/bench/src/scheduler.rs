@@ -7,12 +7,13 @@
 
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use tactus_bench_book::{Book, Series};
+use tactus_bench_book::{order, Book, Series};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{event, Region};
+use tactus_rt::calls::{self, BrandOperation, SchedulerOperation};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{calls, Caller, Error};
+use tactus_rt::{sequences, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
@@ -77,11 +78,15 @@ fn upcall(core: u8) -> ! {
     }
     let events = take_events(core);
     if events & event::START != 0 {
+        BOOK.write(Series::First, now);
         switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
     } else if events & event::FAULT != 0 {
         // SAFETY: as in `take_events`.
         let fault = unsafe { (&raw const (*region(core)).fault).read_volatile() };
         BOOK.write(Series::Fault, now - (fault.address & !NOWHERE));
+        switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
+    } else if events & event::TIMER == 0 {
+        // An upcall has ended, or left word in its slot.
         switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
     } else {
         BOOK.write(Series::Upcall, now);
@@ -102,8 +107,11 @@ fn upcall(core: u8) -> ! {
 }
 
 /// The client wants to go on; the listener wants to help.
-fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+fn complete(caller: Caller, [order, words @ ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
+    if order != 0 {
+        return help(caller, order, words).map_or_else(|error| [0, error as u64], |value| [value, 0]);
+    }
     if u64::from(caller.thread()) != client() {
         // Switches: to the client, which has just come here or is in `switches`.
         while STAMP.load(Relaxed) != 0 {
@@ -112,10 +120,64 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
         }
         return [0; 2];
     }
+    locks(core, caller);
     switches(core);
     interrupts(core);
     faults(core);
     calls::finish(END)
+}
+
+/// What the client asks for, by [`order`].
+fn help(caller: Caller, order: u64, [a, b, c, _]: [u64; 4]) -> Result<u64, Error> {
+    let core = caller.core();
+    take_events(core);
+    match order {
+        order::BIND => bind(core, caller.thread().into(), a, b).map(|()| 0),
+        order::ADOPT => {
+            let upcall = calls::brand_control(BrandOperation::AddUpcall, a, 0)?;
+            bind(core, upcall, b, c).map(|()| upcall)
+        }
+        order::URGE => {
+            urge(core, a, b);
+            Ok(0)
+        }
+        order::DISPATCH => {
+            switch(core, a, 0, NO_TIMEOUT);
+            Ok(0)
+        }
+        _ => Err(Error::BadArgument),
+    }
+}
+
+/// The thread has the slot, and the slot the urgency.
+fn bind(core: u8, thread: u64, slot: u64, urgency: u64) -> Result<(), Error> {
+    calls::scheduler_control(SchedulerOperation::Region, 0, 0)?;
+    if slot != 0 {
+        urge(core, slot, urgency);
+    }
+    calls::scheduler_control(SchedulerOperation::Slot, thread, slot)
+}
+
+fn urge(core: u8, slot: u64, urgency: u64) {
+    // SAFETY: as in `take_events`.
+    if let Some(slot) = unsafe { &mut (*region(core)).slots }.get_mut(slot as usize) {
+        slot.urgency = urgency as u16;
+    }
+}
+
+/// Takes the scheduler lock and releases it.
+fn locks(core: u8, caller: Caller) {
+    // SAFETY: only its address is formed.
+    let lock = unsafe { &raw mut (*region(core)).lock };
+    for _ in 0..ROUNDS {
+        let begin = time_stamp();
+        // SAFETY: the lock of this core, by the running thread, which does not have it.
+        unsafe {
+            sequences::take_lock(lock, caller.thread().into());
+            sequences::release_lock(lock);
+        }
+        BOOK.write(Series::Lock, time_stamp() - begin);
+    }
 }
 
 /// Notes the time and switches, with nothing in between that a scheduler could do without.
