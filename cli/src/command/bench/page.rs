@@ -114,7 +114,7 @@ fn text(entry: &Entry) -> String {
     table(&mut text, &calls);
     text.push_str(
         "\nWhat the kernel itself executes on these paths, by groups, and its code bytes: \
-         [kernel-paths.md](kernel-paths.md).\n",
+         `docs/measured/kernel-paths.py` writes a page of them.\n",
     );
     text.push_str(
         "\nThe inter-core event is the sum of what both cores did, since emulated cores take turns: its median is \
