@@ -97,7 +97,7 @@ impl<R: Rule> Global<R> {
 impl<R: Rule> Policy for Global<R> {
     type Core = Core;
 
-    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
         let mut container = self.container.lock(&mut core.order);
@@ -123,13 +123,13 @@ impl<R: Rule> Policy for Global<R> {
 impl<R: Rule> Container<R> {
     /// Charges and, where the event says so, ends the job that the core ran. A job that is no longer linked here is
     /// off its core now, so it is ready for any core. Gives the job that could go on.
-    fn leave(
+    fn leave<S: Sink>(
         &mut self,
         me: CoreId,
         on_core: OnCore,
         elapsed: Duration,
         event: Event,
-        records: &mut Recorder,
+        records: &mut Recorder<S>,
     ) -> Option<(usize, u32)> {
         let OnCore::Job { place, job } = on_core else { return None };
         let task = &mut self.tasks[place];
@@ -139,11 +139,11 @@ impl<R: Rule> Container<R> {
         entry.running = None;
         let pending = match event {
             Event::Complete => {
-                records.job(Kind::Complete, task.name(), job, task.charged().as_nanos());
+                records.about(Kind::Complete, task.subject(), job, task.charged().as_nanos());
                 task.complete()
             }
             Event::Remove => {
-                records.job(Kind::Removed, task.name(), job, 0);
+                records.about(Kind::Removed, task.subject(), job, 0);
                 task.remove();
                 false
             }
@@ -166,7 +166,7 @@ impl<R: Rule> Container<R> {
         None
     }
 
-    fn release_due(&mut self, records: &mut Recorder) {
+    fn release_due<S: Sink>(&mut self, records: &mut Recorder<S>) {
         while let Some(due) = self.releases.peek() {
             if due.time() > records.now {
                 break;
@@ -184,7 +184,7 @@ impl<R: Rule> Container<R> {
                 continue;
             }
             let (job, first) = task.release();
-            records.job(Kind::Release, task.name(), job, due.time().as_nanos());
+            records.about(Kind::Release, task.subject(), job, due.time().as_nanos());
             if first {
                 self.ready.push(task.key::<R>(place));
             }
@@ -219,23 +219,23 @@ impl<R: Rule> Container<R> {
     }
 
     /// Turns the core to what is linked to it. `unfinished`: what ran until now and could go on.
-    fn switch(
+    fn switch<S: Sink>(
         &mut self,
         me: CoreId,
         on_core: &mut OnCore,
         unfinished: Option<(usize, u32)>,
-        records: &mut Recorder,
+        records: &mut Recorder<S>,
     ) -> Option<Running> {
         let entry = &mut self.cores[me.index()];
         let chosen = entry.linked.map(|key| (key.place(), self.tasks[key.place()].job()));
         entry.running = chosen.map(|(place, _)| place);
         if chosen != unfinished || chosen.is_none() {
             if let Some((place, job)) = unfinished {
-                records.job(Kind::Preempt, self.tasks[place].name(), job, 0);
+                records.about(Kind::Preempt, self.tasks[place].subject(), job, 0);
             }
             match chosen {
                 Some((place, job)) => {
-                    records.job(Kind::Dispatch, self.tasks[place].name(), job, 0);
+                    records.about(Kind::Dispatch, self.tasks[place].subject(), job, 0);
                     *on_core = OnCore::Job { place, job };
                 }
                 None => {
@@ -248,7 +248,7 @@ impl<R: Rule> Container<R> {
         }
         chosen.map(|(place, job)| {
             let task = &self.tasks[place];
-            Running { task: task.name().0, job, charged: task.charged() }
+            Running { task: task.id(), job, charged: task.charged() }
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Priority queues of fixed capacity: binary heaps of keys, smallest first. They are made with room for one entry per
 //! task and never allocate again.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 use tactus_structures::queue::{BinaryHeap, Entry, ReadyQueue};
 use tactus_time::Instant;
 
@@ -35,49 +35,56 @@ impl Key {
 
 /// A heap of keys from which only the smallest is taken.
 pub(crate) struct Heap {
-    entries: Vec<Key>,
+    /// As many places as there may be entries; those from `len` on mean nothing.
+    entries: Box<[Key]>,
+    len: usize,
 }
 
 impl Heap {
     /// An empty heap with room for `capacity` entries.
     pub(crate) fn with_capacity(capacity: usize) -> Heap {
-        Heap { entries: Vec::with_capacity(capacity) }
+        Heap { entries: alloc::vec![Key(0); capacity].into_boxed_slice(), len: 0 }
     }
-    #[inline]
+    #[inline(always)]
     pub(crate) fn peek(&self) -> Option<Key> {
-        self.entries.first().copied()
+        match self.len {
+            0 => None,
+            _ => self.entries.first().copied(),
+        }
     }
-    #[inline]
+    #[inline(never)]
     pub(crate) fn push(&mut self, key: Key) {
-        debug_assert!(self.entries.len() < self.entries.capacity());
-        let mut hole = self.entries.len();
-        self.entries.push(key);
+        let mut hole = self.len;
+        let Some(entries) = self.entries.get_mut(..=hole) else {
+            debug_assert!(false, "one entry per task");
+            return;
+        };
+        self.len += 1;
         while hole > 0 {
             let parent = (hole - 1) / 2;
-            let above = self.entries[parent];
+            let above = entries[parent];
             if above < key {
                 break;
             }
-            self.entries[hole] = above;
+            entries[hole] = above;
             hole = parent;
         }
-        self.entries[hole] = key;
+        entries[hole] = key;
     }
     /// Takes the smallest key out.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pop(&mut self) -> Option<Key> {
-        let last = self.entries.pop()?;
-        let Some(first) = self.entries.first().copied() else { return Some(last) };
-        self.replace_first(last);
+        let first = self.peek()?;
+        self.len -= 1;
+        if let Some(&last) = self.entries.get(self.len) {
+            self.replace_first(last);
+        }
         Some(first)
     }
     /// Puts `key` in the place of the smallest one, which saves a pop and a push. Does nothing if there is none.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn replace_first(&mut self, key: Key) {
-        let entries = self.entries.as_mut_slice();
-        if entries.is_empty() {
-            return;
-        }
+        let Some(entries) = self.entries.get_mut(..self.len) else { return };
         let mut hole = 0;
         // Values are read before they are compared, so that the choice of the child needs no branch.
         while let Some(&[left, right]) = entries.get(2 * hole + 1..2 * hole + 3) {
@@ -94,7 +101,67 @@ impl Heap {
             entries[hole] = entries[last];
             hole = last;
         }
-        entries[hole] = key;
+        if let Some(place) = entries.get_mut(hole) {
+            *place = key;
+        }
+    }
+}
+
+/// A ready queue: what was preempted lies on a stack, each more urgent than what is below it, the rest in a heap. So a
+/// preemption is one step, whatever waits; so is going back to what was preempted.
+///
+/// The most urgent of all is always the top of the stack.
+pub(crate) struct Ready {
+    /// As many places as there may be entries; those from `depth` on mean nothing.
+    stack: Box<[Key]>,
+    depth: usize,
+    waiting: Heap,
+}
+
+impl Ready {
+    /// An empty queue with room for `capacity` entries.
+    pub(crate) fn with_capacity(capacity: usize) -> Ready {
+        let stack = alloc::vec![Key(0); capacity].into_boxed_slice();
+        Ready { stack, depth: 0, waiting: Heap::with_capacity(capacity) }
+    }
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Option<Key> {
+        // With nothing on the stack, the place is none.
+        self.stack.get(self.depth.wrapping_sub(1)).copied()
+    }
+    #[inline(always)]
+    pub(crate) fn push(&mut self, key: Key) {
+        if self.peek().is_some_and(|top| top < key) {
+            return self.waiting.push(key);
+        }
+        if let Some(place) = self.stack.get_mut(self.depth) {
+            *place = key;
+            self.depth += 1;
+        }
+    }
+    /// Takes the smallest key out.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if let Some(first) = self.waiting.peek() {
+            if self.peek().is_none_or(|top| first < top) {
+                self.promote(first);
+            }
+        }
+    }
+    /// Puts the first of those that wait on the stack.
+    #[inline(never)]
+    fn promote(&mut self, first: Key) {
+        self.waiting.pop();
+        if let Some(place) = self.stack.get_mut(self.depth) {
+            *place = first;
+            self.depth += 1;
+        }
+    }
+    /// Puts `key` in the place of the smallest one.
+    pub(crate) fn replace_first(&mut self, key: Key) {
+        self.pop();
+        self.push(key);
     }
 }
 
@@ -126,6 +193,7 @@ impl IndexedHeap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     /// The n-th of a sequence that visits many urgencies and repeats some.
     fn urgency(n: usize) -> u64 {
@@ -149,6 +217,38 @@ mod tests {
             }
         }
         assert_eq!(heap.pop(), None);
+    }
+
+    #[test]
+    fn a_ready_queue_gives_the_same_order_as_sorting() {
+        for step in 1..40 {
+            let mut ready = Ready::with_capacity(60);
+            let mut expected: Vec<Key> = Vec::new();
+            for n in 0..60 {
+                let key = Key::new(urgency(n * step), n);
+                match n % 5 {
+                    3 if !expected.is_empty() => {
+                        expected.remove(0);
+                        ready.pop();
+                    }
+                    4 if !expected.is_empty() => {
+                        expected[0] = key;
+                        ready.replace_first(key);
+                    }
+                    _ => {
+                        expected.push(key);
+                        ready.push(key);
+                    }
+                }
+                expected.sort();
+                assert_eq!(ready.peek(), expected.first().copied(), "step {step}, after {n}");
+            }
+            for key in expected {
+                assert_eq!(ready.peek(), Some(key));
+                ready.pop();
+            }
+            assert_eq!(ready.peek(), None);
+        }
     }
 
     #[test]

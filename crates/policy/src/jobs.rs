@@ -3,7 +3,8 @@
 
 use crate::heap::Key;
 use crate::Task;
-use tactus_time::{Duration, Instant, Level, TaskId};
+use tactus_record::Subject;
+use tactus_time::{Duration, Instant, TaskId};
 
 /// What makes one job more urgent than another.
 pub(crate) trait Rule: Send + Sync {
@@ -45,7 +46,7 @@ impl Rule for EarliestDeadline {
 #[derive(Clone, Debug)]
 pub(crate) struct Jobs {
     id: TaskId,
-    level: Level,
+    subject: Subject,
     period: Duration,
     deadline: Duration,
     /// The oldest unfinished job's number and release; the next one's if all are finished.
@@ -62,7 +63,7 @@ impl Jobs {
     pub(crate) fn new(id: TaskId, task: &Task) -> Jobs {
         Jobs {
             id,
-            level: task.level,
+            subject: Subject::new(id, task.level as u8),
             period: task.period,
             deadline: task.deadline,
             job: 0,
@@ -72,10 +73,14 @@ impl Jobs {
             removed: false,
         }
     }
+    #[inline]
+    pub(crate) fn id(&self) -> TaskId {
+        self.id
+    }
     /// How records name the task.
     #[inline]
-    pub(crate) fn name(&self) -> (TaskId, Level) {
-        (self.id, self.level)
+    pub(crate) fn subject(&self) -> Subject {
+        self.subject
     }
     #[inline]
     pub(crate) fn job(&self) -> u32 {

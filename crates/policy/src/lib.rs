@@ -48,7 +48,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub use check::SetupError;
 pub use codec::DecodeError;
-pub use scheduler::{CoreState, Kind, Scheduler};
+pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{Budget, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
 
 /// What a scheduler is made from.
@@ -163,5 +163,5 @@ pub trait Policy: Sync {
 
     /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
     /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
-    fn handle(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision;
+    fn handle<S: Sink>(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut S) -> Decision;
 }

@@ -1,15 +1,18 @@
 //! Partitioned rate-monotonic and EDF: each core schedules its own tasks (Liu and Layland 1973) and knows of no other.
 //!
 //! The ready queue holds every task with a pending job, the running one included, so that what runs is always its
-//! first entry: a preemption moves nothing, and a completion is one step down the heap.
+//! first entry: a preemption moves nothing.
+//!
+//! A decision here is short enough for every instruction to count: it is compiled into its caller, and looks at each
+//! task concerned once.
 
-use crate::heap::{Heap, Key};
+use crate::heap::{Heap, Key, Ready};
 use crate::jobs::{Jobs, Rule};
-use crate::records::{Clock, OnCore, Recorder};
+use crate::records::{Clock, Recorder};
 use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use tactus_record::{Kind, Sink};
+use tactus_record::{Kind, Sink, Subject};
 use tactus_time::{CoreId, CoreSet, Instant, TaskId};
 
 /// What the cores share: nothing.
@@ -20,14 +23,22 @@ pub(crate) struct Core<R> {
     id: CoreId,
     rule: PhantomData<fn(R)>,
     clock: Clock,
-    on_core: OnCore,
+    /// The place of the task whose job the core runs; [`NOTHING`] or [`IDLE`] if there is none.
+    runs: usize,
+    /// The number of that job.
+    job: u32,
     /// By place; places are in the order of task numbers, so that a tie between places is one between numbers.
     tasks: Vec<Jobs>,
     /// Each task's next release.
     releases: Heap,
     /// Each task's oldest unfinished job.
-    ready: Heap,
+    ready: Ready,
 }
+
+/// Stands in [`Core::runs`] for a core that has not been told anything yet. No task has this place.
+const NOTHING: usize = usize::MAX;
+/// The same for one that is idle.
+const IDLE: usize = usize::MAX - 1;
 
 impl<R: Rule> Partitioned<R> {
     /// Every task needs a core.
@@ -44,8 +55,8 @@ impl<R: Rule> Partitioned<R> {
 impl<R: Rule> Policy for Partitioned<R> {
     type Core = Core<R>;
 
-    #[inline]
-    fn handle(&self, core: &mut Core<R>, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    #[inline(always)]
+    fn handle<S: Sink>(&self, core: &mut Core<R>, now: Instant, event: Event, records: &mut S) -> Decision {
         core.handle(now, event, records)
     }
 }
@@ -58,52 +69,52 @@ impl<R: Rule> Core<R> {
         for (place, (_, task)) in mine().enumerate() {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
-        let ready = Heap::with_capacity(tasks.len());
-        Core { id, rule: PhantomData, clock: Clock::default(), on_core: OnCore::Nothing, tasks, releases, ready }
+        let ready = Ready::with_capacity(tasks.len());
+        let (clock, rule) = (Clock::default(), PhantomData);
+        Core { id, rule, clock, runs: NOTHING, job: 0, tasks, releases, ready }
     }
 
-    fn handle(&mut self, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    #[inline(always)]
+    fn handle<S: Sink>(&mut self, now: Instant, event: Event, records: &mut S) -> Decision {
         let (now, elapsed) = self.clock.advance(now);
         let mut records = Recorder { sink: records, core: self.id, now };
         let mut unfinished = None;
-        if let OnCore::Job { place, job } = self.on_core {
-            let task = &mut self.tasks[place];
+        if let Some(task) = self.tasks.get_mut(self.runs) {
             task.charge(elapsed);
             match event {
                 Event::Complete => {
-                    records.job(Kind::Complete, task.name(), job, task.charged().as_nanos());
+                    records.about(Kind::Complete, task.subject(), self.job, task.charged().as_nanos());
                     if task.complete() {
-                        self.ready.replace_first(task.key::<R>(place));
+                        self.ready.replace_first(task.key::<R>(self.runs));
                     } else {
                         self.ready.pop();
                     }
                 }
                 Event::Remove => {
-                    records.job(Kind::Removed, task.name(), job, 0);
+                    records.about(Kind::Removed, task.subject(), self.job, 0);
                     task.remove();
                     self.ready.pop();
                 }
-                Event::Start | Event::Timer | Event::Notify => unfinished = Some((place, job)),
+                Event::Start | Event::Timer | Event::Notify => unfinished = Some(task.subject()),
             }
         }
-        self.release_due(&mut records);
+        let timer = self.release_due(&mut records);
         let run = self.switch(unfinished, &mut records);
-        let timer = self.releases.peek().map_or(Instant::NEVER, Key::time);
         Decision { run, timer, notify: CoreSet::EMPTY, ticket: 0 }
     }
 
-    #[inline]
-    fn release_due(&mut self, records: &mut Recorder) {
+    /// Releases all that is due, and gives the time of the next release.
+    #[inline(always)]
+    fn release_due<S: Sink>(&mut self, records: &mut Recorder<S>) -> Instant {
         while let Some(due) = self.releases.peek() {
             if due.time() > records.now {
-                break;
+                return due.time();
             }
             let place = due.place();
             let task = &mut self.tasks[place];
-            let next = if task.removed() { None } else { task.next_release(due.time()) };
-            match next {
-                Some(next) => self.releases.replace_first(Key::at(next, place)),
-                None => {
+            match task.next_release(due.time()) {
+                Some(next) if !task.removed() => self.releases.replace_first(Key::at(next, place)),
+                _ => {
                     self.releases.pop();
                 }
             }
@@ -111,37 +122,36 @@ impl<R: Rule> Core<R> {
                 continue;
             }
             let (job, first) = task.release();
-            records.job(Kind::Release, task.name(), job, due.time().as_nanos());
+            records.about(Kind::Release, task.subject(), job, due.time().as_nanos());
             if first {
                 self.ready.push(task.key::<R>(place));
             }
         }
+        Instant::NEVER
     }
 
-    /// Turns to the most urgent job. `unfinished`: what ran until now and could go on.
-    #[inline]
-    fn switch(&mut self, unfinished: Option<(usize, u32)>, records: &mut Recorder) -> Option<Running> {
-        let chosen = self.ready.peek().map(|key| (key.place(), self.tasks[key.place()].job()));
-        if chosen != unfinished || chosen.is_none() {
-            if let Some((place, job)) = unfinished {
-                records.job(Kind::Preempt, self.tasks[place].name(), job, 0);
+    /// Turns to the most urgent job. `unfinished`: whose job ran until now and could go on.
+    #[inline(always)]
+    fn switch<S: Sink>(&mut self, unfinished: Option<Subject>, records: &mut Recorder<S>) -> Option<Running> {
+        let Some(chosen) = self.ready.peek() else {
+            // Nothing that could go on is ever missing from the ready queue.
+            if self.runs != IDLE {
+                records.core(Kind::Idle, 0);
             }
-            match chosen {
-                Some((place, job)) => {
-                    records.job(Kind::Dispatch, self.tasks[place].name(), job, 0);
-                    self.on_core = OnCore::Job { place, job };
-                }
-                None => {
-                    if self.on_core != OnCore::Idle {
-                        records.core(Kind::Idle, 0);
-                    }
-                    self.on_core = OnCore::Idle;
-                }
+            self.runs = IDLE;
+            return None;
+        };
+        let (before, place) = (self.runs, chosen.place());
+        let task = &self.tasks[place];
+        let job = task.job();
+        // The task's next job has another number than the one that is finished.
+        if place != before || job != self.job {
+            if let Some(subject) = unfinished {
+                records.about(Kind::Preempt, subject, self.job, 0);
             }
+            records.about(Kind::Dispatch, task.subject(), job, 0);
+            (self.runs, self.job) = (place, job);
         }
-        chosen.map(|(place, job)| {
-            let task = &self.tasks[place];
-            Running { task: task.name().0, job, charged: task.charged() }
-        })
+        Some(Running { task: task.id(), job, charged: task.charged() })
     }
 }

@@ -1,20 +1,25 @@
 //! How policies write records, so that all of them write alike.
 
-use tactus_record::{Kind, Sink, Stored};
+use tactus_record::{Kind, Sink, Stored, Subject};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Writes the records of one decision: one core, one time.
-pub(crate) struct Recorder<'a> {
-    pub(crate) sink: &'a mut dyn Sink,
+pub(crate) struct Recorder<'a, S: ?Sized = dyn Sink + 'a> {
+    pub(crate) sink: &'a mut S,
     pub(crate) core: CoreId,
     pub(crate) now: Instant,
 }
 
-impl Recorder<'_> {
+impl<S: Sink + ?Sized> Recorder<'_, S> {
     /// A record that concerns a job.
     #[inline]
     pub(crate) fn job(&mut self, kind: Kind, (task, level): (TaskId, Level), job: u32, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, level as u8, (Some(task), job), arg));
+    }
+    /// The same where the subject was made beforehand.
+    #[inline(always)]
+    pub(crate) fn about(&mut self, kind: Kind, subject: Subject, job: u32, arg: u64) {
+        self.sink.put(kind, Stored::about(subject, self.now, self.core, kind, job, arg));
     }
     /// A record that concerns a server's budget on this core.
     #[inline]

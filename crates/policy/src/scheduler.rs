@@ -25,10 +25,12 @@ macro_rules! policies {
             $($(#[$says])* $name $(($parameters))?,)*
         }
 
+        #[repr(u8)]
         enum Shared {
             $($name($policy),)*
         }
 
+        #[repr(u8)]
         enum Own {
             $($name(<$policy as Policy>::Core),)*
         }
@@ -62,15 +64,16 @@ macro_rules! policies {
             }
         }
 
-        impl Policy for Scheduler {
-            type Core = CoreState;
-
+        impl Scheduler {
+            /// Lets the visitor see the policy and its part of the core's state, each in its own type: what the visitor
+            /// does around a decision is compiled together with it, once for each policy.
+            ///
             /// # Panics
             /// If `core` was made together with a scheduler of another kind.
-            #[inline]
-            fn handle(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+            #[inline(always)]
+            pub fn visit<V: Visitor>(&self, core: &mut CoreState, visitor: V) -> V::Output {
                 match (&self.0, &mut core.0) {
-                    $((Shared::$name(shared), Own::$name(core)) => shared.handle(core, now, event, records),)*
+                    $((Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
                     _ => panic!("the core's state belongs to a scheduler of another kind"),
                 }
             }
@@ -102,6 +105,40 @@ pub struct Scheduler(Shared);
 
 /// What belongs to one core. Its owner is the only one to touch it.
 pub struct CoreState(Own);
+
+/// Something to be done with a policy, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Self::Output;
+}
+
+/// One decision.
+struct Handle<'a, S> {
+    now: Instant,
+    event: Event,
+    records: &'a mut S,
+}
+
+impl<S: Sink> Visitor for Handle<'_, S> {
+    type Output = Decision;
+
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Decision {
+        policy.handle(core, self.now, self.event, self.records)
+    }
+}
+
+impl Policy for Scheduler {
+    type Core = CoreState;
+
+    /// # Panics
+    /// If `core` was made together with a scheduler of another kind.
+    fn handle<S: Sink>(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut S) -> Decision {
+        self.visit(core, Handle { now, event, records })
+    }
+}
 
 impl Scheduler {
     /// Makes the scheduler and the state of each core, in core order. All memory that it will ever need is taken here.

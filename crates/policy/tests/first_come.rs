@@ -37,7 +37,7 @@ impl FirstCome {
 impl Policy for FirstCome {
     type Core = Core;
 
-    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let id = core.id;
         let mut write = |kind, task: Option<TaskId>, job, arg| {
             records.record(Record { time: now, arg, job, task, kind, level: 0, core: id, ticket: 0 });

@@ -211,7 +211,44 @@ pub struct Stored {
     pub place: u64,
 }
 
+/// A task and its level as records hold them: made once, so that each record costs less.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Subject(u64);
+
+impl Subject {
+    /// No task, and 0 for the level.
+    pub const NONE: Subject = Subject((NO_TASK as u64) << 32);
+
+    /// The task, with this for the level byte.
+    #[inline(always)]
+    pub const fn new(task: TaskId, level: u8) -> Subject {
+        Subject((task.0 as u64) << 32 | (level as u64) << 56)
+    }
+
+    /// The task, if there is one.
+    #[inline(always)]
+    pub const fn task(self) -> Option<TaskId> {
+        match (self.0 >> 32) as u16 {
+            NO_TASK => None,
+            task => Some(TaskId(task)),
+        }
+    }
+
+    /// The same for one whose level byte is 0.
+    #[inline(always)]
+    pub const fn with_level(self, level: u8) -> Subject {
+        Subject(self.0 | (level as u64) << 56)
+    }
+}
+
 impl Stored {
+    /// The record of these parts, with ticket 0.
+    #[inline(always)]
+    pub const fn about(subject: Subject, time: Instant, core: CoreId, kind: Kind, job: u32, arg: u64) -> Self {
+        let what = job as u64 | (kind as u64) << 48 | subject.0;
+        Stored { time: time.as_nanos(), arg, what, place: core.0 as u64 }
+    }
+
     /// The record of these parts, with ticket 0.
     #[inline(always)]
     pub const fn new(time: Instant, core: CoreId, kind: Kind, level: u8, job: (Option<TaskId>, u32), arg: u64) -> Self {
@@ -242,6 +279,12 @@ impl Stored {
             NO_TASK => None,
             task => Some(TaskId(task)),
         }
+    }
+
+    /// The number of [`Record::task`]; the largest there is if there is none.
+    #[inline(always)]
+    pub const fn task_number(&self) -> usize {
+        (self.what >> 32) as u16 as usize
     }
 
     /// [`Record::job`].
@@ -310,11 +353,32 @@ pub trait Sink {
     /// Keeps the record, or counts it as dropped.
     fn record(&mut self, record: Record);
 
+    /// The same for a record in words of a kind that the caller knows: a sink that treats kinds differently need not look.
+    #[inline(always)]
+    fn put(&mut self, _kind: Kind, stored: Stored) {
+        self.store(stored);
+    }
+
     /// The same for a record in words. Sinks that keep words do without the detour.
     fn store(&mut self, stored: Stored) {
         if let Some(record) = stored.record() {
             self.record(record);
         }
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    #[inline]
+    fn record(&mut self, record: Record) {
+        (**self).record(record);
+    }
+    #[inline]
+    fn store(&mut self, stored: Stored) {
+        (**self).store(stored);
+    }
+    #[inline]
+    fn put(&mut self, kind: Kind, stored: Stored) {
+        (**self).put(kind, stored);
     }
 }
 

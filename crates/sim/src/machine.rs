@@ -206,7 +206,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             core: id,
             ticket: 0,
         });
-        let decision = self.policy.handle(&mut core.state, now, event, sink);
+        let decision = self.policy.handle(&mut core.state, now, event, &mut &mut *sink);
         let leave = now.saturating_add(self.costs.schedule);
         sink.record(Record {
             time: leave,

@@ -132,7 +132,13 @@ fn parameters(setup: &Setup) -> &Mc2 {
 impl Policy for Containers {
     type Core = Core;
 
-    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
+        self.decide(core, now, event, records)
+    }
+}
+
+impl Containers {
+    fn decide(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
         let last = core.clock.last();
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };

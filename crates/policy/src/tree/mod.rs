@@ -220,7 +220,7 @@ fn tree(setup: &Setup) -> &Tree {
 impl Policy for Servers {
     type Core = Core;
 
-    fn handle(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+    fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         match &mut core.home {
             Home::Own(domain) => domain.handle(0, now, event, 0, records),
             Home::Shared(place) => {

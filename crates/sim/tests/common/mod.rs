@@ -60,7 +60,7 @@ impl Script {
 impl Policy for Script {
     type Core = CoreId;
 
-    fn handle(&self, core: &mut CoreId, now: Instant, event: Event, _: &mut dyn Sink) -> Decision {
+    fn handle<S: Sink>(&self, core: &mut CoreId, now: Instant, event: Event, _: &mut S) -> Decision {
         self.calls.lock().unwrap().push((core.0, now.as_nanos(), event));
         self.answers[core.index()].lock().unwrap().pop_front().unwrap_or(idle())
     }
