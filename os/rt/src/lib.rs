@@ -41,8 +41,6 @@ use tactus_abi::call::reason;
 pub enum Beginning {
     /// A new thread, for the task with this number.
     Task(u32),
-    /// An upcall of the core with this number. Schedulers only.
-    Upcall(u8),
     /// An upcall of a brand, for the trigger with this word.
     Brand(u64),
     /// A thread that a scheduler made, with these words.
@@ -64,12 +62,21 @@ macro_rules! component {
     ($(job: $job:expr,)? $(upcall: $upcall:expr,)? $(thread: $thread:expr,)? $(brand: $brand:expr,)?
         services: [$($service:ident),* $(,)?] $(, wide: [$($wide:ident),* $(,)?])? $(,)?) => {
         $crate::component! { @services [$($service),*] [$($($wide),*)?] }
+        // A scheduler is entered straight: its way to the next thread is the hottest of all.
+        #[no_mangle]
+        extern "C" fn tactus_upcall(_why: u64, core: u64) -> ! {
+            $(let upcall = $upcall; upcall(core as u8);)?
+            #[allow(unreachable_code)]
+            {
+                let _ = core;
+                $crate::calls::give_up()
+            }
+        }
         #[no_mangle]
         fn tactus_begin(beginning: $crate::Beginning) -> ! {
             keep_services();
             match beginning {
                 $($crate::Beginning::Task(task) => $crate::run_jobs(task, $job),)?
-                $($crate::Beginning::Upcall(core) => $upcall(core),)?
                 $($crate::Beginning::Thread(words) => {
                     let body: fn([u64; 2]) = $thread;
                     body(words);
@@ -145,13 +152,23 @@ extern "Rust" {
     fn tactus_begin(beginning: Beginning) -> !;
 }
 
+extern "C" {
+    /// Written by [`component!`]: an upcall of the core with this number.
+    #[cfg(target_os = "none")]
+    fn tactus_upcall(why: u64, core: u64) -> !;
+}
+
 // Where every thread and upcall of the component begins. The kernel passes the fourth word in r10, a function expects it in
 // rcx.
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
     ".global _start",
     "_start: mov rcx, r10",
+    "cmp rdi, {scheduler}",
+    "je {upcall}",
     "jmp {begin}",
+    scheduler = const reason::SCHEDULER,
+    upcall = sym tactus_upcall,
     begin = sym begin,
 );
 
@@ -160,7 +177,6 @@ core::arch::global_asm!(
 extern "C" fn begin(why: u64, first: u64, _thread: u64, second: u64) -> ! {
     let beginning = match why {
         reason::TASK => Beginning::Task(first as u32),
-        reason::SCHEDULER => Beginning::Upcall(first as u8),
         reason::BRAND => Beginning::Brand(first),
         reason::CREATED => Beginning::Thread([first, second]),
         _ => calls::give_up(),

@@ -20,27 +20,29 @@ mod state;
 mod verdict;
 
 use core::ptr::{addr_of, addr_of_mut};
-use state::{system, CoreState, System};
-use tactus_policy::{Decision, Event, Policy};
-use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink};
+use state::{system, Core, CoreState, Look};
+use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
+use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant};
 use tactus_rt::{calls, clock, Caller, Error};
+use verdict::Counting;
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
 /// What is to be told to the policy beside the kernel's events: the running job is finished.
-const COMPLETED: u64 = 1 << 32;
+const COMPLETED: u64 = 1 << 16;
 /// The running task can never run again.
-const REMOVED: u64 = 1 << 33;
+const REMOVED: u64 = 1 << 17;
 /// The core's first entry.
-const BEGUN: u64 = 1 << 34;
+const BEGUN: u64 = 1 << 18;
 /// What the policy is told; the rest is for the scheduler itself.
 const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
+#[inline(always)]
 fn upcall(core: u8) -> ! {
     decide(core, 0, SWITCH_UPCALL_DONE);
     // An upcall that gave up the core is begun anew, never resumed.
@@ -50,15 +52,14 @@ fn upcall(core: u8) -> ! {
 /// A task's thread has finished its job. Comes back when the next one is given a core. Only the component in which
 /// the thread is at home may say so: one that the thread merely visits must not end its client's job. Anybody else
 /// gets a 1 back at once.
+#[inline(always)]
 fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
-    let thread = u64::from(caller.thread());
-    let at_home = system()
-        .task_of(thread)
-        .is_some_and(|task| system().cards()[task.index()].home == u64::from(caller.component()));
-    if !at_home {
+    let core = caller.core();
+    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
+    if !state.is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
     }
-    decide(caller.core(), COMPLETED, 0);
+    decide(core, COMPLETED, 0);
     [0; 2]
 }
 
@@ -80,15 +81,6 @@ fn take_events(region: *mut Region) -> u64 {
     }
 }
 
-/// A look at the clock.
-#[derive(Clone, Copy)]
-struct Look {
-    /// The reading of the time-stamp counter.
-    stamp: u64,
-    /// The point in time that it means.
-    now: Instant,
-}
-
 impl Look {
     #[inline(always)]
     fn take(state: &CoreState) -> Look {
@@ -108,7 +100,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
     let region = region(core);
     loop {
         due |= take_events(region);
-        let Some(state) = state::running(core) else {
+        let Some(Core { policy, state }) = state::running(core) else {
             begin(core, region, &mut due, flags);
             continue;
         };
@@ -118,14 +110,13 @@ fn decide(core: u8, mut due: u64, flags: u64) {
         let mut look = Look::take(state);
         // Nearly always one event, and the timer's.
         while due & FOR_POLICY != 0 && !state.ended {
-            let Some((event, reason, done)) = next(state, due, look) else { break };
+            let Some((reason, done)) = next(state, due, look) else { break };
             due &= !done;
-            look = step(state, event, reason, look);
+            look = step(policy, state, reason, look);
         }
         due &= !event::TIMER;
-        if state.ended && !state.told {
-            state.told = true;
-            verdict::end();
+        if state.ended {
+            told(state);
         }
         match dispatch(state, core, region, flags, look.now) {
             Dispatched::Taken => return,
@@ -137,19 +128,19 @@ fn decide(core: u8, mut due: u64, flags: u64) {
 
 /// What the policy is told first, and which bit of `due` that settles.
 #[inline(always)]
-fn next(state: &CoreState, due: u64, look: Look) -> Option<(Event, EntryReason, u64)> {
+fn next(state: &CoreState, due: u64, look: Look) -> Option<(EntryReason, u64)> {
     if due & (BEGUN | REMOVED | COMPLETED | event::NOTIFY) == 0 {
         // An older time-out may come when what it was for has been handled: then nothing is due.
-        return (look.now >= state.wake).then_some((Event::Timer, EntryReason::Timer, event::TIMER));
+        return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
     Some(if due & BEGUN != 0 {
-        (Event::Start, EntryReason::Start, BEGUN)
+        (EntryReason::Start, BEGUN)
     } else if due & REMOVED != 0 {
-        (Event::Remove, EntryReason::Fault, REMOVED)
+        (EntryReason::Fault, REMOVED)
     } else if due & COMPLETED != 0 {
-        (Event::Complete, EntryReason::Complete, COMPLETED)
+        (EntryReason::Complete, COMPLETED)
     } else {
-        (Event::Notify, EntryReason::Notify, event::NOTIFY)
+        (EntryReason::Notify, event::NOTIFY)
     })
 }
 
@@ -170,8 +161,8 @@ fn begin(core: u8, region: *mut Region, due: &mut u64, flags: u64) {
 
 /// One call of the policy, with one look at the clock; gives the look after it. When the run is over, marks the core as
 /// ended instead.
-#[inline(never)]
-fn step(state: &mut CoreState, event: Event, reason: EntryReason, mut look: Look) -> Look {
+#[inline(always)]
+fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut look: Look) -> Look {
     if look.now >= state.limit {
         if look.now >= state.end {
             return end(state, look);
@@ -179,44 +170,72 @@ fn step(state: &mut CoreState, event: Event, reason: EntryReason, mut look: Look
         recovery::go_on(state);
         look = Look::take(state);
     }
-    let system = state.system;
-    let running = state.decision.run;
-    let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
-    state.ring.record(Record {
-        time: look.now,
-        arg: expiry,
-        job: 0,
-        task: running.map(|r| r.task),
-        kind: Kind::Enter,
-        level: reason as u8,
-        core: CoreId(state.core),
-        ticket: 0,
-    });
-    let CoreState { policy, ring, counts, .. } = state;
-    let decision = system.scheduler.handle(policy, look.now, event, &mut verdict::Counting { ring, counts });
-    let after = Look::take(state);
-    state.ring.record(Record {
-        time: after.now,
-        arg: decision.timer.as_nanos(),
-        job: decision.run.map_or(0, |r| r.job),
-        task: decision.run.map(|r| r.task),
-        kind: Kind::Leave,
-        level: reason as u8,
-        core: CoreId(state.core),
-        ticket: decision.ticket,
-    });
-    state.decide(decision);
-    publish(system, &decision, look.stamp);
-    if !decision.notify.is_empty() {
-        notify(decision.notify);
+    state.look = look;
+    state.system.scheduler.visit(policy, Call { state, reason })
+}
+
+/// What the policy is told.
+#[inline(always)]
+fn event(reason: EntryReason) -> Event {
+    match reason {
+        EntryReason::Start => Event::Start,
+        EntryReason::Timer => Event::Timer,
+        EntryReason::Complete => Event::Complete,
+        EntryReason::Notify => Event::Notify,
+        EntryReason::Fault => Event::Remove,
     }
-    after
+}
+
+/// One call of the policy, whichever it is.
+struct Call<'a> {
+    state: &'a mut CoreState,
+    reason: EntryReason,
+}
+
+impl Visitor for Call<'_> {
+    type Output = Look;
+
+    #[inline(never)]
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Look {
+        let Call { state, reason } = self;
+        let look = state.look;
+        let (id, level) = (CoreId(state.core), reason as u8);
+        let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
+        let mut records = Counting { pen: state.ring.pen(), counts: &mut state.counts };
+        records.pen.store(Stored::about(state.running.with_level(level), look.now, id, Kind::Enter, 0, expiry));
+        let decision = policy.handle(core, look.now, event(reason), &mut records);
+        let Counting { mut pen, .. } = records;
+        let after = Look::take(state);
+        let (subject, job) = match decision.run {
+            Some(running) => (Subject::new(running.task, level), running.job),
+            None => (Subject::NONE.with_level(level), 0),
+        };
+        let leave = Stored::about(subject, after.now, id, Kind::Leave, job, decision.timer.as_nanos());
+        pen.store(leave.with_ticket(decision.ticket));
+        state.ring.keep(pen);
+        state.decide(&decision);
+        publish(state, &decision, look.stamp);
+        if !decision.notify.is_empty() {
+            notify(decision.notify);
+        }
+        after
+    }
+}
+
+/// The run is over, which is told once.
+#[cold]
+fn told(state: &mut CoreState) {
+    if !state.told {
+        state.told = true;
+        verdict::end();
+    }
 }
 
 /// The run is over on this core.
 #[cold]
 fn end(state: &mut CoreState, look: Look) -> Look {
     state.ended = true;
+    (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
     let refused = unsafe { addr_of!((*region(state.core)).refused).read_volatile() };
     state.ring.end(look.now, refused);
@@ -234,9 +253,9 @@ fn notify(cores: CoreSet) {
 
 /// Tells the chosen job's component what it needs to know.
 #[inline(always)]
-fn publish(system: &System, decision: &Decision, stamp: u64) {
+fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     let Some(running) = decision.run else { return };
-    let task = &system.setup.tasks[running.task.index()];
+    let Some(counts) = state.counts.get(running.task.index()) else { return };
     let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
     // SAFETY: the task's page, mapped writable here; its thread does not run now, since this core is in the scheduler
     // and no other core has the thread. Field by field: the whole would go through the stack.
@@ -244,7 +263,7 @@ fn publish(system: &System, decision: &Decision, stamp: u64) {
         addr_of_mut!((*page).job).write_volatile(running.job.into());
         addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
         addr_of_mut!((*page).since).write_volatile(stamp);
-        addr_of_mut!((*page).release).write_volatile((task.offset + task.period * u64::from(running.job)).as_nanos());
+        addr_of_mut!((*page).release).write_volatile(counts.release(running.job).as_nanos());
     }
 }
 
@@ -282,13 +301,7 @@ enum Dispatched {
 /// Gives the core to what was decided. `now` is when this core last looked at the clock.
 #[inline(always)]
 fn dispatch(state: &CoreState, core: u8, region: *mut Region, flags: u64, now: Instant) -> Dispatched {
-    let (thread, timeout) = if state.ended {
-        (IDLE, NO_TIMEOUT)
-    } else if state.nanosecond_clock {
-        (state.thread, state.epoch.saturating_add(state.wake.as_nanos()))
-    } else {
-        (state.thread, clock::reading(state.wake))
-    };
+    let (thread, timeout) = (state.thread, state.timeout);
     state.ring.look(now);
     loop {
         // SAFETY: as in `take_events`.

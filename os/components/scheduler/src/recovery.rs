@@ -98,7 +98,8 @@ pub fn stopped(state: &mut CoreState, component: u64) {
     let now = clock::now();
     if ward.may_begin(now) {
         ward.step.store(0, Ordering::Relaxed);
-        (state.limit, state.wake) = (now, now);
+        state.limit = now;
+        state.wake_at(now);
     } else {
         ward.condition.store(GIVEN_UP, Ordering::Release);
         note(state, ward, 1);
@@ -125,20 +126,20 @@ pub fn lost_with(state: &mut CoreState, thread: u64) -> u64 {
 /// The same for the thread that was to run.
 #[cold]
 pub fn lost(state: &mut CoreState) -> u64 {
-    match state.decision.run {
-        Some(running) => lost_with(state, system().thread_of(running.task)),
+    match state.run() {
+        Some((task, _)) => lost_with(state, system().thread_of(task)),
         None => 0,
     }
 }
 
 /// The job that this core runs ends with its component.
 fn note_aborted(state: &mut CoreState) {
-    let Some(running) = state.decision.run else { return };
+    let Some((task, job)) = state.run() else { return };
     state.ring.record(Record {
         time: clock::now(),
         arg: 0,
-        job: running.job,
-        task: Some(running.task),
+        job,
+        task: Some(task),
         kind: Kind::Aborted,
         level: 0,
         core: CoreId(state.core),

@@ -1,6 +1,6 @@
 //! This core's trace ring.
 
-use core::ptr::{addr_of_mut, write_volatile};
+use core::ptr::write_volatile;
 use core::sync::atomic::{compiler_fence, Ordering};
 use tactus_record::{Kind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_rt::abi::layout::TRACE;
@@ -9,10 +9,19 @@ use tactus_rt::time::{CoreId, Instant};
 /// The writer of one core's ring. Only its core uses it.
 pub struct Ring {
     base: u64,
-    capacity: u64,
-    written: u64,
+    /// Where the next record goes, and the ring's end.
+    pen: Pen,
     dropped: u64,
     core: u8,
+}
+
+/// Where records go while a decision is made: a copy of the ring's own place, which needs no memory. What it wrote counts
+/// once it is put back with [`Ring::keep`].
+#[derive(Clone, Copy)]
+pub struct Pen {
+    next: u64,
+    end: u64,
+    dropped: u64,
 }
 
 /// Places of the head's fields, in words.
@@ -25,19 +34,40 @@ impl Ring {
     /// Sets up the head of the core's ring, empty.
     pub fn new(core: u8) -> Ring {
         let bytes = tactus_rt::info().ring_bytes;
-        let ring = Ring {
-            base: TRACE + u64::from(core) * bytes,
-            capacity: (bytes - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,
-            written: 0,
-            dropped: 0,
-            core,
-        };
-        let head = RingHeader { capacity: ring.capacity, written: 0, dropped: 0, now: 0, ended: 0 };
+        let base = TRACE + u64::from(core) * bytes;
+        let capacity = (bytes - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64;
+        let next = base + RING_HEADER_BYTES as u64;
+        let pen = Pen { next, end: next + capacity * RECORD_BYTES as u64, dropped: 0 };
+        let head = RingHeader { capacity, written: 0, dropped: 0, now: 0, ended: 0 };
         // SAFETY: the trace memory is mapped writable into the scheduler; this is this core's part of it.
-        unsafe { (ring.base as *mut [u8; RING_HEADER_BYTES]).write_volatile(head.to_bytes()) };
-        ring
+        unsafe { (base as *mut [u8; RING_HEADER_BYTES]).write_volatile(head.to_bytes()) };
+        Ring { base, pen, dropped: 0, core }
     }
 
+    /// Begins to write.
+    #[inline(always)]
+    pub fn pen(&self) -> Pen {
+        self.pen
+    }
+
+    /// Keeps what was written since [`Ring::pen`].
+    #[inline(always)]
+    pub fn keep(&mut self, pen: Pen) {
+        if pen.dropped != 0 {
+            self.lose(pen.dropped);
+        }
+        self.pen.next = pen.next;
+        let records = self.base + RING_HEADER_BYTES as u64;
+        self.set(WRITTEN, (pen.next - records) / RECORD_BYTES as u64);
+    }
+
+    #[cold]
+    fn lose(&mut self, records: u64) {
+        self.dropped += records;
+        self.set(DROPPED, self.dropped);
+    }
+
+    #[inline(always)]
     fn set(&self, field: u64, value: u64) {
         // SAFETY: a field of the head set up in `new`. On x86-64 stores become visible in order; the fence keeps the
         // compiler from moving them.
@@ -48,6 +78,7 @@ impl Ring {
     }
 
     /// Notes the time, for displays of progress.
+    #[inline(always)]
     pub fn look(&self, now: Instant) {
         self.set(NOW, now.as_nanos());
     }
@@ -77,22 +108,26 @@ impl Ring {
 }
 
 impl Sink for Ring {
-    #[inline]
+    fn record(&mut self, record: Record) {
+        let mut pen = self.pen();
+        pen.store(record.stored());
+        self.keep(pen);
+    }
+}
+
+impl Sink for Pen {
     fn record(&mut self, record: Record) {
         self.store(record.stored());
     }
 
     #[inline(always)]
     fn store(&mut self, stored: Stored) {
-        if self.written == self.capacity {
+        if self.next == self.end {
             self.dropped += 1;
-            self.set(DROPPED, self.dropped);
             return;
         }
-        let at = self.base + RING_HEADER_BYTES as u64 + self.written * RECORD_BYTES as u64;
-        // SAFETY: below the ring's capacity, hence inside this core's part of the trace memory.
-        unsafe { addr_of_mut!(*(at as *mut [u64; RECORD_BYTES / 8])).write(stored.words()) };
-        self.written += 1;
-        self.set(WRITTEN, self.written);
+        // SAFETY: below the ring's end, hence inside this core's part of the trace memory.
+        unsafe { (self.next as *mut [u64; RECORD_BYTES / 8]).write(stored.words()) };
+        self.next += RECORD_BYTES as u64;
     }
 }

@@ -3,17 +3,17 @@
 use crate::recovery::Ward;
 use crate::ring::Ring;
 use crate::verdict::Counts;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use tactus_policy::{CoreState as PolicyCore, Decision, Scheduler, Setup};
-use tactus_rt::abi::call::IDLE;
+use tactus_record::Subject;
+use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::CARDS;
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
-use tactus_rt::time::{CoreSet, Instant, TaskId, MAX_CORES};
+use tactus_rt::time::{Instant, TaskId, MAX_CORES};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
@@ -47,12 +47,27 @@ impl System {
     }
 }
 
+/// One core's own, the policy's part of it included.
+pub struct Core {
+    /// The policy's state.
+    pub policy: PolicyCore,
+    /// The rest.
+    pub state: CoreState,
+}
+
+/// A look at the clock.
+#[derive(Clone, Copy)]
+pub struct Look {
+    /// The reading of the time-stamp counter.
+    pub stamp: u64,
+    /// The point in time that it means.
+    pub now: Instant,
+}
+
 /// One core's own.
 pub struct CoreState {
     /// The core.
     pub core: u8,
-    /// The policy's state for it.
-    pub policy: PolicyCore,
     /// Its trace.
     pub ring: Ring,
     /// The system.
@@ -67,12 +82,20 @@ pub struct CoreState {
     pub end: Instant,
     /// When something beside the policy's work is due: the next piece of a restart, or the end.
     pub limit: Instant,
-    /// The last decision.
-    pub decision: Decision,
     /// When this core must be entered next at the latest.
     pub wake: Instant,
+    /// The same as a reading of the time-stamp counter.
+    pub timeout: u64,
     /// The thread that the last decision chose.
     pub thread: u64,
+    /// The number of the first task's thread.
+    first_thread: u64,
+    /// The task that the last decision chose, for records.
+    pub running: Subject,
+    /// The number of its job.
+    pub job: u32,
+    /// The last look at the clock.
+    pub look: Look,
     /// Counts for the verdict, by task.
     pub counts: Vec<Counts>,
     /// Whether the end was counted.
@@ -81,12 +104,10 @@ pub struct CoreState {
 
 impl CoreState {
     /// One core at the start of the run.
-    pub fn new(core: u8, policy: PolicyCore, system: &'static System) -> CoreState {
-        let decision = Decision { run: None, timer: Instant::NEVER, notify: CoreSet::EMPTY, ticket: 0 };
+    pub fn new(core: u8, system: &'static System) -> CoreState {
         let clock = clock::clock();
         CoreState {
             core,
-            policy,
             ring: Ring::new(core),
             system,
             ended: false,
@@ -94,20 +115,55 @@ impl CoreState {
             epoch: clock.epoch,
             end: system.end,
             limit: system.end,
-            decision,
             wake: Instant::NEVER,
+            timeout: NO_TIMEOUT,
             thread: IDLE,
-            counts: vec![Counts::default(); system.setup.tasks.len()],
+            first_thread: system.thread_of(TaskId(0)),
+            running: Subject::NONE,
+            job: 0,
+            look: Look { stamp: 0, now: Instant::ZERO },
+            counts: system
+                .setup
+                .tasks
+                .iter()
+                .zip(system.cards())
+                .map(|(task, card)| Counts::new(task, card.home))
+                .collect(),
             told: false,
         }
     }
 
+    /// Whether the thread runs the jobs of a task that is at home in the component.
+    #[inline(always)]
+    pub fn is_home(&self, thread: u64, component: u64) -> bool {
+        let task = thread.wrapping_sub(self.first_thread) as usize;
+        self.counts.get(task).is_some_and(|task| task.home == component)
+    }
+
     /// Keeps a decision and what follows from it.
     #[inline(always)]
-    pub fn decide(&mut self, decision: Decision) {
-        self.wake = decision.timer.min(self.limit);
-        self.thread = decision.run.map_or(IDLE, |running| self.system.thread_of(running.task));
-        self.decision = decision;
+    pub fn decide(&mut self, decision: &Decision) {
+        self.wake_at(decision.timer.min(self.limit));
+        (self.thread, self.running, self.job) = match decision.run {
+            Some(running) => {
+                let thread = self.first_thread + u64::from(running.task.0);
+                (thread, Subject::new(running.task, 0), running.job)
+            }
+            None => (IDLE, Subject::NONE, 0),
+        };
+    }
+
+    /// The task and the job that the last decision chose.
+    pub fn run(&self) -> Option<(TaskId, u32)> {
+        self.running.task().map(|task| (task, self.job))
+    }
+
+    /// This core must be entered then.
+    #[inline(always)]
+    pub fn wake_at(&mut self, wake: Instant) {
+        self.wake = wake;
+        self.timeout =
+            if self.nanosecond_clock { self.epoch.saturating_add(wake.as_nanos()) } else { clock::reading(wake) };
     }
 }
 
@@ -118,10 +174,10 @@ struct Shared<T>(UnsafeCell<Option<T>>);
 unsafe impl<T> Sync for Shared<T> {}
 
 static SYSTEM: Shared<System> = Shared(UnsafeCell::new(None));
-static CORES: [Shared<CoreState>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
+static CORES: [Shared<Core>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
 static READY: AtomicBool = AtomicBool::new(false);
 /// Each core's state once its run has begun. Null before.
-static RUNNING: [AtomicPtr<CoreState>; MAX_CORES] = [const { AtomicPtr::new(null_mut()) }; MAX_CORES];
+static RUNNING: [AtomicPtr<Core>; MAX_CORES] = [const { AtomicPtr::new(null_mut()) }; MAX_CORES];
 
 /// Puts everything in its place. Once, by core 0.
 pub fn place(system: System, policies: Vec<PolicyCore>) {
@@ -129,7 +185,7 @@ pub fn place(system: System, policies: Vec<PolicyCore>) {
     let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
     for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
         // SAFETY: as above.
-        unsafe { *place.0.get() = Some(CoreState::new(number as u8, policy, system)) };
+        unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, system) }) };
     }
     READY.store(true, Ordering::Release);
 }
@@ -151,6 +207,10 @@ pub fn system() -> &'static System {
 /// The core's own state, if the scheduler is set up. The caller runs on that core, or all cores have ended, and drops
 /// the reference before the core is given away.
 pub fn core_state(core: u8) -> Option<&'static mut CoreState> {
+    own(core).map(|own| &mut own.state)
+}
+
+fn own(core: u8) -> Option<&'static mut Core> {
     if !is_ready() {
         return None;
     }
@@ -160,14 +220,14 @@ pub fn core_state(core: u8) -> Option<&'static mut CoreState> {
 
 /// The core's run begins: from now on [`running`] knows it.
 pub fn begin(core: u8) {
-    if let Some(state) = core_state(core) {
-        RUNNING[core as usize].store(state, Ordering::Relaxed);
+    if let Some(own) = own(core) {
+        RUNNING[core as usize].store(own, Ordering::Relaxed);
     }
 }
 
 /// The core's own state once its run has begun. As for [`core_state`].
 #[inline(always)]
-pub fn running(core: u8) -> Option<&'static mut CoreState> {
+pub fn running(core: u8) -> Option<&'static mut Core> {
     let state = RUNNING[core as usize % MAX_CORES].load(Ordering::Relaxed);
     // SAFETY: null, or stored by `begin` on this core; one user at a time, see above.
     unsafe { state.as_mut() }

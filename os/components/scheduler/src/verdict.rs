@@ -1,19 +1,28 @@
 //! The verdict as the machine itself can tell it, on its console: the same judgement that the host makes from the
 //! trace, for machines that have no host.
 
-use crate::ring::Ring;
+use crate::ring::Pen;
 use crate::state::{core_state, system};
 use core::fmt::{self, Write};
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
+use tactus_policy::Task;
 use tactus_record::{Kind, Record, Sink, Stored};
 use tactus_rt::abi::shared::cause::Cause;
 use tactus_rt::time::{Duration, Instant, Level};
 use tactus_rt::{calls, clock};
 
-/// What is counted of one task on one core.
-#[derive(Clone, Copy, Default)]
+/// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
+#[derive(Clone, Copy)]
 pub struct Counts {
+    /// The component in which its thread is at home.
+    pub home: u64,
+    /// The first release.
+    offset: Duration,
+    /// From release to release.
+    period: Duration,
+    /// From a release to its deadline.
+    deadline: Duration,
     /// Jobs finished.
     finished: u64,
     /// Of those, how many after their deadline.
@@ -28,10 +37,47 @@ pub struct Counts {
     removed: bool,
 }
 
+impl Counts {
+    /// Nothing yet.
+    pub fn new(task: &Task, home: u64) -> Counts {
+        Counts {
+            home,
+            offset: task.offset,
+            period: task.period,
+            deadline: task.deadline,
+            finished: 0,
+            missed: 0,
+            worst: Duration::ZERO,
+            tardiness: Duration::ZERO,
+            released: 0,
+            removed: false,
+        }
+    }
+
+    /// The nominal release of the job.
+    #[inline(always)]
+    pub fn release(&self, job: u32) -> Instant {
+        Instant::ZERO + self.offset + self.period * u64::from(job)
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, job: u32, now: u64) {
+        let response = Instant::from_nanos(now).since(self.release(job));
+        self.finished += 1;
+        if response > self.worst {
+            self.worst = response;
+        }
+        if response > self.deadline {
+            self.missed += 1;
+            self.tardiness = self.tardiness.max(response - self.deadline);
+        }
+    }
+}
+
 /// Counts while it passes records on.
 pub struct Counting<'a> {
     /// Where records go.
-    pub ring: &'a mut Ring,
+    pub pen: Pen,
     /// Where counts are kept.
     pub counts: &'a mut [Counts],
 }
@@ -42,31 +88,24 @@ impl Sink for Counting<'_> {
     }
 
     fn store(&mut self, stored: Stored) {
-        self.ring.store(stored);
-        const RELEASE: u8 = Kind::Release as u8;
-        const REMOVED: u8 = Kind::Removed as u8;
-        const COMPLETE: u8 = Kind::Complete as u8;
-        // The few kinds that count have a task.
-        let kind = stored.kind();
-        if !matches!(kind, RELEASE | COMPLETE | REMOVED) {
+        match Kind::from_u8(stored.kind()) {
+            Some(kind) => self.put(kind, stored),
+            None => self.pen.store(stored),
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, kind: Kind, stored: Stored) {
+        self.pen.store(stored);
+        if !matches!(kind, Kind::Release | Kind::Removed | Kind::Complete) {
             return;
         }
-        let Some(task) = stored.task() else { return };
-        let counts = &mut self.counts[task.index()];
+        // No task has the number that stands for none.
+        let Some(counts) = self.counts.get_mut(stored.task_number()) else { return };
         match kind {
-            RELEASE => counts.released += 1,
-            REMOVED => counts.removed = true,
-            _ => {
-                let setup = &system().setup.tasks[task.index()];
-                let release = Instant::ZERO + setup.offset + setup.period * u64::from(stored.job());
-                let response = Instant::from_nanos(stored.time).since(release);
-                counts.finished += 1;
-                counts.worst = counts.worst.max(response);
-                if response > setup.deadline {
-                    counts.missed += 1;
-                    counts.tardiness = counts.tardiness.max(response - setup.deadline);
-                }
-            }
+            Kind::Release => counts.released += 1,
+            Kind::Removed => counts.removed = true,
+            _ => counts.finish(stored.job(), stored.time),
         }
     }
 }
@@ -97,7 +136,7 @@ impl Write for Console {
 
 /// A task's counts over all cores.
 fn total(task: usize) -> Counts {
-    let mut sum = Counts::default();
+    let mut sum = Counts::new(&system().setup.tasks[task], system().cards()[task].home);
     for core in 0..system().setup.cores {
         // All cores have ended: nobody else uses their state.
         let Some(state) = core_state(core as u8) else { continue };
@@ -110,14 +149,13 @@ fn total(task: usize) -> Counts {
         sum.tardiness = sum.tardiness.max(counts.tardiness);
     }
     // Jobs that were released, are not finished, and whose deadline has passed. Jobs of a task finish in order.
-    let setup = &system().setup.tasks[task];
     if !sum.removed {
         for job in sum.finished..sum.released {
-            let deadline = Instant::ZERO + setup.offset + setup.period * job + setup.deadline;
+            let deadline = sum.release(job as u32) + sum.deadline;
             if deadline <= system().end {
                 sum.missed += 1;
                 sum.tardiness = sum.tardiness.max(system().end - deadline);
-                sum.worst = sum.worst.max(system().end - deadline + setup.deadline);
+                sum.worst = sum.worst.max(system().end - deadline + sum.deadline);
             }
         }
     }
