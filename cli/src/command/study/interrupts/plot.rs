@@ -103,9 +103,11 @@ fn panel(out: &mut String, sweep: &Sweep, setup: Setup, points: &[&Figures], (ri
         );
     }
     for value in steps(right, step(right, 6.0)) {
+        // The last one may be at the picture's edge.
+        let anchor = if at_x(value) > WIDTH - 2.0 * RIGHT { "end" } else { "middle" };
         let _ = write!(
             out,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
             at_x(value),
             HEIGHT - BOTTOM + 17.0,
             thousands(value)
