@@ -4,7 +4,7 @@
 //! $ cargo run --release -p tactus-sim --example bdm
 //! ```
 
-use tactus_sim::bdm::{run, Outcome, Scheme, SOURCE};
+use tactus_sim::bdm::{linux, run, Outcome, Scheme, SOURCE};
 use tactus_time::Duration;
 
 fn main() -> Result<(), tactus_sim::Error> {
@@ -26,6 +26,16 @@ fn main() -> Result<(), tactus_sim::Error> {
             let name = format!("{scheme:?}");
             println!("{name:<10} {beside} {}  {decisions:>6} decisions   source: {source:?}", misses.join(" "));
         }
+    }
+    for background in [false, true] {
+        let runs: Vec<_> = (1..=seeds).map(|seed| linux::run(background, seed, length)).collect();
+        let mean = |n: usize| runs.iter().map(|it| f64::from(it.outcome.missed[n])).sum::<f64>() / seeds as f64;
+        let misses: Vec<String> = (0..5).map(|n| format!("{:.1}", mean(n))).collect();
+        let spun: Duration = runs.iter().map(|it| it.spun).sum();
+        let beside = if background { "with background   " } else { "without background" };
+        let spun = spun.as_secs_f64() / seeds as f64;
+        let source = SOURCE[usize::from(background)];
+        println!("Linux      {beside} {}  reschedules for {spun:.1} s   source: {source:?}", misses.join(" "));
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ struct Machine {
     tasks: Vec<Task>,
     cpus: [Cpu; CPUS],
     outcome: Outcome,
-    /// For how long cores did nothing but reschedule, and how often in a row that began.
+    /// For how long cores did nothing but reschedule, and which do so now.
     spun: i64,
     spinning: [bool; CPUS],
 }
