@@ -4,6 +4,7 @@
 //! `pub fn study(&Arguments) -> Result<Outcome, Failure>`; name it in a `mod` line, as a variant of [`Study`] with its
 //! words of help, and in [`study`]. Nothing else knows the list.
 
+mod bdm;
 mod dask;
 mod interrupts;
 mod progress;
@@ -32,6 +33,12 @@ pub enum Study {
     /// (JSON) and plots (SVG) in out/study/interrupts/. The same file gives the same figures.
     #[command(after_help = "Examples:\n  ./tactus study interrupts\n  ./tactus study interrupts --sweep equal")]
     Interrupts(interrupts::Arguments),
+    /// Give two applications their time by virtual platforms, and by throttling, beside a background that outranks them
+    ///
+    /// The experiment of JUNIPER D3.6 (Tables 1 to 4) in the simulator, with throttling once as it is meant and once as
+    /// mainline Linux does it. Takes seconds. See docs/study-platforms.md.
+    #[command(after_help = "Example:\n  ./tactus study bdm")]
+    Bdm(bdm::Arguments),
 }
 
 /// Does the study that is asked for.
@@ -40,5 +47,6 @@ pub fn study(study: &Study) -> Result<Outcome, Failure> {
         Study::Schedulability(arguments) => schedulability::study(arguments),
         Study::Chunk(arguments) => schedulability::chunk(arguments),
         Study::Interrupts(arguments) => interrupts::study(arguments),
+        Study::Bdm(arguments) => bdm::study(arguments),
     }
 }
