@@ -33,6 +33,12 @@ pub fn work(study: &Study, chunk: usize, memory: &mut Memory, stop: &dyn Fn() ->
         if !distributions::fill(&mut tasks, &mut random, drawn, cap as f64 / 1000.0, workload.slack) {
             continue;
         }
+        if let Some((from, to)) = study.deadlines {
+            for task in &mut tasks {
+                let room = (task.period - task.execution) as f64;
+                task.deadline = task.execution + (room * random.between(from as f64, to as f64) / 1000.0) as u64;
+            }
+        }
         counts.sets += 1;
         counts.tasks += tasks.len() as u64;
         for (scenario, accepted) in study.scenarios.iter().zip(&mut counts.accepted) {

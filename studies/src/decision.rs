@@ -1,6 +1,7 @@
 //! What can be asked of a task set: one test, or a policy with all the tests and heuristics that the sources give it.
 
 use crate::overhead::{Charged, Policy};
+use crate::single::{self, Single};
 use crate::spec::{Scenario, Study};
 use tactus_analysis::generate::Task;
 use tactus_analysis::global::edf::{self, Test};
@@ -20,6 +21,8 @@ pub enum Decision {
     Global(Test),
     /// Partitioned EDF with one heuristic.
     Packed(Fit),
+    /// A test of one core, of global fixed priorities, or the yardstick.
+    Single(Single),
 }
 
 const FITS: [(Fit, &str); 4] = [(Fit::First, "FFD"), (Fit::Best, "BFD"), (Fit::Worst, "WFD"), (Fit::Next, "NFD")];
@@ -29,7 +32,9 @@ impl Decision {
     pub fn all() -> Vec<Decision> {
         let policies = [Decision::GlobalEdf, Decision::ClusteredEdf, Decision::PartitionedEdf];
         let tests = Test::ALL.map(Decision::Global);
-        policies.into_iter().chain(tests).chain(FITS.map(|(fit, _)| Decision::Packed(fit))).collect()
+        let packed = FITS.map(|(fit, _)| Decision::Packed(fit));
+        let singles = single::ALL.map(|(test, _)| Decision::Single(test));
+        policies.into_iter().chain(tests).chain(packed).chain(singles).collect()
     }
 
     /// As written in a study file.
@@ -40,6 +45,7 @@ impl Decision {
             Decision::PartitionedEdf => "P-EDF",
             Decision::Global(test) => test.name(),
             Decision::Packed(fit) => FITS.iter().find(|(f, _)| f == fit).map_or("", |(_, name)| name),
+            Decision::Single(test) => single::ALL.iter().find(|(t, _)| t == test).map_or("", |(_, name)| name),
         }
     }
 }
@@ -88,6 +94,11 @@ pub fn decide(study: &Study, scenario: &Scenario, tasks: &[Task], memory: &mut M
                     .any(|fit| partitioned(study, &policy, tasks, fit, memory))
             }
             Decision::Packed(fit) => partitioned(study, &charged(Policy::Partitioned), tasks, *fit, memory),
+            Decision::Single(test) => {
+                ready = false;
+                let policy = charged(if test.of_one_core() { Policy::Partitioned } else { Policy::Global });
+                policy.fill(tasks, 0..tasks.len(), &mut memory.set) && test.accepts(&memory.set, study.cores)
+            }
             Decision::ClusteredEdf => {
                 let policy = charged(Policy::Clustered);
                 // Worst fit leaves room in every cluster, which the tests need; it is right most often.

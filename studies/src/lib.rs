@@ -4,6 +4,8 @@
 //! machine: a chunk depends on the study and its own number alone. [`results::collect`] puts the chunks together; the
 //! result has the same bytes however the work was cut. [`engine::run`] works on all cores and can be stopped and gone on with.
 #![forbid(unsafe_code)]
+// A task is τ, as in the papers.
+#![allow(mixed_script_confusables)]
 
 pub mod chunk;
 pub mod costs;
@@ -14,6 +16,7 @@ pub mod page;
 pub mod plot;
 pub mod promise;
 pub mod results;
+pub mod single;
 pub mod spec;
 
 pub use spec::Study;

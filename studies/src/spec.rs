@@ -59,6 +59,7 @@ struct File {
     utilisations: Vec<String>,
     periods: Vec<String>,
     slack: Option<f64>,
+    deadlines: Option<Share>,
     tests: Vec<String>,
     #[serde(default)]
     overhead: Vec<crate::overhead::File>,
@@ -72,6 +73,13 @@ struct Range {
     from: f64,
     to: f64,
     step: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Share {
+    from: f64,
+    to: f64,
 }
 
 fn one() -> usize {
@@ -121,6 +129,9 @@ pub struct Study {
     pub caps: Vec<u64>,
     /// Where sets come from.
     pub workloads: Vec<Workload>,
+    /// A deadline lies between these shares of the way from execution time to period, in thousandths; else it is the
+    /// period.
+    pub deadlines: Option<(u64, u64)>,
     /// What is asked of each set.
     pub decisions: Vec<Decision>,
     /// With which overheads.
@@ -182,6 +193,25 @@ impl Study {
             .iter()
             .map(|name| find("tests", name, &known, |known| known.name()).copied())
             .collect::<Result<Vec<_>, _>>()?;
+        let single = decisions.iter().find(|d| matches!(d, Decision::Single(test) if test.of_one_core()));
+        if let Some(test) = single.filter(|_| file.cores > 1) {
+            return Err(value("tests", &format!("{} speaks of one core; write cores = 1", test.name())));
+        }
+        let packs =
+            |d: &&Decision| matches!(d, Decision::PartitionedEdf | Decision::ClusteredEdf | Decision::Packed(_));
+        if let (Some(test), Some(_)) = (decisions.iter().find(packs), &file.deadlines) {
+            return Err(value(
+                "tests",
+                &format!("{} packs by utilisation, which says nothing of deadlines", test.name()),
+            ));
+        }
+        let deadlines = match file.deadlines {
+            None => None,
+            Some(Share { from, to }) if 0.0 <= from && from <= to && to <= 1.0 => {
+                Some((thousandths(from), thousandths(to)))
+            }
+            Some(_) => return Err(value("deadlines", "write 0 ≤ from ≤ to ≤ 1")),
+        };
         let mut overheads = Vec::new();
         for overhead in &file.overhead {
             overheads.push(Overhead::read(overhead, folder)?);
@@ -216,6 +246,7 @@ impl Study {
             seed: file.seed,
             caps: (0..).map(|n| from + n * step).take_while(|cap| *cap <= to).collect(),
             workloads,
+            deadlines,
             decisions,
             scenarios,
             fingerprint: 0,
