@@ -37,9 +37,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 (begun.elapsed(), answer)
             };
             let (mut least, answer) = ask();
-            if timing && least < Duration::from_millis(10) {
+            if timing {
                 // The least of several is what the test itself takes on a machine that others use too.
-                least = (0..4).map(|_| ask().0).min().unwrap_or(least).min(least);
+                least = (0..9).map(|_| ask().0).min().unwrap_or(least).min(least);
             }
             spent[n] += least;
             accepted[n] += u64::from(answer);
