@@ -208,9 +208,12 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
         problems.push(beside.to_string());
     }
     if let Some(tree) = tactus_sim::tree_view(&promised.setup) {
-        problems.extend(tactus_trace::check::servers(&tree, trace, allowed).into_iter().take(3).map(|it| {
-            format!("a rule is broken on core {} at {}: {}: {}", it.core, it.time, it.rule, it.text)
-        }));
+        problems.extend(
+            tactus_trace::check::servers(&tree, trace, allowed)
+                .into_iter()
+                .take(3)
+                .map(|it| format!("a rule is broken on core {} at {}: {}: {}", it.core, it.time, it.rule, it.text)),
+        );
     }
     let summary = tactus_trace::judge(&promised.view, trace);
     if let (true, Verdict::Broken(broken)) = (summary.accepted, &summary.verdict) {
