@@ -284,7 +284,7 @@ fn drawn(dice: &mut Dice, cores: u64) -> Vec<Sharing> {
 }
 
 /// Shortens deadlines under EDF with SRP, as far as the test lets them.
-fn tighten(tasks: &mut Vec<Sharing>, dice: &mut Dice) {
+fn tighten(tasks: &mut [Sharing], dice: &mut Dice) {
     for _ in 0..3 * tasks.len() {
         let i = dice.between(0, tasks.len() as u64 - 1) as usize;
         loop {
