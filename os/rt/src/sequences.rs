@@ -1,6 +1,6 @@
 //! Restartable atomic sequences: short stretches of code that need no bus lock and no interrupts off.
 //!
-//! The kernel knows each stretch by its beginning and end ([`TABLE`], found by the image builder under the name
+//! The kernel knows each stretch by its beginning and end (`TABLE`, found by the image builder under the name
 //! `TACTUS_SEQUENCES`). A thread that is interrupted inside one goes on at its beginning. So each obeys three rules:
 //! one store commits, it is the last instruction, and the registers that it reads are never written before it. That makes
 //! it atomic against everything that happens on *its core*, and against nothing else: what two cores share needs

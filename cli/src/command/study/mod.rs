@@ -19,7 +19,7 @@ pub enum Study {
     /// Ask which share of generated task sets each test or policy accepts
     ///
     /// Reads a study file (see docs/studies.md and studies/*.toml), works on all cores, tells progress and remaining time. Ctrl-C
-    /// stops it; the same command goes on with it. Leaves tables (CSV), plots (SVG) and a page (HTML) in out/study/<name>/.
+    /// stops it; the same command goes on with it. Leaves tables (CSV), plots (SVG) and a page (HTML) in out/study/NAME/.
     /// The result has the same bytes however often it was stopped and however many cores worked on it.
     #[command(after_help = "Example:\n  ./tactus study schedulability studies/quick.toml")]
     Schedulability(schedulability::Arguments),

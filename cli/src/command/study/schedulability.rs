@@ -24,13 +24,13 @@ pub struct Arguments {
     /// Threads [default: one for each core of this computer]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Where the results go [default: out/study/<name>]
+    /// Where the results go [default: out/study/NAME]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Who works: the threads of this computer, or the workers of a Dask cluster (see docs/studies.md)
     #[arg(long, value_name = "threads|dask", default_value = "threads")]
     engine: Engine,
-    /// With `--engine dask`: the Python that has dask[distributed]
+    /// With `--engine dask`: the Python that has `dask[distributed]`
     #[arg(long, value_name = "PYTHON", default_value = "python3")]
     python: PathBuf,
     /// With `--engine dask`: address of a cluster, such as tcp://host:8786 [default: processes of this computer]
