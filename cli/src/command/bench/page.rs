@@ -113,10 +113,6 @@ fn text(entry: &Entry) -> String {
     text.push_str("\n## Calls, switches, interrupts, faults\n\n");
     table(&mut text, &calls);
     text.push_str(
-        "\nWhat the kernel itself executes on these paths, by groups, and its code bytes: \
-         `docs/measured/kernel-paths.py` writes a page of them.\n",
-    );
-    text.push_str(
         "\nThe inter-core event is the sum of what both cores did, since emulated cores take turns: its median is \
          usable, its least and greatest are not.\n\n## Through the root scheduler\n\nOne core, the real policy, 30 % of \
          it busy. A decision reaches from the scheduler's look at the clock before it to the one after it, records \
