@@ -8,7 +8,7 @@ use crate::path;
 use crate::region::Shared;
 use crate::thread::{state, Thread};
 use crate::{brand, component, fault, memory, restart, tree, upcall, wire};
-use tactus_abi::call::{BrandOperation, Call, Error};
+use tactus_abi::call::{reason, BrandOperation, Call, Error};
 use tactus_abi::image::role;
 use tactus_record::FaultKind;
 
@@ -104,6 +104,12 @@ fn refused_invocation(thread: &Thread, grant: u64) -> Error {
 /// there, which came when it was past its own last look, is taken back: its leaving is the moment of the event.
 fn give_back(core: &mut Core, thread: &mut Thread, values: [u64; 2]) {
     let left = thread.component;
+    let values = if thread.is_at_base() {
+        let Some(word) = climb(thread, values) else { return answer(core, thread, Err(Error::NothingToReturn)) };
+        word
+    } else {
+        values
+    };
     if !thread.pop(Error::None as u64, values) {
         return answer(core, thread, Err(Error::NothingToReturn));
     }
@@ -115,13 +121,27 @@ fn give_back_wide(core: &mut Core, thread: &mut Thread) {
     let left = thread.component;
     let words = thread.registers;
     let called = !thread.is_at_base();
-    if !thread.pop(Error::None as u64, [words.rdi, words.rsi]) {
+    let mut values = [words.rdi, words.rsi];
+    if !called {
+        let Some(words) = climb(thread, values) else { return answer(core, thread, Err(Error::NothingToReturn)) };
+        values = words;
+    }
+    if !thread.pop(Error::None as u64, values) {
         return answer(core, thread, Err(Error::NothingToReturn));
     }
     if called {
         thread.pass_all(words);
     }
     gave_back(core, thread, left)
+}
+
+/// What a thread that nobody called tells the component that its brand recorded below this one; nothing if there is none, or
+/// none that has a stack for the thread. The reason is the kernel's word: whoever is climbed to did not ask to be entered
+/// now, and whoever climbs may not pretend to be something else.
+fn climb(thread: &Thread, [_, word]: [u64; 2]) -> Option<[u64; 2]> {
+    let below = thread.frame()?;
+    let has_stack = component::get(below.component).space.lets_write(below.rsp.wrapping_sub(8));
+    has_stack.then_some([reason::BRAND, word])
 }
 
 /// The thread has left the component.

@@ -253,6 +253,11 @@ impl Thread {
         (registers.rax, registers.rdi, registers.rsi, registers.rdx) = (rax, rdi, rsi, rdx);
     }
 
+    /// Where the thread goes when it leaves the component.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frames.get(usize::from(self.depth.checked_sub(1)?))
+    }
+
     /// Whether the thread is where it began: nobody called it here.
     #[inline(always)]
     pub fn is_at_base(&self) -> bool {

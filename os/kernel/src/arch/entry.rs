@@ -255,7 +255,10 @@ give_back:
     cmp qword ptr [r12 + {region_pending}], 0
     jne call_other
     lea r12, [rbx + rbx * 2]
-    movzx r13d, word ptr [rbp + r12 * 8 + {thread_frames} + {frame_component}]
+    # A frame that a brand recorded, which its upper half tells, is no caller's: the thread climbs (`call.rs`).
+    mov r13d, [rbp + r12 * 8 + {thread_frames} + {frame_component}]
+    cmp r13d, 0xffff
+    ja call_other
     imul r14, r13, {component_bytes}
     cmp byte ptr [r14 + {components} + {component_stopped}], 0
     jne call_other

@@ -104,6 +104,24 @@ impl AddressSpace {
         Ok(())
     }
 
+    /// Whether a component may write there: a walk of four steps.
+    pub fn lets_write(self, address: u64) -> bool {
+        if address >= USER_END {
+            return false;
+        }
+        let mut table: *mut u64 = direct(self.0);
+        for level in (0..4).rev() {
+            let index = (address >> (12 + 9 * level)) as usize & 511;
+            // SAFETY: `table` is one of this address space's tables; they are made during set-up and never taken away.
+            let entry = unsafe { table.add(index).read_volatile() };
+            if entry & (PRESENT | WRITE | USER) != PRESENT | WRITE | USER {
+                return false;
+            }
+            table = direct(entry & ADDRESS);
+        }
+        true
+    }
+
     /// Makes this the current core's address space.
     pub fn load(self) {
         // SAFETY: every address space holds the kernel's half, so the code and stack in use stay mapped.
