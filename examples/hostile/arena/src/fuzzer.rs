@@ -7,7 +7,7 @@ mod common;
 
 use common::{kind, region, Random, CALLS, ERRORS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use tactus_rt::abi::call::{reason, Call, Error, IDLE};
+use tactus_rt::abi::call::{Call, Error, IDLE};
 use tactus_rt::abi::layout::{MAX_BRANDS, REGION_STRIDE};
 use tactus_rt::abi::shared::name_text;
 use tactus_rt::{calls, grant, info, Caller};
@@ -205,18 +205,16 @@ impl Fuzzer {
         self.make(Call::Invoke as u64, [grant, first, 0, 0, 0, 0]);
     }
 
-    /// Ends a service; is refused elsewhere. An upcall ends by `UpcallDone`: below it may be a component in which its thread
-    /// has no stack.
+    /// Ends a service, or climbs out of an upcall with whatever it says as the reason; is refused elsewhere, and where the
+    /// component below has no stack for the thread.
     fn give_back(&mut self) {
-        if self.place == OF_BRAND {
-            return;
-        }
-        if self.place == OF_SERVICE {
+        let leaves = self.place == OF_SERVICE || self.place == OF_BRAND;
+        if leaves {
             // Does not come back, if it is not refused.
             self.before(Call::Return);
         }
-        let status = calls::raw(Call::Return as u64, [reason::BRAND, self.random.any(), 0, 0, 0, 0]);
-        if self.place == OF_SERVICE {
+        let status = calls::raw(Call::Return as u64, [self.random.any(), self.random.any(), 0, 0, 0, 0]);
+        if leaves {
             self.instead(Call::Return);
         }
         self.count(Call::Return as u64, status);
