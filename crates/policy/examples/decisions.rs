@@ -1,7 +1,7 @@
 //! How long a decision takes: a zero-cost machine drives a policy as fast as it can.
 //!
 //! `cargo run --release -p tactus-policy --example decisions -- <policy> <cores> <tasks> <jobs>`, policy one of `prm`,
-//! `pdm`, `pedf`, `grm`, `gdm`, `gedf`, `mc2`; or of the trees of servers `p-` or `g-` (partitioned, global) with `fp`, `rm`,
+//! `pdm`, `pfp`, `pedf`, `grm`, `gdm`, `gfp`, `gedf`, `mc2`; or of the trees of servers `p-` or `g-` (partitioned, global) with `fp`, `rm`,
 //! `dm`, `edf`, `llf`, `llf-at-release`, `sjf`, `fifo`, `rr`; or `cbs`, one hard server on each core. Prints jobs and decisions per second. For instructions, run the built example under
 //! `valgrind --tool=callgrind` and divide what `callgrind_annotate --inclusive=yes` says of `decide` by the number of
 //! decisions: that is the policy alone, records written to nowhere. Built as one unit
@@ -9,8 +9,8 @@
 
 use std::time::Instant as WallClock;
 use tactus_policy::{
-    CoreState, Decision, Event, Kind, Mc2, Overrun, Place, Policy, Running, Scheduler, Server, Setup, Supplier, Supply,
-    Table, Task, TaskOrder, Tree,
+    CoreState, Decision, Event, Kind, Mc2, Overrun, Place, Policy, Priorities, Running, Scheduler, Server, Setup,
+    Supplier, Supply, Table, Task, TaskOrder, Tree,
 };
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -24,6 +24,8 @@ fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duratio
         "pedf" => Kind::PartitionedEdf,
         "grm" => Kind::GlobalRm,
         "gedf" => Kind::GlobalEdf,
+        "pfp" => Kind::PartitionedFp(priorities(tasks)),
+        "gfp" => Kind::GlobalFp(priorities(tasks)),
         "mc2" => Kind::Mc2(Mc2 {
             enforce: true,
             slack_shifting: true,
@@ -49,6 +51,10 @@ fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duratio
         });
     }
     Some((Setup { cores, kind, tasks: list }, demand))
+}
+
+fn priorities(tasks: usize) -> Priorities {
+    Priorities((0..tasks).map(|n| (n * 7_919 % 1_000) as u32).collect())
 }
 
 /// A tree without servers, or with one server on each core.

@@ -1,6 +1,6 @@
 //! What makes a set-up usable, and what to say when it is not.
 
-use crate::{Setup, Task};
+use crate::{Kind, Setup, Task};
 use core::fmt;
 use tactus_time::{CoreId, TaskId, MAX_CORES};
 
@@ -28,6 +28,8 @@ pub enum SetupError {
     SlotTask(CoreId, usize),
     /// A level-A task that has no slot in its core's table, so that it could never run.
     NoSlot(TaskId),
+    /// There must be one priority for each task; this many were given.
+    PriorityCount(usize),
     /// A tree needs a root, and has a bounded number of servers; this many were given.
     ServerCount(usize),
     /// A tree needs one place for each task; this many were given.
@@ -79,6 +81,7 @@ impl fmt::Display for SetupError {
             SetupError::NoSlot(task) => {
                 write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
             }
+            SetupError::PriorityCount(n) => write!(f, "{n} priorities: there must be one for each task"),
             SetupError::ServerCount(n) => write!(f, "{n} servers: a tree has a root and at most 4095 servers more"),
             SetupError::PlaceCount(n) => write!(f, "{n} places in the tree: there must be one for each task"),
             SetupError::ServerParent(n) => write!(f, "server {n}: its parent must come before it"),
@@ -124,6 +127,16 @@ pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
     }
     let zero = setup.tasks.iter().position(|task| task.period.is_zero());
     zero.map_or(Ok(()), |n| Err(SetupError::ZeroPeriod(TaskId(n as u16))))
+}
+
+/// Where the policy orders by priorities that come with it, there has to be one for each task.
+pub(crate) fn priorities(setup: &Setup) -> Result<(), SetupError> {
+    match &setup.kind {
+        Kind::PartitionedFp(given) | Kind::GlobalFp(given) if given.0.len() != setup.tasks.len() => {
+            Err(SetupError::PriorityCount(given.0.len()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Finds the first task that the policy binds to a core and that has none, or one that does not exist.

@@ -4,7 +4,7 @@
 //! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
 //! it is there with a byte that says which. Nothing may follow.
 
-use crate::{Kind, Mc2, Setup, Slot, Table, Task};
+use crate::{Kind, Mc2, Priorities, Setup, Slot, Table, Task};
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{CoreId, Duration, Level, TaskId};
@@ -129,6 +129,16 @@ impl Parameters for Mc2 {
             allowance: input.time()?,
             tables: input.list(TABLE_BYTES, Input::table)?,
         })
+    }
+}
+
+impl Parameters for Priorities {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.0.len() as u64);
+        self.0.iter().for_each(|priority| out.extend(priority.to_le_bytes()));
+    }
+    fn decode(input: &mut Input) -> Result<Priorities, DecodeError> {
+        Ok(Priorities(input.list(4, |input| input.take().map(u32::from_le_bytes))?))
     }
 }
 

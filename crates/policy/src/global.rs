@@ -11,12 +11,12 @@ use crate::cores::Cores;
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
-use crate::{Decision, Event, Policy, Running, Setup, SetupError};
+use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use tactus_record::{Kind, Sink};
 use tactus_sync::{Lock, Order, Rank, Unlocked};
-use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
 /// The core that arms the timer for releases.
 pub(crate) const RELEASE_CORE: CoreId = CoreId(0);
@@ -64,8 +64,8 @@ struct CoreEntry {
 
 impl<R: Rule> Global<R> {
     /// Any task will do.
-    pub(crate) fn check(_: &Setup) -> Result<(), SetupError> {
-        Ok(())
+    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        check::priorities(setup)
     }
 
     /// Makes the container and all cores. The set-up must have been checked.
@@ -76,7 +76,7 @@ impl<R: Rule> Global<R> {
         }
         let mut container = Container {
             rule: PhantomData,
-            tasks: setup.tasks.iter().enumerate().map(|(n, task)| Jobs::new(TaskId(n as u16), task)).collect(),
+            tasks: (0..setup.tasks.len()).map(|number| Jobs::new(setup, number)).collect(),
             releases,
             ready: Heap::with_capacity(setup.tasks.len()),
             cores: alloc::vec![CoreEntry::default(); setup.cores],

@@ -2,7 +2,7 @@
 //! run in the order of their release, each with its own deadline, however late they are.
 
 use crate::heap::Key;
-use crate::Task;
+use crate::Setup;
 use tactus_record::Subject;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -42,6 +42,16 @@ impl Rule for EarliestDeadline {
     }
 }
 
+/// The larger number goes first.
+pub(crate) struct FixedPriority;
+
+impl Rule for FixedPriority {
+    #[inline]
+    fn urgency(task: &Jobs) -> u64 {
+        u64::from(u32::MAX - task.priority)
+    }
+}
+
 /// A task and its jobs.
 #[derive(Clone, Debug)]
 pub(crate) struct Jobs {
@@ -56,11 +66,15 @@ pub(crate) struct Jobs {
     pending: u32,
     /// What the oldest unfinished job was charged.
     charged: Duration,
+    priority: u32,
     removed: bool,
 }
 
 impl Jobs {
-    pub(crate) fn new(id: TaskId, task: &Task) -> Jobs {
+    /// The task of this number of the set-up, before its first release.
+    pub(crate) fn new(setup: &Setup, number: usize) -> Jobs {
+        let (id, task) = (TaskId(number as u16), &setup.tasks[number]);
+        let priority = setup.kind.priorities().get(number).copied().unwrap_or(0);
         Jobs {
             id,
             subject: Subject::new(id, task.level as u8),
@@ -70,6 +84,7 @@ impl Jobs {
             release: Instant::ZERO.saturating_add(task.offset),
             pending: 0,
             charged: Duration::ZERO,
+            priority,
             removed: false,
         }
     }

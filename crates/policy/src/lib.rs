@@ -62,6 +62,10 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
+/// A priority for each task, in the order of the tasks; the larger goes first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Priorities(pub Vec<u32>);
+
 /// Parameters of MC².
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mc2 {

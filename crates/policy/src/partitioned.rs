@@ -13,7 +13,7 @@ use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use tactus_record::{Kind, Sink, Subject};
-use tactus_time::{CoreId, CoreSet, Instant, TaskId};
+use tactus_time::{CoreId, CoreSet, Instant};
 
 /// What the cores share: nothing.
 pub(crate) struct Partitioned<R>(PhantomData<fn(R)>);
@@ -43,6 +43,7 @@ const IDLE: usize = usize::MAX - 1;
 impl<R: Rule> Partitioned<R> {
     /// Every task needs a core.
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        check::priorities(setup)?;
         check::cores_of_tasks(setup, |_| true)
     }
 
@@ -64,7 +65,7 @@ impl<R: Rule> Policy for Partitioned<R> {
 impl<R: Rule> Core<R> {
     fn new(setup: &Setup, id: CoreId) -> Core<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(id));
-        let tasks: Vec<Jobs> = mine().map(|(number, task)| Jobs::new(TaskId(number as u16), task)).collect();
+        let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
         let mut releases = Heap::with_capacity(tasks.len());
         for (place, (_, task)) in mine().enumerate() {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));

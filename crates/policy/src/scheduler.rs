@@ -4,11 +4,11 @@
 
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::global::Global;
-use crate::jobs::{DeadlineMonotonic, EarliestDeadline, RateMonotonic};
+use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::mc2::Containers;
 use crate::partitioned::Partitioned;
 use crate::tree::{Servers, Tree};
-use crate::{check, Decision, Event, Mc2, Policy, Setup, SetupError};
+use crate::{check, Decision, Event, Mc2, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -98,6 +98,20 @@ policies! {
     6 PartitionedDm => Partitioned<DeadlineMonotonic>,
     /// The m tasks with the shortest relative deadlines run, on whatever core.
     7 GlobalDm => Global<DeadlineMonotonic>,
+    /// The larger priority first, on each core by itself. Every task needs a core.
+    8 PartitionedFp(Priorities) => Partitioned<FixedPriority>,
+    /// The m tasks with the largest priorities run, on whatever core.
+    9 GlobalFp(Priorities) => Global<FixedPriority>,
+}
+
+impl Kind {
+    /// The priorities that come with the policy, in the order of the tasks; none where it needs none.
+    pub(crate) fn priorities(&self) -> &[u32] {
+        match self {
+            Kind::PartitionedFp(given) | Kind::GlobalFp(given) => &given.0,
+            _ => &[],
+        }
+    }
 }
 
 /// The policy of one system: what all its cores share.

@@ -1,4 +1,4 @@
-//! Partitioned and global RM and EDF beside a slow machine that sorts all ready jobs at every instant: the same jobs
+//! Partitioned and global RM, DM, EDF and fixed priorities beside a slow machine that sorts all ready jobs at every instant: the same jobs
 //! run at each instant, for random systems, also overloaded ones.
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::{invariants, run, timeline};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tactus_policy::{Kind, Setup, Task};
+use tactus_policy::{Kind, Priorities, Setup, Task};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 const END: u64 = 120;
@@ -21,15 +21,21 @@ struct Job {
 
 fn urgency(setup: &Setup, job: &Job) -> (u64, usize) {
     let task = &setup.tasks[job.task];
-    match setup.kind {
+    match &setup.kind {
         Kind::PartitionedRm | Kind::GlobalRm => (task.period.as_nanos(), job.task),
+        Kind::PartitionedDm | Kind::GlobalDm => (task.deadline.as_nanos(), job.task),
+        Kind::PartitionedFp(given) | Kind::GlobalFp(given) => (u64::from(u32::MAX - given.0[job.task]), job.task),
         _ => (job.release + task.deadline.as_nanos(), job.task),
     }
 }
 
+fn is_partitioned(kind: &Kind) -> bool {
+    matches!(kind, Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf | Kind::PartitionedFp(_))
+}
+
 /// What runs in each nanosecond, worked out anew for each.
 fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BTreeSet<(u16, u32)>> {
-    let partitioned = matches!(setup.kind, Kind::PartitionedRm | Kind::PartitionedEdf);
+    let partitioned = is_partitioned(&setup.kind);
     let mut jobs = Vec::new();
     for (n, task) in setup.tasks.iter().enumerate() {
         let mut release = task.offset.as_nanos();
@@ -82,7 +88,18 @@ fn demand_of(most: &[u64]) -> impl Fn(TaskId, u32) -> Duration + '_ {
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::PartitionedRm), Just(Kind::PartitionedEdf), Just(Kind::GlobalRm), Just(Kind::GlobalEdf)]
+    // Priorities come out equal now and then.
+    let priorities = || prop::collection::vec(prop_oneof![0u32..5, Just(u32::MAX)], 10).prop_map(Priorities);
+    prop_oneof![
+        Just(Kind::PartitionedRm),
+        Just(Kind::GlobalRm),
+        Just(Kind::PartitionedDm),
+        Just(Kind::GlobalDm),
+        Just(Kind::PartitionedEdf),
+        Just(Kind::GlobalEdf),
+        priorities().prop_map(Kind::PartitionedFp),
+        priorities().prop_map(Kind::GlobalFp),
+    ]
 }
 
 fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
@@ -91,7 +108,10 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
             let task = (0..cores as u8, 0u64..12, 2u64..25, 1u64..30, 1u64..8);
             (Just(cores), Just(kind), prop::collection::vec(task, tasks))
         })
-        .prop_map(|(cores, kind, tasks)| {
+        .prop_map(|(cores, mut kind, tasks)| {
+            if let Kind::PartitionedFp(given) | Kind::GlobalFp(given) = &mut kind {
+                given.0.truncate(tasks.len());
+            }
             let most = tasks.iter().map(|task| task.4).collect();
             let tasks = tasks
                 .into_iter()
@@ -109,7 +129,7 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_same_jobs_run_at_each_instant_as_when_all_ready_jobs_are_sorted((setup, most) in systems()) {
@@ -120,7 +140,7 @@ proptest! {
             prop_assert_eq!(&ours[now], &theirs[now], "at {}", now);
         }
         invariants::check(&setup, &entries);
-        let partitioned = matches!(setup.kind, Kind::PartitionedRm | Kind::PartitionedEdf);
+        let partitioned = is_partitioned(&setup.kind);
         invariants::work_conserving(&setup, &entries, &|task, core| {
             !partitioned || setup.tasks[task.index()].core == Some(CoreId(core as u8))
         });

@@ -386,7 +386,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 pub struct NoSink;
 
 impl Sink for NoSink {
+    #[inline(always)]
     fn record(&mut self, _: Record) {}
+    #[inline(always)]
+    fn store(&mut self, _: Stored) {}
 }
 
 /// The head of one core's ring in the trace memory: 64 bytes, then `capacity` records. All fields little-endian `u64`.

@@ -1,7 +1,9 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
 use tactus_model::{self as model, Policy, System};
-use tactus_policy::{Kind, Mc2, Overrun, Place, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Kind, Mc2, Overrun, Place, Priorities, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree,
+};
 use tactus_time::{CoreSet, Duration, Level};
 
 /// What the policy of `system` is made from.
@@ -43,10 +45,17 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Se
 /// Any other order, with servers or without.
 fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> Kind {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
-    let plain = system.scheduling.is_plain();
+    let usual = |place: &model::TaskPlace| place.server.is_none() && place.overrun == model::Overrun::Continue;
+    let plain = servers.is_empty() && places.iter().all(usual);
     match (spread, order) {
         (model::Spread::Partitioned, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::PartitionedDm,
         (model::Spread::Global, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::GlobalDm,
+        (model::Spread::Partitioned, model::TaskOrder::FixedPriority) if plain => {
+            return Kind::PartitionedFp(priorities(system));
+        }
+        (model::Spread::Global, model::TaskOrder::FixedPriority) if plain => {
+            return Kind::GlobalFp(priorities(system));
+        }
         _ => {}
     }
     let all = CoreSet::first(system.cores);
@@ -87,6 +96,12 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
     };
     let servers = std::iter::once(root).chain(inside).collect();
     Kind::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect() })
+}
+
+/// The tasks' priorities as the file gives them.
+fn priorities(system: &System) -> Priorities {
+    let of = |n: usize| system.scheduling.places.get(n).map_or(0, |place| place.priority);
+    Priorities((0..system.tasks.len()).map(of).collect())
 }
 
 fn order_of(order: model::TaskOrder) -> TaskOrder {

@@ -163,9 +163,9 @@ pub fn compare(
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
     let together = match &setup.kind {
-        Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
+        Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf | Kind::PartitionedFp(_) => false,
         Kind::Servers(tree) => tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some()),
-        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::Mc2(_) => true,
+        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) | Kind::Mc2(_) => true,
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
     order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));
