@@ -18,7 +18,7 @@
 //!
 //! until every slack is at least 0 or none grows.
 
-use crate::global::set::{greater, lesser, sum, Set, ROUNDER};
+use crate::global::set::{greater, lesser, Set, ROUNDER};
 
 /// The test of 2005.
 pub fn bcl(set: &Set, m: usize) -> bool {
@@ -46,46 +46,68 @@ pub fn bcl(set: &Set, m: usize) -> bool {
 /// Memory to work in.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    slack: Vec<f64>,
+    /// Slacks that are shown.
+    least: Vec<f64>,
+    /// Slacks that no number of rounds will exceed.
     most: Vec<f64>,
-    terms: Vec<f64>,
+    /// Tasks by falling deadline.
+    order: Vec<usize>,
+    /// Tasks whose slack is still negative.
+    failing: Vec<usize>,
 }
 
 /// The test of 2009.
+///
+/// The rounds climb to the least slacks that satisfy the equations, whatever the order of the tasks in a round; long deadlines
+/// first needs the fewest, for slack that is long beside other deadlines takes interference away whole. The last rounds gain little and are many,
+/// so the same equations are followed from above as well: started from Dₖ − Cₖ they stay above those least slacks, and a task that fails there
+/// fails for good.
 pub fn bcl_iterative(set: &Set, m: usize, memory: &mut Memory) -> bool {
     if !set.fits(m) || !set.constrained() {
         return false;
     }
-    let Memory { slack, most, terms } = memory;
-    slack.clear();
-    slack.resize(set.len(), 0.0);
-    for round in 0.. {
-        let (mut grown, mut all) = (false, true);
-        for k in 0..set.len() {
-            let left = slack_left(set, m, k, slack, terms);
+    let Memory { least, most, order, failing } = memory;
+    least.clear();
+    least.resize(set.len(), 0.0);
+    most.clear();
+    most.extend(set.d.iter().zip(&set.c).map(|(d, c)| d - c));
+    order.clear();
+    order.extend(0..set.len());
+    order.sort_unstable_by(|&a, &b| set.d[b].total_cmp(&set.d[a]));
+    let mut shrinks = true;
+    loop {
+        let mut grown = false;
+        failing.clear();
+        for &k in order.iter() {
+            let left = slack_left(set, m, k, least);
             if left < 0.0 {
-                all = false;
-            } else if left > slack[k] {
-                slack[k] = left;
+                failing.push(k);
+            } else if left > least[k] {
+                least[k] = left;
                 grown = true;
             }
         }
-        if all {
+        if failing.is_empty() {
             return true;
         }
         if !grown {
             return false;
         }
-        if round == 0 {
-            // With the largest slacks that there can be, interference is least. What fails then always fails.
-            most.clear();
-            most.extend(set.d.iter().zip(&set.c).map(|(d, c)| d - c));
-            if (0..set.len()).any(|k| slack_left(set, m, k, most, terms) < 0.0) {
-                return false;
+        if shrinks {
+            shrinks = false;
+            for &k in failing.iter().chain(order.iter()).chain(failing.iter()) {
+                if most[k] == least[k] && least[k] > 0.0 {
+                    continue;
+                }
+                let left = slack_left(set, m, k, most);
+                if left < 0.0 {
+                    return false;
+                }
+                shrinks |= left < most[k];
+                most[k] = lesser(left, most[k]);
             }
         }
     }
-    false
 }
 
 /// Dₖ − Cₖ − ⌊(1/m)·Σ min(Iᵢ, Dₖ − Cₖ + 1)⌋.
@@ -96,16 +118,27 @@ pub fn bcl_iterative(set: &Set, m: usize, memory: &mut Memory) -> bool {
 /// I = q·C + min(C, max(0, r − S)) + min(C, max(0, r + T − S)) − C
 /// ```
 ///
-/// is right for r < 0 as well. All numbers are whole, hence exact.
-fn slack_left(set: &Set, m: usize, k: usize, slack: &[f64], terms: &mut Vec<f64>) -> f64 {
+/// is right for r < 0 as well. All numbers are whole, hence exact in any order; four sums go side by side.
+fn slack_left(set: &Set, m: usize, k: usize, slack: &[f64]) -> f64 {
     let (d, room) = (set.d[k], set.d[k] - set.c[k]);
     let cap = room + 1.0;
-    terms.clear();
-    terms.extend(set.c.iter().zip(&set.t).zip(&set.per_t).zip(slack).map(|(((&c, &t), &per), &s)| {
+    let term = |c: f64, t: f64, per: f64, s: f64| {
         let q = (d * per + ROUNDER) - ROUNDER;
         let over = d - q * t - s;
         lesser(q * c + lesser(c, greater(over, 0.0)) + lesser(c, greater(over + t, 0.0)) - c, cap)
-    }));
-    terms[k] = 0.0;
-    room - (sum(terms) / m as f64).floor()
+    };
+    let mut sums = [0.0; 4];
+    let (cs, ts) = (set.c.chunks_exact(4), set.t.chunks_exact(4));
+    let (pers, slacks) = (set.per_t.chunks_exact(4), slack.chunks_exact(4));
+    let rest: f64 =
+        (set.len() - set.len() % 4..set.len()).map(|i| term(set.c[i], set.t[i], set.per_t[i], slack[i])).sum();
+    for (((c, t), per), s) in cs.zip(ts).zip(pers).zip(slacks) {
+        for lane in 0..4 {
+            sums[lane] += term(c[lane], t[lane], per[lane], s[lane]);
+        }
+    }
+    // The task itself was counted with the others.
+    let own = term(set.c[k], set.t[k], set.per_t[k], slack[k]);
+    let sum = sums.iter().sum::<f64>() + rest - own;
+    room - (sum / m as f64).floor()
 }
