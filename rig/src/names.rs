@@ -6,7 +6,7 @@ use tactus_structures::directory::{
     Cpudl, Cpupri, CpupriLinux, Delegation, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks, Scan, SkipList,
     Tournament,
 };
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, RedBlackTree};
+use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, PlainHeap, RedBlackTree};
 
 type Run = fn(&Settings, &mut dyn FnMut(f64)) -> Result<Finished, Failed>;
 
@@ -52,7 +52,7 @@ table! {
     "scan" Scan, "cpupri" Cpupri, "cpupri-linux" CpupriLinux, "cpudl" Cpudl, "fast-heap" FastHeap, "skip-list" SkipList,
     "flat-combining" FlatCombining, "delegation" Delegation, "tournament" Tournament, "marks" Marks,
     "locked-row" LockedRow, "locked-heap" LockedHeap;
-    ("binary-heap" BinaryHeap, "pairing-heap" PairingHeap, "red-black-tree" RedBlackTree, "bitmap" Bitmap,
+    ("binary-heap" BinaryHeap, "plain-heap" PlainHeap, "pairing-heap" PairingHeap, "red-black-tree" RedBlackTree, "bitmap" Bitmap,
      "calendar" Calendar)
 }
 

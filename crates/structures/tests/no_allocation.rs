@@ -7,7 +7,7 @@ use tactus_structures::directory::{
     Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks, Scan,
     SkipList, Tournament,
 };
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, ReadyQueue, RedBlackTree};
+use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, PlainHeap, ReadyQueue, RedBlackTree};
 use tactus_structures::Cores;
 use tactus_sync::Order;
 
@@ -45,6 +45,7 @@ fn directory<D: Directory>() {
 fn no_structure_allocates_once_it_is_set_up() {
     queue::<BinaryHeap>();
     queue::<PairingHeap>();
+    queue::<PlainHeap>();
     queue::<RedBlackTree>();
     queue::<Bitmap>();
     queue::<Calendar>();

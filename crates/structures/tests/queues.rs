@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tactus_structures::planted;
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, ReadyQueue, RedBlackTree};
+use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, PlainHeap, ReadyQueue, RedBlackTree};
 
 const TASKS: usize = 40;
 
@@ -78,6 +78,7 @@ proptest! {
     #[test]
     fn every_queue_does_what_a_sorted_list_does(steps in steps()) {
         prop_assert_eq!(follow::<BinaryHeap>(&steps), Ok(()));
+        prop_assert_eq!(follow::<PlainHeap>(&steps), Ok(()));
         prop_assert_eq!(follow::<PairingHeap>(&steps), Ok(()));
         prop_assert_eq!(follow::<RedBlackTree>(&steps), Ok(()));
         prop_assert_eq!(follow::<Bitmap>(&steps), Ok(()));
@@ -93,6 +94,7 @@ fn equally_urgent_tasks_leave_by_number_or_in_a_bitmap_by_arrival() {
         std::iter::from_fn(|| queue.pop()).map(|entry| entry.task).collect()
     }
     assert_eq!(order::<BinaryHeap>(), [1, 3, 5, 7]);
+    assert_eq!(order::<PlainHeap>(), [1, 3, 5, 7]);
     assert_eq!(order::<PairingHeap>(), [1, 3, 5, 7]);
     assert_eq!(order::<RedBlackTree>(), [1, 3, 5, 7]);
     assert_eq!(order::<Calendar>(), [1, 3, 5, 7]);
@@ -139,6 +141,7 @@ fn a_bug_planted_in_each_queue_is_found() {
     std::panic::set_hook(Box::new(|_| {}));
     let found = [
         ("binary heap", steps_until_found::<BinaryHeap<{ planted::STALE_INDEX }>>()),
+        ("plain heap", steps_until_found::<PlainHeap<{ planted::LEFT_ONLY }>>()),
         ("pairing heap", steps_until_found::<PairingHeap<{ planted::LOST_CHILDREN }>>()),
         ("red-black tree", steps_until_found::<RedBlackTree<{ planted::UNMENDED_COLOURS }>>()),
         ("bitmap", steps_until_found::<Bitmap<{ planted::STALE_BIT }>>()),

@@ -4,18 +4,20 @@ mod binary;
 mod bitmap;
 mod calendar;
 mod pairing;
+mod plain;
 mod red_black;
 
 pub use binary::BinaryHeap;
 pub use bitmap::Bitmap;
 pub use calendar::Calendar;
 pub use pairing::PairingHeap;
+pub use plain::{FirstHeap, PlainHeap};
 pub use red_black::RedBlackTree;
 
 use crate::Flaw;
 
 /// A task in a queue. Smaller is more urgent; equally urgent tasks are ordered by their number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Entry {
     /// How urgent: a deadline, a period or a priority. Smaller is more urgent.
     pub urgency: u64,
