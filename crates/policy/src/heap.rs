@@ -2,13 +2,13 @@
 //! task and never allocate again.
 
 use alloc::boxed::Box;
-use tactus_structures::queue::{BinaryHeap, Entry, ReadyQueue};
+use tactus_structures::queue::{BinaryHeap, Entry, FirstHeap, ReadyQueue};
 use tactus_time::Instant;
 
 /// What queues are ordered by: an urgency (a time or a period, in nanoseconds), then the task's place.
 ///
 /// One wide integer, so that a comparison is two instructions and has no branch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Key(u128);
 
 impl Key {
@@ -33,79 +33,8 @@ impl Key {
     }
 }
 
-/// A heap of keys from which only the smallest is taken.
-pub(crate) struct Heap {
-    /// As many places as there may be entries; those from `len` on mean nothing.
-    entries: Box<[Key]>,
-    len: usize,
-}
-
-impl Heap {
-    /// An empty heap with room for `capacity` entries.
-    pub(crate) fn with_capacity(capacity: usize) -> Heap {
-        Heap { entries: alloc::vec![Key(0); capacity].into_boxed_slice(), len: 0 }
-    }
-    #[inline(always)]
-    pub(crate) fn peek(&self) -> Option<Key> {
-        match self.len {
-            0 => None,
-            _ => self.entries.first().copied(),
-        }
-    }
-    #[inline(never)]
-    pub(crate) fn push(&mut self, key: Key) {
-        let mut hole = self.len;
-        let Some(entries) = self.entries.get_mut(..=hole) else {
-            debug_assert!(false, "one entry per task");
-            return;
-        };
-        self.len += 1;
-        while hole > 0 {
-            let parent = (hole - 1) / 2;
-            let above = entries[parent];
-            if above < key {
-                break;
-            }
-            entries[hole] = above;
-            hole = parent;
-        }
-        entries[hole] = key;
-    }
-    /// Takes the smallest key out.
-    #[inline(never)]
-    pub(crate) fn pop(&mut self) -> Option<Key> {
-        let first = self.peek()?;
-        self.len -= 1;
-        if let Some(&last) = self.entries.get(self.len) {
-            self.replace_first(last);
-        }
-        Some(first)
-    }
-    /// Puts `key` in the place of the smallest one, which saves a pop and a push. Does nothing if there is none.
-    #[inline(never)]
-    pub(crate) fn replace_first(&mut self, key: Key) {
-        let Some(entries) = self.entries.get_mut(..self.len) else { return };
-        let mut hole = 0;
-        // Values are read before they are compared, so that the choice of the child needs no branch.
-        while let Some(&[left, right]) = entries.get(2 * hole + 1..2 * hole + 3) {
-            let (child, below) = if right < left { (2 * hole + 2, right) } else { (2 * hole + 1, left) };
-            if key < below {
-                entries[hole] = key;
-                return;
-            }
-            entries[hole] = below;
-            hole = child;
-        }
-        let last = 2 * hole + 1;
-        if last < entries.len() && entries[last] < key {
-            entries[hole] = entries[last];
-            hole = last;
-        }
-        if let Some(place) = entries.get_mut(hole) {
-            *place = key;
-        }
-    }
-}
+/// A heap of keys from which only the smallest is taken: the structure that the rig found to be the cheapest for that.
+pub(crate) type Heap = FirstHeap<Key>;
 
 /// A ready queue: what was preempted lies on a stack, each more urgent than what is below it, the rest in a heap. So a
 /// preemption is one step, whatever waits; so is going back to what was preempted.
