@@ -5,6 +5,9 @@
 //! executions each model had. Models that are cut off at a number of preemptions say so.
 #![cfg(loom)]
 
+mod processors;
+
+use processors::Processors;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use tactus_structures::directory::{
@@ -242,6 +245,35 @@ fn overload() {
         overload.check(Cores::only(1)).unwrap();
         assert_eq!(overload.cores(), Cores::only(1));
     });
+}
+
+/// Two processors, one with a task that runs and one that waits: the other one's task ends and it pulls, while this one gets a
+/// third task and pushes.
+fn push_and_pull<D: Directory + 'static, const AGAINST: bool>() -> impl Fn() {
+    move || {
+        let all = loom::sync::Arc::new(Processors::<D, AGAINST>::idle(2));
+        let mut order = Order::unlocked();
+        all.arrive(0, &mut order, 30);
+        all.arrive(1, &mut order, 40);
+        all.arrive(0, &mut order, 50);
+        let other = {
+            let all = all.clone();
+            loom::thread::spawn(move || all.block(1, &mut Order::unlocked()))
+        };
+        all.arrive(0, &mut order, 20);
+        let mut ready = vec![20, 30, 40, 50];
+        let ended = other.join().unwrap();
+        ready.retain(|task| Some(*task) != ended);
+        all.check(ready);
+    }
+}
+
+#[test]
+fn two_processors_push_and_pull() {
+    holds("push and pull, scan", Some(2), push_and_pull::<Scan, false>());
+    holds("push and pull, row behind a lock", Some(2), push_and_pull::<LockedRow, false>());
+    holds("push and pull, cpudl", Some(2), push_and_pull::<Cpudl, false>());
+    fails("push and pull, wrong lock order", push_and_pull::<Scan, true>());
 }
 
 #[test]

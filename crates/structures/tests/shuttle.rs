@@ -4,6 +4,9 @@
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p tactus-structures --release --test shuttle -- --nocapture`
 #![cfg(shuttle)]
 
+mod processors;
+
+use processors::Processors;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -116,6 +119,61 @@ fn every_structure_without_waiting_settles_under_priorities_that_change() {
     pct::<Tournament>();
 }
 
+/// Processors that push and pull: each gets two tasks, ends one, and gets another.
+fn push_and_pull<D: Directory + 'static, const AGAINST: bool>(
+    processors: usize,
+) -> impl Fn() + Send + Sync + Clone + 'static {
+    move || {
+        let all = Arc::new(Processors::<D, AGAINST>::idle(processors));
+        let handles: Vec<_> = (0..processors as u64)
+            .map(|me| {
+                let all = all.clone();
+                shuttle::thread::spawn(move || {
+                    let (core, mut order) = (me as usize, Order::unlocked());
+                    let [first, second, third] = [3 + me, 40 - 5 * me, 60 + 7 * me];
+                    all.arrive(core, &mut order, second);
+                    all.arrive(core, &mut order, third);
+                    let ended = all.block(core, &mut order);
+                    all.arrive(core, &mut order, first);
+                    (vec![first, second, third], ended)
+                })
+            })
+            .collect();
+        let (mut ready, mut ended) = (Vec::new(), Vec::new());
+        for handle in handles {
+            let (came, went) = handle.join().unwrap();
+            ready.extend(came);
+            ended.extend(went);
+        }
+        ready.retain(|task| !ended.contains(task));
+        assert_eq!(ready.len() + ended.len(), 3 * processors, "nothing ends twice");
+        all.check(ready);
+    }
+}
+
+#[test]
+fn processors_that_push_and_pull_lose_no_task_and_do_not_wait_for_ever() {
+    fn moves<D: Directory + 'static>() {
+        for (processors, schedules) in [(2, SCHEDULES), (4, SCHEDULES / 3)] {
+            let failed = explore(false, schedules, push_and_pull::<D, false>(processors));
+            assert_eq!(failed, None, "{} fails with {processors} processors", D::NAME);
+            println!("model {}: {processors} processors push and pull in {schedules} random schedules", D::NAME);
+        }
+    }
+    moves::<Scan>();
+    moves::<LockedRow>();
+    moves::<LockedHeap>();
+    moves::<Cpupri>();
+    moves::<CpupriLinux>();
+    moves::<Cpudl>();
+    moves::<FastHeap>();
+    moves::<SkipList>();
+    moves::<FlatCombining>();
+    moves::<Delegation>();
+    moves::<Tournament>();
+    moves::<Marks>();
+}
+
 #[test]
 fn planted_bugs_are_found_in_random_schedules() {
     std::panic::set_hook(Box::new(|_| {}));
@@ -135,6 +193,7 @@ fn planted_bugs_are_found_in_random_schedules() {
         assert_eq!(directory.find(0, &mut order, 10, Cores::ALL), Some(1));
         other.join().unwrap();
     });
+    fails("wrong lock order of two ready queues", push_and_pull::<Scan, true>(2));
     struct One;
     impl Rank for One {
         const NUMBER: u32 = 1;
