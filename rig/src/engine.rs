@@ -85,11 +85,13 @@ impl From<Problem> for Failed {
 struct Shared<D, Q> {
     settings: Settings,
     machine: Machine<D, Q>,
+    /// Whether each processor has a core of its own.
+    bound: bool,
     turns: Option<Turns>,
     task_set: Option<TaskSet>,
     /// By processor: cycles done.
     cycles: Vec<AtomicU64>,
-    /// How many processors are there: the first cycle waits for the last of them.
+    /// How often a processor was there: the first cycle waits for the last of them.
     present: AtomicU64,
     /// By processor: when its first cycle began and its last one ended, in ns after the start.
     spans: Vec<[AtomicU64; 2]>,
@@ -129,7 +131,9 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     };
     // The events of a trace wait for one another across processors, so they cannot be cut by their number.
     let stretches = if testing && turns.is_none() { STRETCHES } else { 1 };
+    let bound = !testing && settings.processors <= cores.len();
     let shared = Arc::new(Shared::<D, Q> {
+        bound,
         machine: set_up(settings, tasks)?,
         turns,
         task_set: match &settings.source {
@@ -147,7 +151,6 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
         start: Instant::now(),
         settings: settings.clone(),
     });
-    let bound = !testing && settings.processors <= cores.len();
     if !testing {
         let all = rustix::mm::MlockAllFlags::CURRENT | rustix::mm::MlockAllFlags::FUTURE;
         rustix::mm::mlockall(all).map_err(|why| Problem::Lock(why.to_string()))?;
@@ -155,7 +158,8 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     let mut threads = Vec::new();
     for me in 0..settings.processors {
         let shared = Arc::clone(&shared);
-        let core = cores.get(me).copied().filter(|_| bound);
+        // With more processors than cores, several share one: in the real-time class none of them loses it within a cycle.
+        let core = (!testing).then(|| cores[me % cores.len()]);
         let builder = std::thread::Builder::new().name(format!("processor {me}")).stack_size(512 << 10);
         let thread = builder.spawn(move || shared.processor(me, core));
         threads.push(Some(thread.map_err(|why| Problem::Bind(why.to_string()))?));
@@ -349,6 +353,20 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
         Failed::Broken { broken, checks, cycles: self.all_cycles() }
     }
 
+    /// Waits until all processors are there for the `time`-th time.
+    fn meet(&self, time: u64) {
+        self.present.fetch_add(1, Ordering::Release);
+        let all = time * self.settings.processors as u64;
+        while self.present.load(Ordering::Acquire) < all && !self.stop.load(Ordering::Relaxed) {
+            if self.bound {
+                std::thread::yield_now();
+            } else {
+                // In the real-time class, giving way is for one's like only.
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
+    }
+
     /// What the thread of a processor does.
     fn processor(&self, me: usize, core: Option<usize>) -> Done {
         let settings = &self.settings;
@@ -357,7 +375,6 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
             let mut set = rustix::thread::CpuSet::new();
             set.set(core);
             rustix::thread::sched_setaffinity(None, &set).map_err(|why| Problem::Bind(why.to_string()))?;
-            class = enter_real_time_class(settings);
         }
         let watch = Watch::new(settings.serialise, settings.mode == Mode::Performance);
         let mut processor = Processor { me, order: Order::unlocked(), watch };
@@ -366,9 +383,11 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
             Source::Random | Source::Tasks(_) => settings.cycles,
             Source::Trace(script) => script.cores[me].len() as u64,
         };
-        self.present.fetch_add(1, Ordering::Release);
-        while self.present.load(Ordering::Acquire) < settings.processors as u64 && !self.stop.load(Ordering::Relaxed) {
-            std::thread::yield_now();
+        self.meet(1);
+        if core.is_some() {
+            // Not before all are there: whoever makes them must not wait for those that wait for it.
+            class = enter_real_time_class(settings, self.bound);
+            self.meet(2);
         }
         let begin = Instant::now();
         self.spans[me][0].store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
@@ -417,9 +436,10 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
     }
 }
 
-/// The real-time class is for processors that sleep between cycles: others would take the whole machine.
-fn enter_real_time_class(settings: &Settings) -> Result<(), String> {
-    if !settings.real_time {
+/// The real-time class is for processors that sleep between cycles: others take their cores from everybody, so they enter it
+/// only if told, and never where they share a core.
+fn enter_real_time_class(settings: &Settings, bound: bool) -> Result<(), String> {
+    if !settings.real_time && !(settings.urgent && bound) {
         return Err("cycles follow one another without a pause, which would take the machine from everybody".into());
     }
     let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(50_u8)?);

@@ -24,7 +24,7 @@ pub struct Line {
     pub durations: Option<Boxes>,
     /// Page faults while it was measured.
     pub faults: u64,
-    /// How many processors had cores of their own: the length of the run if fewer were there than asked for.
+    /// Whether each processor had a core of its own.
     pub bound: bool,
     /// Cycles of each processor.
     pub cycles: u64,
@@ -35,6 +35,21 @@ pub struct Line {
     /// The part of the run in which all processors were at work.
     #[serde(default)]
     pub together: f64,
+    /// Whether the processors were in the real-time class.
+    #[serde(default)]
+    pub real_time_class: bool,
+    /// The time of the rig's clock that went by (s).
+    #[serde(default)]
+    pub seconds: f64,
+    /// Activations.
+    #[serde(default)]
+    pub arrivals: u64,
+    /// Tasks that went from one queue to another.
+    #[serde(default)]
+    pub moved: u64,
+    /// Activations that were left out: no free task, or the task's last job was still there.
+    #[serde(default)]
+    pub refused: u64,
     /// All other settings that figures depend on.
     #[serde(default)]
     pub settings: String,
@@ -58,6 +73,11 @@ pub fn lines(directory: &str, queue: &str, settings: &Settings, finished: &Finis
         real_time: settings.real_time,
         seed: settings.seed,
         together: finished.together,
+        real_time_class: finished.real_time_class.is_ok(),
+        seconds: finished.emulated.as_secs_f64(),
+        arrivals: samples.arrivals,
+        moved: samples.moved,
+        refused: samples.refused,
         settings: other_settings(settings),
     };
     let all = merge(&finished.samples);
@@ -86,7 +106,8 @@ pub fn other_settings(settings: &Settings) -> String {
         Source::Tasks(tasks) => format!("{} periodic tasks", tasks.len()),
         Source::Trace(_) => "a trace".to_string(),
     };
-    format!("cycle {:?} {tasks} stamp {:?}", settings.cycle, settings.serialise)
+    let class = if settings.urgent { " urgent" } else { "" };
+    format!("cycle {:?} {tasks} stamp {:?}{class}", settings.cycle, settings.serialise)
 }
 
 /// Runs one after another, as if they were one: durations and counts of each processor together.

@@ -51,6 +51,9 @@ pub struct Settings {
     /// Whether a cycle lasts that long in real time; else the next one begins at once, and only the rig's own clock
     /// goes on by as much.
     pub real_time: bool,
+    /// Whether performance mode enters the real-time class also where cycles follow one another without a pause. Then nobody
+    /// else has these cores until the run ends.
+    pub urgent: bool,
     /// Probability of an activation in a cycle.
     pub activation: f64,
     /// Probability that the running task finishes early.
@@ -83,6 +86,7 @@ impl Default for Settings {
             cycles: 1_000,
             cycle: ms(10),
             real_time: false,
+            urgent: false,
             activation: 0.2,
             early_finish: 0.1,
             deadline: (ms(10), ms(99)),

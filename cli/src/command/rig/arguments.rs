@@ -30,7 +30,7 @@ pub enum What {
     #[command(after_help = "Examples:
   ./tactus rig compare --cores 1,2
   ./tactus rig compare --cores 2,4,8,16,24,32,40,48 --real-time --cycle '10 ms' --cycles 1000
-  ./tactus rig compare --cores 2,4,8 --real-time --cycles 1000 --load 0.6 --sets 20
+  ./tactus rig compare --cores 2,4,8 --real-time --cycles 1000 --load 0.6,0.7,0.8 --sets 20
   ./tactus rig compare --instructions")]
     Compare(Compare),
     /// Work out what operations would cost on more cores than there are (a model, no measurement)
@@ -78,6 +78,10 @@ pub struct Events {
     /// Let a cycle take that long; else the next one begins at once
     #[arg(long)]
     pub real_time: bool,
+    /// Enter the real-time class also where cycles follow one another without a pause: for short runs on a machine that has
+    /// other work, which waits meanwhile
+    #[arg(long)]
+    pub urgent: bool,
     /// Probability of an activation in a cycle
     #[arg(long, value_name = "P", default_value_t = 0.2)]
     pub activation: f64,
@@ -96,10 +100,6 @@ pub struct Events {
     /// Probability that a new task may run on a random half of the processors only
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub bound: f64,
-    /// In place of these events: a set of periodic tasks of this utilisation for each processor, periods log-uniform from 10 ms
-    /// to 100 ms, each job as long as it may take
-    #[arg(long, value_name = "U")]
-    pub load: Option<f64>,
     /// How many such tasks for each processor
     #[arg(long, value_name = "N", default_value_t = 4, requires = "load")]
     pub tasks_each: usize,
@@ -129,6 +129,10 @@ pub struct Run {
     /// How many processors to emulate
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub processors: usize,
+    /// In place of these events: a set of periodic tasks of this utilisation for each processor, periods log-uniform from 10 ms
+    /// to 100 ms, each job as long as it may take
+    #[arg(long, value_name = "U")]
+    pub load: Option<f64>,
     /// The events.
     #[command(flatten)]
     pub events: Events,
@@ -158,6 +162,10 @@ pub struct Compare {
     /// The events.
     #[command(flatten)]
     pub events: Events,
+    /// In place of these events: sets of periodic tasks of this utilisation for each processor, periods log-uniform from 10 ms
+    /// to 100 ms, each job as long as it may take; of several, one after another
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub load: Vec<f64>,
     /// With --load: how many task sets, one after another; their durations are put together
     #[arg(long, value_name = "N", default_value_t = 1, requires = "load", value_parser = clap::value_parser!(u64).range(1..))]
     pub sets: u64,

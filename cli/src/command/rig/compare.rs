@@ -21,10 +21,18 @@ const PLOTS: [(&str, &str); 8] = [
     ("pull", "a whole pull"),
 ];
 
+/// What is compared: which processors, which structures, and with tasks of which utilisation, if not with random events.
+struct Comparison<'a> {
+    arguments: &'a Compare,
+    cores: Vec<usize>,
+    structures: Vec<String>,
+    load: Option<f64>,
+}
+
 /// Measures, prints and draws.
 pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
     let here = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores: Vec<usize> = if arguments.cores.is_empty() {
+    let wanted: Vec<usize> = if arguments.cores.is_empty() {
         (0..).map(|n| 1 << n).take_while(|n| *n <= here).collect()
     } else {
         arguments.cores.clone()
@@ -34,91 +42,178 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
     } else {
         arguments.structures.clone()
     };
+    let most = wanted.iter().max().copied().unwrap_or(0);
+    let machine = lines::count(here, "core");
+    lines::line("rig", format!("{machine} on this machine, of {most} asked for at most"));
+    let (cores, lacking): (Vec<usize>, Vec<usize>) =
+        wanted.into_iter().partition(|n| *n <= here || arguments.events.oversubscribe);
     fs::create_dir_all(&arguments.out)
         .map_err(|error| Failure::Machine(format!("{}: {error}", arguments.out.display())))?;
     let path = arguments.out.join("compare.jsonl");
     let mut all = read(&path)?;
-    lines::line(
-        "rig",
-        format!(
-            "{} on this machine, of {} asked for at most",
-            lines::count(here, "core"),
-            cores.iter().max().unwrap_or(&0)
-        ),
-    );
+    let mut comparison = Comparison { arguments, cores, structures, load: None };
     let mut held = true;
-    let mut lacking = BTreeSet::new();
-    for processors in &cores {
-        for structure in &structures {
-            if *processors > here && !arguments.events.oversubscribe {
-                lacking.insert(*processors);
-                continue;
-            }
-            let settings = super::settings(&arguments.events, Mode::Performance, *processors, 0)?;
-            let wanted = key(arguments, &settings);
-            if all.iter().any(|line| line.directory == *structure && same(line, &settings, arguments, &wanted)) {
-                continue;
-            }
-            match measured(arguments, structure, *processors)? {
-                Ok(finished) => {
-                    let mut new = tactus_rig::lines(structure, &arguments.queue, &settings, &finished);
-                    new.iter_mut().for_each(|line| line.settings.clone_from(&wanted));
-                    append(&path, &new)?;
-                    all.extend(new);
+    if arguments.load.is_empty() {
+        held &= comparison.measure(&path, &mut all)?;
+        comparison.show(&all)?;
+    }
+    for load in &arguments.load {
+        comparison.load = Some(*load);
+        lines::line(
+            "load",
+            format!("{load} for each processor, {}", lines::count(arguments.sets as usize, "task set")),
+        );
+        held &= comparison.measure(&path, &mut all)?;
+        comparison.show(&all)?;
+    }
+    if !lacking.is_empty() {
+        let list: Vec<String> = lacking.iter().map(ToString::to_string).collect();
+        let list = list.join(", ");
+        lines::line(
+            "left out",
+            format!(
+                "{list} processors: this machine has {machine}; the same command on a larger one, with the same --out, goes on \
+                 from here"
+            ),
+        );
+    }
+    lines::line("results", format!("{} and the plots beside it", path.display()));
+    Ok(Outcome::held_if(held))
+}
+
+impl Comparison<'_> {
+    /// Measures what is not in the file yet. Whether all rules held.
+    fn measure(&self, path: &Path, all: &mut Vec<Line>) -> Result<bool, Failure> {
+        let mut held = true;
+        for processors in &self.cores {
+            let (settings, wanted) = self.settings(*processors)?;
+            for structure in &self.structures {
+                let done = |line: &&Line| line.directory == *structure && self.same(line, &settings, &wanted);
+                // All rows of a run, or it was broken off while they were written.
+                if all.iter().filter(done).count() == rows_of_a_run(*processors) {
+                    continue;
                 }
-                Err(broken) => {
-                    held = false;
-                    lines::line("checks", lines::bad(format!("{structure}, {processors} processors: {broken}")));
+                if all.iter().any(|line| done(&line)) {
+                    all.retain(|line| !done(&line));
+                    fs::write(path, text(all, path)?)
+                        .map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+                }
+                match self.run(structure, *processors)? {
+                    Ok(finished) => {
+                        let mut new = tactus_rig::lines(structure, &self.arguments.queue, &settings, &finished);
+                        new.iter_mut().for_each(|line| line.settings.clone_from(&wanted));
+                        append(path, &new)?;
+                        all.extend(new);
+                    }
+                    Err(broken) => {
+                        held = false;
+                        lines::line("checks", lines::bad(format!("{structure}, {processors} processors: {broken}")));
+                    }
                 }
             }
         }
+        Ok(held)
     }
-    let cores: Vec<usize> = cores.into_iter().filter(|n| !lacking.contains(n)).collect();
-    let mut chosen: Vec<&Line> = Vec::new();
-    for processors in &cores {
-        let settings = super::settings(&arguments.events, Mode::Performance, *processors, 0)?;
-        let wanted = key(arguments, &settings);
-        chosen.extend(all.iter().filter(|line| {
-            line.processor.is_none()
-                && structures.contains(&line.directory)
-                && same(line, &settings, arguments, &wanted)
-        }));
+
+    /// One run, or one for each task set, put together.
+    fn run(&self, structure: &str, processors: usize) -> Result<Result<Finished, String>, Failure> {
+        let Compare { events, queue, sets, .. } = self.arguments;
+        let mut runs = Vec::new();
+        for set in 0..*sets {
+            let settings = super::settings(events, self.load.map(|load| (load, set)), Mode::Performance, processors)?;
+            match super::run(structure, queue, &settings)? {
+                Ok(finished) => runs.push(finished),
+                Err(broken) => return Ok(Err(broken)),
+            }
+        }
+        Ok(tactus_rig::joined(runs).ok_or_else(|| "no run".to_string()))
     }
-    for (operation, title) in PLOTS {
-        let row = |structure: &String| -> Vec<(usize, Boxes)> {
-            let of = |line: &&&Line| line.directory == *structure && line.operation == operation;
-            chosen.iter().filter(of).filter_map(|line| Some((line.processors, line.durations?))).collect()
-        };
-        let rows: Vec<(&str, Vec<(usize, Boxes)>)> =
-            structures.iter().map(|structure| (structure.as_str(), row(structure))).collect();
-        let name = format!("{operation}.svg");
-        let file = arguments.out.join(&name);
-        fs::write(&file, svg::boxes(title, &rows))
-            .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
-        let heads: Vec<String> = cores.iter().map(|n| format!("{n}: 25 % / median / 75 % / 99 %")).collect();
-        let mut head = vec![operation];
-        head.extend(heads.iter().map(String::as_str));
-        let cell = |boxes: &Boxes| format!("{} / {} / {} / {}", boxes.p25, boxes.median, boxes.p75, boxes.p99);
-        let cells: Vec<Vec<String>> = rows
-            .iter()
-            .map(|(structure, row)| {
-                let of = |n: &usize| row.iter().find(|(m, _)| m == n).map_or("–".to_string(), |(_, b)| cell(b));
-                std::iter::once((*structure).to_string()).chain(cores.iter().map(of)).collect()
-            })
-            .collect();
-        lines::put(&lines::table(&head, &cells));
-        lines::put("\n");
+
+    /// The settings of a run, and what a line must say of them to be of this comparison.
+    fn settings(&self, processors: usize) -> Result<(Settings, String), Failure> {
+        let load = self.load.map(|load| (load, 0));
+        let settings = super::settings(&self.arguments.events, load, Mode::Performance, processors)?;
+        let sets = self.load.map(|load| format!(", {} sets of utilisation {load} each", self.arguments.sets));
+        let wanted = format!("{}{}", tactus_rig::other_settings(&settings), sets.unwrap_or_default());
+        Ok((settings, wanted))
     }
-    let empty = chosen.iter().find(|line| line.operation == "empty").and_then(|line| line.durations);
-    if let Some(empty) = empty {
-        lines::line(
-            "empty",
-            format!("a measurement itself takes {} cycles (median), which are not taken off", empty.median),
-        );
+
+    /// Whether a line was measured with these settings.
+    fn same(&self, line: &Line, settings: &Settings, wanted: &str) -> bool {
+        line.queue == self.arguments.queue
+            && line.processors == settings.processors
+            && line.cycles == settings.cycles
+            && line.real_time == settings.real_time
+            && line.seed == settings.seed
+            && line.settings == wanted
     }
-    let faults: u64 = chosen.iter().filter(|line| line.operation == "empty").map(|line| line.faults).sum();
-    lines::line("faults", format!("{faults} page faults while measured, in all runs together"));
-    let apart: BTreeSet<String> = chosen
+
+    /// Prints and draws what has been measured.
+    fn show(&self, all: &[Line]) -> Result<(), Failure> {
+        let Comparison { cores, structures, .. } = self;
+        let mut chosen: Vec<&Line> = Vec::new();
+        for processors in cores {
+            let (settings, wanted) = self.settings(*processors)?;
+            chosen.extend(all.iter().filter(|line| {
+                line.processor.is_none() && structures.contains(&line.directory) && self.same(line, &settings, &wanted)
+            }));
+        }
+        let part = self.load.map_or(String::new(), |load| format!("-load-{load}"));
+        for (operation, title) in PLOTS {
+            let row = |structure: &String| -> Vec<(usize, Boxes)> {
+                let of = |line: &&&Line| line.directory == *structure && line.operation == operation;
+                chosen.iter().filter(of).filter_map(|line| Some((line.processors, line.durations?))).collect()
+            };
+            let rows: Vec<(&str, Vec<(usize, Boxes)>)> =
+                structures.iter().map(|structure| (structure.as_str(), row(structure))).collect();
+            let file = self.arguments.out.join(format!("{operation}{part}.svg"));
+            fs::write(&file, svg::boxes(title, &rows))
+                .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
+            let heads: Vec<String> = cores.iter().map(|n| format!("{n}: 25 % / median / 75 % / 99 %")).collect();
+            let mut head = vec![operation];
+            head.extend(heads.iter().map(String::as_str));
+            let cell = |boxes: &Boxes| format!("{} / {} / {} / {}", boxes.p25, boxes.median, boxes.p75, boxes.p99);
+            let cells: Vec<Vec<String>> = rows
+                .iter()
+                .map(|(structure, row)| {
+                    let of = |n: &usize| row.iter().find(|(m, _)| m == n).map_or("–".to_string(), |(_, b)| cell(b));
+                    std::iter::once((*structure).to_string()).chain(cores.iter().map(of)).collect()
+                })
+                .collect();
+            lines::put(&lines::table(&head, &cells));
+            lines::put("\n");
+        }
+        notes(&chosen.into_iter().filter(|line| line.operation == "empty").collect::<Vec<_>>());
+        Ok(())
+    }
+}
+
+/// How many lines a run gives: one for each operation on each processor, and one for all.
+fn rows_of_a_run(processors: usize) -> usize {
+    tactus_rig::Operation::ALL.len() * (processors + 1)
+}
+
+/// What has to be known to read the figures, from one line of each run.
+fn notes(runs: &[&Line]) {
+    if let Some(empty) = runs.iter().find_map(|line| line.durations) {
+        let median = empty.median;
+        lines::line("empty", format!("a measurement itself takes {median} cycles (median), which are not taken off"));
+    }
+    let seconds: f64 = runs.iter().map(|line| line.seconds * line.processors as f64).sum();
+    let sum = |count: fn(&Line) -> u64| runs.iter().map(|line| count(line)).sum::<u64>();
+    lines::line(
+        "events",
+        format!(
+            "{:.1} activations per processor and second, in all runs together; {} left out; {} moves",
+            sum(|line| line.arrivals) as f64 / seconds,
+            lines::grouped(sum(|line| line.refused)),
+            lines::grouped(sum(|line| line.moved))
+        ),
+    );
+    lines::line("faults", format!("{} page faults while measured, in all runs together", sum(|line| line.faults)));
+    let urgent = runs.iter().filter(|line| line.real_time_class).count();
+    lines::line("class", format!("{urgent} of {} in the real-time class", lines::count(runs.len(), "run")));
+    let apart: BTreeSet<String> = runs
         .iter()
         .filter(|line| line.processors > 1 && line.together < 0.5)
         .map(|line| format!("{} on {}", line.directory, line.processors))
@@ -133,66 +228,33 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
             )),
         );
     }
-    if chosen.iter().any(|line| !line.bound) {
+    if runs.iter().any(|line| !line.bound) {
         lines::line(
             "note",
-            lines::bad("some runs had more processors than cores: their figures hold waiting for a turn"),
-        );
-    }
-    if !lacking.is_empty() {
-        let list: Vec<String> = lacking.iter().map(ToString::to_string).collect();
-        lines::line(
-            "left out",
-            format!(
-                "{} processors: this machine has {}; the same command on a larger one, with the same --out, goes on from here",
-                list.join(", "),
-                lines::count(here, "core")
+            lines::bad(
+                "some runs had more processors than cores: no more of them act at the same time than there are cores",
             ),
         );
     }
-    lines::line("results", format!("{} and the plots beside it", path.display()));
-    Ok(Outcome::held_if(held))
-}
-
-/// What a line must say of its settings to be of this comparison.
-fn key(arguments: &Compare, settings: &Settings) -> String {
-    let sets = arguments.events.load.map(|load| format!(", {} sets of utilisation {load} each", arguments.sets));
-    format!("{}{}", tactus_rig::other_settings(settings), sets.unwrap_or_default())
-}
-
-/// Whether a line was measured with these settings.
-fn same(line: &Line, settings: &Settings, arguments: &Compare, wanted: &str) -> bool {
-    line.queue == arguments.queue
-        && line.processors == settings.processors
-        && line.cycles == settings.cycles
-        && line.real_time == settings.real_time
-        && line.seed == settings.seed
-        && line.settings == wanted
-}
-
-/// One run, or one for each task set, put together.
-fn measured(arguments: &Compare, structure: &str, processors: usize) -> Result<Result<Finished, String>, Failure> {
-    let mut runs = Vec::new();
-    for set in 0..arguments.sets {
-        let settings = super::settings(&arguments.events, Mode::Performance, processors, set)?;
-        match super::run(structure, &arguments.queue, &settings)? {
-            Ok(finished) => runs.push(finished),
-            Err(broken) => return Ok(Err(broken)),
-        }
-    }
-    Ok(tactus_rig::joined(runs).ok_or_else(|| "no run".to_string()))
 }
 
 /// Appends results to a file.
 pub fn append(path: &Path, new: &[Line]) -> Result<(), Failure> {
     let cannot = |error: String| Failure::Machine(format!("{}: {error}", path.display()));
-    let mut text = String::new();
-    for line in new {
-        text.push_str(&serde_json::to_string(line).map_err(|error| cannot(error.to_string()))?);
-        text.push('\n');
-    }
+    let text = text(new, path)?;
     let file = fs::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| cannot(error.to_string()))
+}
+
+/// One JSON object a line.
+fn text(all: &[Line], path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    for line in all {
+        let line = serde_json::to_string(line);
+        text.push_str(&line.map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?);
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 fn read(path: &Path) -> Result<Vec<Line>, Failure> {

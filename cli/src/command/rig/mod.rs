@@ -29,12 +29,12 @@ pub fn rig(arguments: &Rig) -> Result<Outcome, Failure> {
     }
 }
 
-/// The settings that options say. `set`: which task set of many.
-fn settings(events: &Events, mode: Mode, processors: usize, set: u64) -> Result<Settings, Failure> {
+/// The settings that options say. `load`: periodic tasks of that utilisation, and which set of many.
+fn settings(events: &Events, load: Option<(f64, u64)>, mode: Mode, processors: usize) -> Result<Settings, Failure> {
     let real = |time: tactus_time::Duration| std::time::Duration::from_nanos(time.as_nanos());
-    let source = match events.load {
+    let source = match load {
         None => Source::Random,
-        Some(load) => Source::Tasks(Arc::new(task_set::draw(events, load, processors, set)?)),
+        Some((load, set)) => Source::Tasks(Arc::new(task_set::draw(events, load, processors, set)?)),
     };
     Ok(Settings {
         mode: match mode {
@@ -46,6 +46,7 @@ fn settings(events: &Events, mode: Mode, processors: usize, set: u64) -> Result<
         cycles: events.cycles,
         cycle: real(events.cycle),
         real_time: events.real_time,
+        urgent: events.urgent,
         activation: events.activation,
         early_finish: events.early_finish,
         deadline: (real(events.deadline_from), real(events.deadline_to)),
@@ -77,7 +78,8 @@ fn run(directory: &str, queue: &str, settings: &Settings) -> Result<Result<Finis
 }
 
 fn one(arguments: &Run) -> Result<Outcome, Failure> {
-    let mut settings = settings(&arguments.events, arguments.mode, arguments.processors, 0)?;
+    let mut settings =
+        settings(&arguments.events, arguments.load.map(|load| (load, 0)), arguments.mode, arguments.processors)?;
     settings.check_every = std::time::Duration::from_nanos(arguments.check_every.as_nanos());
     let head = format!(
         "{} · {} · {} · {} cycles of {} each",
