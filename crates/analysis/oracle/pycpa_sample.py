@@ -6,18 +6,28 @@ Needs pyCPA (github.com/IDA-TUBS/pycpa) on PYTHONPATH. Writes lines
     scheduler;C,T,J C,T,J ...;R R ...
 
 most urgent task first, all in the same unit; R counts from the release (pyCPA's convention: jitter is not part of it),
-and is "-" where pyCPA finds none.
+and is "-" where pyCPA finds none. For EDF a task is `C,T,J,D`; the scheduler was taken out of pyCPA in 2013, so that
+needs the state before its commit 7a9412d.
 
     PYTHONPATH=pycpa python3 crates/analysis/oracle/pycpa_sample.py 150 > crates/analysis/tests/data/pycpa.csv
+    PYTHONPATH=pycpa python3 crates/analysis/oracle/pycpa_sample.py 50000 7 SPP SPNP > large.csv
+    PYTHONPATH=pycpa-before-7a9412d python3 crates/analysis/oracle/pycpa_sample.py 100000 8 EDF > edf.csv
+    TACTUS_PYCPA=$PWD/large.csv cargo test --release -p tactus-analysis --test pycpa -- --ignored --nocapture
 """
 
 import random
 import sys
+import time
+
+# Python took the name away that the older state asks for.
+time.clock = time.process_time
 
 from pycpa import analysis, model, options, schedulers
 
+KNOWN = {"SPP": "SPPScheduler", "SPNP": "SPNPScheduler", "EDF": "EDFPScheduler"}
 
-def drawn(rng):
+
+def drawn(rng, with_deadlines):
     n = rng.randint(1, 6)
     load = rng.uniform(0.3, 0.98)
     weights = [rng.uniform(0.05, 1) for _ in range(n)]
@@ -25,7 +35,12 @@ def drawn(rng):
     for weight in weights:
         period = rng.choice([100, 170, 250, 400, 630, 1000])
         execution = max(1, int(period * load * weight / sum(weights)))
-        tasks.append((execution, period, rng.choice([0, 0, rng.randint(1, 60)])))
+        jitter = rng.choice([0, 0, rng.randint(1, 60)])
+        if with_deadlines:
+            # Without jitter: under EDF pyCPA counts a deadline from the release, this crate from the arrival.
+            tasks.append((execution, period, 0, rng.randint(execution, 2 * period)))
+        else:
+            tasks.append((execution, period, jitter))
     return sorted(tasks, key=lambda task: task[1])
 
 
@@ -33,10 +48,12 @@ def responses(scheduler, tasks):
     system = model.System()
     resource = system.bind_resource(model.Resource("cpu", scheduler()))
     bound = []
-    for place, (execution, period, jitter) in enumerate(tasks):
+    for place, (execution, period, jitter, *deadline) in enumerate(tasks):
         task = resource.bind_task(
             model.Task(f"t{place}", wcet=execution, bcet=execution, scheduling_parameter=place + 1)
         )
+        if deadline:
+            task.deadline = deadline[0]
         task.in_event_model = model.PJdEventModel(P=period, J=jitter)
         bound.append(task)
     try:
@@ -47,13 +64,14 @@ def responses(scheduler, tasks):
 
 
 def main():
+    names = sys.argv[3:] or ["SPP", "SPNP"]
     options.init_pycpa(implicit=True)
-    rng = random.Random(20)
+    rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 20)
     for _ in range(int(sys.argv[1])):
-        for name, scheduler in (("SPP", schedulers.SPPScheduler), ("SPNP", schedulers.SPNPScheduler)):
-            tasks = drawn(rng)
+        for name in names:
+            tasks = drawn(rng, name == "EDF")
             line = " ".join(",".join(map(str, task)) for task in tasks)
-            print(f"{name};{line};{' '.join(responses(scheduler, tasks))}")
+            print(f"{name};{line};{' '.join(responses(getattr(schedulers, KNOWN[name]), tasks))}")
 
 
 if __name__ == "__main__":
