@@ -107,7 +107,7 @@ macro_rules! found {
 
 found! {
     a_stale_index_in_a_binary_heap_is_found: Scan, BinaryHeap<{ planted::STALE_INDEX }>, 1_500;
-    a_plain_heap_that_sinks_left_only_is_found: Scan, PlainHeap<{ planted::LEFT_ONLY }>, 1_500;
+    an_entry_left_at_the_root_of_a_plain_heap_is_found: Scan, PlainHeap<{ planted::NOT_SUNK }>, 1_500;
     lost_children_in_a_pairing_heap_are_found: Scan, PairingHeap<{ planted::LOST_CHILDREN }>, 1_500;
     unmended_colours_in_a_red_black_tree_are_found: Scan, RedBlackTree<{ planted::UNMENDED_COLOURS }>, 1_500;
     a_stale_bit_in_a_bitmap_is_found: Scan, Bitmap<{ planted::STALE_BIT }>, 1_500;

@@ -29,5 +29,5 @@ pub const TOLD_TOO_EARLY: u8 = 11;
 pub const ONE_REFRESH: u8 = 12;
 /// Locks are taken against their order.
 pub const WRONG_LOCK_ORDER: u8 = 13;
-/// A heap sinks an entry along its left children only.
-pub const LEFT_ONLY: u8 = 14;
+/// A heap puts its last entry in the place of the first and leaves it there.
+pub const NOT_SUNK: u8 = 14;

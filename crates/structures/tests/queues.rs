@@ -141,7 +141,7 @@ fn a_bug_planted_in_each_queue_is_found() {
     std::panic::set_hook(Box::new(|_| {}));
     let found = [
         ("binary heap", steps_until_found::<BinaryHeap<{ planted::STALE_INDEX }>>()),
-        ("plain heap", steps_until_found::<PlainHeap<{ planted::LEFT_ONLY }>>()),
+        ("plain heap", steps_until_found::<PlainHeap<{ planted::NOT_SUNK }>>()),
         ("pairing heap", steps_until_found::<PairingHeap<{ planted::LOST_CHILDREN }>>()),
         ("red-black tree", steps_until_found::<RedBlackTree<{ planted::UNMENDED_COLOURS }>>()),
         ("bitmap", steps_until_found::<Bitmap<{ planted::STALE_BIT }>>()),

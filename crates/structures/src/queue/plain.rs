@@ -74,9 +74,8 @@ impl<K: Copy + Ord + Default, const BUG: u8> FirstHeap<K, BUG> {
         let Some(entries) = self.entries.get_mut(..self.len) else { return };
         // Values are read before they are compared, so that the choice of the child needs no branch.
         while let Some(&[left, right]) = entries.get(2 * hole + 1..2 * hole + 3) {
-            let rightly = BUG != planted::LEFT_ONLY && right < left;
-            let (child, below) = if rightly { (2 * hole + 2, right) } else { (2 * hole + 1, left) };
-            if key < below {
+            let (child, below) = if right < left { (2 * hole + 2, right) } else { (2 * hole + 1, left) };
+            if key < below || BUG == planted::NOT_SUNK {
                 entries[hole] = key;
                 return;
             }
@@ -84,7 +83,7 @@ impl<K: Copy + Ord + Default, const BUG: u8> FirstHeap<K, BUG> {
             hole = child;
         }
         let last = 2 * hole + 1;
-        if last < entries.len() && entries[last] < key {
+        if last < entries.len() && entries[last] < key && BUG != planted::NOT_SUNK {
             entries[hole] = entries[last];
             hole = last;
         }
