@@ -3,7 +3,7 @@
 use crate::arguments::Subject;
 use crate::failure::Failure;
 use crate::lines;
-use tactus_model::{policy_label, Policy, System};
+use tactus_model::{policy_label, System};
 
 /// Reads the system file and applies the options.
 pub fn read(subject: &Subject) -> Result<System, Failure> {
@@ -18,7 +18,7 @@ pub fn read(subject: &Subject) -> Result<System, Failure> {
         system.seed = seed;
     }
     if let Some(level) = subject.at_level {
-        if !matches!(system.policy, Policy::Mc2 { .. }) {
+        if !system.policy.has_levels() {
             let policy = policy_label(&system.policy);
             return Err(Failure::Input(format!(
                 "--at-level {level}: {policy} knows no levels, every task has one execution time; leave the option out"

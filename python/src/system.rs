@@ -121,7 +121,7 @@ impl System {
         }
         system.seed = seed.unwrap_or(system.seed);
         if let Some(name) = at_level {
-            if !matches!(system.policy, tactus_model::Policy::Mc2 { .. }) {
+            if !system.policy.has_levels() {
                 let policy = policy_label(&system.policy);
                 return Err(input(format!("at_level={name:?}: {policy} knows no levels; leave it out")));
             }

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
-    policy_key, Body, Demand, Machine, Overrun, Platform, Policy, Scheduling, Server, ServerKind, Spread, System,
-    TaskOrder, MAX_NAME,
+    policy_key, Body, Demand, Machine, Mixed, Overrun, Platform, Policy, Scheduling, Server, ServerKind, Spread,
+    System, TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -34,7 +34,7 @@ impl TaskSet {
             return Err(Reason::Refused { what, remedy: "check or simulate the system as it is".into() });
         }
         let mut notes = system.notes.clone();
-        if matches!(system.policy, Policy::Mc2 { .. }) {
+        if system.policy.has_levels() {
             notes.push("levels are left out: each task has its execution time at its own level".into());
         }
         let task = |(n, task): (usize, &tactus_model::Task)| Task {
@@ -45,7 +45,7 @@ impl TaskSet {
             offset: task.offset,
             jitter: Duration::ZERO,
             core: task.core.map(|core| core.index()),
-            priority: matches!(system.policy, Policy::Ordered { order: TaskOrder::FixedPriority, .. })
+            priority: (root_order(system) == TaskOrder::FixedPriority)
                 .then(|| places.get(n).map_or(0, |place| place.priority)),
             memory: task.memory,
         };
@@ -55,7 +55,7 @@ impl TaskSet {
         Ok(TaskSet {
             name: system.name.clone(),
             cores: Some(system.cores),
-            policy: Some(policy_key(&system.policy).to_string()).filter(|policy| policy != "mc2"),
+            policy: Some(policy_key(&system.policy).to_string()).filter(|_| !system.policy.has_levels()),
             duration: Some(system.duration),
             tasks: system.tasks.iter().enumerate().map(task).collect(),
             notes,
@@ -302,8 +302,11 @@ fn write_server(text: &mut String, server: &Server, system: &System) -> fmt::Res
 fn root_order(system: &System) -> TaskOrder {
     match system.policy {
         Policy::Ordered { order, .. } => order,
+        Policy::Mixed(Mixed::Amc) => TaskOrder::FixedPriority,
         Policy::PartitionedRm | Policy::GlobalRm => TaskOrder::RateMonotonic,
-        Policy::PartitionedEdf | Policy::GlobalEdf | Policy::Mc2 { .. } => TaskOrder::EarliestDeadline,
+        Policy::PartitionedEdf | Policy::GlobalEdf | Policy::Mixed(Mixed::EdfVd) | Policy::Mc2 { .. } => {
+            TaskOrder::EarliestDeadline
+        }
     }
 }
 
@@ -337,6 +340,9 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     }
     if order == TaskOrder::FixedPriority {
         writeln!(text, "priority = {}", place.priority)?;
+    }
+    if let Some(virtual_deadline) = place.virtual_deadline {
+        writeln!(text, "virtual-deadline = {}", time(virtual_deadline))?;
     }
     match place.overrun {
         Overrun::Continue => {}

@@ -101,6 +101,7 @@ pub(crate) struct DraftPlace {
     pub cluster: Given<u64>,
     pub priority: Given<u64>,
     pub overrun: Given<Overrun>,
+    pub virtual_deadline: Given<Duration>,
 }
 
 pub(crate) struct DraftServer {

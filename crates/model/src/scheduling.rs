@@ -147,6 +147,8 @@ pub struct Place {
     pub priority: u32,
     /// What happens when a job takes longer than it should.
     pub overrun: Overrun,
+    /// Under EDF-VD, the virtual deadline of a critical task, where the file gives one.
+    pub virtual_deadline: Option<Duration>,
 }
 
 impl Scheduling {

@@ -37,6 +37,7 @@ mod global;
 mod heap;
 mod jobs;
 mod mc2;
+mod mixed;
 mod partitioned;
 mod records;
 mod scheduler;
@@ -48,6 +49,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub use check::SetupError;
 pub use codec::DecodeError;
+pub use mixed::{Dual, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{Budget, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
 

@@ -6,9 +6,10 @@ use crate::codec::{DecodeError, Input, Parameters};
 use crate::global::Global;
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::mc2::Containers;
+use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::{Servers, Tree};
-use crate::{check, Decision, Event, Mc2, Policy, Priorities, Setup, SetupError};
+use crate::{check, Decision, Event, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -102,6 +103,8 @@ policies! {
     8 PartitionedFp(Priorities) => Partitioned<FixedPriority>,
     /// The m tasks with the largest priorities run, on whatever core.
     9 GlobalFp(Priorities) => Global<FixedPriority>,
+    /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
+    10 Mixed(Mixed) => Modes,
 }
 
 impl Kind {

@@ -37,13 +37,17 @@ pub enum Kind {
     /// The task was taken out of the system after its component was stopped. `arg`: unused.
     Removed = 11,
     /// The job ended without being finished. `arg`: 0 it was left out at its release since the one before it was still
-    /// unfinished, 1 it was not finished at its deadline, 2 the system gave up its level.
+    /// unfinished, 1 it was not finished at its deadline, 2 the core gave up its level
+    /// ([`Kind::Mode`]), 3 it used up its budget.
     Dropped = 12,
     /// A server has used up its budget on this core. `job`: its place in the tree. `arg`: when more comes (ns),
     /// `u64::MAX` if that is not known yet. No task.
     ServerExhausted = 13,
     /// Budget came to a server on this core. `job`: its place in the tree. `arg`: how much (ns). No task.
     ServerReplenish = 14,
+    /// The core changed its mode of criticality. `level` byte: the least critical [`Level`] that it serves from now on.
+    /// `task`, `job`: the job that took longer than it should, where that was the cause; none where the core went back.
+    Mode = 15,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -87,6 +91,7 @@ impl Kind {
             12 => Kind::Dropped,
             13 => Kind::ServerExhausted,
             14 => Kind::ServerReplenish,
+            15 => Kind::Mode,
             32 => Kind::Enter,
             33 => Kind::Leave,
             34 => Kind::Fault,

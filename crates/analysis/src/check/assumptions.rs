@@ -38,6 +38,8 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
     match system.policy {
         Policy::PartitionedRm => other.core == task.core && (other.period, i) < (task.period, n),
         Policy::PartitionedEdf => other.core == task.core,
+        // Whatever others take beyond their times at the task's own level ends with their budgets.
+        Policy::Mixed(_) => false,
         Policy::GlobalRm => (other.period, i) < (task.period, n),
         Policy::GlobalEdf => true,
         // Whoever shares the core, by whatever order; where cores share queues, everybody.

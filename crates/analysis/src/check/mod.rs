@@ -33,6 +33,7 @@ pub fn check(system: &System, costs: &Costs) -> Check {
     match system.policy {
         Policy::GlobalRm | Policy::GlobalEdf => global::check(system, entry, &mut check),
         Policy::Mc2 { .. } => mc2::check(system, entry, &mut check),
+        Policy::Mixed(_) => unproven(system, &mut check),
         Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => match Rank::of(system) {
             Some(rank) => partitioned::check(system, rank, entry, &mut check),
             None if servers::known(system, entry) => servers::check(system, &mut check),
@@ -57,6 +58,7 @@ pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth
     match system.policy {
         Policy::GlobalRm | Policy::GlobalEdf => global::growth(system, entry, &mut purse, &mut growth),
         Policy::Mc2 { .. } => mc2::growth(system, entry, &mut purse, &mut growth),
+        Policy::Mixed(_) => {}
         Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => {
             if let Some(rank) = Rank::of(system) {
                 partitioned::growth(system, rank, entry, &mut purse, &mut growth);

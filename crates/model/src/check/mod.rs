@@ -75,7 +75,8 @@ fn told(policy: Policy, mut scheduling: Scheduling) -> (Policy, Scheduling) {
     if scheduling.places.iter().all(|place| *place == TaskPlace::default()) {
         scheduling.places.clear();
     }
-    match server::of_policy(&policy).filter(|_| !scheduling.is_plain()) {
+    let ordered = !matches!(policy, Policy::Mixed(_)) && !scheduling.is_plain();
+    match server::of_policy(&policy).filter(|_| ordered) {
         Some((spread, order)) => (Policy::Ordered { spread, order }, scheduling),
         None => (policy, scheduling),
     }

@@ -9,7 +9,7 @@ mod task;
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::{Policy, Spread};
+use crate::{Mixed, Policy, Spread};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
@@ -101,11 +101,12 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum"],
         Some((_, Some(_))) => &["kind"],
         Some(("mc2", None)) => &["kind", "enforce", "slack-shifting"],
+        Some(("amc" | "edf-vd", None)) => &["kind"],
         _ => &["kind", "enforce", "slack-shifting", "clusters", "quantum"],
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
     section.require(reader, "kind", "kind = \"partitioned-edf\"");
-    let one_of = format!("\"mc2\", or {}", server::POLICIES);
+    let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", or {}", server::POLICIES);
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
     draft.clusters = server::clusters(&section, reader);
@@ -116,12 +117,14 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         ("partitioned-edf", _) => Policy::PartitionedEdf,
         ("global-rm", _) => Policy::GlobalRm,
         ("global-edf", _) => Policy::GlobalEdf,
+        ("amc", _) => Policy::Mixed(Mixed::Amc),
+        ("edf-vd", _) => Policy::Mixed(Mixed::EdfVd),
         ("mc2", _) => {
             Policy::Mc2 { enforce: enforce.value().unwrap_or(true), slack_shifting: slack.value().unwrap_or(true) }
         }
         (_, Some((spread, order))) => Policy::Ordered { spread, order },
         (other, None) => {
-            let names: Vec<String> = server::policy_names().chain(["mc2".to_string()]).collect();
+            let names: Vec<String> = server::policy_names().chain(["mc2", "amc", "edf-vd"].map(String::from)).collect();
             let complaint = Complaint::UnknownName {
                 what: "policy",
                 nearest: nearest(other, names.iter().map(String::as_str)),

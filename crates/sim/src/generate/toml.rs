@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 use tactus_model::{
-    policy_key, Body, Demand, Overrun, Policy, Server, ServerKind, Spread, System, Task, TaskOrder, TaskPlace,
+    policy_key, Body, Demand, Mixed, Overrun, Policy, Server, ServerKind, Spread, System, Task, TaskOrder, TaskPlace,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -118,6 +118,8 @@ fn order_of(policy: &Policy) -> Option<(Spread, TaskOrder)> {
         Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
         Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (*spread, *order),
+        Policy::Mixed(Mixed::Amc) => (Spread::Partitioned, TaskOrder::FixedPriority),
+        Policy::Mixed(Mixed::EdfVd) => (Spread::Partitioned, TaskOrder::EarliestDeadline),
         Policy::Mc2 { .. } => return None,
     })
 }
@@ -156,6 +158,9 @@ fn placing(text: &mut String, system: &System, task: &Task, place: TaskPlace) ->
     }
     if order == Some(TaskOrder::FixedPriority) {
         writeln!(text, "priority = {}", place.priority)?;
+    }
+    if let Some(virtual_deadline) = place.virtual_deadline {
+        writeln!(text, "virtual-deadline = {}", time(virtual_deadline))?;
     }
     match place.overrun {
         Overrun::Continue => Ok(()),

@@ -108,7 +108,7 @@ impl Walk<'_> {
                 self.ready.remove(&name);
                 self.cores[core].has = Some((name, level));
             }
-            Kind::Preempt | Kind::Exhausted | Kind::Complete => {
+            Kind::Preempt | Kind::Exhausted | Kind::Complete | Kind::Dropped => {
                 // A used-up budget alone does not take the core away: the next one may be there already.
                 if r.kind != Kind::Exhausted && self.cores[core].has.is_some_and(|h| h.0 == name) {
                     self.cores[core].has = None;
@@ -122,7 +122,7 @@ impl Walk<'_> {
                         self.ready.remove(&name);
                         self.waiting.entry(task).or_default().push(r.job);
                     }
-                    Kind::Complete => {
+                    Kind::Complete | Kind::Dropped => {
                         self.ready.remove(&name);
                         if let Some(open) = self.open.get_mut(&task) {
                             open.retain(|j| *j != r.job);

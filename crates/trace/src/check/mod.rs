@@ -4,11 +4,13 @@
 //! there is not repeated here.
 
 mod levels;
+mod modes;
 mod sequence;
 mod servers;
 mod table;
 
 pub use levels::level_order;
+pub use modes::modes;
 pub use sequence::sequence;
 pub use servers::{
     no_events, replenishment, reservation, servers, supply, waiting, Bound, InTree, Rank, ServerView, TreeView,
@@ -60,6 +62,8 @@ pub enum Rule {
     LevelOrder,
     /// Level A runs in the slots of its table, and nothing else runs there while it has something to do.
     Table,
+    /// A core runs only the levels that its mode serves, and goes back to all only when nothing is left to do.
+    Mode,
     /// No server has more than its kind allows.
     Supply,
     /// What comes to a server is never more than its budget, and never early.
@@ -86,6 +90,7 @@ impl fmt::Display for Rule {
             Rule::Budget => "no task gets more than its budget",
             Rule::LevelOrder => "more critical jobs come first",
             Rule::Table => "level A has its slots and no others",
+            Rule::Mode => "a core runs only the levels that it serves",
             Rule::Supply => "no server has more than its kind allows",
             Rule::Replenishment => "budgets come back neither early nor too large",
             Rule::Reservation => "nothing runs in a server without budget",
@@ -108,6 +113,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(periodic(view, trace));
     found.extend(budget(view, trace, tolerance));
     found.extend(level_order(view, trace, tolerance));
+    found.extend(modes(view, trace));
     found.sort_by_key(|v| v.time);
     found
 }
