@@ -121,11 +121,13 @@ found! {
     a_stale_index_in_marks_is_found: Marks<{ planted::STALE_INDEX }>, BinaryHeap, 1_500;
 }
 
-/// Bugs of which loom and shuttle are sure, and that real processors show now and then: how often is printed.
+/// Bugs of which loom and shuttle are sure. The rig sees what stays broken: a wake-up that is lost. A hint that was wrong for a
+/// moment is none of its business, since whoever follows one looks again; and the processor that it runs on has barriers of
+/// its own. How often it sees which is printed.
 #[test]
-#[ignore = "tells how often, takes a minute"]
-fn how_often_the_rig_finds_what_depends_on_the_moment() {
-    fn tell<D: tactus_structures::directory::Directory + 'static>(name: &str) {
+#[ignore = "takes a minute"]
+fn of_what_depends_on_the_moment_the_rig_finds_what_stays_broken() {
+    fn tell<D: tactus_structures::directory::Directory + 'static>(name: &str) -> usize {
         let mut found = Vec::new();
         for seed in 0..10 {
             let settings = Settings { cycles: 20_000, seed, patience: Duration::from_secs(2), ..quick() };
@@ -134,11 +136,12 @@ fn how_often_the_rig_finds_what_depends_on_the_moment() {
             }
         }
         println!("{name}: found in {} of 10 runs of 80,000 cycles, after {found:?}", found.len());
+        found.len()
     }
+    assert!(tell::<FlatCombining<{ planted::LOST_WAKE_UP }>>("flat combining, lost wake-up") > 0);
     tell::<Cpupri<{ planted::MISSING_BARRIER }>>("cpupri without barriers");
     tell::<Cpupri<{ planted::OUT_BEFORE_IN }>>("cpupri, out before in");
     tell::<FastHeap<{ planted::MISSING_BARRIER }>>("fast heap without barriers");
-    tell::<FlatCombining<{ planted::LOST_WAKE_UP }>>("flat combining, lost wake-up");
     tell::<Delegation<{ planted::TOLD_TOO_EARLY }>>("delegation, told too early");
     tell::<Marks<{ planted::TOLD_TOO_EARLY }>>("marks, told too early");
     tell::<Tournament<{ planted::ONE_REFRESH }>>("tournament, one refresh");
