@@ -203,7 +203,7 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     let mut beside = compare(&promised.setup, |task, job| Some(demand(task, job)), &free, trace, allowed);
     let (release, schedule) = (allowed, longest_turn(trace));
     let most = Costs { release, schedule, switch: schedule, inter_core: release, complete: release };
-    explain(&mut beside, &promised.setup, system.duration, demand, &free, &most).map_err(|error| machine(&error))?;
+    explain(&mut beside, &promised.setup, system.duration, demand, trace, &most).map_err(|error| machine(&error))?;
     if !beside.agrees() {
         problems.push(beside.to_string());
     }
