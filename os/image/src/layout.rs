@@ -194,7 +194,7 @@ impl Layout {
         (self.memories.len() * Memory::BYTES + self.mappings.len() * Mapping::BYTES) as u64
     }
 
-    /// Memory that the kernel has to find beside the image and the trace: what is copied, and page tables.
+    /// Memory that the kernel has to find beside the image and the trace: what is copied, and page tables but the trace's.
     pub fn fresh_bytes(&self, components: usize) -> u64 {
         const ELSEWHERE: [u32; 4] =
             [MemoryKind::InPlace as u32, MemoryKind::Trace as u32, MemoryKind::Device as u32, MemoryKind::Pci as u32];
@@ -202,15 +202,13 @@ impl Layout {
         let frames: u64 = self.memories.iter().filter(kept).map(|memory| memory.bytes).sum();
         // One table for each 2 MiB, 1 GiB and 512 GiB that holds a mapping, and one root for each component.
         let mut tables = BTreeSet::new();
-        for mapping in &self.mappings {
+        for mapping in self.mappings.iter().filter(|it| it.address != TRACE) {
             let last = mapping.address + self.memories[mapping.memory as usize].bytes.max(PAGE) - 1;
             for shift in [21, 30, 39] {
                 tables
                     .extend((mapping.address >> shift..=last >> shift).map(|place| (mapping.component, shift, place)));
             }
         }
-        // The length of the trace is not known yet: tables for the longest.
-        let trace = (STACKS - TRACE) >> 21;
-        frames + (tables.len() as u64 + trace + components as u64) * PAGE
+        frames + (tables.len() as u64 + components as u64) * PAGE
     }
 }

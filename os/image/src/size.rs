@@ -21,8 +21,14 @@ pub const USER_HEAP: u64 = 64 << 10;
 const LOW_MEMORY: u64 = 32 << 20;
 /// Kept at the end of memory for tables that firmware leaves there.
 const FIRMWARE: u64 = 2 << 20;
+/// The same in a small machine, which is an emulated one without firmware: its own tables take half of this.
+const SMALL_FIRMWARE: u64 = 256 << 10;
 /// The trace begins at a multiple of this, so that few page-table entries map it.
 const TRACE_ALIGNMENT: u64 = 2 << 20;
+/// The same in a small machine.
+const SMALL_TRACE_ALIGNMENT: u64 = 64 << 10;
+/// Machines with less memory than this are small.
+const SMALL: u64 = 48 << 20;
 
 /// Records that a job costs in all at most, in most systems, all cores together.
 const RECORDS_PER_JOB: u64 = 16;
@@ -73,26 +79,53 @@ pub(crate) struct Placement {
     pub needed: u64,
 }
 
+/// So many bytes of trace and the page tables that map them.
+fn with_tables(trace: u64) -> u64 {
+    trace.saturating_add((trace >> 21) * PAGE)
+}
+
+/// What is kept at the end of memory, and what the trace's beginning is a multiple of.
+fn margins(small: bool) -> (u64, u64) {
+    if small {
+        (SMALL_FIRMWARE, SMALL_TRACE_ALIGNMENT)
+    } else {
+        (FIRMWARE, TRACE_ALIGNMENT)
+    }
+}
+
 /// Finds room for the trace in the machine's memory.
 ///
 /// `image` is the image's length, `fresh` what the kernel has to find for the memory of components and for page
-/// tables (both bytes).
+/// tables other than the trace's (both bytes).
 ///
 /// From below: kernel, tables and fresh memory, and the image if the boot loader puts it low, as GRUB does. From
 /// above: what firmware keeps, the image if the loader puts it high, as QEMU's does, then the trace.
 pub(crate) fn place(system: &System, image: u64, fresh: u64) -> Result<Placement, ImageError> {
     let cores = system.cores as u64;
     let image = pages(image);
-    let low = (KERNEL_MEMORY + fresh).max(LOW_MEMORY) + image;
-    let without_trace = low + image + FIRMWARE + TRACE_ALIGNMENT;
+    let small = system.memory < SMALL;
+    let (firmware, alignment) = margins(small);
+    let without = |small: bool| {
+        let (firmware, alignment) = margins(small);
+        // A small machine is booted by QEMU itself, which puts the image high.
+        let low = if small { KERNEL_MEMORY + fresh } else { (KERNEL_MEMORY + fresh).max(LOW_MEMORY) + image };
+        // Two more tables: where the trace begins, and above all of its others.
+        low + image + firmware + alignment + 2 * PAGE
+    };
+    let without_trace = without(small);
     let (wanted, least) = (wanted_ring(system), least_ring(system));
 
-    let fits = (system.memory.saturating_sub(without_trace).min(STACKS - TRACE) / cores) / PAGE * PAGE;
+    // Each 2 MiB of the trace take a page table.
+    let left = system.memory.saturating_sub(without_trace);
+    let fits = ((left - left / 513).min(STACKS - TRACE) / cores) / PAGE * PAGE;
     let ring = wanted.min(fits);
     if ring < least {
         // Enough for what is wanted, if a machine can have that much; else enough to run at all.
-        let with = |ring: u64| (without_trace.saturating_add(ring.saturating_mul(cores))).div_ceil(1 << 20) << 20;
-        let most = MAX_MEMORY.min(without_trace + (STACKS - TRACE));
+        let of = |small, ring: u64| {
+            (without(small).saturating_add(with_tables(ring.saturating_mul(cores)))).div_ceil(1 << 20) << 20
+        };
+        let with = |ring: u64| Some(of(true, ring)).filter(|&it| it < SMALL).unwrap_or_else(|| of(false, ring));
+        let most = MAX_MEMORY.min(without(false) + (STACKS - TRACE));
         let generous = with(wanted) <= most;
         let ring = if generous { wanted } else { least };
         return Err(ImageError::Memory {
@@ -102,8 +135,8 @@ pub(crate) fn place(system: &System, image: u64, fresh: u64) -> Result<Placement
             most,
         });
     }
-    let trace = (system.memory - FIRMWARE - image - ring * cores) / TRACE_ALIGNMENT * TRACE_ALIGNMENT;
-    Ok(Placement { ring, trace, needed: without_trace + ring * cores })
+    let trace = (system.memory - firmware - image - ring * cores) / alignment * alignment;
+    Ok(Placement { ring, trace, needed: without_trace + with_tables(ring * cores) })
 }
 
 /// The ring that holds everything even if one core does all the work that it may do, with a quarter to spare.

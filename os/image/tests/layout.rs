@@ -220,10 +220,10 @@ fn rings_hold_the_busiest_core_and_shrink_to_the_memory_before_a_run_is_refused(
     let mut system = system(2, vec![busy], Vec::new());
     let wanted = (10_000_u64 * 16 * 5 / 4 * 32 + 64).div_ceil(4096) * 4096;
     assert_eq!(image(&system).unwrap().facts.ring_bytes, wanted);
-    system.memory = 44 << 20;
+    system.memory = 9 << 20;
     let less = image(&system).unwrap().facts.ring_bytes;
     assert!(less < wanted && less >= 10_000 * 8 * 32, "{less}");
-    system.memory = 40 << 20;
+    system.memory = 4 << 20;
     let error = image(&system).unwrap_err();
     let ImageError::Memory { needed, .. } = error else { panic!("{error}") };
     assert!(error.to_string().contains("write memory = \""), "{error}");
