@@ -1,6 +1,6 @@
 //! Words for people: names of policies, counts of levels.
 
-use crate::{Policy, Spread, System, TaskOrder};
+use crate::{Mixed, Policy, Spread, System, TaskOrder};
 use tactus_time::Level;
 
 /// The policy's name in running text: `MC²`, `partitioned EDF` …
@@ -11,6 +11,8 @@ pub fn policy_label(policy: &Policy) -> &'static str {
         Policy::GlobalRm => "global RM",
         Policy::GlobalEdf => "global EDF",
         Policy::Ordered { spread, order } => names(*spread, *order).1,
+        Policy::Mixed(Mixed::Amc) => "AMC",
+        Policy::Mixed(Mixed::EdfVd) => "EDF-VD",
         Policy::Mc2 { .. } => "MC²",
     }
 }
@@ -23,6 +25,8 @@ pub fn policy_key(policy: &Policy) -> &'static str {
         Policy::GlobalRm => "global-rm",
         Policy::GlobalEdf => "global-edf",
         Policy::Ordered { spread, order } => names(*spread, *order).0,
+        Policy::Mixed(Mixed::Amc) => "amc",
+        Policy::Mixed(Mixed::EdfVd) => "edf-vd",
         Policy::Mc2 { .. } => "mc2",
     }
 }

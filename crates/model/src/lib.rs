@@ -11,6 +11,7 @@ mod draft;
 mod form;
 mod label;
 mod limits;
+mod mixed;
 mod platform;
 mod problem;
 mod read;
@@ -23,7 +24,7 @@ pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{Locks, Overrun, Place as TaskPlace, Scheduling, Server, ServerKind, Spread, TaskOrder};
+pub use scheduling::{Overrun, Place as TaskPlace, Scheduling, Server, ServerKind, Spread, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;
@@ -79,6 +80,8 @@ pub enum Policy {
         /// How the root orders.
         order: TaskOrder,
     },
+    /// Two levels of criticality on each core by itself: level A is HI, level B is LO.
+    Mixed(Mixed),
     /// Mixed criticality on multicore.
     Mc2 {
         /// Hold tasks of levels A to C to their budgets (default true).
@@ -86,6 +89,23 @@ pub enum Policy {
         /// Let finished jobs go on as ghosts (default true).
         slack_shifting: bool,
     },
+}
+
+/// How a core orders jobs of two levels of criticality, and which of them it gives up when a critical one takes longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mixed {
+    /// `amc`: fixed priorities (adaptive mixed criticality: Baruah, Burns and Davis, RTSS 2011).
+    Amc,
+    /// `edf-vd`: earliest deadline, with earlier virtual deadlines for critical tasks until one of them takes longer
+    /// (Baruah et al., ECRTS 2012); which: [`System::virtual_deadlines`].
+    EdfVd,
+}
+
+impl Policy {
+    /// Whether tasks have levels of criticality.
+    pub const fn has_levels(&self) -> bool {
+        matches!(self, Policy::Mc2 { .. } | Policy::Mixed(_))
+    }
 }
 
 /// The emulated machine's parameters.
@@ -102,7 +122,8 @@ pub struct Machine {
 pub struct Task {
     /// Name, unique.
     pub name: String,
-    /// Criticality level; present if and only if the policy is MC².
+    /// Criticality level; present if and only if the policy has levels ([`Policy::has_levels`]). With two levels, A is HI
+    /// and B is LO.
     pub level: Option<Level>,
     /// The core it is bound to; present where the policy binds tasks (partitioned; MC² levels A and B).
     pub core: Option<CoreId>,
@@ -113,7 +134,7 @@ pub struct Task {
     /// Relative deadline (default: the period).
     pub deadline: Duration,
     /// Execution time as assumed at each level, `[A, B, C, D]`. Without levels all four are the same.
-    /// Under MC², levels above the task's own may be absent.
+    /// Under MC², levels above the task's own may be absent; with two levels, C and D always are.
     pub execution: [Option<Duration>; 4],
     /// What jobs really take.
     pub demand: Demand,

@@ -14,8 +14,8 @@ pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 pub const SHORTEST_PERIOD: Duration = Duration::from_micros(100);
 /// How many instructions a period must hold, so that the system's own work can fit.
 pub const INSTRUCTIONS_PER_PERIOD: u64 = 10_000;
-/// Memory that the kernel and the system's own components need.
-pub const KERNEL_MEMORY: u64 = 4 << 20;
+/// Memory that the kernel needs, the first MiB, which is left alone, among it.
+pub const KERNEL_MEMORY: u64 = 7 << 18;
 /// Memory that each task needs beside its own: thread, stack, tables.
 pub const TASK_MEMORY: u64 = 64 << 10;
 /// The most memory of a machine.

@@ -28,10 +28,12 @@ pub enum SetupError {
     SlotTask(CoreId, usize),
     /// A level-A task that has no slot in its core's table, so that it could never run.
     NoSlot(TaskId),
-    /// Merged timers or redistribution of work without an interrupt master.
-    NoInterruptMaster,
     /// There must be one priority for each task; this many were given.
     PriorityCount(usize),
+    /// Two levels of criticality need a time in the LO mode for each task; this many were given.
+    DualCount(usize),
+    /// The task's LO time is longer than its budget, or another one though it is not critical.
+    LowBudget(TaskId),
     /// A tree needs a root, and has a bounded number of servers; this many were given.
     ServerCount(usize),
     /// A tree needs one place for each task; this many were given.
@@ -83,10 +85,13 @@ impl fmt::Display for SetupError {
             SetupError::NoSlot(task) => {
                 write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
             }
-            SetupError::NoInterruptMaster => {
-                write!(f, "merged timers and redistribution of work need the interrupt master: turn it on, or them off")
-            }
             SetupError::PriorityCount(n) => write!(f, "{n} priorities: there must be one for each task"),
+            SetupError::DualCount(n) => write!(f, "{n} times in the LO mode: there must be one for each task"),
+            SetupError::LowBudget(task) => write!(
+                f,
+                "task {}: in the LO mode a critical task may take no longer than its budget, and any other just that",
+                task.0
+            ),
             SetupError::ServerCount(n) => write!(f, "{n} servers: a tree has a root and at most 4095 servers more"),
             SetupError::PlaceCount(n) => write!(f, "{n} places in the tree: there must be one for each task"),
             SetupError::ServerParent(n) => write!(f, "server {n}: its parent must come before it"),

@@ -37,6 +37,7 @@ mod global;
 mod heap;
 mod jobs;
 mod mc2;
+mod mixed;
 mod partitioned;
 mod records;
 mod scheduler;
@@ -48,6 +49,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub use check::SetupError;
 pub use codec::DecodeError;
+pub use mixed::{Dual, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{Budget, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
 
@@ -77,19 +79,6 @@ pub struct Mc2 {
     pub allowance: Duration,
     /// The level-A table of each core, in core order.
     pub tables: Vec<Table>,
-}
-
-/// MC² with the machinery of its source: a lock for each container and each core.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FineMc2 {
-    /// What is to be scheduled, and how.
-    pub mc2: Mc2,
-    /// Core 0 serves the releases of all cores.
-    pub interrupt_master: bool,
-    /// Its timers that expire within a microsecond are one. Needs the master.
-    pub timer_merging: bool,
-    /// What A and B displace is queued by the master. Needs the master.
-    pub work_redistribution: bool,
 }
 
 /// A cyclic-executive table: the slots of one cycle, ascending, not overlapping, all within the cycle.

@@ -5,10 +5,11 @@
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::global::Global;
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
-use crate::mc2::{Containers, Fine, Messages};
+use crate::mc2::Containers;
+use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::{Servers, Tree};
-use crate::{check, Decision, Event, FineMc2, Mc2, Policy, Priorities, Setup, SetupError};
+use crate::{check, Decision, Event, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -102,10 +103,8 @@ policies! {
     8 PartitionedFp(Priorities) => Partitioned<FixedPriority>,
     /// The m tasks with the largest priorities run, on whatever core.
     9 GlobalFp(Priorities) => Global<FixedPriority>,
-    /// MC² with one lock for each container and each core, as its source has it.
-    10 FineMc2(FineMc2) => Fine,
-    /// MC² without locks: core 0 owns levels C and D, and is sent messages.
-    11 Mc2Messages(Mc2) => Messages,
+    /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
+    10 Mixed(Mixed) => Modes,
 }
 
 impl Kind {

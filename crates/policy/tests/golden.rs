@@ -6,7 +6,7 @@
 mod common;
 
 use common::{core, draw, invariants, ms, run};
-use tactus_policy::{Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_policy::{Dual, Kind, Mc2, Mixed, MixedOrder, Setup, Slot, Table, Task};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Runs the system and compares the drawing with the file.
@@ -61,6 +61,36 @@ fn global_rm_shows_dhalls_effect() {
     let setup = plain(Kind::GlobalRm, 2, vec![task(0, 0, 10, 10), task(0, 0, 10, 10), task(0, 0, 11, 11)]);
     let demand = [2, 2, 10];
     golden("global_rm.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
+}
+
+/// Level, core, period and budgets in the LO mode and at the task's own level, priority, virtual deadline.
+type Row = (Level, u64, [u64; 2], u32, u64);
+
+fn mixed(order: MixedOrder, rows: &[Row]) -> Setup {
+    let tasks = rows.iter().map(|(level, period, budget, ..)| Task {
+        level: *level,
+        budget: ms(budget[1]),
+        ..task(0, 0, *period, *period)
+    });
+    let dual = |row: &Row| Dual { low: ms(row.2[0]), priority: row.3, virtual_deadline: ms(row.4) };
+    let kind = Kind::Mixed(Mixed { order, tasks: rows.iter().map(dual).collect() });
+    Setup { cores: 1, kind, tasks: tasks.collect() }
+}
+
+/// Trap of the source: jobs of the lower level that come while it is given up are not kept for later either.
+#[test]
+fn amc_gives_up_the_lower_level_for_a_critical_job_that_takes_too_long_and_takes_it_up_when_all_is_done() {
+    let rows = [(Level::B, 5, [2, 2], 3, 0), (Level::A, 10, [2, 5], 2, 0), (Level::B, 10, [2, 2], 1, 0)];
+    let demand = |task: TaskId, job| ms(if (task.0, job) == (1, 0) { 5 } else { 2 });
+    golden("amc.txt", &mixed(MixedOrder::FixedPriority, &rows), 20, 'T', &demand);
+}
+
+/// By plain deadlines T1 would go first, T2 would be found out at 6, and end at 12, too late.
+#[test]
+fn edf_vd_leaves_a_critical_job_enough_time_for_its_longest_execution() {
+    let rows = [(Level::B, 10, [4, 4], 0, 10), (Level::A, 10, [2, 8], 0, 4)];
+    let demand = |task: TaskId, job| ms([4, if job == 0 { 8 } else { 2 }][task.index()]);
+    golden("edf_vd.txt", &mixed(MixedOrder::VirtualDeadline, &rows), 20, 'T', &demand);
 }
 
 /// The worked example of Herman et al., Table 1: execution times at levels A to D.

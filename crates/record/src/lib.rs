@@ -37,13 +37,17 @@ pub enum Kind {
     /// The task was taken out of the system after its component was stopped. `arg`: unused.
     Removed = 11,
     /// The job ended without being finished. `arg`: 0 it was left out at its release since the one before it was still
-    /// unfinished, 1 it was not finished at its deadline, 2 the system gave up its level.
+    /// unfinished, 1 it was not finished at its deadline, 2 the core gave up its level
+    /// ([`Kind::Mode`]), 3 it used up its budget.
     Dropped = 12,
     /// A server has used up its budget on this core. `job`: its place in the tree. `arg`: when more comes (ns),
     /// `u64::MAX` if that is not known yet. No task.
     ServerExhausted = 13,
     /// Budget came to a server on this core. `job`: its place in the tree. `arg`: how much (ns). No task.
     ServerReplenish = 14,
+    /// The core changed its mode of criticality. `level` byte: the least critical [`Level`] that it serves from now on.
+    /// `task`, `job`: the job that took longer than it should, where that was the cause; none where the core went back.
+    Mode = 15,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -63,9 +67,6 @@ pub enum Kind {
     /// A component that was stopped runs again, from its beginning; or, if the `level` byte is 1, stays stopped since it has
     /// been restarted as often as it may. `job`: the component's number. `arg`: how often it was restarted until now.
     Restarted = 38,
-    /// The policy has handled what was released and goes on to choose; the record's time is a look at the clock then. Not
-    /// every policy tells.
-    HalfWay = 39,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
@@ -90,6 +91,7 @@ impl Kind {
             12 => Kind::Dropped,
             13 => Kind::ServerExhausted,
             14 => Kind::ServerReplenish,
+            15 => Kind::Mode,
             32 => Kind::Enter,
             33 => Kind::Leave,
             34 => Kind::Fault,
@@ -97,7 +99,6 @@ impl Kind {
             36 => Kind::Aborted,
             38 => Kind::Restarted,
             37 => Kind::End,
-            39 => Kind::HalfWay,
             _ => return None,
         })
     }
@@ -363,11 +364,6 @@ pub trait Sink {
         self.store(stored);
     }
 
-    /// The policy has handled what was released and goes on to choose: who measures the two may look at the clock here. Not
-    /// every policy has two parts.
-    #[inline(always)]
-    fn half_way(&mut self) {}
-
     /// The same for a record in words. Sinks that keep words do without the detour.
     fn store(&mut self, stored: Stored) {
         if let Some(record) = stored.record() {
@@ -380,10 +376,6 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     #[inline]
     fn record(&mut self, record: Record) {
         (**self).record(record);
-    }
-    #[inline]
-    fn half_way(&mut self) {
-        (**self).half_way();
     }
     #[inline]
     fn store(&mut self, stored: Stored) {

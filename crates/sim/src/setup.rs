@@ -1,8 +1,9 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
-use tactus_model::{self as model, Locks, Policy, System};
+use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
-    FineMc2, Kind, Mc2, Overrun, Place, Priorities, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree,
+    Dual, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supplier, Supply, Table, Task,
+    TaskOrder, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -15,26 +16,21 @@ use tactus_time::{CoreSet, Duration, Level};
 /// A task's budget is its execution time as assumed at its own level, and its allowance where budgets are enforced. A
 /// task of level D has none, whatever the file says, since nothing at that level is held to one.
 pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Setup {
-    let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
+    let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. } | Policy::Mixed(_));
+    let allowance_of = |n: usize| allowances.get(n).copied().filter(|_| enforced).unwrap_or(Duration::ZERO);
     let kind = match system.policy {
         Policy::PartitionedRm => Kind::PartitionedRm,
         Policy::PartitionedEdf => Kind::PartitionedEdf,
         Policy::GlobalRm => Kind::GlobalRm,
         Policy::GlobalEdf => Kind::GlobalEdf,
         Policy::Ordered { spread, order } => ordered(system, spread, order),
+        Policy::Mixed(scheme) => Kind::Mixed(mixed(system, scheme, allowance_of)),
         Policy::Mc2 { enforce, slack_shifting } => {
-            let mc2 = Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables };
-            match system.scheduling.locks {
-                Locks::One => Kind::Mc2(mc2),
-                Locks::Fine { interrupt_master, timer_merging, work_redistribution } => {
-                    Kind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
-                }
-                Locks::Messages => Kind::Mc2Messages(mc2),
-            }
+            Kind::Mc2(Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables })
         }
     };
     let tasks = system.tasks.iter().enumerate().map(|(n, task)| {
-        let allowance = allowances.get(n).copied().filter(|_| enforced).unwrap_or(Duration::ZERO);
+        let allowance = allowance_of(n);
         let level = task.level.unwrap_or(Level::A);
         let budget = match level {
             Level::D => Duration::ZERO,
@@ -47,6 +43,21 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Se
         Task { level, core, offset, period, deadline, budget }
     });
     Setup { cores: system.cores, kind, tasks: tasks.collect() }
+}
+
+/// Two levels of criticality: a LO time for each task.
+fn mixed(system: &System, scheme: model::Mixed, allowance: impl Fn(usize) -> Duration) -> Mixed {
+    let order = match scheme {
+        model::Mixed::Amc => MixedOrder::FixedPriority,
+        model::Mixed::EdfVd => MixedOrder::VirtualDeadline,
+    };
+    let tasks = system.tasks.iter().zip(system.virtual_deadlines()).enumerate();
+    let dual = |(n, (task, virtual_deadline)): (usize, (&model::Task, Duration))| Dual {
+        low: task.execution[Level::B.index()].unwrap_or_default().checked_add(allowance(n)).unwrap_or(Duration::MAX),
+        priority: system.scheduling.places.get(n).map_or(0, |place| place.priority),
+        virtual_deadline,
+    };
+    Mixed { order, tasks: tasks.map(dual).collect() }
 }
 
 /// Any other order, with servers or without.

@@ -52,7 +52,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         return None;
     }
     let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    let (policy, scheduling) = told(context.policy?, Scheduling { places, locks: draft.locks, ..homes.made });
+    let (policy, scheduling) = told(context.policy?, Scheduling { places, ..homes.made });
     Some(System {
         name,
         source: source.to_path_buf(),
@@ -75,7 +75,8 @@ fn told(policy: Policy, mut scheduling: Scheduling) -> (Policy, Scheduling) {
     if scheduling.places.iter().all(|place| *place == TaskPlace::default()) {
         scheduling.places.clear();
     }
-    match server::of_policy(&policy).filter(|_| !scheduling.is_plain()) {
+    let ordered = !matches!(policy, Policy::Mixed(_)) && !scheduling.is_plain();
+    match server::of_policy(&policy).filter(|_| ordered) {
         Some((spread, order)) => (Policy::Ordered { spread, order }, scheduling),
         None => (policy, scheduling),
     }

@@ -3,10 +3,10 @@
 use crate::draft::{At, Draft, DraftServer, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Place};
 use crate::{
-    Overrun, Policy, Scheduling, Server, ServerKind, Spread, TaskOrder, TaskPlace, DEFAULT_QUANTUM, MAX_DEPTH,
+    Mixed, Overrun, Policy, Scheduling, Server, ServerKind, Spread, TaskOrder, TaskPlace, DEFAULT_QUANTUM, MAX_DEPTH,
     MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
 };
-use tactus_time::{CoreId, CoreSet, Duration};
+use tactus_time::{CoreId, CoreSet, Duration, Level};
 
 /// Where a task can be, as the rules for tasks see it: the root or a server.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub(crate) fn of_policy(policy: &Policy) -> Option<(Spread, TaskOrder)> {
         Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
         Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (*spread, *order),
+        Policy::Mixed(Mixed::Amc) => (Spread::Partitioned, TaskOrder::FixedPriority),
+        Policy::Mixed(Mixed::EdfVd) => (Spread::Partitioned, TaskOrder::EarliestDeadline),
         Policy::Mc2 { .. } => return None,
     })
 }
@@ -53,6 +55,11 @@ pub(super) fn check(draft: &Draft, cores: Option<usize>, out: &mut Collector) ->
         }
         return homes;
     };
+    if let (Policy::Mixed(_), Some(server)) = (policy, draft.servers.first()) {
+        let why = format!("servers have no place beside policy {:?}", crate::policy_key(&policy));
+        out.refuse(server.place, &server.subject, why, "remove it, or choose another kind");
+        return homes;
+    }
     let clusters = clusters(&draft.clusters, spread, all, (draft.place, "[policy]"), out);
     homes.made.quantum = quantum(&draft.quantum, order, "[policy]", out);
     homes.made.clusters = clusters.clone().unwrap_or_default();
@@ -429,11 +436,14 @@ pub(super) fn home<'h>(draft: &DraftTask, homes: &'h Homes, out: &mut Collector)
 pub(super) fn place(
     draft: &DraftTask,
     home: Option<(Option<usize>, &Home)>,
-    mc2: bool,
+    policy: Option<Policy>,
+    level: Option<Level>,
+    deadline: Option<Duration>,
     out: &mut Collector,
 ) -> Option<TaskPlace> {
     let placing = &draft.placing;
-    if mc2 {
+    let virtual_deadline = virtual_deadline(draft, policy, level, deadline, out);
+    if matches!(policy, Some(Policy::Mc2 { .. })) {
         let given = [
             placing.server.get().map(|at| (at.place, "server")),
             placing.cluster.get().map(|at| (at.place, "cluster")),
@@ -448,11 +458,38 @@ pub(super) fn place(
     }
     let (server, home) = home?;
     let priority = priority(&placing.priority, Some(home), (draft.place, &draft.subject), out);
-    let overrun = match placing.overrun {
+    let overrun = match &placing.overrun {
         Given::Broken => None,
+        Given::Is(at) if matches!(policy, Some(Policy::Mixed(_))) => {
+            let why = "\"overrun\" has no meaning where jobs have levels: what happens is told by those";
+            out.refuse(at.place, &draft.subject, why, "remove it, or choose another kind");
+            None
+        }
         _ => Some(placing.overrun.value().unwrap_or(Overrun::Continue)),
     };
-    Some(TaskPlace { server, priority: priority?, overrun: overrun? })
+    Some(TaskPlace { server, priority: priority?, overrun: overrun?, virtual_deadline })
+}
+
+/// Critical tasks under EDF-VD may be given one, before their deadline.
+fn virtual_deadline(
+    draft: &DraftTask,
+    policy: Option<Policy>,
+    level: Option<Level>,
+    deadline: Option<Duration>,
+    out: &mut Collector,
+) -> Option<Duration> {
+    let at = draft.placing.virtual_deadline.get()?;
+    let what = "virtual-deadline";
+    if policy.is_some_and(|policy| policy != Policy::Mixed(Mixed::EdfVd)) || level == Some(Level::B) {
+        let why = "only tasks of level A under edf-vd have virtual deadlines";
+        out.refuse(at.place, &draft.subject, why, "remove it");
+    } else if at.value.is_zero() {
+        out.out_of_range(at.place, &draft.subject, what, at.value, "no time at all", "raise it");
+    } else if let Some(deadline) = deadline.filter(|deadline| at.value > *deadline) {
+        let limit = format!("more than its deadline of {deadline}");
+        out.out_of_range(at.place, &draft.subject, what, at.value, limit, "lower it");
+    }
+    Some(at.value)
 }
 
 /// The core of a task, or the first one of its cluster.

@@ -22,7 +22,7 @@ pub(super) fn check(
     let execution = check_execution(draft, context, level, deadline, out);
     let home = if is_mc2(context) { None } else { server::home(draft, homes, out) };
     let core = check_core(draft, context, home.map(|(_, home)| home), level, out);
-    let place = server::place(draft, home, is_mc2(context), out);
+    let place = server::place(draft, home, context.policy, level, deadline, out);
     let body = check_body(draft, components, out);
     let demand = demand(draft, level, execution.as_ref(), out);
     let task = Task {
@@ -45,16 +45,26 @@ fn is_mc2(context: &Context) -> bool {
     matches!(context.policy, Some(Policy::Mc2 { .. }))
 }
 
-/// A level if and only if the policy is MC².
+/// Whether there are just the levels A and B.
+fn is_mixed(context: &Context) -> bool {
+    matches!(context.policy, Some(Policy::Mixed(_)))
+}
+
+/// A level if and only if the policy has some.
 fn check_level(draft: &DraftTask, context: &Context, out: &mut Collector) -> Option<Level> {
     match (&draft.level, context.policy) {
-        (Given::Is(at), Some(Policy::Mc2 { .. })) => return Some(at.value),
+        (Given::Is(at), Some(Policy::Mixed(_))) if at.value > Level::B => {
+            let limit = "neither \"A\" (HI) nor \"B\" (LO)";
+            out.out_of_range(at.place, &draft.subject, "level", at.value, limit, "choose one of the two");
+        }
+        (Given::Is(at), Some(policy)) if policy.has_levels() => return Some(at.value),
         (Given::Is(at), Some(policy)) => {
             let why = format!("a level is given, but policy {:?} knows no levels", crate::policy_key(&policy));
             out.refuse(at.place, &draft.subject, why, "remove it, or choose kind = \"mc2\"");
         }
-        (Given::Absent, Some(Policy::Mc2 { .. })) => {
-            let complaint = Complaint::MissingKey { key: "level", example: "level = \"C\"".into() };
+        (Given::Absent, Some(policy)) if policy.has_levels() => {
+            let example = if is_mixed(context) { "level = \"A\"" } else { "level = \"C\"" };
+            let complaint = Complaint::MissingKey { key: "level", example: example.into() };
             out.add(draft.place, &draft.subject, complaint);
         }
         _ => {}
@@ -190,16 +200,18 @@ fn check_execution(
     let at = draft.execution.get()?;
     let policy = context.policy?;
     let subject = draft.subject.as_str();
+    let has_levels = policy.has_levels();
     let levels = match &at.value {
         DraftExecution::Plain(length) => {
             check_length(*length, at.place, subject, "execution", deadline, draft, out)?;
             let own = level.unwrap_or_default();
-            if is_mc2(context) && level.is_none() {
+            if has_levels && level.is_none() {
                 return None;
             }
-            return Some(Level::ALL.map(|level| (level >= own).then_some(*length)));
+            let last = if is_mixed(context) { Level::B } else { Level::D };
+            return Some(Level::ALL.map(|level| (own <= level && level <= last).then_some(*length)));
         }
-        DraftExecution::Levels(levels) if is_mc2(context) => levels,
+        DraftExecution::Levels(levels) if has_levels => levels,
         DraftExecution::Levels(_) => {
             let why =
                 format!("times for levels are given, but policy {:?} knows no levels", crate::policy_key(&policy));
@@ -212,14 +224,20 @@ fn check_execution(
     for level in Level::ALL {
         let what = format!("execution at level {level}");
         match &levels[level.index()] {
+            Given::Is(time) if is_mixed(context) && level > Level::B => {
+                out.refuse(time.place, subject, format!("{what} is given, where there are A and B"), "remove it");
+                sound = false;
+            }
             Given::Is(time) => {
                 // A time at a level above its own is no budget: only for analysis and for drawing job times.
                 let most = if level >= own { deadline } else { None };
                 sound &= check_length(time.value, time.place, subject, &what, most, draft, out).is_some();
             }
+            Given::Absent if is_mixed(context) && level > Level::B => {}
             Given::Absent if level >= own && (level < Level::D || own == Level::D) => {
                 let why = format!("{what} is missing");
-                let remedy = format!("a task of level {own} needs its time at {}", needed_at(own));
+                let needed = if is_mixed(context) { "A and B" } else { needed_at(own) };
+                let remedy = format!("a task of level {own} needs its time at {needed}");
                 out.refuse(at.place, subject, why, remedy);
                 sound = false;
             }
@@ -230,6 +248,7 @@ fn check_execution(
     sound &= check_order(levels, subject, out);
     let mut times = levels.clone().map(|time| time.value());
     // Nothing is promised at level D, so its time matters to nobody else and may be left out.
+    // (With two levels there is none.)
     times[Level::D.index()] = times[Level::D.index()].or(times[Level::C.index()]);
     sound.then_some(times)
 }

@@ -9,7 +9,7 @@ mod task;
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::{Locks, Policy, Spread};
+use crate::{Mixed, Policy, Spread};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
@@ -91,21 +91,6 @@ fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft
     draft.platform.pool = section.size(reader, "pool");
 }
 
-/// The keys of MC², and those of any policy.
-const MC2_KEYS: &[&str] =
-    &["kind", "enforce", "slack-shifting", "locks", "interrupt-master", "timer-merging", "work-redistribution"];
-const EVERY_KEY: &[&str] = &[
-    "kind",
-    "enforce",
-    "slack-shifting",
-    "locks",
-    "interrupt-master",
-    "timer-merging",
-    "work-redistribution",
-    "clusters",
-    "quantum",
-];
-
 fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &mut Draft) -> Given<Policy> {
     let kind = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "kind"));
     let kind = kind.and_then(|(_, kind)| kind.get_ref().as_str());
@@ -115,15 +100,15 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         Some((_, Some((Spread::Clustered, _)))) => &["kind", "clusters"],
         Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum"],
         Some((_, Some(_))) => &["kind"],
-        Some(("mc2", None)) => MC2_KEYS,
-        _ => EVERY_KEY,
+        Some(("mc2", None)) => &["kind", "enforce", "slack-shifting"],
+        Some(("amc" | "edf-vd", None)) => &["kind"],
+        _ => &["kind", "enforce", "slack-shifting", "clusters", "quantum"],
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
     section.require(reader, "kind", "kind = \"partitioned-edf\"");
-    let one_of = format!("\"mc2\", or {}", server::POLICIES);
+    let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", or {}", server::POLICIES);
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
-    draft.locks = read_locks(&section, reader);
     draft.clusters = server::clusters(&section, reader);
     draft.quantum = section.duration(reader, "quantum");
     let Given::Is(name) = name else { return Given::Broken };
@@ -132,12 +117,14 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         ("partitioned-edf", _) => Policy::PartitionedEdf,
         ("global-rm", _) => Policy::GlobalRm,
         ("global-edf", _) => Policy::GlobalEdf,
+        ("amc", _) => Policy::Mixed(Mixed::Amc),
+        ("edf-vd", _) => Policy::Mixed(Mixed::EdfVd),
         ("mc2", _) => {
             Policy::Mc2 { enforce: enforce.value().unwrap_or(true), slack_shifting: slack.value().unwrap_or(true) }
         }
         (_, Some((spread, order))) => Policy::Ordered { spread, order },
         (other, None) => {
-            let names: Vec<String> = server::policy_names().chain(["mc2".to_string()]).collect();
+            let names: Vec<String> = server::policy_names().chain(["mc2", "amc", "edf-vd"].map(String::from)).collect();
             let complaint = Complaint::UnknownName {
                 what: "policy",
                 nearest: nearest(other, names.iter().map(String::as_str)),
@@ -149,49 +136,6 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         }
     };
     Given::is(policy, name.place)
-}
-
-/// How cores share levels C and D under MC², and what of the source's machinery is on.
-fn read_locks(section: &Section<'_>, reader: &mut Reader<'_>) -> Locks {
-    let name = section.string(reader, "locks", "\"one\", \"fine\" or \"none\"");
-    let [master, merging, redistribution] =
-        ["interrupt-master", "timer-merging", "work-redistribution"].map(|key| section.boolean(reader, key));
-    let fine = matches!(&name, Given::Is(at) if at.value == "fine");
-    for (switch, key) in
-        [(&master, "interrupt-master"), (&merging, "timer-merging"), (&redistribution, "work-redistribution")]
-    {
-        if let (Given::Is(at), false) = (switch, fine) {
-            let why = format!("{key} is given, but only a lock for each container has that machinery");
-            reader.out.refuse(at.place, "[policy]", why, "remove it, or choose locks = \"fine\"");
-        }
-    }
-    let on = |switch: &Given<bool>| switch.value().unwrap_or(false);
-    for (switch, key) in [(&merging, "timer-merging"), (&redistribution, "work-redistribution")] {
-        if let (Given::Is(at), true, true) = (switch, on(switch), fine && !on(&master)) {
-            let why = format!("{key} needs the interrupt master");
-            reader.out.refuse(at.place, "[policy]", why, "add interrupt-master = true, or turn it off");
-        }
-    }
-    let Given::Is(name) = name else { return Locks::One };
-    match name.value.as_str() {
-        "one" => Locks::One,
-        "fine" => Locks::Fine {
-            interrupt_master: on(&master),
-            timer_merging: on(&merging),
-            work_redistribution: on(&redistribution),
-        },
-        "none" => Locks::Messages,
-        other => {
-            let complaint = Complaint::UnknownName {
-                what: "way to lock",
-                nearest: nearest(other, ["one", "fine", "none"].into_iter()),
-                name: other.chars().take(40).collect(),
-                remedy: "choose \"one\", \"fine\" or \"none\"".to_string(),
-            };
-            reader.out.add(name.place, "[policy]", complaint);
-            Locks::One
-        }
-    }
 }
 
 /// The exponent of the instruction time: a power of two from 1 to 64 ns.

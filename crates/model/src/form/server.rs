@@ -177,5 +177,6 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         cluster: task.integer(reader, "cluster", "the number of a cluster, counted from 0"),
         priority: task.integer(reader, "priority", "a whole number from 0 to 1000000, the larger the more urgent"),
         overrun: choice(task, reader, "overrun", &OVERRUNS),
+        virtual_deadline: task.duration(reader, "virtual-deadline"),
     }
 }

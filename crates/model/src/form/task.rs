@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 14] = [
+const TASK: [&str; 15] = [
     "name",
     "level",
     "core",
@@ -25,6 +25,7 @@ const TASK: [&str; 14] = [
     "cluster",
     "priority",
     "overrun",
+    "virtual-deadline",
 ];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];

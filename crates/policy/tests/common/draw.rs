@@ -27,7 +27,7 @@ pub fn draw(setup: &Setup, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId
                     open.insert(row, (record.time.as_nanos(), task));
                 }
                 // What is left out at its release was never there.
-                Kind::Dropped if record.arg == 0 => {}
+                Kind::Dropped if open.get(&row).is_none_or(|(_, runs)| *runs != task) => {}
                 Kind::Preempt | Kind::Complete | Kind::GhostEnd | Kind::Removed | Kind::Dropped => {
                     if let Some((from, task)) = open.remove(&row) {
                         spans.entry(row).or_default().push((from, record.time.as_nanos(), task));
@@ -90,9 +90,11 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
                 Kind::GhostEnd => format!("ghost ends {job} ({})", in_ms(record.arg)),
                 Kind::Idle => "idle".into(),
                 Kind::Dropped => {
-                    let why = ["left out", "killed", "given up"][record.arg as usize];
+                    let why = ["left out", "killed", "given up", "out of budget"][record.arg as usize];
                     format!("{why} {job}")
                 }
+                Kind::Mode if record.task.is_some() => format!("{job} takes too long: level A only"),
+                Kind::Mode => "all levels again".into(),
                 Kind::ServerExhausted if record.arg == u64::MAX => format!("S{} exhausted", record.job),
                 Kind::ServerExhausted => format!("S{} exhausted until {}", record.job, in_ms(record.arg)),
                 Kind::ServerReplenish => format!("S{} gets {}", record.job, in_ms(record.arg)),

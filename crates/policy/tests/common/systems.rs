@@ -1,15 +1,15 @@
 //! Random systems of every policy, for the tests that need no oracle.
 
 use proptest::prelude::*;
-use tactus_policy::{Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_policy::{Dual, Kind, Mc2, Mixed, MixedOrder, Setup, Slot, Table, Task};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// A system of any policy with periods from `shortest` to four times that, in nanoseconds. Level-A tasks have at least
 /// one slot of at least `slot` in each cycle, and cycles are no longer than the shortest period where they fit.
 pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
-    (1u8..=4, 0u8..5, 1usize..=8, any::<[bool; 2]>(), 0u64..3)
+    (1u8..=4, 0u8..7, 1usize..=8, any::<[bool; 2]>(), 0u64..3)
         .prop_flat_map(move |(cores, kind, tasks, mc2, allowance)| {
-            let levels = if kind == 4 { 0u8..4 } else { 0u8..1 };
+            let levels = [0u8..1, 0..4, 0..2][usize::from(kind.saturating_sub(3).min(2))].clone();
             let task = (levels, 0..cores, 0u64..10, shortest..shortest * 4, 1u64..4);
             (Just((cores, kind, mc2, allowance)), prop::collection::vec(task, tasks))
         })
@@ -34,6 +34,7 @@ pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
                 1 => Kind::PartitionedEdf,
                 2 => Kind::GlobalRm,
                 3 => Kind::GlobalEdf,
+                5 | 6 => Kind::Mixed(mixed(kind == 6, &tasks)),
                 _ => Kind::Mc2(Mc2 {
                     enforce,
                     slack_shifting,
@@ -43,6 +44,21 @@ pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
             };
             Setup { cores, kind, tasks }
         })
+}
+
+/// Critical tasks have LO times from one nanosecond to their whole budget.
+pub fn mixed(deadlines: bool, tasks: &[Task]) -> Mixed {
+    let dual = |(n, task): (usize, &Task)| {
+        let spread = n as u64 * 7 + task.period.as_nanos();
+        let low = match task.level {
+            Level::A => Duration::from_nanos(1 + spread % task.budget.as_nanos()),
+            _ => task.budget,
+        };
+        let virtual_deadline = Duration::from_nanos(1 + spread * 3 % task.deadline.as_nanos());
+        Dual { low, priority: (spread % 5) as u32, virtual_deadline }
+    };
+    let order = if deadlines { MixedOrder::VirtualDeadline } else { MixedOrder::FixedPriority };
+    Mixed { order, tasks: tasks.iter().enumerate().map(dual).collect() }
 }
 
 /// The same, and trees of servers.

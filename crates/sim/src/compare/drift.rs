@@ -1,6 +1,7 @@
 //! Differences that any shift in time makes: is the schedule itself that sensitive?
 
 use super::{steps, Cause, Comparison, Steps};
+use crate::generate::Random;
 use crate::{simulate, Error};
 use tactus_model::Costs;
 use tactus_policy::{Kind, Setup};
@@ -8,12 +9,13 @@ use tactus_time::{Duration, TaskId};
 use tactus_trace::Trace;
 
 /// How many simulations are tried at most.
-const TRIES: u64 = 16;
+const TRIES: u64 = 64;
 
 /// Explains disagreements in trees of servers, where a time that is shifted by the system's own work moves budgets,
-/// deadlines, laxities and turns, and so all that comes after. `free` is the run without costs, `most` what the machine's
-/// work took at most. Where simulations with a part of that do not part from `free` by the same step either, the
-/// disagreement stands: it is not sensitivity that made it.
+/// deadlines, laxities and turns, and so all that comes after. `found` is the machine's run, `most` what its work took at
+/// most. The explanation is a simulation whose own work takes some part of that and which does as the machine did, up to and
+/// with the step by which that parts from the run without costs. Where no simulation does, the disagreement stands: it is not
+/// sensitivity that made it.
 ///
 /// # Errors
 /// Those of a simulation.
@@ -22,15 +24,20 @@ pub fn explain(
     setup: &Setup,
     duration: Duration,
     mut demand: impl FnMut(TaskId, u32) -> Duration,
-    free: &Trace,
+    found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
     if comparison.agrees() || !matches!(setup.kind, Kind::Servers(_)) {
         return Ok(());
     }
-    let left = Steps::of(free);
-    for n in 1..=TRIES {
-        let part = |cost: Duration| Duration::from_nanos(cost.as_nanos() * n / TRIES);
+    let machine = Steps::of(found);
+    let mut random = Random::new(0);
+    for _ in 0..TRIES {
+        // Small parts as often as large ones: what the machine's work takes at most it hardly ever takes.
+        let mut part = |cost: Duration| {
+            let share = random.unit() * random.unit();
+            Duration::from_nanos((cost.as_nanos() as f64 * share) as u64)
+        };
         let costs = Costs {
             release: part(most.release),
             schedule: part(most.schedule),
@@ -38,13 +45,13 @@ pub fn explain(
             inter_core: part(most.inter_core),
             complete: part(most.complete),
         };
-        let right = Steps::of(&simulate(setup, duration, &mut demand, &costs)?);
+        let simulated = Steps::of(&simulate(setup, duration, &mut demand, &costs)?);
         for (core, on_core) in comparison.cores.iter_mut().enumerate() {
             let Some(divergence) = on_core.divergence.as_mut().filter(|d| d.cause == Cause::Disagreement) else {
                 continue;
             };
-            let parts = steps::common(&left, &right, core, Duration::ZERO).divergence;
-            if parts.is_some_and(|parts| parts.place <= divergence.place) {
+            let parts = steps::common(&simulated, &machine, core, Duration::ZERO).divergence;
+            if parts.is_none_or(|parts| parts.place > divergence.place) {
                 divergence.cause = Cause::Drift { costs };
             }
         }

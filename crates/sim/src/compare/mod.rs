@@ -54,7 +54,7 @@ pub enum Cause {
         of: CoreId,
     },
     /// Budgets, deadlines of servers, laxities and turns follow when work ran, so that every shift moves all that comes after:
-    /// a simulation whose own work takes some of the time that the machine's took parts no later ([`explain`]).
+    /// a simulation whose own work takes some of the time that the machine's took does as the machine did ([`explain`]).
     Drift {
         /// What that work took.
         costs: Costs,
@@ -163,10 +163,10 @@ pub fn compare(
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
     let together = match &setup.kind {
-        Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf | Kind::PartitionedFp(_) => false,
+        Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
+        Kind::PartitionedFp(_) | Kind::Mixed(_) => false,
         Kind::Servers(tree) => tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some()),
-        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) => true,
-        Kind::Mc2(_) | Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
+        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) | Kind::Mc2(_) => true,
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
     order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));
@@ -227,7 +227,7 @@ impl fmt::Display for Cause {
             }
             Cause::Consequence { of } => write!(f, "a consequence of what happened before on core {of}"),
             Cause::Drift { costs } => {
-                write!(f, "a drift: with {} for each turn of the scheduler a simulation parts no later", costs.schedule)
+                write!(f, "a drift: with {} for each turn of the scheduler a simulation does the same", costs.schedule)
             }
             Cause::Disagreement => f.write_str("a disagreement: no race explains it"),
         }

@@ -12,9 +12,9 @@ mod trees;
 pub use toml::{to_toml, Unwritable};
 pub use trees::{tree, DEEPEST};
 
-use random::Random;
+pub(crate) use random::Random;
 use std::path::PathBuf;
-use tactus_model::{Body, Demand, Machine, Policy, Spread, System, Task};
+use tactus_model::{Body, Demand, Machine, Mixed, Policy, Scheduling, Spread, System, Task, TaskPlace};
 use tactus_time::{CoreId, Duration, Level};
 
 /// The shortest execution time drawn; less would be lost in the system's own work.
@@ -38,7 +38,7 @@ pub struct Draw {
 }
 
 /// All policies, in the order in which seeds choose them.
-pub const POLICIES: [Policy; 7] = [
+pub const POLICIES: [Policy; 9] = [
     Policy::PartitionedRm,
     Policy::PartitionedEdf,
     Policy::GlobalRm,
@@ -46,6 +46,8 @@ pub const POLICIES: [Policy; 7] = [
     Policy::Mc2 { enforce: true, slack_shifting: true },
     Policy::Mc2 { enforce: true, slack_shifting: false },
     Policy::Mc2 { enforce: false, slack_shifting: true },
+    Policy::Mixed(Mixed::Amc),
+    Policy::Mixed(Mixed::EdfVd),
 ];
 
 /// The system of this seed: policies in turn, everything else drawn.
@@ -82,12 +84,21 @@ impl Draw {
             Policy::GlobalRm | Policy::GlobalEdf => self.global(&mut random),
             Policy::Ordered { spread: Spread::Global, .. } => self.global(&mut random),
             Policy::Ordered { .. } => self.partitioned(&mut random),
+            Policy::Mixed(_) => self.dual(&mut random),
             Policy::Mc2 { .. } => self.mixed(&mut random),
         };
         for (number, task) in tasks.iter_mut().enumerate() {
             task.name = format!("t{number}");
         }
         let name = format!("generated-{}", self.seed);
+        let places = match self.policy {
+            // Shorter periods go first.
+            Policy::Mixed(Mixed::Amc) => {
+                let priority = |task: &Task| 1_000 - (task.period.as_nanos() / 1_000_000) as u32;
+                tasks.iter().map(|task| TaskPlace { priority: priority(task), ..TaskPlace::default() }).collect()
+            }
+            _ => Vec::new(),
+        };
         System {
             source: PathBuf::from(format!("{name}.toml")),
             name,
@@ -99,7 +110,7 @@ impl Draw {
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),
-            scheduling: tactus_model::Scheduling::default(),
+            scheduling: Scheduling { places, ..Scheduling::default() },
             platform: tactus_model::Platform::default(),
             notes: Vec::new(),
         }
@@ -122,6 +133,30 @@ impl Draw {
     fn global(&self, random: &mut Random) -> Vec<Task> {
         let all = random.utilisations(self.tasks, self.utilisation * self.cores as f64);
         all.into_iter().map(|u| plain(random, u)).collect()
+    }
+
+    /// Two levels of criticality: about half the tasks are critical, with up to twice their LO time; most of their jobs keep
+    /// to that.
+    fn dual(&self, random: &mut Random) -> Vec<Task> {
+        let mut tasks = self.partitioned(random);
+        for task in &mut tasks {
+            let low = task.execution[0].unwrap_or_default();
+            task.execution = [None, Some(low), None, None];
+            task.level = Some(Level::B);
+            // So that every virtual deadline means something to the tests that there are.
+            task.deadline = task.period;
+            if random.chance(0.5) {
+                let high = scaled(low, 1.0 + random.unit()).clamp(low, task.period);
+                task.execution[0] = Some(high);
+                task.level = Some(Level::A);
+                task.demand = match random.unit() {
+                    x if x < 0.7 => demand(random, low),
+                    x if x < 0.95 => Demand::Uniform { min: scaled(low, 0.5), max: high },
+                    _ => Demand::Uniform { min: scaled(low, 0.5), max: scaled(high, 1.2) },
+                };
+            }
+        }
+        tasks
     }
 
     /// Levels A and B take at most 0.35 of a core each, at their own level; level C fills up.

@@ -93,7 +93,7 @@ pub fn tree(seed: u64) -> System {
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
-        scheduling: Scheduling { quantum, clusters: root_clusters, servers, places, ..Scheduling::default() },
+        scheduling: Scheduling { quantum, clusters: root_clusters, servers, places },
         platform: tactus_model::Platform::default(),
         notes: Vec::new(),
     }
@@ -238,7 +238,7 @@ impl Drawing {
                 let rule = if self.random.chance(0.6) { 0 } else { self.random.between(1, 3) as usize };
                 let (server, priority) = (home.server, self.priority(home.order));
                 self.tasks.push(task);
-                self.places.push(TaskPlace { server, priority, overrun: OVERRUNS[rule] });
+                self.places.push(TaskPlace { server, priority, overrun: OVERRUNS[rule], virtual_deadline: None });
             }
         }
     }

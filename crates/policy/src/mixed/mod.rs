@@ -1,0 +1,97 @@
+//! Two levels of criticality on each core by itself: critical jobs (HI, level A) beside others (LO). While every critical
+//! job keeps to its LO time, all are served. Once one does not, its core gives up its LO tasks until it has nothing left to do.
+//!
+//! - **AMC** (adaptive mixed criticality: Baruah, Burns and Davis, RTSS 2011): fixed priorities.
+//! - **EDF-VD** (Baruah et al., ECRTS 2012): by deadlines, critical tasks by earlier virtual ones as long as all are served.
+//!
+//! What the sources leave open, and what is done here:
+//! - a core changes its mode when a critical job has used its LO time and is not finished, **not** for other cores;
+//! - LO jobs that are released and unfinished then are dropped at once, begun or not, and those that come later at their release;
+//! - it goes back at the first instant at which no job is left that was released before (an idle instant, as the sources'
+//!   proofs need it): a LO job that is released at that very instant is served;
+//! - budgets are enforced: a LO job ends when it has used its LO time, a critical one when it has used its HI time. A
+//!   critical job without a longer HI time ends as well, and changes no mode: there is nothing that it could be given.
+
+mod codec;
+mod core;
+
+use crate::{check, Decision, Event, Policy, Setup, SetupError};
+use alloc::vec::Vec;
+use core::Core;
+use tactus_record::Sink;
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+
+/// Parameters of a policy with two levels of criticality.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mixed {
+    /// How jobs are ordered.
+    pub order: MixedOrder,
+    /// What each task has beside its [`Task`](crate::Task), in the order of the set-up's tasks.
+    pub tasks: Vec<Dual>,
+}
+
+/// How jobs of two levels of criticality are ordered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MixedOrder {
+    /// By [`Dual::priority`] (AMC).
+    FixedPriority,
+    /// By deadlines, while all are served by [`Dual::virtual_deadline`] (EDF-VD).
+    VirtualDeadline,
+}
+
+/// A task with two levels of criticality. It is critical if its [`Task::level`](crate::Task::level) is A; its
+/// [`Task::budget`](crate::Task::budget) is the one at its own level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dual {
+    /// What its jobs may take while all are served; no more than the budget at its own level.
+    pub low: Duration,
+    /// The larger goes first, where priorities order.
+    pub priority: u32,
+    /// From a release to the deadline by which the job competes while all are served, where deadlines order.
+    pub virtual_deadline: Duration,
+}
+
+/// What the cores share: nothing.
+pub(crate) struct Modes;
+
+impl Modes {
+    /// Finds the first thing that is wrong.
+    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        let mixed = parameters(setup);
+        if mixed.tasks.len() != setup.tasks.len() {
+            return Err(SetupError::DualCount(mixed.tasks.len()));
+        }
+        check::cores_of_tasks(setup, |_| true)?;
+        for (n, (task, dual)) in setup.tasks.iter().zip(&mixed.tasks).enumerate() {
+            let id = TaskId(n as u16);
+            if task.budget.is_zero() || dual.low.is_zero() {
+                return Err(SetupError::ZeroBudget(id));
+            }
+            if dual.low > task.budget || (task.level != Level::A && dual.low != task.budget) {
+                return Err(SetupError::LowBudget(id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all cores. The set-up must have been checked.
+    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+        (Modes, (0..setup.cores).map(|core| Core::new(setup, parameters(setup), CoreId(core as u8))).collect())
+    }
+}
+
+/// The parameters in a set-up for such a policy.
+fn parameters(setup: &Setup) -> &Mixed {
+    match &setup.kind {
+        crate::Kind::Mixed(mixed) => mixed,
+        other => unreachable!("the list of policies takes two levels for {other:?}"),
+    }
+}
+
+impl Policy for Modes {
+    type Core = Core;
+
+    fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
+        core.handle(now, event, records)
+    }
+}
