@@ -148,9 +148,9 @@ fn scan() {
 
 #[test]
 fn cpupri() {
-    all::<Cpupri>(Some(2));
+    all::<Cpupri>(None);
     holds("cpupri, found while it goes down", None, is_found::<Cpupri>(90, 70));
-    all::<CpupriLinux>(Some(2));
+    all::<CpupriLinux>(None);
     holds("cpupri as in Linux, found while it goes down", None, is_found::<CpupriLinux>(90, 70));
     fails("cpupri as in Linux, out before in", is_found::<CpupriLinux<{ planted::OUT_BEFORE_IN }>>(90, 70));
     fails("cpupri without barriers", is_found::<Cpupri<{ planted::MISSING_BARRIER }>>(90, 70));
@@ -165,7 +165,7 @@ fn behind_a_lock() {
 
 #[test]
 fn cpudl() {
-    all::<Cpudl>(Some(2));
+    all::<Cpudl>(None);
     holds("cpudl, found while it changes", None, is_found::<Cpudl>(70, 90));
     fails("cpudl with a stale index", settles::<Cpudl<{ planted::STALE_INDEX }>>(DOWN.0, DOWN.1));
 }
@@ -181,7 +181,7 @@ fn fast_heap() {
 
 #[test]
 fn skip_list() {
-    all::<SkipList>(Some(2));
+    all::<SkipList>(None);
     fails("skip list, half unlinked", settles::<SkipList<{ planted::HALF_UNLINKED }>>(DOWN.0, DOWN.1));
 }
 
@@ -226,7 +226,7 @@ fn marks() {
             assert_eq!(directory.find(0, &mut order, 10, Cores::ALL), Some(1));
         }
     }
-    all::<Marks>(Some(2));
+    all::<Marks>(None);
     holds("marks, looked at meanwhile", None, looked_at::<Marks>());
     fails("marks, told too early", looked_at::<Marks<{ planted::TOLD_TOO_EARLY }>>());
 }
@@ -290,15 +290,15 @@ fn tournament_to_the_end() {
 
 #[test]
 #[ignore = "takes minutes"]
-fn three_threads_to_the_end() {
-    fn three<D: Directory + 'static>() {
-        holds(&format!("{}, three change", D::NAME), None, settles::<D>(THREE.0, THREE.1));
-    }
-    three::<Cpupri>();
-    three::<Marks>();
-    three::<Delegation>();
-    three::<Cpudl>();
-    three::<SkipList>();
+fn delegation_to_the_end() {
+    all::<Delegation>(None);
+}
+
+#[test]
+#[ignore = "takes minutes to hours"]
+fn push_and_pull_to_the_end() {
+    holds("push and pull, row behind a lock", None, push_and_pull::<LockedRow, false>());
+    holds("push and pull, scan", None, push_and_pull::<Scan, false>());
 }
 
 /// The tokens are made twice for one core here, which is what it takes to get round the types.
