@@ -24,7 +24,7 @@ pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{Overrun, Place as TaskPlace, Scheduling, Server, ServerKind, Spread, TaskOrder};
+pub use scheduling::{Locks, Overrun, Place as TaskPlace, Scheduling, Server, ServerKind, Spread, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;

@@ -94,6 +94,25 @@ pub enum ServerKind {
     PriorityInheriting,
 }
 
+/// How the cores of a system under MC² keep out of each other's way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Locks {
+    /// `one`: levels C and D share a lock, and A and B have none.
+    #[default]
+    One,
+    /// `fine`: one for each container and each core, as the source has it, with what of its machinery is on.
+    Fine {
+        /// Core 0 serves the releases of all cores.
+        interrupt_master: bool,
+        /// Its timers that expire within a microsecond are one.
+        timer_merging: bool,
+        /// What A and B displace is queued by core 0.
+        work_redistribution: bool,
+    },
+    /// `none`: core 0 owns levels C and D and is sent messages.
+    Messages,
+}
+
 /// Order, queues and servers of a system, as far as they are more than the kind of the policy tells.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Scheduling {
@@ -103,6 +122,8 @@ pub struct Scheduling {
     pub clusters: Vec<CoreSet>,
     /// The servers; each comes after the one that it is inside of.
     pub servers: Vec<Server>,
+    /// For MC²: how cores share levels C and D.
+    pub locks: Locks,
     /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.
     pub places: Vec<Place>,
 }

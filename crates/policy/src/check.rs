@@ -28,6 +28,8 @@ pub enum SetupError {
     SlotTask(CoreId, usize),
     /// A level-A task that has no slot in its core's table, so that it could never run.
     NoSlot(TaskId),
+    /// Merged timers or redistribution of work without an interrupt master.
+    NoInterruptMaster,
     /// There must be one priority for each task; this many were given.
     PriorityCount(usize),
     /// Two levels of criticality need a time in the LO mode for each task; this many were given.
@@ -84,6 +86,9 @@ impl fmt::Display for SetupError {
             }
             SetupError::NoSlot(task) => {
                 write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
+            }
+            SetupError::NoInterruptMaster => {
+                write!(f, "merged timers and redistribution of work need the interrupt master: turn it on, or them off")
             }
             SetupError::PriorityCount(n) => write!(f, "{n} priorities: there must be one for each task"),
             SetupError::DualCount(n) => write!(f, "{n} times in the LO mode: there must be one for each task"),

@@ -4,7 +4,7 @@
 //! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
 //! it is there with a byte that says which. Nothing may follow.
 
-use crate::{Kind, Mc2, Priorities, Setup, Slot, Table, Task};
+use crate::{FineMc2, Kind, Mc2, Priorities, Setup, Slot, Table, Task};
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{CoreId, Duration, Level, TaskId};
@@ -128,6 +128,21 @@ impl Parameters for Mc2 {
             slack_shifting: input.boolean()?,
             allowance: input.time()?,
             tables: input.list(TABLE_BYTES, Input::table)?,
+        })
+    }
+}
+
+impl Parameters for FineMc2 {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend([self.interrupt_master, self.timer_merging, self.work_redistribution].map(u8::from));
+        self.mc2.encode(out);
+    }
+    fn decode(input: &mut Input) -> Result<FineMc2, DecodeError> {
+        Ok(FineMc2 {
+            interrupt_master: input.boolean()?,
+            timer_merging: input.boolean()?,
+            work_redistribution: input.boolean()?,
+            mc2: Mc2::decode(input)?,
         })
     }
 }

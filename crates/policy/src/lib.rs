@@ -81,6 +81,19 @@ pub struct Mc2 {
     pub tables: Vec<Table>,
 }
 
+/// MC² with the machinery of its source: a lock for each container and each core.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FineMc2 {
+    /// What is to be scheduled, and how.
+    pub mc2: Mc2,
+    /// Core 0 serves the releases of all cores.
+    pub interrupt_master: bool,
+    /// Its timers that expire within a microsecond are one. Needs the master.
+    pub timer_merging: bool,
+    /// What A and B displace is queued by the master. Needs the master.
+    pub work_redistribution: bool,
+}
+
 /// A cyclic-executive table: the slots of one cycle, ascending, not overlapping, all within the cycle.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {

@@ -5,11 +5,11 @@
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::global::Global;
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
-use crate::mc2::Containers;
+use crate::mc2::{Containers, Fine, Messages};
 use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::{Servers, Tree};
-use crate::{check, Decision, Event, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
+use crate::{check, Decision, Event, FineMc2, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -105,6 +105,10 @@ policies! {
     9 GlobalFp(Priorities) => Global<FixedPriority>,
     /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
     10 Mixed(Mixed) => Modes,
+    /// MC² with one lock for each container and each core, as its source has it.
+    11 FineMc2(FineMc2) => Fine,
+    /// MC² without locks: core 0 owns levels C and D, and is sent messages.
+    12 Mc2Messages(Mc2) => Messages,
 }
 
 impl Kind {

@@ -6,7 +6,7 @@ mod common;
 use common::{invariants, run, timeline, Entry};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use tactus_policy::{Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_policy::{FineMc2, Kind, Mc2, Setup, Slot, Table, Task};
 use tactus_record::Kind as Record;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -261,6 +261,46 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
         })
 }
 
+/// A nanosecond of the slow machine lasts a microsecond where timers are merged, so that no time is moved.
+const SCALE: u64 = 1_000;
+
+/// The same system with the machinery of the source, on a slower scale.
+fn with_machinery(setup: &Setup, [interrupt_master, timer_merging, work_redistribution]: [bool; 3]) -> Setup {
+    let Kind::Mc2(mc2) = &setup.kind else { unreachable!() };
+    let mut mc2 = mc2.clone();
+    mc2.allowance = mc2.allowance * SCALE;
+    for table in &mut mc2.tables {
+        table.cycle = table.cycle * SCALE;
+        for slot in &mut table.slots {
+            (slot.start, slot.end) = (slot.start * SCALE, slot.end * SCALE);
+        }
+    }
+    let (timer_merging, work_redistribution) =
+        (timer_merging && interrupt_master, work_redistribution && interrupt_master);
+    let scaled = |task: &Task| Task {
+        offset: task.offset * SCALE,
+        period: task.period * SCALE,
+        deadline: task.deadline * SCALE,
+        budget: task.budget * SCALE,
+        ..*task
+    };
+    let kind = Kind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution });
+    Setup { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
+}
+
+/// Back to the slow machine's scale.
+fn rescaled(mut entries: Vec<Entry>) -> Vec<Entry> {
+    let back = |time: &mut Instant| {
+        assert_eq!(time.as_nanos() % SCALE, 0, "something happened between two instants");
+        *time = Instant::from_nanos(time.as_nanos() / SCALE);
+    };
+    for entry in &mut entries {
+        back(&mut entry.now);
+        entry.records.iter_mut().for_each(|record| back(&mut record.time));
+    }
+    entries
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -275,6 +315,25 @@ proptest! {
         }
         let (ours, d) = moments(&setup, &entries);
         slowly(&setup, mc2, &demand, &ours, &d);
+    }
+
+    #[test]
+    fn with_a_lock_for_each_container_and_core_it_runs_the_same((setup, most) in systems(), switches in any::<[bool; 3]>()) {
+        let demand = demand_of(&most);
+        let longer = |task, job| demand(task, job) * SCALE;
+        let entries = rescaled(run(&with_machinery(&setup, switches), &longer, Instant::from_nanos(END * SCALE)));
+        let Kind::Mc2(mc2) = &setup.kind else { unreachable!() };
+        let (ours, d) = moments(&setup, &entries);
+        slowly(&setup, mc2, &demand, &ours, &d);
+    }
+
+    #[test]
+    fn without_locks_it_runs_the_same((mut setup, most) in systems()) {
+        let Kind::Mc2(mc2) = setup.kind.clone() else { unreachable!() };
+        setup.kind = Kind::Mc2Messages(mc2.clone());
+        let demand = demand_of(&most);
+        let (ours, d) = moments(&setup, &run(&setup, &demand, Instant::from_nanos(END)));
+        slowly(&setup, &mc2, &demand, &ours, &d);
     }
 
     #[test]

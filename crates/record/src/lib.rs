@@ -67,6 +67,9 @@ pub enum Kind {
     /// A component that was stopped runs again, from its beginning; or, if the `level` byte is 1, stays stopped since it has
     /// been restarted as often as it may. `job`: the component's number. `arg`: how often it was restarted until now.
     Restarted = 38,
+    /// The policy has handled what was released and goes on to choose; the record's time is a look at the clock then. Not
+    /// every policy tells.
+    HalfWay = 39,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
@@ -99,6 +102,7 @@ impl Kind {
             36 => Kind::Aborted,
             38 => Kind::Restarted,
             37 => Kind::End,
+            39 => Kind::HalfWay,
             _ => return None,
         })
     }
@@ -364,6 +368,11 @@ pub trait Sink {
         self.store(stored);
     }
 
+    /// The policy has handled what was released and goes on to choose: who measures the two may look at the clock here. Not
+    /// every policy has two parts.
+    #[inline(always)]
+    fn half_way(&mut self) {}
+
     /// The same for a record in words. Sinks that keep words do without the detour.
     fn store(&mut self, stored: Stored) {
         if let Some(record) = stored.record() {
@@ -376,6 +385,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     #[inline]
     fn record(&mut self, record: Record) {
         (**self).record(record);
+    }
+    #[inline]
+    fn half_way(&mut self) {
+        (**self).half_way();
     }
     #[inline]
     fn store(&mut self, stored: Stored) {

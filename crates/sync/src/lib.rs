@@ -78,11 +78,15 @@ extern crate std;
 pub mod abstraction;
 pub mod facade;
 mod lock;
+mod nest;
 mod order;
+mod post;
 #[cfg(target_arch = "x86_64")]
 pub mod stamp;
 #[cfg(loom)]
 mod turns;
 
 pub use lock::{lock_all, lock_two, Guard, Lock};
+pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
+pub use post::{Letters, Newest};

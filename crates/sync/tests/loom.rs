@@ -6,7 +6,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use tactus_sync::{Lock, Order, Rank};
+use tactus_sync::{Letters, Lock, Newest, Order, Rank};
 
 struct Outer;
 impl Rank for Outer {
@@ -133,4 +133,46 @@ fn a_read_before_a_write_hides_no_order_from_the_checker() {
         other.join().unwrap();
     });
     assert_eq!(seen.lock().unwrap().iter().copied().collect::<Vec<_>>(), [0, 1]);
+}
+
+/// A reader sees whole messages, each newer than the one before; all orders.
+#[test]
+fn the_newest_message_is_read_whole() {
+    loom::model(|| {
+        let newest = Arc::new(Newest::<2>::new());
+        let writer = {
+            let newest = Arc::clone(&newest);
+            thread::spawn(move || (1..=3).for_each(|n| newest.write(&[n, n])))
+        };
+        let mut last = 0;
+        for _ in 0..2 {
+            if let Some([one, other]) = newest.read() {
+                assert!(one == other && one > last);
+                last = one;
+            }
+        }
+        writer.join().unwrap();
+        assert!(last == 3 || newest.read() == Some([3, 3]));
+    });
+}
+
+/// Letters come whole, in order, and none is lost where one has to wait for room; up to three preemptions.
+#[test]
+fn letters_come_whole_and_in_order() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let letters = Arc::new(Letters::<2, 2>::new());
+        let sender = {
+            let letters = Arc::clone(&letters);
+            thread::spawn(move || (1..=3).filter(|n| letters.send(&[*n, *n])).collect::<Vec<_>>())
+        };
+        let mut got = Vec::new();
+        got.extend(letters.receive());
+        got.extend(letters.receive());
+        let sent = sender.join().unwrap();
+        got.extend(std::iter::from_fn(|| letters.receive()));
+        assert_eq!(got, sent.iter().map(|n| [*n, *n]).collect::<Vec<_>>());
+        assert!(sent.len() >= 2);
+    });
 }

@@ -52,7 +52,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         return None;
     }
     let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    let (policy, scheduling) = told(context.policy?, Scheduling { places, ..homes.made });
+    let (policy, scheduling) = told(context.policy?, Scheduling { places, locks: draft.locks, ..homes.made });
     Some(System {
         name,
         source: source.to_path_buf(),

@@ -9,7 +9,7 @@ mod task;
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::{Mixed, Policy, Spread};
+use crate::{Locks, Mixed, Policy, Spread};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
@@ -91,6 +91,21 @@ fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft
     draft.platform.pool = section.size(reader, "pool");
 }
 
+/// The keys of MC², and those of any policy.
+const MC2_KEYS: &[&str] =
+    &["kind", "enforce", "slack-shifting", "locks", "interrupt-master", "timer-merging", "work-redistribution"];
+const EVERY_KEY: &[&str] = &[
+    "kind",
+    "enforce",
+    "slack-shifting",
+    "locks",
+    "interrupt-master",
+    "timer-merging",
+    "work-redistribution",
+    "clusters",
+    "quantum",
+];
+
 fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &mut Draft) -> Given<Policy> {
     let kind = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "kind"));
     let kind = kind.and_then(|(_, kind)| kind.get_ref().as_str());
@@ -100,15 +115,16 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         Some((_, Some((Spread::Clustered, _)))) => &["kind", "clusters"],
         Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum"],
         Some((_, Some(_))) => &["kind"],
-        Some(("mc2", None)) => &["kind", "enforce", "slack-shifting"],
+        Some(("mc2", None)) => MC2_KEYS,
         Some(("amc" | "edf-vd", None)) => &["kind"],
-        _ => &["kind", "enforce", "slack-shifting", "clusters", "quantum"],
+        _ => EVERY_KEY,
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
     section.require(reader, "kind", "kind = \"partitioned-edf\"");
     let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", or {}", server::POLICIES);
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
+    draft.locks = read_locks(&section, reader);
     draft.clusters = server::clusters(&section, reader);
     draft.quantum = section.duration(reader, "quantum");
     let Given::Is(name) = name else { return Given::Broken };
@@ -136,6 +152,49 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         }
     };
     Given::is(policy, name.place)
+}
+
+/// How cores share levels C and D under MC², and what of the source's machinery is on.
+fn read_locks(section: &Section<'_>, reader: &mut Reader<'_>) -> Locks {
+    let name = section.string(reader, "locks", "\"one\", \"fine\" or \"none\"");
+    let [master, merging, redistribution] =
+        ["interrupt-master", "timer-merging", "work-redistribution"].map(|key| section.boolean(reader, key));
+    let fine = matches!(&name, Given::Is(at) if at.value == "fine");
+    for (switch, key) in
+        [(&master, "interrupt-master"), (&merging, "timer-merging"), (&redistribution, "work-redistribution")]
+    {
+        if let (Given::Is(at), false) = (switch, fine) {
+            let why = format!("{key} is given, but only a lock for each container has that machinery");
+            reader.out.refuse(at.place, "[policy]", why, "remove it, or choose locks = \"fine\"");
+        }
+    }
+    let on = |switch: &Given<bool>| switch.value().unwrap_or(false);
+    for (switch, key) in [(&merging, "timer-merging"), (&redistribution, "work-redistribution")] {
+        if let (Given::Is(at), true, true) = (switch, on(switch), fine && !on(&master)) {
+            let why = format!("{key} needs the interrupt master");
+            reader.out.refuse(at.place, "[policy]", why, "add interrupt-master = true, or turn it off");
+        }
+    }
+    let Given::Is(name) = name else { return Locks::One };
+    match name.value.as_str() {
+        "one" => Locks::One,
+        "fine" => Locks::Fine {
+            interrupt_master: on(&master),
+            timer_merging: on(&merging),
+            work_redistribution: on(&redistribution),
+        },
+        "none" => Locks::Messages,
+        other => {
+            let complaint = Complaint::UnknownName {
+                what: "way to lock",
+                nearest: nearest(other, ["one", "fine", "none"]),
+                name: other.chars().take(40).collect(),
+                remedy: "choose \"one\", \"fine\" or \"none\"".to_string(),
+            };
+            reader.out.add(name.place, "[policy]", complaint);
+            Locks::One
+        }
+    }
 }
 
 /// The exponent of the instruction time: a power of two from 1 to 64 ns.

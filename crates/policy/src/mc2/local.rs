@@ -9,7 +9,7 @@ use super::table::{Now, Position};
 use super::{Ghost, Job};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
-use crate::{Event, Mc2, Setup};
+use crate::{Event, Mc2, Setup, Table};
 use alloc::vec::Vec;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -25,6 +25,7 @@ pub(crate) struct Local {
 }
 
 /// What levels A and B want of the core.
+#[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     /// The ghosts that are selected at A and B.
     pub(crate) ghosts: [Option<Ghost>; 2],
@@ -35,9 +36,10 @@ pub(crate) struct Wanted {
 }
 
 impl Local {
-    pub(crate) fn new(setup: &Setup, mc2: &Mc2, id: CoreId) -> Local {
+    /// Those of these levels on this core; of level A if that is among them.
+    pub(crate) fn new(setup: &Setup, mc2: &Mc2, id: CoreId, levels: &[Level]) -> Local {
         let numbers: Vec<usize> = (0..setup.tasks.len())
-            .filter(|n| setup.tasks[*n].level <= Level::B && setup.tasks[*n].core == Some(id))
+            .filter(|n| levels.contains(&setup.tasks[*n].level) && setup.tasks[*n].core == Some(id))
             .collect();
         let mut releases = [Heap::with_capacity(numbers.len()), Heap::with_capacity(numbers.len())];
         for (place, number) in numbers.iter().enumerate() {
@@ -46,8 +48,10 @@ impl Local {
         }
         // Every slot's task is among them, as was checked.
         let place = |task: TaskId| numbers.binary_search(&task.index()).unwrap_or(usize::MAX);
+        let none = Table::default();
+        let table = if levels.contains(&Level::A) { &mc2.tables[id.index()] } else { &none };
         Local {
-            table: Position::new(&mc2.tables[id.index()], place),
+            table: Position::new(table, place),
             level_b: IndexedHeap::for_tasks(numbers.len()),
             tasks: numbers.iter().map(|n| Server::new(TaskId(*n as u16), &setup.tasks[*n], mc2)).collect(),
             releases,
@@ -80,9 +84,23 @@ impl Local {
 
     /// Uses up the budget of a ghost that was selected.
     pub(crate) fn drain(&mut self, ghost: &Ghost, elapsed: Duration) {
-        if self.tasks[ghost.place()].drain(elapsed) {
+        let task = &mut self.tasks[ghost.place()];
+        // A release that another core noticed may have ended it.
+        let same = task.state == State::Ghost && Ghost::of(task, ghost.place()).job == ghost.job;
+        if same && task.drain(elapsed) {
             self.queue(ghost.place());
         }
+    }
+
+    /// Whether it has no task.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// When a boundary or a slot is due next.
+    pub(crate) fn due(&mut self, now: Instant) -> Instant {
+        let first = self.releases.iter().filter_map(Heap::peek).map(Key::time).fold(Instant::NEVER, Instant::min);
+        self.table.advance(now).next.min(first)
     }
 
     /// Where the core is in its table.
@@ -157,8 +175,16 @@ impl Local {
 
     /// Chooses, A before B: the slot's owner, then the earliest deadline. A ghost is passed over, but noted.
     pub(crate) fn choose(&self, table: &Now, now: Instant) -> Wanted {
-        let mut wanted = Wanted { ghosts: [None; 2], run: None, timer: table.next };
-        self.wait_for_release(Level::A, &mut wanted);
+        self.choose_and_wait(table, now, true)
+    }
+
+    /// The same; the time-out is for boundaries and slots that begin as well if `alarms` says so.
+    pub(crate) fn choose_and_wait(&self, table: &Now, now: Instant, alarms: bool) -> Wanted {
+        let timer = if alarms { table.next } else { Instant::NEVER };
+        let mut wanted = Wanted { ghosts: [None; 2], run: None, timer };
+        if alarms {
+            self.wait_for_release(Level::A, &mut wanted);
+        }
         if let Some(slot) = &table.slot {
             let (owner, end) = (slot.owner, slot.end);
             let task = &self.tasks[owner];
@@ -175,7 +201,9 @@ impl Local {
                 }
             }
         }
-        self.wait_for_release(Level::B, &mut wanted);
+        if alarms {
+            self.wait_for_release(Level::B, &mut wanted);
+        }
         if let Some(first) = self.level_b.peek() {
             let place = first.place();
             let task = &self.tasks[place];
@@ -201,6 +229,11 @@ impl Local {
         }
         wanted.run = Some(Job::of(task, place));
         wanted
+    }
+
+    /// The task at this place.
+    pub(crate) fn task(&self, place: usize) -> &Server {
+        &self.tasks[place]
     }
 
     /// What the task's oldest unfinished job was charged.

@@ -7,7 +7,10 @@
 //! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
 
 mod check;
+mod face;
+mod fine;
 mod local;
+mod messages;
 mod server;
 mod shared;
 mod table;
@@ -16,7 +19,10 @@ use crate::global::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
 use crate::{Decision, Event, Mc2, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
+use face::{Doing, Face};
+pub(crate) use fine::Fine;
 use local::Local;
+pub(crate) use messages::Messages;
 use server::Server;
 use shared::Shared;
 use tactus_record::{Kind, Sink};
@@ -34,20 +40,11 @@ pub(crate) struct Core {
     clock: Clock,
     order: Order<Unlocked>,
     local: Local,
-    doing: Doing,
-    /// The ghosts that are selected since the last decision, at A, B and C.
-    ghosts: [Option<Ghost>; 3],
+    face: Face,
     /// When the next release of C or D is due, as far as this core knows: never too late.
     next_shared: Instant,
     /// It is the only core, so that releases of C and D concern nobody while it runs a job of level A.
     alone: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Doing {
-    Nothing,
-    Idle,
-    Job(Job),
 }
 
 /// A job on a core.
@@ -66,7 +63,7 @@ impl Job {
     fn place(&self) -> usize {
         usize::from(self.place)
     }
-    fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         self.name.1 <= Level::B
     }
 }
@@ -110,9 +107,8 @@ impl Containers {
                 id,
                 clock: Clock::default(),
                 order: Order::unlocked(),
-                local: Local::new(setup, mc2, id),
-                doing: Doing::Nothing,
-                ghosts: [None; 3],
+                local: Local::new(setup, mc2, id, &[Level::A, Level::B]),
+                face: Face::new(),
                 alone: setup.cores == 1,
                 next_shared: if id == RELEASE_CORE { first } else { Instant::NEVER },
             }
@@ -142,15 +138,12 @@ impl Containers {
         let last = core.clock.last();
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
-        let ran = match core.doing {
-            Doing::Job(job) => Some(job),
-            Doing::Nothing | Doing::Idle => None,
-        };
+        let ran = core.face.job();
         let table = core.local.look_up(now);
         let late = core.local.late(&table, ran, last, now);
         // Up to where the slot's owner is charged.
         let elapsed = elapsed.saturating_sub(late);
-        let was_open = core.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
+        let was_open = core.face.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
         let me = core.id;
         let mut unfinished = None;
         // A core that was open to C has something to say there whatever comes, so the event can come first.
@@ -160,7 +153,7 @@ impl Containers {
             if let Some(job) = ran.filter(|job| !job.is_local()) {
                 unfinished = shared.leave(me, job, elapsed, event, &mut records).then_some(job);
             }
-            if let Some(ghost) = &mut core.ghosts[2] {
+            if let Some(ghost) = &mut core.face.ghosts[2] {
                 ghost.left = ghost.left.saturating_sub(elapsed);
                 shared.drain(me, ghost, elapsed);
             }
@@ -168,7 +161,7 @@ impl Containers {
         if let Some(job) = ran.filter(Job::is_local) {
             unfinished = core.local.leave(job, elapsed, event, &mut records).then_some(job);
         }
-        for ghost in core.ghosts[..2].iter_mut().flatten() {
+        for ghost in core.face.ghosts[..2].iter_mut().flatten() {
             ghost.left = ghost.left.saturating_sub(elapsed);
             core.local.drain(ghost, elapsed);
         }
@@ -197,7 +190,7 @@ impl Containers {
         drop(held);
 
         let run = local.run.map(|job| (job, core.local.charged(job.place()))).or(wanted.run);
-        core.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
+        core.face.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
         for other in notify.iter() {
             records.core(Kind::Notify, u64::from(other.0));
         }
@@ -206,37 +199,5 @@ impl Containers {
         let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(next_shared);
         let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged });
         Decision { run, timer, notify, ticket }
-    }
-}
-
-impl Core {
-    /// Writes down what changes on the core: ghosts that end, the job that leaves, ghosts that begin, the new job.
-    fn switch(
-        &mut self,
-        ghosts: [Option<Ghost>; 3],
-        unfinished: Option<Job>,
-        run: Option<Job>,
-        records: &mut Recorder,
-    ) {
-        for (before, after) in self.ghosts.iter().zip(&ghosts) {
-            if let Some(ghost) = before.filter(|ghost| !ghost.is(after)) {
-                records.job(Kind::GhostEnd, ghost.name, ghost.job, ghost.left.as_nanos());
-            }
-        }
-        if let Some(job) = unfinished.filter(|job| Some(*job) != run) {
-            records.job(Kind::Preempt, job.name, job.number, 0);
-        }
-        for (before, after) in self.ghosts.iter().zip(&ghosts) {
-            if let Some(ghost) = after.filter(|ghost| !ghost.is(before)) {
-                records.job(Kind::GhostBegin, ghost.name, ghost.job, ghost.left.as_nanos());
-            }
-        }
-        match run {
-            Some(job) if unfinished != run => records.job(Kind::Dispatch, job.name, job.number, 0),
-            None if self.doing != Doing::Idle => records.core(Kind::Idle, 0),
-            _ => {}
-        }
-        self.ghosts = ghosts;
-        self.doing = run.map_or(Doing::Idle, Doing::Job);
     }
 }

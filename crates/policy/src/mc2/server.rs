@@ -94,7 +94,7 @@ impl Server {
     /// and what it has left of its budget then. Nothing if it cannot.
     pub(crate) fn ready_since(&self, now: Instant) -> Option<(Instant, Duration)> {
         match self.state {
-            State::Ready => Some((Instant::ZERO, self.left)),
+            State::Ready => Some((self.boundary, self.left)),
             State::Waiting | State::Ghost => (self.next <= now && !self.removed).then_some((self.next, self.full)),
         }
     }

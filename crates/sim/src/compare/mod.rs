@@ -166,7 +166,8 @@ pub fn compare(
         Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
         Kind::PartitionedFp(_) | Kind::Mixed(_) => false,
         Kind::Servers(tree) => tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some()),
-        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) | Kind::Mc2(_) => true,
+        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) => true,
+        Kind::Mc2(_) | Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
     order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 use tactus_model::{
-    policy_key, Body, Demand, Mixed, Overrun, Policy, Server, ServerKind, Spread, System, Task, TaskOrder, TaskPlace,
+    policy_key, Body, Demand, Locks, Mixed, Overrun, Policy, Server, ServerKind, Spread, System, Task, TaskOrder,
+    TaskPlace,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -61,9 +62,21 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
     writeln!(text, "[policy]\nkind = \"{}\"", policy_key(policy))?;
     if let Policy::Mc2 { enforce, slack_shifting } = policy {
         writeln!(text, "enforce = {enforce}\nslack-shifting = {slack_shifting}")?;
+        locks(text, system.scheduling.locks)?;
     }
     quantum_and_clusters(text, system.scheduling.quantum, &system.scheduling.clusters)?;
     writeln!(text, "\n[machine]\ninstruction = \"{} ns\"\noverheads = {}", 1 << machine.shift, machine.overheads)
+}
+
+fn locks(text: &mut String, locks: Locks) -> fmt::Result {
+    match locks {
+        Locks::One => Ok(()),
+        Locks::Messages => writeln!(text, "locks = \"none\""),
+        Locks::Fine { interrupt_master, timer_merging, work_redistribution } => {
+            writeln!(text, "locks = \"fine\"\ninterrupt-master = {interrupt_master}")?;
+            writeln!(text, "timer-merging = {timer_merging}\nwork-redistribution = {work_redistribution}")
+        }
+    }
 }
 
 fn quantum_and_clusters(text: &mut String, quantum: Duration, clusters: &[CoreSet]) -> fmt::Result {

@@ -93,7 +93,7 @@ pub fn tree(seed: u64) -> System {
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
-        scheduling: Scheduling { quantum, clusters: root_clusters, servers, places },
+        scheduling: Scheduling { quantum, clusters: root_clusters, servers, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
         notes: Vec::new(),
     }

@@ -201,7 +201,7 @@ impl Visitor for Call<'_> {
         let look = state.look;
         let (id, level) = (CoreId(state.core), reason as u8);
         let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
-        let mut records = Counting { pen: state.ring.pen(), counts: &mut state.counts };
+        let mut records = Counting { pen: state.ring.pen(), counts: &mut state.counts, core: id };
         records.pen.store(Stored::about(state.running.with_level(level), look.now, id, Kind::Enter, 0, expiry));
         let decision = policy.handle(core, look.now, event(reason), &mut records);
         let Counting { mut pen, .. } = records;

@@ -7,9 +7,9 @@ use core::fmt::{self, Write};
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::Task;
-use tactus_record::{Kind, Record, Sink, Stored};
+use tactus_record::{Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::cause::Cause;
-use tactus_rt::time::{Duration, Instant, Level};
+use tactus_rt::time::{CoreId, Duration, Instant, Level};
 use tactus_rt::{calls, clock};
 
 /// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
@@ -80,6 +80,8 @@ pub struct Counting<'a> {
     pub pen: Pen,
     /// Where counts are kept.
     pub counts: &'a mut [Counts],
+    /// The core.
+    pub core: CoreId,
 }
 
 impl Sink for Counting<'_> {
@@ -92,6 +94,10 @@ impl Sink for Counting<'_> {
             Some(kind) => self.put(kind, stored),
             None => self.pen.store(stored),
         }
+    }
+
+    fn half_way(&mut self) {
+        self.pen.store(Stored::about(Subject::NONE, clock::now(), self.core, Kind::HalfWay, 0, 0));
     }
 
     #[inline(always)]

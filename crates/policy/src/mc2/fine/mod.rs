@@ -1,0 +1,699 @@
+//! MC² with the whole machinery of its source (Herman et al., 2.6 to 2.9): one lock for each of the 2m + 2 containers and
+//! one for each core, the rules of their order in their types ([`tactus_sync::Container`], [`tactus_sync::Cell`]);
+//! and, each if wanted, an interrupt master, merged timers, and redistribution of work.
+//!
+//! **Stale entries.** The containers of C and D know how each core stands to them. Who closes a core to them holds that
+//! core's cell and has no right to those containers, so it leaves a mark; everybody who takes such a container mends what is
+//! marked before relying on it, and looks again at the core itself before linking anything to it. What was displaced is
+//! remembered and put back once its container can be taken (`reclaim`), unless the core has done so by then.
+//!
+//! A task of C or D that a core still has on its hands waits for that core, as in `shared`; so no job is on two cores.
+//!
+//! **Interrupt master.** All timers for releases and slots are core 0's; other cores have time-outs for budgets only.
+//! Without it each core serves A and B by itself, and the releases of C and D are spread over the cores.
+//!
+//! **Redistribution.** What a core of C or D had when A or B took it over is parked in the core's cell, with the time that it
+//! ran; core 0 is notified, charges it, queues it, and finds a core for it.
+//!
+//! Decisions have no single order here, so they carry no tickets, and a run cannot be replayed decision for decision.
+
+mod cpu;
+mod global;
+mod timers;
+
+use super::face::Face;
+use super::local::{Local, Wanted};
+use super::{check, Ghost, Job};
+use crate::global::RELEASE_CORE;
+use crate::heap::{Heap, Key};
+use crate::records::{Clock, Recorder};
+use crate::{Decision, Event, FineMc2, Policy, Running, Setup, SetupError};
+use alloc::vec::Vec;
+use cpu::{Cpu, Had, Link, Standing};
+use global::{Global, Spot};
+use tactus_record::{Kind, Sink};
+use tactus_sync::facade::{AtomicU32, Ordering};
+use tactus_sync::{Cell, Container, Inside, Order, Unlocked};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, MAX_CORES};
+use timers::{Name, Timers};
+
+/// C and D by their place among the containers that all cores share.
+const C: usize = 0;
+const D: usize = 1;
+
+/// What all cores share.
+pub(crate) struct Fine {
+    /// Of each core: A, and B.
+    local: [Vec<Container<Local>>; 2],
+    /// C, and D.
+    global: [Container<Global>; 2],
+    has_level_d: bool,
+    cores: Vec<Cell<Cpu>>,
+    /// Cores whose entries at C, and at D, are stale; one bit each.
+    stale: [AtomicU32; 2],
+    /// Cores that have left something to the master.
+    parked: AtomicU32,
+    work_redistribution: bool,
+}
+
+/// What belongs to one core.
+pub(crate) struct Core {
+    id: CoreId,
+    clock: Clock,
+    order: Order<Unlocked>,
+    face: Face,
+    timers: Timers,
+    /// The next boundaries at C and D that this core serves.
+    releases: [Heap; 2],
+    /// Whether it has tasks of A, and of B.
+    has: [bool; 2],
+}
+
+/// One call: what it is about, and whom it concerns besides.
+struct Round {
+    me: CoreId,
+    now: Instant,
+    notify: CoreSet,
+}
+
+impl Round {
+    fn tell(&mut self, core: CoreId) {
+        if core != self.me {
+            self.notify.insert(core);
+        }
+    }
+}
+
+/// The parameters in a set-up for this.
+fn parameters(setup: &Setup) -> &FineMc2 {
+    match &setup.kind {
+        crate::Kind::FineMc2(fine) => fine,
+        other => unreachable!("the list of policies takes fine-grained MC² for {other:?}"),
+    }
+}
+
+impl Fine {
+    /// As for MC²; and merged timers and redistribution need the master.
+    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+        let fine = parameters(setup);
+        if (fine.timer_merging || fine.work_redistribution) && !fine.interrupt_master {
+            return Err(SetupError::NoInterruptMaster);
+        }
+        check::check(setup, &fine.mc2)
+    }
+
+    /// Makes the containers and all cores. The set-up must have been checked.
+    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+        let fine = parameters(setup);
+        let mc2 = &fine.mc2;
+        let ids = || (0..setup.cores).map(|n| CoreId(n as u8));
+        let locals = |level| ids().map(|id| Local::new(setup, mc2, id, &[level])).collect::<Vec<_>>();
+        let mut locals = [locals(Level::A), locals(Level::B)];
+        let (level_c, first_c) = Global::new(setup, mc2, Level::C);
+        let (level_d, first_d) = Global::new(setup, mc2, Level::D);
+        let mut cores: Vec<Core> = ids()
+            .map(|id| Core {
+                id,
+                clock: Clock::default(),
+                order: Order::unlocked(),
+                face: Face::new(),
+                timers: Timers::new(fine.timer_merging),
+                releases: [first_c.len(), first_d.len()].map(Heap::with_capacity),
+                has: [0, 1].map(|level| !locals[level][id.index()].is_empty()),
+            })
+            .collect();
+        let serving = |core: usize| if fine.interrupt_master { RELEASE_CORE.index() } else { core };
+        for (level, locals) in locals.iter_mut().enumerate() {
+            for (n, local) in locals.iter_mut().enumerate() {
+                cores[serving(n)].timers.set(local.due(Instant::ZERO), Name::new(level, CoreId(n as u8)));
+            }
+        }
+        for (which, first) in [first_c, first_d].iter().enumerate() {
+            for (place, first) in first.iter().enumerate() {
+                cores[serving(place % setup.cores)].releases[which].push(Key::at(*first, place));
+            }
+        }
+        for core in &mut cores {
+            let id = core.id;
+            for which in [C, D] {
+                let first = core.releases[which].peek().map_or(Instant::NEVER, Key::time);
+                core.timers.set(first, Name::new(2 + which, id));
+            }
+        }
+        let shared = Fine {
+            local: locals.map(|locals| locals.into_iter().map(Container::new).collect()),
+            has_level_d: !level_d.is_empty(),
+            global: [Container::new(level_c), Container::new(level_d)],
+            cores: ids().map(|_| Cell::new(Cpu::default())).collect(),
+            // Nobody has looked at any core yet.
+            stale: [0, 1].map(|_| AtomicU32::new(u32::MAX >> (32 - setup.cores))),
+            parked: AtomicU32::new(0),
+            work_redistribution: fine.work_redistribution,
+        };
+        (shared, cores)
+    }
+}
+
+impl Policy for Fine {
+    type Core = Core;
+
+    fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
+        self.decide(core, now, event, records)
+    }
+}
+
+impl Fine {
+    fn decide(&self, core: &mut Core, now: Instant, event: Event, records: &mut dyn Sink) -> Decision {
+        let last = core.clock.last();
+        let (now, elapsed) = core.clock.advance(now);
+        let me = core.id;
+        let mut records = Recorder { sink: records, core: me, now };
+        let mut round = Round { me, now, notify: CoreSet::EMPTY };
+        let ran = core.face.job();
+        let mut unfinished = None;
+
+        // What ended must not be taken for running when releases look for a core.
+        let ended = matches!(event, Event::Complete | Event::Remove);
+        let mut settled = [false; 2];
+        for which in [C, D] {
+            if ended && ran.is_some_and(|job| Global::has(&job, which)) {
+                let had = Had { place: ran.map_or(0, |job| job.place), ghost: None, ran: Some(elapsed) };
+                let mut inside = self.global[which].enter(&mut core.order);
+                self.settle(which, &mut inside, me, &had, event, &mut records);
+                settled[which] = true;
+            }
+        }
+        self.expire(core, &mut round, &mut records);
+        if me == RELEASE_CORE {
+            self.take_parked(core, &mut round, &mut records);
+        }
+        records.sink.half_way();
+
+        let (local, elapsed, displaced) =
+            self.choose_local(core, (last, elapsed), event, &mut round, &mut unfinished, &mut records);
+        // What the core had of C and D, and has not accounted for.
+        let had = [C, D].map(|which| {
+            let ghost = core.face.ghosts[2].filter(|_| which == C);
+            let job = ran.filter(|job| Global::has(job, which) && !settled[which]);
+            let place = job.map(|job| job.place).or(ghost.map(|ghost| ghost.place));
+            place.map(|place| Had { place, ghost, ran: Some(elapsed) })
+        });
+        if let Some(ghost) = &mut core.face.ghosts[2] {
+            ghost.left = ghost.left.saturating_sub(elapsed);
+        }
+        let mut links = [None; 2];
+        if local.as_ref().is_some_and(|local| local.run.is_some()) {
+            for which in [C, D] {
+                if settled[which] {
+                    // Others may have what ended here left open.
+                    self.serve(which, &mut core.order, &mut round, |_, _| {});
+                }
+                let goes_on = self.hand_over(which, core, had[which], displaced[which], &mut round, &mut records);
+                unfinished = unfinished.or(ran.filter(|job| goes_on && Global::has(job, which)));
+            }
+        } else {
+            for which in [C, D] {
+                if which == D && !self.has_level_d {
+                    continue;
+                }
+                let mut goes_on = false;
+                self.serve(which, &mut core.order, &mut round, |inside, _| {
+                    if let Some(had) = &had[which] {
+                        goes_on = self.settle(which, inside, me, had, Event::Timer, &mut records);
+                    }
+                    if let Some(place) = displaced[which] {
+                        self.reclaim(which, inside, me, usize::from(place));
+                    }
+                    self.look_at(which, inside, me);
+                });
+                unfinished = unfinished.or(ran.filter(|job| goes_on && Global::has(job, which)));
+            }
+            links = self.cores[me.index()].with(&mut core.order, |cpu| {
+                let links = [cpu.linked[2], cpu.linked[3]];
+                cpu.current = links.map(|link| link.map(|link| link.place() as u16));
+                links
+            });
+        }
+        self.conclude(core, local, links, unfinished, &round, &mut records)
+    }
+
+    /// Handles what this core's timers have expired for.
+    fn expire(&self, core: &mut Core, round: &mut Round, records: &mut Recorder) {
+        for name in core.timers.expired(round.now) {
+            let due = match name.level() {
+                level @ (0 | 1) => self.release_local(level, name.core(), core, round, records),
+                level => self.release_global(level - 2, core, round, records),
+            };
+            core.timers.set(due, name);
+        }
+    }
+
+    /// Releases of A or B on some core. If a job is to have that core, whatever is below it goes: its tasks are put back
+    /// one container after another. Gives when more is due.
+    fn release_local(
+        &self,
+        level: usize,
+        on: CoreId,
+        core: &mut Core,
+        round: &mut Round,
+        records: &mut Recorder,
+    ) -> Instant {
+        let (due, displaced) = {
+            let mut inside = self.local[level][on.index()].enter(&mut core.order);
+            let mut seen = inside.look(|local| {
+                let table = local.look_up(round.now);
+                local.release_due(false, records);
+                let wanted = local.choose_and_wait(&table, round.now, false);
+                (first_of(local, level, &wanted), local.due(round.now))
+            });
+            let (first, due) = seen.known();
+            if on == round.me {
+                // It is about to choose.
+                (due, None)
+            } else {
+                let displaced = self.cores[on.index()].with(seen.order(), |cpu| {
+                    self.mark(on);
+                    cpu.offer(level, first)
+                });
+                (due, displaced)
+            }
+        };
+        if let Some(displaced) = displaced {
+            round.tell(on);
+            self.put_back(on, displaced, core, round);
+        }
+        due
+    }
+
+    /// Releases of C or D. Gives when more is due.
+    fn release_global(&self, which: usize, core: &mut Core, round: &mut Round, records: &mut Recorder) -> Instant {
+        let releases = &mut core.releases[which];
+        self.serve(which, &mut core.order, round, |inside, round| {
+            while let Some(due) = releases.peek().filter(|due| due.time() <= round.now) {
+                let (next, changed) = inside.work().release(due, records);
+                match next {
+                    Some(next) => releases.replace_first(Key::at(next, due.place())),
+                    None => {
+                        releases.pop();
+                    }
+                }
+                if changed {
+                    self.compete(which, inside, due.place(), round);
+                }
+            }
+        });
+        core.releases[which].peek().map_or(Instant::NEVER, Key::time)
+    }
+
+    /// A task has something new to compete with. If its ghost had a core, that is over.
+    fn compete(&self, which: usize, inside: &mut Inside<Global>, place: usize, round: &mut Round) {
+        match inside.work().spot(place) {
+            Spot::Linked(on) => {
+                let mut seen = inside.look(|_| ());
+                let (was_there, standing) = self.cores[on.index()].with(seen.order(), |cpu| {
+                    let was_there = cpu.unlink(which, place);
+                    (was_there, cpu.standing(which))
+                });
+                if was_there {
+                    inside.work().note(on, standing);
+                    inside.work().queue(place);
+                    round.tell(on);
+                }
+                // Else whoever displaced it is about to put it back.
+            }
+            Spot::Leaving(_) => {}
+            Spot::Out | Spot::Queued => inside.work().queue(place),
+        }
+    }
+
+    /// Takes the container of C or D, does something with it, mends what is stale, and links what waits. What of D had to make
+    /// way for C is put back afterwards.
+    fn serve(
+        &self,
+        which: usize,
+        order: &mut Order<Unlocked>,
+        round: &mut Round,
+        does: impl FnOnce(&mut Inside<Global>, &mut Round),
+    ) {
+        let mut evicted = [None; MAX_CORES];
+        self.serve_one(which, order, round, &mut evicted, does);
+        if evicted.iter().any(Option::is_some) {
+            // What is linked at D evicts nobody.
+            self.serve_one(D, order, round, &mut [None; MAX_CORES], |inside, _| {
+                for (n, place) in evicted.iter().enumerate() {
+                    if let Some(place) = place {
+                        self.reclaim(D, inside, CoreId(n as u8), usize::from(*place));
+                    }
+                }
+            });
+        }
+    }
+
+    fn serve_one(
+        &self,
+        which: usize,
+        order: &mut Order<Unlocked>,
+        round: &mut Round,
+        evicted: &mut [Option<u16>; MAX_CORES],
+        does: impl FnOnce(&mut Inside<Global>, &mut Round),
+    ) {
+        let mut inside = self.global[which].enter(order);
+        does(&mut inside, round);
+        self.repair(which, &mut inside);
+        self.link(which, &mut inside, round, evicted);
+    }
+
+    /// How the core stands to C and D has changed, and nobody there knows.
+    fn mark(&self, core: CoreId) {
+        for stale in &self.stale {
+            stale.fetch_or(1 << core.0, Ordering::AcqRel);
+        }
+    }
+
+    /// Looks at each core anew whose entry is marked.
+    fn repair(&self, which: usize, inside: &mut Inside<Global>) {
+        let mut marked = self.stale[which].load(Ordering::Acquire);
+        if marked != 0 {
+            marked = self.stale[which].swap(0, Ordering::AcqRel);
+        }
+        for core in CoreSet::from_bits(marked as u8).iter() {
+            self.look_at(which, inside, core);
+        }
+    }
+
+    fn look_at(&self, which: usize, inside: &mut Inside<Global>, core: CoreId) {
+        let mut seen = inside.look(|_| ());
+        let standing = self.cores[core.index()].with(seen.order(), |cpu| cpu.standing(which));
+        inside.work().note(core, standing);
+    }
+
+    /// Links what waits to cores while it is more urgent than what some core has.
+    fn link(
+        &self,
+        which: usize,
+        inside: &mut Inside<Global>,
+        round: &mut Round,
+        evicted: &mut [Option<u16>; MAX_CORES],
+    ) {
+        let mut before = None;
+        loop {
+            let mut seen = inside.look(|global| global.offer(round.me));
+            let Some((on, link)) = seen.known() else { return };
+            let done = self.cores[on.index()].with(seen.order(), |cpu| {
+                let standing = cpu.standing(which);
+                match standing {
+                    Standing::Open(linked) if linked.is_none_or(|linked| link.key < linked) => {}
+                    Standing::Open(_) | Standing::Closed => return Err(standing),
+                }
+                let displaced =
+                    cpu.linked[2 + which].replace(link).map(|old| (old.place(), cpu.holds(which, old.place())));
+                let evicts = which == C && !link.ghost;
+                let below = if evicts { cpu.linked[3].take().map(|link| link.place() as u16) } else { None };
+                if evicts && self.has_level_d {
+                    self.stale[D].fetch_or(1 << on.0, Ordering::AcqRel);
+                }
+                Ok((displaced, below, cpu.standing(which)))
+            });
+            match done {
+                Ok((displaced, below, standing)) => {
+                    let global = inside.work();
+                    global.linked(link.place(), on);
+                    global.note(on, standing);
+                    match displaced {
+                        Some((place, true)) => global.leaves(place, on),
+                        Some((place, false)) => global.queue(place),
+                        None => {}
+                    }
+                    if let Some(below) = below {
+                        evicted[on.index()] = Some(below);
+                    }
+                    round.tell(on);
+                }
+                Err(standing) => {
+                    // The entry was stale; or it was right, and nobody is less urgent.
+                    if before == Some((on, standing)) {
+                        return;
+                    }
+                    before = Some((on, standing));
+                    inside.work().note(on, standing);
+                }
+            }
+        }
+    }
+
+    /// Puts back what was taken off a core by somebody who had no right to this container, unless that core has done so.
+    fn reclaim(&self, which: usize, inside: &mut Inside<Global>, on: CoreId, place: usize) {
+        if inside.work().spot(place) != Spot::Linked(on) {
+            return;
+        }
+        let mut seen = inside.look(|_| ());
+        let (here, holds) = self.cores[on.index()].with(seen.order(), |cpu| {
+            (cpu.linked[2 + which].is_some_and(|link| link.place() == place), cpu.holds(which, place))
+        });
+        if here {
+            return;
+        }
+        if holds {
+            inside.work().leaves(place, on);
+        } else {
+            inside.work().queue(place);
+        }
+    }
+
+    /// Puts back what was taken off a core, one container after the other.
+    fn put_back(&self, on: CoreId, displaced: [Option<u16>; 2], core: &mut Core, round: &mut Round) {
+        for (which, place) in displaced.into_iter().enumerate() {
+            if let Some(place) = place {
+                self.serve(which, &mut core.order, round, |inside, _| {
+                    self.reclaim(which, inside, on, usize::from(place));
+                });
+            }
+        }
+    }
+
+    /// Accounts for what a core had. Whether that could go on.
+    fn settle(
+        &self,
+        which: usize,
+        inside: &mut Inside<Global>,
+        on: CoreId,
+        had: &Had,
+        event: Event,
+        records: &mut Recorder,
+    ) -> bool {
+        let Some(ran) = had.ran else { return false };
+        let place = usize::from(had.place);
+        let (goes_on, changed) = inside.work().charge(had, ran, event, records);
+        let mut seen = inside.look(|global| (global.link(place), global.spot(place)));
+        let (link, spot) = seen.known();
+        let (linked, standing) = self.cores[on.index()].with(seen.order(), |cpu| {
+            if cpu.current[which] == Some(had.place) {
+                cpu.current[which] = None;
+            }
+            let here = cpu.unlink(which, place);
+            if here && !changed {
+                cpu.linked[2 + which] = Some(link);
+            }
+            (here, cpu.standing(which))
+        });
+        if linked && changed {
+            inside.work().note(on, standing);
+            inside.work().queue(place);
+        } else if !linked && (spot == Spot::Leaving(on) || spot == Spot::Linked(on)) {
+            inside.work().queue(place);
+        }
+        goes_on && had.ghost.is_none()
+    }
+
+    /// The core goes on to A or B: what it had of C or D, and what was linked to it and displaced, is given back; or left to
+    /// the master. Whether the job that it had could go on.
+    fn hand_over(
+        &self,
+        which: usize,
+        core: &mut Core,
+        had: Option<Had>,
+        displaced: Option<u16>,
+        round: &mut Round,
+        records: &mut Recorder,
+    ) -> bool {
+        let me = round.me;
+        // What was displaced and had the core is one thing.
+        let linked = displaced.filter(|place| had.is_none_or(|had| had.place != *place));
+        let linked = linked.map(|place| Had { place, ghost: None, ran: None });
+        if had.is_none() && linked.is_none() {
+            return false;
+        }
+        if self.work_redistribution && me != RELEASE_CORE {
+            let parked = self.cores[me.index()].with(&mut core.order, |cpu| {
+                let mut all = true;
+                for had in had.into_iter().chain(linked) {
+                    all &= cpu.park(which, had);
+                }
+                all
+            });
+            if parked {
+                self.parked.fetch_or(1 << me.0, Ordering::AcqRel);
+                round.tell(RELEASE_CORE);
+                // Whether it has used up its budget is for the master to find out.
+                return had.is_some_and(|had| had.ghost.is_none());
+            }
+        }
+        let mut goes_on = false;
+        self.serve(which, &mut core.order, round, |inside, _| {
+            if let Some(had) = &had {
+                goes_on = self.settle(which, inside, me, had, Event::Timer, records);
+            }
+            if let Some(linked) = &linked {
+                self.reclaim(which, inside, me, usize::from(linked.place));
+            }
+        });
+        goes_on
+    }
+
+    /// Takes over what other cores have left.
+    fn take_parked(&self, core: &mut Core, round: &mut Round, records: &mut Recorder) {
+        if self.parked.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let left = CoreSet::from_bits(self.parked.swap(0, Ordering::AcqRel) as u8);
+        for which in [C, D] {
+            if which == D && !self.has_level_d {
+                continue;
+            }
+            self.serve(which, &mut core.order, round, |inside, _| {
+                for on in left.iter() {
+                    let mut seen = inside.look(|_| ());
+                    let parked =
+                        self.cores[on.index()].with(seen.order(), |cpu| core::mem::take(&mut cpu.parked[which]));
+                    for had in parked.iter().flatten() {
+                        match had.ran {
+                            Some(_) => {
+                                self.settle(which, inside, on, had, Event::Timer, records);
+                            }
+                            None => self.reclaim(which, inside, on, usize::from(had.place)),
+                        }
+                    }
+                }
+            });
+        }
+    }
+
+    /// Accounts for A and B on this core and chooses among them. Gives what they want; the time that the core was anybody
+    /// else's; and what was displaced at C and D.
+    #[allow(clippy::type_complexity)]
+    fn choose_local(
+        &self,
+        core: &mut Core,
+        (last, mut elapsed): (Instant, Duration),
+        event: Event,
+        round: &mut Round,
+        unfinished: &mut Option<Job>,
+        records: &mut Recorder,
+    ) -> (Option<Chosen>, Duration, [Option<u16>; 2]) {
+        let (me, now) = (round.me, round.now);
+        let ran = core.face.job();
+        let mut displaced = [None; 2];
+        let mut chosen: Option<Chosen> = None;
+        for level in [0, 1] {
+            let is_here = |name: Level| name.index() == level;
+            let job = ran.filter(|job| is_here(job.name.1));
+            let had = job.is_some() || core.face.ghosts[level].is_some();
+            let decided = chosen.as_ref().is_some_and(|chosen| chosen.run.is_some());
+            if !core.has[level] || decided && !had {
+                continue;
+            }
+            let mut inside = self.local[level][me.index()].enter(&mut core.order);
+            let ghost = &mut core.face.ghosts[level];
+            let mut seen = inside.look(|local| {
+                let table = local.look_up(now);
+                let late = local.late(&table, ran, last, now);
+                elapsed = elapsed.saturating_sub(late);
+                if let Some(job) = job {
+                    *unfinished = local.leave(job, elapsed, event, records).then_some(job);
+                }
+                if let Some(ghost) = ghost {
+                    ghost.left = ghost.left.saturating_sub(elapsed);
+                    local.drain(ghost, elapsed);
+                }
+                if !late.is_zero() {
+                    // Its job may be due and not noticed.
+                    local.release_due(false, records);
+                    local.charge_late(&table, late);
+                }
+                let wanted = local.choose_and_wait(&table, now, false);
+                (wanted, first_of(local, level, &wanted))
+            });
+            if decided {
+                continue;
+            }
+            let (wanted, link) = seen.known();
+            let off = self.cores[me.index()].with(seen.order(), |cpu| {
+                cpu.linked[level] = link;
+                if link.is_none_or(|link| link.ghost) {
+                    return [None; 2];
+                }
+                if level == 0 {
+                    cpu.linked[1] = None;
+                }
+                self.mark(me);
+                cpu.displace()
+            });
+            displaced = [0, 1].map(|which| displaced[which].or(off[which]));
+            chosen.get_or_insert_with(Chosen::default).add(level, &wanted, link.filter(|link| !link.ghost));
+        }
+        (chosen, elapsed, displaced)
+    }
+
+    /// Writes the records and puts the decision together.
+    fn conclude(
+        &self,
+        core: &mut Core,
+        local: Option<Chosen>,
+        [c, d]: [Option<Link>; 2],
+        unfinished: Option<Job>,
+        round: &Round,
+        records: &mut Recorder,
+    ) -> Decision {
+        let now = round.now;
+        let local = local.unwrap_or_default();
+        let ghost = c.filter(|link| link.ghost);
+        let run = local.run.or(c.filter(|link| !link.ghost)).or(d);
+        let ghosts = [local.ghosts[0], local.ghosts[1], ghost.map(|link| link.as_ghost())];
+        core.face.switch(ghosts, unfinished, run.map(|link| link.job), records);
+        for other in round.notify.iter() {
+            records.core(Kind::Notify, u64::from(other.0));
+        }
+        let end = |link: Link| if link.ghost || link.enforce { now.saturating_add(link.left) } else { Instant::NEVER };
+        let shared = c.map_or(Instant::NEVER, end);
+        let timer = local.timer.min(shared).min(core.timers.next());
+        let run = run.map(|link| Running { task: link.job.name.0, job: link.job.number, charged: link.charged });
+        Decision { run, timer, notify: round.notify, ticket: 0 }
+    }
+}
+
+/// What is first at A or B: a job, or a ghost.
+fn first_of(local: &Local, level: usize, wanted: &Wanted) -> Option<Link> {
+    let place = wanted.run.map(|job| job.place()).or(wanted.ghosts[level].map(|ghost| ghost.place()));
+    place.map(|place| Link::of(local.task(place), place))
+}
+
+/// What A and B want of a core.
+struct Chosen {
+    run: Option<Link>,
+    ghosts: [Option<Ghost>; 2],
+    timer: Instant,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Chosen { run: None, ghosts: [None; 2], timer: Instant::NEVER }
+    }
+}
+
+impl Chosen {
+    fn add(&mut self, level: usize, wanted: &Wanted, link: Option<Link>) {
+        self.run = self.run.or(link);
+        self.ghosts[level] = wanted.ghosts[level];
+        self.timer = self.timer.min(wanted.timer);
+    }
+}
