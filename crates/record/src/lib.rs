@@ -67,9 +67,9 @@ pub enum Kind {
     /// A component that was stopped runs again, from its beginning; or, if the `level` byte is 1, stays stopped since it has
     /// been restarted as often as it may. `job`: the component's number. `arg`: how often it was restarted until now.
     Restarted = 38,
-    /// The policy has handled what was released and goes on to choose; the record's time is a look at the clock then. Not
-    /// every policy tells.
-    HalfWay = 39,
+    /// The policy has done a part of its work, such as the releases of one level, and goes on with the next; the record's time
+    /// is a look at the clock then. Not every policy tells.
+    Stage = 39,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
@@ -102,7 +102,7 @@ impl Kind {
             36 => Kind::Aborted,
             38 => Kind::Restarted,
             37 => Kind::End,
-            39 => Kind::HalfWay,
+            39 => Kind::Stage,
             _ => return None,
         })
     }
@@ -368,10 +368,9 @@ pub trait Sink {
         self.store(stored);
     }
 
-    /// The policy has handled what was released and goes on to choose: who measures the two may look at the clock here. Not
-    /// every policy has two parts.
+    /// The policy has done a part of its work and goes on with the next: who measures may look at the clock here.
     #[inline(always)]
-    fn half_way(&mut self) {}
+    fn stage(&mut self) {}
 
     /// The same for a record in words. Sinks that keep words do without the detour.
     fn store(&mut self, stored: Stored) {
@@ -387,8 +386,8 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).record(record);
     }
     #[inline]
-    fn half_way(&mut self) {
-        (**self).half_way();
+    fn stage(&mut self) {
+        (**self).stage();
     }
     #[inline]
     fn store(&mut self, stored: Stored) {

@@ -96,8 +96,8 @@ impl Sink for Counting<'_> {
         }
     }
 
-    fn half_way(&mut self) {
-        self.pen.store(Stored::about(Subject::NONE, clock::now(), self.core, Kind::HalfWay, 0, 0));
+    fn stage(&mut self) {
+        self.pen.store(Stored::about(Subject::NONE, clock::now(), self.core, Kind::Stage, 0, 0));
     }
 
     #[inline(always)]

@@ -35,7 +35,7 @@ use tactus_record::{Kind, Sink};
 use tactus_sync::facade::{AtomicU32, Ordering};
 use tactus_sync::{Cell, Container, Inside, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, MAX_CORES};
-use timers::{Name, Timers};
+use timers::{Name, Names, Timers};
 
 /// C and D by their place among the containers that all cores share.
 const C: usize = 0;
@@ -187,7 +187,6 @@ impl Fine {
         if me == RELEASE_CORE {
             self.take_parked(core, &mut round, &mut records);
         }
-        records.sink.half_way();
 
         let (local, elapsed, displaced) =
             self.choose_local(core, (last, elapsed), event, &mut round, &mut unfinished, &mut records);
@@ -239,12 +238,17 @@ impl Fine {
 
     /// Handles what this core's timers have expired for.
     fn expire(&self, core: &mut Core, round: &mut Round, records: &mut Recorder) {
-        for name in core.timers.expired(round.now) {
+        let expired = core.timers.expired(round.now);
+        if expired != Names::default() {
+            records.sink.stage();
+        }
+        for name in expired {
             let due = match name.level() {
                 level @ (0 | 1) => self.release_local(level, name.core(), core, round, records),
                 level => self.release_global(level - 2, core, round, records),
             };
             core.timers.set(due, name);
+            records.sink.stage();
         }
     }
 

@@ -165,13 +165,15 @@ impl Messages {
         for ghost in core.face.ghosts[..2].iter().flatten() {
             core.local.drain(ghost, elapsed);
         }
+        records.sink.stage();
         let deaf = core.local.level_a_goes_on(&table, unfinished);
         core.local.release_due(deaf, &mut records);
         core.local.charge_late(&table, late);
+        records.sink.stage();
         if let Role::Owner(owner) = &mut core.role {
             owner.release(me, &mut below.notify, &mut records);
         }
-        records.sink.half_way();
+        records.sink.stage();
         let local = core.local.choose(&table, now);
         let open = local.run.is_none();
         match &mut core.role {
