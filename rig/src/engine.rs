@@ -439,7 +439,7 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
 /// The real-time class is for processors that sleep between cycles: others take their cores from everybody, so they enter it
 /// only if told, and never where they share a core.
 fn enter_real_time_class(settings: &Settings, bound: bool) -> Result<(), String> {
-    if !settings.real_time && !(settings.urgent && bound) {
+    if !(settings.real_time || settings.urgent && bound) {
         return Err("cycles follow one another without a pause, which would take the machine from everybody".into());
     }
     let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(50_u8)?);

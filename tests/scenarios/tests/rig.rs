@@ -1,16 +1,18 @@
-//! A sweep of the rig that is killed on its way goes on where it was: the same rows, none measured twice.
+//! The rig as a person calls it: a sweep that is killed on its way goes on where it was, with the same rows and none measured
+//! twice; what a system did under MC² is done again with every structure.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tactus_scenarios::{command, file, tactus, Finished, Scratch};
 
 const STRUCTURES: [&str; 4] = ["scan", "cpupri", "cpudl", "tournament"];
 /// Operations of a run, for each processor and for all together.
 const OPERATIONS: usize = 11;
 
 fn sweep(out: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    let mut command = Command::new(command());
     command.args(["rig", "compare", "--cores", "1,2", "--structures", &STRUCTURES.join(",")]);
     command.args(["--real-time", "--cycle", "1 ms", "--cycles", "120", "--out"]).arg(out);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -25,7 +27,7 @@ fn name(line: &str) -> String {
 
 #[test]
 fn a_sweep_that_is_killed_goes_on_where_it_was_and_measures_nothing_twice() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new("rig");
     let file = folder.path().join("compare.jsonl");
     let read = || std::fs::read_to_string(&file).unwrap_or_default();
     let here = std::thread::available_parallelism().map_or(1, usize::from);
@@ -75,4 +77,19 @@ fn a_sweep_that_is_killed_goes_on_where_it_was_and_measures_nothing_twice() {
         let plot = std::fs::read_to_string(folder.path().join(format!("{plot}.svg"))).unwrap();
         assert!(plot.matches("<title>").count() >= STRUCTURES.len());
     }
+}
+
+#[test]
+fn what_a_system_did_under_mc2_is_done_again_in_the_rig_with_every_structure() {
+    let run = Finished::run(&file("examples/avionics.toml"), &["--duration", "300 ms"]);
+    let folder = run.file("trace.bin").parent().unwrap().to_path_buf();
+    let said = tactus(["rig".as_ref(), "replay".as_ref(), folder.as_os_str()]);
+    assert_eq!(said.status, 0, "{}\n{}", said.output, said.errors);
+    println!("{}", said.output);
+    let head = said.output.lines().find(|line| line.starts_with("replay")).unwrap();
+    assert!(head.contains("MC²") && head.contains("4 cores"), "{head}");
+    // All that was released, and as much that ended, once with each of the structures.
+    let events = head.split("cores: ").nth(1).unwrap().split(", at most").next().unwrap();
+    let held: Vec<&str> = said.output.lines().filter(|line| line.contains(events) && line.ends_with("held")).collect();
+    assert_eq!(held.len(), 12, "{}", said.output);
 }
