@@ -87,7 +87,7 @@ fn upcall(core: u8) -> ! {
         core::hint::spin_loop();
     }
     if core == 1 {
-        receive(events, now)
+        receive(events)
     }
     // The sender asks for its upcall as soon as the brand is there.
     if BRAND.load(SeqCst) != 0 && READY.load(SeqCst) == 1 {
@@ -117,7 +117,7 @@ fn upcall(core: u8) -> ! {
 }
 
 /// Core 1: the receiver, until the sender is through; then the child.
-fn receive(events: u64, _: u64) -> ! {
+fn receive(events: u64) -> ! {
     let thread = if TOLD[1][0].load(SeqCst) == 0 { RECEIVER.load(SeqCst) } else { upcall_of("couple", 1) };
     let thread = if events & event::CHILD_IDLE != 0 { IDLE } else { thread };
     ENTERED.fetch_add(u64::from(READY.load(SeqCst) == 2), SeqCst);
@@ -127,7 +127,11 @@ fn receive(events: u64, _: u64) -> ! {
         go(1, upcall, time_stamp() + 20_000_000);
     }
     let poll = if READY.load(SeqCst) == 2 { 20_000_000 } else { 100_000 };
-    go(1, thread, if events & event::CHILD_IDLE != 0 { NO_TIMEOUT } else { time_stamp() + poll });
+    let timeout = if events & event::CHILD_IDLE != 0 { NO_TIMEOUT } else { time_stamp() + poll };
+    if dispatch(1, thread, SWITCH_UPCALL_DONE, timeout) == Err(Error::Again) {
+        // Word for the child may be among what came meanwhile: whoever sleeps on would never give it the core.
+        receive(take_events(1))
+    }
     calls::give_up()
 }
 
