@@ -12,6 +12,9 @@ use tactus_time::Instant;
 pub(crate) struct Key(u128);
 
 impl Key {
+    /// Later than all; no task has such a number.
+    pub(crate) const NONE: Key = Key(u128::MAX);
+
     pub(crate) fn new(urgency: u64, place: usize) -> Key {
         Key(u128::from(urgency) << 64 | place as u128)
     }
@@ -57,6 +60,19 @@ impl Ready {
     pub(crate) fn peek(&self) -> Option<Key> {
         // With nothing on the stack, the place is none.
         self.stack.get(self.depth.wrapping_sub(1)).copied()
+    }
+    /// Whether the key is the smallest of all.
+    #[inline(always)]
+    pub(crate) fn goes_first(&self, key: Key) -> bool {
+        self.peek().is_none_or(|top| key < top)
+    }
+    /// As [`Ready::push`], for one that [`Ready::goes_first`].
+    #[inline(always)]
+    pub(crate) fn push_first(&mut self, key: Key) {
+        if let Some(place) = self.stack.get_mut(self.depth) {
+            *place = key;
+            self.depth += 1;
+        }
     }
     #[inline(always)]
     pub(crate) fn push(&mut self, key: Key) {

@@ -131,6 +131,15 @@ impl Jobs {
         let next = release.saturating_add(self.period);
         (next < Instant::NEVER).then_some(next)
     }
+    /// The same if the task has no pending job and may have one.
+    #[inline(always)]
+    pub(crate) fn next_release_if_alone(&self, release: Instant) -> Option<Instant> {
+        if self.pending != 0 {
+            return None;
+        }
+        // Of a task that was removed, the next release is later than every time.
+        release.as_nanos().checked_add(self.period.as_nanos()).map(Instant::from_nanos)
+    }
     /// Ends the oldest unfinished job. Whether another one is pending.
     #[inline]
     pub(crate) fn complete(&mut self) -> bool {
@@ -144,5 +153,6 @@ impl Jobs {
     pub(crate) fn remove(&mut self) {
         self.removed = true;
         self.pending = 0;
+        self.period = Duration::from_nanos(u64::MAX);
     }
 }

@@ -40,6 +40,7 @@ mod mc2;
 mod mixed;
 mod partitioned;
 mod records;
+mod releases;
 mod scheduler;
 mod tree;
 
@@ -175,6 +176,9 @@ pub struct Decision {
     pub ticket: u32,
 }
 
+/// The records of one [`Policy::expire`] at most: a release, a preemption, a dispatch.
+pub const MOST_RECORDS: usize = 3;
+
 /// A scheduling policy over all cores of a system.
 pub trait Policy: Sync {
     /// What belongs to one core.
@@ -183,4 +187,12 @@ pub trait Policy: Sync {
     /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
     /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
     fn handle<S: Sink>(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut S) -> Decision;
+
+    /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for
+    /// [`Event::Timer`], with at most [`MOST_RECORDS`] records. If it gives nothing, what was recorded does not count, nothing
+    /// has changed, and `handle` is to be called.
+    #[inline(always)]
+    fn expire<S: Sink>(&self, _core: &mut Self::Core, _now: Instant, _records: &mut S) -> Option<Decision> {
+        None
+    }
 }

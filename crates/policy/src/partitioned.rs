@@ -6,14 +6,15 @@
 //! A decision here is short enough for every instruction to count: it is compiled into its caller, and looks at each
 //! task concerned once.
 
-use crate::heap::{Heap, Key, Ready};
+use crate::heap::{Key, Ready};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, Recorder};
+use crate::releases::Releases;
 use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use tactus_record::{Kind, Sink, Subject};
-use tactus_time::{CoreId, CoreSet, Instant};
+use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
 /// What the cores share: nothing.
 pub(crate) struct Partitioned<R>(PhantomData<fn(R)>);
@@ -30,7 +31,7 @@ pub(crate) struct Core<R> {
     /// By place; places are in the order of task numbers, so that a tie between places is one between numbers.
     tasks: Vec<Jobs>,
     /// Each task's next release.
-    releases: Heap,
+    releases: Releases,
     /// Each task's oldest unfinished job.
     ready: Ready,
 }
@@ -60,13 +61,18 @@ impl<R: Rule> Policy for Partitioned<R> {
     fn handle<S: Sink>(&self, core: &mut Core<R>, now: Instant, event: Event, records: &mut S) -> Decision {
         core.handle(now, event, records)
     }
+
+    #[inline(always)]
+    fn expire<S: Sink>(&self, core: &mut Core<R>, now: Instant, records: &mut S) -> Option<Decision> {
+        core.expire(now, records)
+    }
 }
 
 impl<R: Rule> Core<R> {
     fn new(setup: &Setup, id: CoreId) -> Core<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(id));
         let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
-        let mut releases = Heap::with_capacity(tasks.len());
+        let mut releases = Releases::with_capacity(tasks.len());
         for (place, (_, task)) in mine().enumerate() {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
@@ -77,6 +83,7 @@ impl<R: Rule> Core<R> {
 
     #[inline(always)]
     fn handle<S: Sink>(&mut self, now: Instant, event: Event, records: &mut S) -> Decision {
+        self.releases.settle();
         let (now, elapsed) = self.clock.advance(now);
         let mut records = Recorder { sink: records, core: self.id, now };
         let mut unfinished = None;
@@ -102,6 +109,46 @@ impl<R: Rule> Core<R> {
         let timer = self.release_due(&mut records);
         let run = self.switch(unfinished, &mut records);
         Decision { run, timer, notify: CoreSet::EMPTY, ticket: 0 }
+    }
+
+    /// One job is due, of a task that has no other: nearly all that timers are set for. The queue of releases is put in
+    /// order later, when the core has time for it.
+    #[inline(always)]
+    fn expire<S: Sink>(&mut self, now: Instant, records: &mut S) -> Option<Decision> {
+        self.releases.settle();
+        let due = self.releases.first();
+        let place = due.place();
+        let task = self.tasks.get_mut(place)?;
+        let next = task.next_release_if_alone(due.time())?;
+        let timer = self.releases.second().min(next);
+        if due.time() > now || timer <= now {
+            return None;
+        }
+        let elapsed = self.clock.try_advance(now)?;
+        let (subject, id) = (task.subject(), task.id());
+        let (job, _) = task.release();
+        let key = task.key::<R>(place);
+        let mut records = Recorder { sink: records, core: self.id, now };
+        records.about(Kind::Release, subject, job, due.time().as_nanos());
+        self.releases.replace_first_later(Key::at(next, place));
+        let run = match self.tasks.get_mut(self.runs) {
+            Some(running) => {
+                running.charge(elapsed);
+                if !self.ready.goes_first(key) {
+                    // Nobody who waits became more urgent than the job that runs.
+                    let run = Running { task: running.id(), job: self.job, charged: running.charged() };
+                    self.ready.push(key);
+                    return Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 });
+                }
+                records.about(Kind::Preempt, running.subject(), self.job, 0);
+                Running { task: id, job, charged: Duration::ZERO }
+            }
+            None => Running { task: id, job, charged: Duration::ZERO },
+        };
+        self.ready.push_first(key);
+        records.about(Kind::Dispatch, subject, job, 0);
+        (self.runs, self.job) = (place, job);
+        Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
 
     /// Releases all that is due, and gives the time of the next release.

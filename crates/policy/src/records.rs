@@ -70,6 +70,13 @@ impl Clock {
         self.last = now;
         (now, elapsed)
     }
+    /// As [`Clock::advance`]; nothing, and no change, if the time went back.
+    #[inline(always)]
+    pub(crate) fn try_advance(&mut self, now: Instant) -> Option<Duration> {
+        let elapsed = now.as_nanos().checked_sub(self.last.as_nanos())?;
+        self.last = now;
+        Some(Duration::from_nanos(elapsed))
+    }
 }
 
 #[cfg(test)]

@@ -143,6 +143,20 @@ struct Handle<'a, S> {
     records: &'a mut S,
 }
 
+/// The end of a time-out, the short way.
+struct Expire<'a, S> {
+    now: Instant,
+    records: &'a mut S,
+}
+
+impl<S: Sink> Visitor for Expire<'_, S> {
+    type Output = Option<Decision>;
+
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
+        policy.expire(core, self.now, self.records)
+    }
+}
+
 impl<S: Sink> Visitor for Handle<'_, S> {
     type Output = Decision;
 
@@ -158,6 +172,12 @@ impl Policy for Scheduler {
     /// If `core` was made together with a scheduler of another kind.
     fn handle<S: Sink>(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut S) -> Decision {
         self.visit(core, Handle { now, event, records })
+    }
+
+    /// # Panics
+    /// As [`Scheduler::visit`].
+    fn expire<S: Sink>(&self, core: &mut CoreState, now: Instant, records: &mut S) -> Option<Decision> {
+        self.visit(core, Expire { now, records })
     }
 }
 

@@ -292,6 +292,8 @@ pub const SWITCH_SUSPEND: u64 = 2;
 pub const SWITCH_SYNC_BLOCK: u64 = 4;
 /// Flag of [`Call::SwitchThread`]: the lock was released; the thread named waited for it.
 pub const SWITCH_SYNC_UNBLOCK: u64 = 8;
+/// Flag of [`Call::SwitchThread`]: the thread that leaves will not go on here but at its caller, which finds success and zeros.
+pub const SWITCH_RETURN: u64 = 16;
 
 /// What a thread is told in `rdi` when it begins.
 pub mod reason {

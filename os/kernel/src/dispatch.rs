@@ -295,7 +295,7 @@ pub fn start_timer(core: &Core) {
         // The root's upcall ends its turn by itself, and soon: it never stands back for those that do not.
         ticks = ticks.min(turn + if core::ptr::eq(thread, core.upcall) { 16 * round() } else { core.lag });
     }
-    apic::start_timer(crate::timer_counts(ticks).clamp(1, u64::from(u32::MAX / 2)) as u32);
+    apic::start_timer(crate::timer_counts(ticks).clamp(1, apic::LONGEST_COUNT.into()) as u32);
 }
 
 /// What all other cores take at most before this one has its turn again, in time-stamp ticks.

@@ -34,7 +34,7 @@ mod wire;
 use arch::loader::BootInfo;
 use arch::port::{out8, time_stamp};
 use arch::{acpi, apic, descriptors, idle, lines, paging, percore, serial, smp, time};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
 use tactus_abi::shared::{event, Clock};
 
@@ -54,6 +54,8 @@ static TIME_STAMP_RATE: AtomicU64 = AtomicU64::new(1);
 static APIC_RATE: AtomicU64 = AtomicU64::new(1);
 
 static TURN: AtomicU64 = AtomicU64::new(0);
+/// Whether the timer counts as the time-stamp counter does, and is set for time-outs alone. Known to the entry code.
+static PLAIN_TIMER: AtomicBool = AtomicBool::new(false);
 
 extern "C" {
     static kernel_end: u8;
@@ -135,6 +137,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
         // The emulator's time stamp counts nanoseconds.
         TURN.store(image.header.turn.into(), Ordering::Relaxed);
     }
+    PLAIN_TIMER.store(turn() == 0 && rates.time_stamp == rates.apic, Ordering::Relaxed);
     say!(
         "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz",
         wanted,

@@ -7,12 +7,15 @@ use crate::arch::percore::{Core, UNARMED};
 use crate::call::{answer, entered, unwind};
 use crate::component;
 use crate::dispatch::{begin_upcall, charge, enter, first_timeout, run, run_with_timer, set_timeout, sleep, upcall_of};
+use crate::fault;
 use crate::path::{self, Scheduler};
 use crate::region::{post_idle, Shared};
 use crate::thread::{self, state, Thread};
 use crate::upcall;
 use core::sync::atomic::Ordering::Relaxed;
-use tactus_abi::call::{Call, Error, IDLE, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE};
+use tactus_abi::call::{
+    Call, Error, IDLE, SWITCH_RETURN, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE,
+};
 use tactus_abi::shared::event;
 
 const SYNC: u64 = SWITCH_SYNC_BLOCK | SWITCH_SYNC_UNBLOCK;
@@ -26,7 +29,12 @@ extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
         return answer(core, caller, Err(Error::NotScheduler));
     };
     let region = Shared::of(core, caller.component);
-    let plain = flags == 0 || flags == SWITCH_UPCALL_DONE && caller.is_upcall_of(caller.component);
+    let plain = match flags {
+        0 => true,
+        SWITCH_UPCALL_DONE => caller.is_upcall_of(caller.component),
+        SWITCH_RETURN => !caller.is_at_base(),
+        _ => false,
+    };
     if !plain || region.refuses(wanted) || !may_dispatch(caller, scheduler) {
         return switch(core, caller, scheduler, wanted, flags, timeout);
     }
@@ -69,8 +77,13 @@ fn is_at(caller: &Thread, scheduler: Scheduler) -> bool {
 fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u64, flags: u64, timeout: u64) {
     match check(core, caller, scheduler, wanted, flags) {
         Ok(Plan::GoOn) => {
-            caller.registers.rax = Error::None as u64;
+            end_call(caller, flags);
             let first = set_timeout(core, scheduler, timeout);
+            let component = component::get(caller.component);
+            if component.is_stopped() {
+                return fault::caller_stopped(core);
+            }
+            core.enter_space(component.space);
             run_with_timer(core, first)
         }
         Ok(Plan::Nothing) => answer(core, caller, Ok(())),
@@ -86,7 +99,7 @@ fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u6
             give(core, target, scheduler, flags, timeout)
         }
         Err(Error::Busy) if flags & SYNC == 0 && !caller.is_scheduler_upcall() => {
-            wait_empty_handed(core, caller, scheduler)
+            wait_empty_handed(core, caller, scheduler, flags)
         }
         Err(error) => answer(core, caller, Err(error)),
     }
@@ -111,9 +124,17 @@ fn check(core: &Core, caller: &Thread, scheduler: Scheduler, wanted: u64, flags:
         return Err(Error::NoRegion);
     }
     let (sync, done, suspend) = (flags & SYNC, flags & SWITCH_UPCALL_DONE != 0, flags & SWITCH_SUSPEND != 0);
-    let unknown = flags & !(SYNC | SWITCH_UPCALL_DONE | SWITCH_SUSPEND) != 0;
+    let returns = flags & SWITCH_RETURN != 0;
+    let unknown = flags & !(SYNC | SWITCH_UPCALL_DONE | SWITCH_SUSPEND | SWITCH_RETURN) != 0;
     let no_upcall = caller.lacks(state::BRAND) && !caller.is_upcall_of(number);
-    if unknown || done && no_upcall || sync == SYNC || sync != 0 && (done || suspend) {
+    let no_call = returns && caller.is_at_base();
+    if unknown
+        || done && no_upcall
+        || no_call
+        || sync == SYNC
+        || sync != 0 && (done || suspend || returns)
+        || done && returns
+    {
         return Err(Error::BadArgument);
     }
     let region = Shared::of(core, number);
@@ -186,7 +207,7 @@ fn check_resumable(core: &Core, target: &Thread, scheduler: Scheduler) -> Result
 /// core may have it.
 #[inline(always)]
 fn leave(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64) {
-    caller.registers.rax = Error::None as u64;
+    end_call(caller, flags);
     charge(core, caller);
     if scheduler.depth == 0 {
         core.deferred = false;
@@ -195,6 +216,15 @@ fn leave(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64)
         return retire(core, caller, scheduler, flags);
     }
     core.give_up(caller);
+}
+
+/// The caller's call ends: here, or with it the one by which it came.
+#[inline(always)]
+fn end_call(caller: &mut Thread, flags: u64) {
+    caller.registers.rax = Error::None as u64;
+    if flags & SWITCH_RETURN != 0 {
+        caller.pop_called(Error::None as u64);
+    }
 }
 
 /// The caller is finished, or suspended, and given up.
@@ -259,8 +289,8 @@ fn hand_over(core: &mut Core, scheduler: Scheduler, first: u64) {
 /// The thread wanted is still on another core. That core may be waiting for this thread, so it is not kept here: it makes
 /// room for the scheduler's upcall, which tries again.
 #[inline(never)]
-fn wait_empty_handed(core: &mut Core, caller: &mut Thread, scheduler: Scheduler) {
-    caller.registers.rax = Error::None as u64;
+fn wait_empty_handed(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64) {
+    end_call(caller, flags);
     charge(core, caller);
     core.give_up(caller);
     core.current = core::ptr::null_mut();

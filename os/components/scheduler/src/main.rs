@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+mod expiry;
 mod recovery;
 mod ring;
 mod start;
@@ -23,7 +24,7 @@ use core::ptr::{addr_of, addr_of_mut};
 use state::{system, Core, CoreState, Look};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
-use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
+use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant};
@@ -44,7 +45,19 @@ const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIM
 /// The kernel has events for this core.
 #[inline(always)]
 fn upcall(core: u8) -> ! {
-    decide(core, 0, SWITCH_UPCALL_DONE);
+    let region = region(core);
+    let due = take_events(region);
+    if due == event::TIMER {
+        expiry::upcall(core);
+    }
+    upcall_for(core, due)
+}
+
+/// As [`upcall`], the long way: these events have been taken already.
+#[cold]
+#[inline(never)]
+fn upcall_for(core: u8, due: u64) -> ! {
+    decide(core, due, SWITCH_UPCALL_DONE);
     // An upcall that gave up the core is begun anew, never resumed.
     calls::give_up()
 }
@@ -59,7 +72,8 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     if !state.is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
     }
-    decide(core, COMPLETED, 0);
+    // The thread goes on at home: it has nothing left to do here.
+    decide(core, COMPLETED, SWITCH_RETURN);
     [0; 2]
 }
 
@@ -86,12 +100,20 @@ impl Look {
     fn take(state: &CoreState) -> Look {
         let stamp = clock::time_stamp();
         let now = if state.nanosecond_clock {
-            Instant::from_nanos(stamp.saturating_sub(state.epoch))
+            // The run has begun.
+            Instant::from_nanos(stamp.wrapping_sub(state.epoch))
         } else {
-            clock::instant(stamp)
+            converted(stamp)
         };
         Look { stamp, now }
     }
+}
+
+/// Where the counter does not count nanoseconds.
+#[cold]
+#[inline(never)]
+fn converted(stamp: u64) -> Instant {
+    clock::instant(stamp)
 }
 
 /// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
@@ -235,6 +257,7 @@ fn told(state: &mut CoreState) {
 #[cold]
 fn end(state: &mut CoreState, look: Look) -> Look {
     state.ended = true;
+    state.limit = Instant::ZERO;
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
     let refused = unsafe { addr_of!((*region(state.core)).refused).read_volatile() };

@@ -24,6 +24,22 @@ pub struct Pen {
     dropped: u64,
 }
 
+/// As [`Pen`], for few records that are known to fit.
+#[derive(Clone, Copy)]
+pub struct Quill {
+    next: u64,
+}
+
+impl Quill {
+    /// Writes a record. No more of them than there was room for.
+    #[inline(always)]
+    pub fn store(&mut self, stored: Stored) {
+        // SAFETY: below the ring's end, as `Ring::room` found, hence inside this core's part of the trace memory.
+        unsafe { (self.next as *mut [u64; RECORD_BYTES / 8]).write(stored.words()) };
+        self.next += RECORD_BYTES as u64;
+    }
+}
+
 /// Places of the head's fields, in words.
 const WRITTEN: u64 = 1;
 const DROPPED: u64 = 2;
@@ -48,6 +64,21 @@ impl Ring {
     #[inline(always)]
     pub fn pen(&self) -> Pen {
         self.pen
+    }
+
+    /// As [`Ring::pen`], if so many records fit.
+    #[inline(always)]
+    pub fn room(&self, records: usize) -> Option<Quill> {
+        let bytes = (records * RECORD_BYTES) as u64;
+        (self.pen.next + bytes <= self.pen.end).then_some(Quill { next: self.pen.next })
+    }
+
+    /// Keeps what was written since [`Ring::room`].
+    #[inline(always)]
+    pub fn keep_all(&mut self, quill: Quill) {
+        self.pen.next = quill.next;
+        let records = self.base + RING_HEADER_BYTES as u64;
+        self.set(WRITTEN, (quill.next - records) / RECORD_BYTES as u64);
     }
 
     /// Keeps what was written since [`Ring::pen`].

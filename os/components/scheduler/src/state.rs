@@ -162,9 +162,15 @@ impl CoreState {
     #[inline(always)]
     pub fn wake_at(&mut self, wake: Instant) {
         self.wake = wake;
-        self.timeout =
-            if self.nanosecond_clock { self.epoch.saturating_add(wake.as_nanos()) } else { clock::reading(wake) };
+        self.timeout = if self.nanosecond_clock { self.epoch.saturating_add(wake.as_nanos()) } else { converted(wake) };
     }
+}
+
+/// Where the time-stamp counter does not count nanoseconds.
+#[cold]
+#[inline(never)]
+fn converted(wake: Instant) -> u64 {
+    clock::reading(wake)
 }
 
 struct Shared<T>(UnsafeCell<Option<T>>);

@@ -1,7 +1,7 @@
 //! The verdict as the machine itself can tell it, on its console: the same judgement that the host makes from the
 //! trace, for machines that have no host.
 
-use crate::ring::Pen;
+use crate::ring::{Pen, Quill};
 use crate::state::{core_state, system};
 use core::fmt::{self, Write};
 use core::ptr::addr_of;
@@ -82,6 +82,30 @@ pub struct Counting<'a> {
     pub counts: &'a mut [Counts],
     /// The core.
     pub core: CoreId,
+}
+
+/// As [`Counting`], for the few records of [`tactus_policy::Policy::expire`].
+pub struct Releasing<'a> {
+    /// Where records go.
+    pub quill: Quill,
+    /// Where counts are kept.
+    pub counts: &'a mut [Counts],
+}
+
+impl Sink for Releasing<'_> {
+    fn record(&mut self, record: Record) {
+        self.put(record.kind, record.stored());
+    }
+
+    #[inline(always)]
+    fn put(&mut self, kind: Kind, stored: Stored) {
+        self.quill.store(stored);
+        if kind == Kind::Release {
+            if let Some(counts) = self.counts.get_mut(stored.task_number()) {
+                counts.released += 1;
+            }
+        }
+    }
 }
 
 impl Sink for Counting<'_> {

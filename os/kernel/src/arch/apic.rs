@@ -5,19 +5,24 @@ use super::entry::{VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VE
 use super::paging::direct;
 use super::port::out8;
 
-const BASE: u64 = 0xfee0_0000;
+/// Its physical address. Known to the entry code, as are the three below.
+pub const BASE: u64 = 0xfee0_0000;
 const ID: u64 = 0x20;
 const TASK_PRIORITY: u64 = 0x80;
-const END_OF_INTERRUPT: u64 = 0xb0;
+/// See [`end_of_interrupt`].
+pub const END_OF_INTERRUPT: u64 = 0xb0;
 const SPURIOUS: u64 = 0xf0;
 const COMMAND_LOW: u64 = 0x300;
 const COMMAND_HIGH: u64 = 0x310;
 const TIMER: u64 = 0x320;
 const LINT0: u64 = 0x350;
 const LINT1: u64 = 0x360;
-const INITIAL_COUNT: u64 = 0x380;
+/// See [`start_timer`].
+pub const INITIAL_COUNT: u64 = 0x380;
 const CURRENT_COUNT: u64 = 0x390;
 const DIVIDE: u64 = 0x3e0;
+/// As far as the timer is set at once.
+pub const LONGEST_COUNT: u32 = u32::MAX / 2;
 const MASKED: u32 = 1 << 16;
 const SENDING: u32 = 1 << 12;
 

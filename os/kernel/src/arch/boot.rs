@@ -48,6 +48,10 @@ boot_gdt_end:
 boot_gdt_pointer:
     .short boot_gdt_end - boot_gdt - 1
     .long boot_gdt
+# The time-stamp counter when the firmware was done, for who measures how long the kernel takes to its first component.
+.global boot_stamp
+    .align 8
+boot_stamp: .quad 0
 
 .section .boot.text, "ax"
 .code32
@@ -58,6 +62,9 @@ start32:
     mov esp, offset boot_stack_top
     mov edi, eax
     mov esi, ebx
+    rdtsc
+    mov [boot_stamp], eax
+    mov [boot_stamp + 4], edx
     # 4 GiB in pages of 2 MiB.
     mov ebx, offset boot_pages
     mov eax, 0x83

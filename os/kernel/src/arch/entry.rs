@@ -17,13 +17,14 @@
 //! The kernel itself runs on the core's own stack, with interrupts off, and leaves by loading the registers of whichever
 //! thread it chose. A core with nothing to run waits inside the kernel; an interrupt there has nothing to save.
 
+use super::apic;
 use super::descriptors::SAVE_AREA;
 use super::percore::{Core, CORE_KERNEL_STACK, CORE_SCRATCH};
 use crate::component::{self, Component, Grant};
 use crate::thread::{self, Frame, Thread};
 use core::arch::global_asm;
 use core::mem::{offset_of, size_of};
-use tactus_abi::call::Call;
+use tactus_abi::call::{Call, NO_TIMEOUT};
 use tactus_abi::layout::{MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS, SLOTS};
 use tactus_abi::shared::{Region, Slot};
 
@@ -389,6 +390,32 @@ give_back_wide:
     mov rsp, gs:[{kernel_stack}]
 .endm
 
+# rdi: the thread wanted, taken for this core if nobody has it; rbx: its place. Owner and state are one word here: nobody
+# has an ordinary thread if both are 0. r10: its component's place.
+.macro take_thread
+    imul rbx, rdi, {thread_bytes}
+    mov r9d, gs:[{mark}]
+    xor eax, eax
+    lock cmpxchg [rbx + {threads} + {thread_owner}], r9
+    jne switch_other
+    movzx r10d, word ptr [rbx + {threads} + {thread_component}]
+    imul r10, r10, {component_bytes}
+    cmp byte ptr [r10 + {components} + {component_stopped}], 0
+    jne switch_stopped
+.endm
+
+# The time since the last charge goes to the caller. rdx: the time-out, then the time; r8: the time-out.
+.macro charge_caller
+    mov r8, rdx
+    rdtsc
+    shl rdx, 32
+    or rax, rdx
+    mov rdx, rax
+    sub rdx, gs:[{charged}]
+    mov gs:[{charged}], rax
+    add [rbp + {thread_used}], rdx
+.endm
+
 # The usual dispatch: the root scheduler, in a thread of its own or in its upcall that ends with it, gives the core to an
 # ordinary thread that nobody has. Whatever is different goes to `kernel_switch` and finds everything as it was.
 #
@@ -413,31 +440,15 @@ switch:
     jnz 5f
     cmp byte ptr [rbp + {thread_counted}], 0
     jne 6f
-    # Owner and state are one word here: nobody has an ordinary thread if both are 0.
-2:  imul rbx, rdi, {thread_bytes}
-    mov r9d, gs:[{mark}]
-    xor eax, eax
-    lock cmpxchg [rbx + {threads} + {thread_owner}], r9
-    jne switch_other
-    movzx r10d, word ptr [rbx + {threads} + {thread_component}]
-    imul r10, r10, {component_bytes}
-    cmp byte ptr [r10 + {components} + {component_stopped}], 0
-    jne switch_stopped
+2:  take_thread
     # Nothing can fail from here on. First the caller's time, then its registers; then it is given up.
-    mov r8, rdx
-    rdtsc
-    shl rdx, 32
-    or rax, rdx
-    mov rdx, rax
-    sub rdx, gs:[{charged}]
-    mov gs:[{charged}], rax
-    add [rbp + {thread_used}], rdx
+    charge_caller
     test rsi, rsi
     jnz 7f
     mov [rbp + {thread_rip}], rcx
     mov rcx, gs:[{scratch}]
     mov [rbp + {thread_rsp}], rcx
-    mov qword ptr [rbp + {thread_vector}], {vector_switched}
+14: mov qword ptr [rbp + {thread_vector}], {vector_switched}
     cmp byte ptr [rbp + {thread_counted}], 0
     jne 8f
 3:  mov dword ptr [rbp + {thread_owner}], 0
@@ -459,6 +470,7 @@ switch:
     mov cr3, rcx
 1:  cmp gs:[{armed}], r8
     jne switch_timer
+switch_leave:
     cmp dword ptr [rax + {vector}], {vector_switched}
     jne resume
 resume_switched:
@@ -472,13 +484,38 @@ resume_switched:
 
 # The root's upcall, and its last act: it stays with the core, and begins anew the next time.
 5:  cmp rsi, {switch_done}
-    jne switch_other
+    jne 13f
     cmp rbp, gs:[{upcall}]
-    je 2b
-    jmp switch_other
-7:  add [r12 + {region_own}], rdx
+    jne switch_other
+    take_thread
+    charge_caller
+    add [r12 + {region_own}], rdx
     or dword ptr [rbp + {thread_state}], {state_inactive}
     jmp 4b
+
+# Somebody whom a component called that is no brand's: goes on there, as if the call had ended.
+13: cmp rsi, {switch_return}
+    jne switch_other
+    movzx eax, byte ptr [rbp + {thread_depth}]
+    sub eax, 1
+    jc switch_other
+    lea rax, [rax + rax * 2]
+    cmp word ptr [rbp + rax * 8 + {thread_frames} + {frame_component} + 2], 0
+    jne switch_other
+    cmp byte ptr [rbp + {thread_counted}], 0
+    jne 6f
+    jmp 2b
+7:  movzx eax, byte ptr [rbp + {thread_depth}]
+    sub eax, 1
+    mov [rbp + {thread_depth}], al
+    lea rax, [rax + rax * 2]
+    mov ecx, [rbp + rax * 8 + {thread_frames} + {frame_component}]
+    mov [rbp + {thread_component}], cx
+    mov rcx, [rbp + rax * 8 + {thread_frames} + {frame_rip}]
+    mov [rbp + {thread_rip}], rcx
+    mov rcx, [rbp + rax * 8 + {thread_frames} + {frame_rsp}]
+    mov [rbp + {thread_rsp}], rcx
+    jmp 14b
 
 # Threads whose time is counted in slots: here if the root alone counts it.
 6:  cmp rbp, gs:[{upcall}]
@@ -517,9 +554,32 @@ resume_switched:
 10: mov qword ptr [rax + {slot_cycles}], -1
     jmp 9b
 
-# The timer has to be set: kernel_set_timer(time-out).
+# The timer has to be set. Here if it counts as the time-stamp counter does and is set for nothing but time-outs; the
+# smallest of 1 and what the timer can count at once is what it gets if the time-out is past or far.
 switch_timer:
-    mov rsp, gs:[{kernel_stack}]
+    cmp byte ptr [{plain_timer}], 0
+    je 2f
+    mov gs:[{expiry}], r8
+    mov gs:[{armed}], r8
+    mov rbx, rax
+    xor ecx, ecx
+    cmp r8, {no_timeout}
+    je 1f
+    rdtsc
+    shl rdx, 32
+    or rax, rdx
+    mov ecx, 1
+    sub r8, rax
+    cmova rcx, r8
+    mov eax, {longest_count}
+    cmp rcx, rax
+    cmova rcx, rax
+1:  movabs rdx, {apic}
+    mov [rdx + {apic_initial_count}], ecx
+    mov rax, rbx
+    jmp switch_leave
+# kernel_set_timer(time-out)
+2:  mov rsp, gs:[{kernel_stack}]
     mov rax, gs:[{charged}]
     mov gs:[{entered}], rax
     mov rdi, r8
@@ -562,6 +622,114 @@ trap_common:
     mov rsp, gs:[{kernel_stack}]
     call kernel_trap
     jmp resume
+
+# The timer: nearly always the time-out is the root's, and its upcall begins. Whatever is different goes to `kernel_trap`, and
+# finds everything as it was.
+trap_timer:
+    push 2
+    popfq
+    test byte ptr [rsp + 24], 3
+    jz 2f
+    push_general
+    swapgs
+    mov rsp, gs:[{kernel_stack}]
+    .if {checked} == 1
+    jmp 1f
+    .endif
+    rdtsc
+    shl rdx, 32
+    or rax, rdx
+    # Set for the time-out and nothing else: so it is not where cores take turns, nor where the core has a tick.
+    cmp rax, gs:[{armed}]
+    jb 1f
+    cmp qword ptr gs:[{levels}], 1
+    jne 1f
+    mov rbx, gs:[{upcall}]
+    cmp dword ptr [rbx + {thread_state}], {state_upcall}
+    jne 1f
+    # Whose time is not counted in slots: so it is no upcall. Nor is it inside the root, or in a sequence.
+    mov rbp, gs:[{current}]
+    cmp byte ptr [rbp + {thread_counted}], 0
+    jne 1f
+    movzx ecx, word ptr [rbp + {thread_component}]
+    mov r8, gs:[{root}]
+    cmp rcx, r8
+    je 1f
+    imul rcx, rcx, {component_bytes}
+    cmp byte ptr [rcx + {components} + {component_sequences}], 0
+    jne 1f
+    cmp qword ptr gs:[{tick}], {no_timeout}
+    jne 1f
+    # Charged and given up.
+    mov r12, gs:[{region}]
+    mov rdx, rax
+    sub rdx, gs:[{charged}]
+    mov gs:[{charged}], rax
+    add [rbp + {thread_used}], rdx
+    mov dword ptr [rbp + {thread_owner}], 0
+# rbx: the root's upcall; r8: the root; r12: its region. The event, and the upcall begins.
+timer_to_root:
+    movabs rcx, {apic}
+    mov dword ptr [rcx + {apic_end}], 0
+    mov rcx, {no_timeout}
+    mov gs:[{timeouts}], rcx
+    mov gs:[{expiry}], rcx
+    mov gs:[{armed}], rcx
+    or qword ptr [r12 + {region_events}], {event_timer}
+    mov qword ptr [r12 + {region_pending}], 1
+    inc qword ptr [r12 + {region_entries}]
+    mov dword ptr [rbx + {thread_state}], {state_scheduler}
+    mov word ptr [rbx + {thread_preempter}], 0
+    mov byte ptr [rbx + {thread_depth}], 0
+    mov [rbx + {thread_component}], r8w
+    mov gs:[{current}], rbx
+    lea rcx, [rbx + {registers_bytes}]
+    mov gs:[{save_area}], rcx
+    imul r8, r8, {component_bytes}
+    mov rcx, [r8 + {components} + {component_space}]
+    cmp gs:[{space}], rcx
+    je 4f
+    mov gs:[{space}], rcx
+    mov cr3, rcx
+4:  mov rcx, [r8 + {components} + {component_entry}]
+    mov rsp, [rbx + {thread_fresh_stack}]
+    mov rsi, [rbx + {thread_argument}]
+    movzx edx, word ptr [rbx + {thread_id}]
+    mov edi, {reason_scheduler}
+    xor eax, eax
+    jmp leave_clean
+1:  call kernel_trap
+    jmp resume
+# The idle core, which has no state; or a fault in the kernel.
+2:  .if {checked} == 1
+    jmp trap_in_kernel
+    .endif
+    cmp qword ptr gs:[{current}], 0
+    jne trap_in_kernel
+    rdtsc
+    shl rdx, 32
+    or rax, rdx
+    cmp rax, gs:[{armed}]
+    jb trap_in_kernel
+    cmp qword ptr gs:[{levels}], 1
+    jne trap_in_kernel
+    mov rbx, gs:[{upcall}]
+    cmp dword ptr [rbx + {thread_state}], {state_upcall}
+    jne trap_in_kernel
+    cmp qword ptr gs:[{tick}], {no_timeout}
+    jne trap_in_kernel
+    lock inc qword ptr [{awake}]
+    mov qword ptr [{keeper}], 0
+    mov r8, gs:[{root}]
+    mov r12, gs:[{region}]
+    mov rdx, rax
+    sub rdx, gs:[{charged}]
+    mov gs:[{charged}], rax
+    add gs:[{idle}], rdx
+    add [r12 + {region_idle}], rdx
+    jnc timer_to_root
+    mov qword ptr [r12 + {region_idle}], -1
+    jmp timer_to_root
 
 # A double fault, a machine check or a non-maskable interrupt, on a stack of its own: the end, wherever it came from.
 trap_fatal:
@@ -621,6 +789,8 @@ trap_\vector:
     push \vector
     .if \vector == 2 || \vector == 8 || \vector == 18
     jmp trap_fatal
+    .elseif \vector == 64
+    jmp trap_timer
     .else
     jmp trap_common
     .endif
@@ -705,6 +875,8 @@ trap_table:
     component_grants = const offset_of!(Component, grants),
     component_stopped = const offset_of!(Component, stopped),
     component_space = const offset_of!(Component, space),
+    component_entry = const offset_of!(Component, entry),
+    component_sequences = const offset_of!(Component, has_sequences),
     grant_shift = const size_of::<Grant>().ilog2(),
     grant_entry = const offset_of!(Grant, entry),
     grant_component = const offset_of!(Grant, component),
@@ -741,6 +913,22 @@ trap_table:
     vector_call = const VECTOR_CALL,
     vector_switched = const VECTOR_SWITCHED,
     switch_done = const tactus_abi::call::SWITCH_UPCALL_DONE,
+    switch_return = const tactus_abi::call::SWITCH_RETURN,
+    reason_scheduler = const tactus_abi::call::reason::SCHEDULER,
+    no_timeout = const NO_TIMEOUT as i64,
+    event_timer = const tactus_abi::shared::event::TIMER,
+    plain_timer = sym crate::PLAIN_TIMER,
+    longest_count = const apic::LONGEST_COUNT,
+    apic = const super::paging::DIRECT + apic::BASE,
+    apic_end = const apic::END_OF_INTERRUPT,
+    apic_initial_count = const apic::INITIAL_COUNT,
+    awake = sym super::idle::AWAKE,
+    keeper = sym super::idle::KEEPER,
+    expiry = const offset_of!(Core, expiry),
+    idle = const offset_of!(Core, idle),
+    region_idle = const offset_of!(Region, idle),
+    region_events = const offset_of!(Region, events),
+    region_entries = const offset_of!(Region, entries),
     root = const offset_of!(Core, root),
     region = const offset_of!(Core, region),
     region_next = const offset_of!(Region, next_thread),
@@ -769,6 +957,10 @@ trap_table:
     thread_owner = const thread::OWNER,
     thread_state = const offset_of!(Thread, state),
     state_inactive = const thread::state::INACTIVE,
+    state_scheduler = const thread::state::SCHEDULER,
+    state_upcall = const thread::state::SCHEDULER | thread::state::INACTIVE,
+    thread_id = const offset_of!(Thread, id),
+    thread_argument = const offset_of!(Thread, argument),
     thread_counted = const offset_of!(Thread, counted),
     thread_used = const offset_of!(Thread, used),
     thread_preempter = const offset_of!(Thread, preempter),

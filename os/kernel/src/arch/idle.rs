@@ -13,10 +13,10 @@ use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::MAX_CORES;
 
-/// Cores that are not in here.
-static AWAKE: AtomicU64 = AtomicU64::new(0);
+/// Cores that are not in here. Known to the entry code, as is the next.
+pub static AWAKE: AtomicU64 = AtomicU64::new(0);
 /// The core that lets the time pass, plus one; 0 if there is none.
-static KEEPER: AtomicU64 = AtomicU64::new(0);
+pub static KEEPER: AtomicU64 = AtomicU64::new(0);
 /// When each sleeping core wants to wake, in time-stamp ticks.
 static UNTIL: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(NO_TIMEOUT) }; MAX_CORES];
 
