@@ -2,8 +2,10 @@
 //!
 //! A [`Book`] lies at the start of a page of its component's memory. Nobody copies it out: the host looks through the
 //! machine's memory for pages that begin with [`MAGIC`].
+//!
+//! Whoever follows the machine instruction by instruction sees each entry as well: with it an instruction is executed that does
+//! nothing and holds the series' number ([`MARK`]).
 #![no_std]
-#![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,6 +13,46 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTBOOK");
 /// How many entries a book holds.
 pub const ENTRIES: usize = 1 << 15;
+/// The bytes of the instruction that marks an entry (a `nop` with an operand), before the two that hold the series and the two
+/// of [`MARK_END`].
+pub const MARK: [u8; 3] = [0x0f, 0x1f, 0x80];
+/// See [`MARK`].
+pub const MARK_END: [u8; 2] = [0xc7, 0x7a];
+
+#[cfg(target_os = "none")]
+core::arch::global_asm!(
+    ".text",
+    ".balign 8",
+    "tactus_marks:",
+    ".set tactus_mark, 0",
+    ".rept 64",
+    ".byte 0x0f, 0x1f, 0x80",
+    ".long 0x7ac70000 + tactus_mark",
+    "ret",
+    ".set tactus_mark, tactus_mark + 1",
+    ".endr",
+);
+
+/// Added to the series' number in a mark: the next reading of the counter begins what the series' next entry tells.
+pub const BEGINS: u16 = 32;
+
+/// Tells whoever follows the machine that the next reading of the counter begins what the series' next entry tells. Without
+/// this, the last reading but one before the entry does.
+pub fn begin(series: Series) {
+    mark(series as u64 + u64::from(BEGINS));
+}
+
+/// Executes the instruction that marks this number, which is below 64.
+fn mark(number: u64) {
+    // SAFETY: the table above has 64 places of eight bytes, each of which comes back and changes nothing.
+    #[cfg(target_os = "none")]
+    unsafe {
+        core::arch::asm!("lea {at}, [rip + tactus_marks]", "lea {at}, [{at} + {number} * 8]", "call {at}",
+            at = out(reg) _, number = in(reg) number % 64);
+    }
+    let _ = number;
+}
+
 /// Bytes before the first entry: magic, then how many entries were written, the ones that did not fit included.
 pub const HEAD: usize = 16;
 
@@ -100,6 +142,11 @@ impl Series {
         Series::First,
     ];
 
+    /// Whether what it tells begins with the last interrupt, not with a reading.
+    pub fn begins_with_interrupt(self) -> bool {
+        matches!(self, Series::Expiry | Series::Woken)
+    }
+
     /// The series with this number, if there is one.
     pub fn from_u64(number: u64) -> Option<Series> {
         Series::ALL.into_iter().find(|series| *series as u64 == number)
@@ -116,6 +163,11 @@ pub mod order {
     pub const URGE: u64 = 3;
     /// `(upcall)`: dispatches it; comes back when it has ended.
     pub const DISPATCH: u64 = 4;
+}
+
+/// Whether a system of so many tasks is one that is followed step by step: then everything is done a few times only.
+pub const fn is_followed(tasks: u32) -> bool {
+    tasks < 16
 }
 
 /// One entry: its series, its value.
@@ -148,6 +200,7 @@ impl Book {
         }
         self.written.store(place + 1, Ordering::Relaxed);
         self.magic.store(MAGIC, Ordering::Relaxed);
+        mark(series as u64);
     }
 }
 

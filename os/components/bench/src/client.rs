@@ -3,7 +3,7 @@
 #![no_std]
 #![no_main]
 
-use tactus_bench_book::{order, Book, Series};
+use tactus_bench_book::{is_followed, order, Book, Series};
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, grant, Job};
 
@@ -12,12 +12,18 @@ tactus_rt::component! { job: measure, brand: woken, services: [] }
 static BOOK: Book = Book::new();
 
 /// How often each thing is done.
-const ROUNDS: u64 = 4_000;
+fn rounds() -> u64 {
+    if is_followed(tactus_rt::info().tasks) {
+        40
+    } else {
+        4_000
+    }
+}
 /// A call that does not exist.
 const UNKNOWN_CALL: u64 = 999;
 
 fn repeat(series: Series, mut action: impl FnMut()) {
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         let begin = time_stamp();
         action();
         let end = time_stamp();
@@ -26,7 +32,9 @@ fn repeat(series: Series, mut action: impl FnMut()) {
 }
 
 /// Ticks that are waited for.
-const TICKS: u64 = 400;
+fn ticks() -> u64 {
+    rounds() / 10
+}
 /// Readings further apart than this have an interruption between them.
 const GAP: u64 = 100;
 /// Slots in the scheduler's regions, and urgencies.
@@ -60,17 +68,18 @@ fn brands() {
     let upcall = ask(order::ADOPT, [brand, MY_SLOT + 1, MORE_URGENT, 0]);
     ask(order::ADOPT, [ticking, MY_SLOT + 2, MORE_URGENT, 0]);
     for series in [Series::Wake, Series::RunAndBack] {
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds() {
             let _ = trigger.call([brand, series as u64, 0, 0, 0]);
         }
     }
     ask(order::URGE, [MY_SLOT + 1, LESS_URGENT, 0, 0]);
-    for _ in 0..ROUNDS / 4 {
+    for _ in 0..rounds() / 4 {
         let _ = trigger.call([brand, Series::NotRun as u64, 0, 0, 0]);
         let _ = trigger.call([brand, Series::Pending as u64, 0, 0, 0]);
         ask(order::DISPATCH, [upcall, 0, 0, 0]);
     }
-    for _ in 0..ROUNDS / 4 {
+    for _ in 0..rounds() / 4 {
+        tactus_bench_book::begin(Series::WithScheduler);
         let begin = time_stamp();
         let _ = trigger.call([brand, 0, 0, 0, 0]);
         ask(order::DISPATCH, [upcall, 0, 0, 0]);
@@ -78,7 +87,8 @@ fn brands() {
     }
     let _ = tick.call([ticking, 1, 0, 0, 0]);
     let (mut last, mut seen) = (time_stamp(), 0);
-    while seen < TICKS {
+    let ticks = ticks();
+    while seen < ticks {
         let now = time_stamp();
         if now - last > GAP {
             BOOK.write(Series::TickInterrupted, last);

@@ -22,6 +22,7 @@ fn note(job: &Job) {
     if task <= FIRST.load(Ordering::Relaxed) {
         FIRST.store(task, Ordering::Relaxed);
         JOB.store(job.number(), Ordering::Relaxed);
+        tactus_bench_book::begin(Series::NextJob);
         ENDED.store(time_stamp(), Ordering::Relaxed);
     } else if JOB.load(Ordering::Relaxed) == job.number() {
         BOOK.write(Series::NextJob, job.number() << 32 | (now - ENDED.load(Ordering::Relaxed)));

@@ -7,7 +7,7 @@
 
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use tactus_bench_book::{order, Book, Series};
+use tactus_bench_book::{is_followed, order, Book, Series};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{event, Region};
@@ -20,7 +20,13 @@ tactus_rt::component! { upcall: upcall, services: [complete] }
 static BOOK: Book = Book::new();
 
 /// How often each thing is done.
-const ROUNDS: u64 = 3_000;
+fn rounds() -> u64 {
+    if is_followed(tactus_rt::info().tasks) {
+        40
+    } else {
+        3_000
+    }
+}
 /// Time between interrupts; a prime, so that they hit every place of the interrupted loop.
 const BETWEEN: u64 = 5_003;
 /// The whole run came to its end.
@@ -169,7 +175,7 @@ fn urge(core: u8, slot: u64, urgency: u64) {
 fn locks(core: u8, caller: Caller) {
     // SAFETY: only its address is formed.
     let lock = unsafe { &raw mut (*region(core)).lock };
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         let begin = time_stamp();
         // SAFETY: the lock of this core, by the running thread, which does not have it.
         unsafe {
@@ -191,7 +197,7 @@ fn bare_switch(core: u8, thread: u64) {
 
 fn switches(core: u8) {
     // The first one ends in the listener's beginning, which is no switch inside the scheduler; it comes here at once.
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         bare_switch(core, listener());
         BOOK.write(Series::Switch, time_stamp() - STAMP.load(Relaxed));
     }
@@ -200,7 +206,7 @@ fn switches(core: u8) {
 
 /// Lets the listener run and interrupts it again and again.
 fn interrupts(core: u8) {
-    INTERRUPTS.store(ROUNDS, Relaxed);
+    INTERRUPTS.store(rounds(), Relaxed);
     let expiry = time_stamp() + BETWEEN;
     EXPIRY.store(expiry, Relaxed);
     switch(core, listener(), 0, expiry);
@@ -217,7 +223,7 @@ fn faults(core: u8) {
 /// Core 0 sends, core 1 receives.
 fn inter_core(core: u8, now: u64) -> ! {
     if core == 0 {
-        for round in 0..ROUNDS {
+        for round in 0..rounds() {
             // Looks on until the other core is there and asleep: each `pause` lets it run.
             while ARRIVED.load(SeqCst) <= round {
                 spin_loop();
