@@ -17,6 +17,7 @@ pub mod generate;
 mod keep;
 pub mod lockstep;
 mod machine;
+pub mod mc2_study;
 mod rules;
 mod setup;
 

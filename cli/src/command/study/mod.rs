@@ -6,7 +6,10 @@
 
 mod bdm;
 mod dask;
+mod edf_overheads;
 mod interrupts;
+mod kept;
+mod mc2;
 mod progress;
 mod schedulability;
 
@@ -39,6 +42,24 @@ pub enum Study {
     /// mainline Linux does it. Takes seconds. See docs/study-platforms.md.
     #[command(after_help = "Example:\n  ./tactus study bdm")]
     Bdm(bdm::Arguments),
+    /// Measure what releases and decisions of MC² cost on the kernel, with the machinery of its source and without locks
+    ///
+    /// The overhead experiment of Herman et al.: random systems on 4 and 6 cores, three feature sets of one lock for each
+    /// container and core, and messages instead of locks. Takes an hour; `--systems 6` takes minutes. See docs/study-mc2.md.
+    #[command(after_help = "Example:\n  ./tactus study mc2-overheads --systems 6 --tasks 20,120")]
+    Mc2Overheads(mc2::overheads::Arguments),
+    /// Let jobs of MC² take longer than expected, with budgets enforced and not
+    ///
+    /// The robustness experiment of Herman et al. in the simulator, chosen points on the kernel as well. Takes minutes. See
+    /// docs/study-mc2.md.
+    #[command(after_help = "Example:\n  ./tactus study mc2-robustness --systems 3 --duration '10 s'")]
+    Mc2Robustness(mc2::robustness::Arguments),
+    /// Measure scheduling, release, timer and inter-core event under global, clustered and partitioned EDF
+    ///
+    /// The overhead measurements of Gracioli (EPOS) on the kernel, 5 to 125 tasks. Takes minutes. See
+    /// docs/study-overheads.md.
+    #[command(after_help = "Example:\n  ./tactus study overheads --tasks 5,125")]
+    Overheads(edf_overheads::Arguments),
 }
 
 /// Does the study that is asked for.
@@ -48,5 +69,8 @@ pub fn study(study: &Study) -> Result<Outcome, Failure> {
         Study::Chunk(arguments) => schedulability::chunk(arguments),
         Study::Interrupts(arguments) => interrupts::study(arguments),
         Study::Bdm(arguments) => bdm::study(arguments),
+        Study::Mc2Overheads(arguments) => mc2::overheads::study(arguments),
+        Study::Mc2Robustness(arguments) => mc2::robustness::study(arguments),
+        Study::Overheads(arguments) => edf_overheads::study(arguments),
     }
 }

@@ -12,7 +12,7 @@ mod trees;
 pub use toml::{to_toml, Unwritable};
 pub use trees::{tree, DEEPEST};
 
-pub(crate) use random::Random;
+pub use random::Random;
 use std::path::PathBuf;
 use tactus_model::{Body, Demand, Machine, Mixed, Policy, Scheduling, Spread, System, Task, TaskPlace};
 use tactus_time::{CoreId, Duration, Level};

@@ -1,0 +1,291 @@
+//! `tactus study overheads`: the overhead measurements of Gracioli (EPOS, 7.1 and 7.2 of our digest) on the kernel, under global,
+//! clustered and partitioned EDF, in instructions.
+//!
+//! Light uniform utilisations and short periods, as the source has them; where n such tasks are more than the cores can do, all
+//! are shortened alike. A decision begins when the scheduler looks at the clock and ends when it does so again; where another
+//! core wrote a record in between, it had its turn on the emulated machine, and the decision is left out.
+
+use super::kept::{csv, markdown, plot, put, Line};
+use super::mc2::overheads::length;
+use super::progress::Progress;
+use crate::command::run::{boot, compile_ours, image};
+use crate::failure::{Failure, Outcome};
+use crate::lines;
+use crate::progress::Wait;
+use crate::results::Results;
+use clap::Args;
+use std::path::PathBuf;
+use tactus_model::{Body, Costs, Demand, Machine, Policy, Scheduling, Spread, System, Task, TaskOrder};
+use tactus_record::{EntryReason, Kind};
+use tactus_sim::generate::Random;
+use tactus_studies::promise::made;
+use tactus_time::{CoreId, CoreSet, Duration, Instant};
+use tactus_trace::Trace;
+
+/// Options of `study overheads`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Numbers of tasks
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [5, 15, 25, 50, 75, 100, 125])]
+    tasks: Vec<usize>,
+    /// Cores; clusters have two
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(2..=8))]
+    cores: u64,
+    /// How many sets of each size
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    sets: u64,
+    /// How long each run is
+    #[arg(long, value_name = "TIME", value_parser = length, default_value = "500 ms")]
+    duration: Duration,
+    /// Where the results go
+    #[arg(long, value_name = "FOLDER", default_value = "out/study/overheads")]
+    out: PathBuf,
+}
+
+const SPREADS: [(&str, Spread); 3] =
+    [("global", Spread::Global), ("clustered", Spread::Clustered), ("partitioned", Spread::Partitioned)];
+const SHIFT: u8 = 1;
+/// No decision takes so many instructions by itself.
+const TOO_MUCH: u64 = 30_000;
+/// What is measured, and what in it.
+const KINDS: [(&str, &str); 4] = [
+    ("release", "a decision in which jobs were released"),
+    ("scheduling", "a decision at the end of a job"),
+    ("timer", "from the time set to the scheduler's first look at the clock"),
+    ("inter-core", "from the end of the decision that sent an event to the other core's first look at the clock"),
+];
+
+type Samples = [Vec<u64>; 4];
+
+fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration) -> System {
+    let mut random = Random::new(seed ^ (n as u64) << 32);
+    let mut utilisations: Vec<f64> = (0..n).map(|_| 0.001 + 0.099 * random.unit()).collect();
+    let sum: f64 = utilisations.iter().sum();
+    let most = 0.6 * cores as f64;
+    if sum > most {
+        utilisations.iter_mut().for_each(|u| *u *= most / sum);
+    }
+    let clusters: Vec<CoreSet> =
+        (0..cores).step_by(2).map(|core| CoreSet::from_bits(3 << core & ((1_u16 << cores) - 1) as u8)).collect();
+    let places = match spread {
+        Spread::Global => 0,
+        Spread::Clustered => clusters.len(),
+        Spread::Partitioned => cores,
+    };
+    let mut load = vec![0.0_f64; places];
+    let tasks = utilisations.iter().enumerate().map(|(number, utilisation)| {
+        let period = Duration::from_millis(random.between(3, 33));
+        let least = (0..places).min_by(|a, b| load[*a].total_cmp(&load[*b]));
+        let core = least.map(|place| {
+            load[place] += utilisation;
+            // Of a cluster, the first core stands for all.
+            CoreId(if spread == Spread::Clustered { 2 * place } else { place } as u8)
+        });
+        let execution =
+            Duration::from_nanos((period.as_nanos() as f64 * utilisation) as u64).max(Duration::from_micros(5));
+        Task {
+            name: format!("t{number}"),
+            level: None,
+            core,
+            offset: Duration::ZERO,
+            period,
+            deadline: period,
+            execution: [Some(execution); 4],
+            demand: Demand::Fixed(execution),
+            memory: 0,
+            body: Body::Workload,
+            line: 0,
+        }
+    });
+    let (policy, clusters) = match spread {
+        Spread::Global => (Policy::GlobalEdf, Vec::new()),
+        Spread::Partitioned => (Policy::PartitionedEdf, Vec::new()),
+        Spread::Clustered => (Policy::Ordered { spread, order: TaskOrder::EarliestDeadline }, clusters),
+    };
+    let tasks: Vec<Task> = tasks.collect();
+    let places = match spread {
+        Spread::Clustered => vec![Default::default(); tasks.len()],
+        _ => Vec::new(),
+    };
+    System {
+        name: format!("overheads-{n}-{seed}"),
+        source: format!("overheads-{n}-{seed}.toml").into(),
+        cores,
+        memory: 512 << 20,
+        duration,
+        seed,
+        policy,
+        machine: Machine { shift: SHIFT, overheads: true },
+        tasks,
+        components: Vec::new(),
+        scheduling: Scheduling { clusters, places, ..Scheduling::default() },
+        platform: tactus_model::Platform::default(),
+        notes: Vec::new(),
+    }
+}
+
+/// Adds what a run shows; gives how many decisions were left out.
+fn samples(trace: &Trace, into: &mut Samples) -> u64 {
+    let mut left_out = 0;
+    let mut sent: Vec<Vec<Instant>> = vec![Vec::new(); trace.cores.len()];
+    for (core, records) in trace.cores.iter().enumerate() {
+        let alone = |from: Instant, to: Instant| {
+            trace.cores.iter().enumerate().filter(|(n, _)| *n != core).all(|(_, records)| {
+                let next = records.partition_point(|record| record.time < from);
+                records.get(next).is_none_or(|record| record.time > to)
+            })
+        };
+        let (mut entered, mut released, mut receivers) = (None, false, Vec::new());
+        for record in records {
+            match record.kind {
+                Kind::Enter => {
+                    let reason = EntryReason::from_u8(record.level);
+                    (entered, released) = (Some((reason, record.time)), false);
+                    if reason == Some(EntryReason::Timer) && record.arg != u64::MAX {
+                        let expiry = Instant::from_nanos(record.arg);
+                        let late = record.time.since(expiry).as_nanos() >> SHIFT;
+                        if late < TOO_MUCH && alone(expiry, record.time) {
+                            into[2].push(late);
+                        }
+                    }
+                }
+                Kind::Release => released = true,
+                Kind::Notify => receivers.push(record.arg as usize),
+                Kind::Leave => {
+                    let Some((reason, since)) = entered.take() else { continue };
+                    let took = record.time.since(since).as_nanos() >> SHIFT;
+                    if took < TOO_MUCH && alone(since, record.time) {
+                        match (reason, released) {
+                            (_, true) => into[0].push(took),
+                            (Some(EntryReason::Complete), false) => into[1].push(took),
+                            _ => {}
+                        }
+                    } else {
+                        left_out += 1;
+                    }
+                    for receiver in receivers.drain(..) {
+                        if let Some(list) = sent.get_mut(receiver) {
+                            list.push(record.time);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for (records, mut sent) in trace.cores.iter().zip(sent) {
+        sent.sort_unstable();
+        let mut under_way = sent.into_iter().peekable();
+        let notified = |r: &&tactus_record::Record| {
+            r.kind == Kind::Enter && EntryReason::from_u8(r.level) == Some(EntryReason::Notify)
+        };
+        for enter in records.iter().filter(notified) {
+            let mut first = None;
+            while let Some(time) = under_way.next_if(|t| *t <= enter.time) {
+                first.get_or_insert(time);
+            }
+            into[3].extend(first.map(|t| enter.time.since(t).as_nanos() >> SHIFT));
+        }
+    }
+    left_out
+}
+
+/// Mean, median, the value that 99 of 100 do not exceed, and the largest.
+fn figures(samples: &[u64]) -> [f64; 4] {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable();
+    let rank =
+        |part: f64| sorted.get(((sorted.len() as f64 * part).ceil() as usize).max(1) - 1).copied().unwrap_or(0) as f64;
+    let mean = samples.iter().sum::<u64>() as f64 / samples.len().max(1) as f64;
+    [mean, rank(0.5), rank(0.99), rank(1.0)]
+}
+
+/// Runs everything and writes table, plots and page.
+pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
+    if let Some(n) = arguments.tasks.iter().find(|n| !(1..=400).contains(*n)) {
+        return Err(Failure::Input(format!("--tasks: {n} tasks; choose 1 to 400")));
+    }
+    let cores = arguments.cores as usize;
+    let head = format!("{cores} cores, {} sets of each size, {} each", arguments.sets, arguments.duration);
+    lines::line("study", format!("overheads of EDF on the kernel: {head}"));
+    let wait = Wait::new("build", "kernel and components");
+    let programs = compile_ours(&wait);
+    wait.end();
+    let programs = programs?;
+    let total = (SPREADS.len() * arguments.tasks.len()) as u64 * arguments.sets;
+    let mut progress = Progress::new("study", "runs", total);
+    let (mut done, mut left_out, mut rows) = (0, 0, Vec::new());
+    // By spread, number of tasks and kind.
+    let mut all = Vec::new();
+    for (name, spread) in SPREADS {
+        let mut of_spread = Vec::new();
+        for &n in &arguments.tasks {
+            let mut found = Samples::default();
+            for seed in 0..arguments.sets {
+                let system = system(n, cores, spread, seed, arguments.duration);
+                let free = Costs::default();
+                let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
+                let (kernel, image) = image(&system, &promised, &programs, &[])?;
+                let folder = arguments.out.join("machine");
+                let (trace, _) = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+                let _ = std::fs::remove_dir_all(folder);
+                left_out += samples(&trace, &mut found);
+                done += 1;
+                progress.tell(done);
+            }
+            let of_n: Vec<[f64; 4]> = found.iter().map(|samples| figures(samples)).collect();
+            for ((kind, _), (figures, samples)) in KINDS.iter().zip(of_n.iter().zip(&found)) {
+                let mut row = vec![name.to_string(), n.to_string(), (*kind).to_string(), samples.len().to_string()];
+                row.extend(figures.iter().map(|figure| format!("{figure:.0}")));
+                rows.push(row);
+            }
+            of_spread.push(of_n);
+        }
+        all.push(of_spread);
+    }
+    progress.end();
+    let columns = ["spread", "n", "overhead", "samples", "mean", "median", "p99", "worst"];
+    put(&arguments.out, "overheads.csv", &csv(&columns, &rows))?;
+    let page = page(arguments, &all, &head, left_out)?;
+    put(&arguments.out, "overheads.md", &page)?;
+    lines::put(&page);
+    lines::line("results", arguments.out.display());
+    Ok(Outcome::Held)
+}
+
+fn page(arguments: &Arguments, all: &[Vec<Vec<[f64; 4]>>], head: &str, left_out: u64) -> Result<String, Failure> {
+    let mut page = format!(
+        "# Overheads of EDF, measured\n\nMade by `./tactus study overheads` ({head}); instructions. What is asked and read: [The \
+         overhead study](../study-overheads.md). Every figure: [CSV](overheads/overheads.csv). {left_out} decisions in which other \
+         cores had a turn of the emulated machine are left out.\n"
+    );
+    let x: Vec<f64> = arguments.tasks.iter().map(|n| *n as f64).collect();
+    for (kind, (name, what)) in KINDS.iter().enumerate() {
+        page += &format!("\n## {name}\n\nThat is, {what}. Mean, 99 of 100 below, worst:\n\n");
+        let mut head = vec!["n".to_string()];
+        head.extend(arguments.tasks.iter().map(usize::to_string));
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        let (mut rows, mut curves) = (Vec::new(), Vec::new());
+        for (n, ((spread, _), of)) in SPREADS.iter().zip(all).enumerate() {
+            let mut row = vec![(*spread).to_string()];
+            row.extend(of.iter().map(|kinds| {
+                let [mean, _, p99, worst] = kinds[kind];
+                if worst == 0.0 {
+                    "none".to_string()
+                } else {
+                    format!("{mean:.0}, {p99:.0}, {worst:.0}")
+                }
+            }));
+            rows.push(row);
+            for (which, title, dash) in [(0, "mean", 0), (2, "99 %", 1)] {
+                let y = of.iter().map(|kinds| kinds[kind][which]).collect();
+                curves.push(Line { name: format!("{spread}, {title}"), y, colour: n, dash });
+            }
+        }
+        page += &markdown(&head, &rows);
+        let svg = plot(&format!("EDF: {name}"), "tasks", "instructions", &x, curves);
+        put(&arguments.out, &format!("{name}.svg"), &svg)?;
+        page += &format!("\n![{name}](overheads/{name}.svg)\n");
+    }
+    Ok(page)
+}

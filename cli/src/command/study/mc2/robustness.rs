@@ -1,0 +1,311 @@
+//! `tactus study mc2-robustness`: what becomes of levels A, B and C as jobs take longer than expected, with budgets enforced and
+//! not; the whole sweep in the simulator, chosen points on the kernel as well.
+
+use super::overheads::length;
+use crate::command::run::{boot, compile_ours, image};
+use crate::command::study::kept::{csv, markdown, plot, put, Line};
+use crate::command::study::progress::Progress;
+use crate::failure::{Failure, Outcome};
+use crate::lines;
+use crate::progress::Wait;
+use crate::results::Results;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use tactus_model::{Costs, System};
+use tactus_record::Sink;
+use tactus_sim::mc2_study::{robustness_system, Behaviour, OfLevel, Tally, ROBUSTNESS_SHARES};
+use tactus_sim::simulate_into;
+use tactus_studies::promise::made;
+use tactus_time::{Duration, TaskId};
+
+/// Options of `study mc2-robustness`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// How many systems for each point
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    systems: u64,
+    /// Tasks in each
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(8..=400))]
+    tasks: u64,
+    /// Cores
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..=8))]
+    cores: u64,
+    /// How long each simulated run is
+    #[arg(long, value_name = "TIME", value_parser = length, default_value = "60 s")]
+    duration: Duration,
+    /// How long each run on the kernel is; 0 s for none
+    #[arg(long, value_name = "TIME", value_parser = length, default_value = "1 s")]
+    kernel: Duration,
+    /// Where the results go
+    #[arg(long, value_name = "FOLDER", default_value = "out/study/mc2-robustness")]
+    out: PathBuf,
+}
+
+/// The means that the beta distribution is shifted to; close together where level C diverges.
+const MEANS: [f64; 24] = [
+    0.05, 0.06, 0.07, 0.075, 0.08, 0.09, 0.10, 0.15, 0.20, 0.25, 0.30, 0.35, 0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70,
+    0.75, 0.80, 0.85, 0.90, 0.985,
+];
+/// The series: probability of a beta job, and whether budgets are enforced.
+const SERIES: [(f64, bool); 4] = [(0.5, true), (0.5, false), (0.1, true), (0.1, false)];
+/// Points that run on the kernel as well: series and mean.
+const ON_KERNEL: [(usize, f64); 6] = [(0, 0.05), (0, 0.40), (0, 0.60), (1, 0.60), (2, 0.50), (3, 0.90)];
+/// What is budgeted for the system's work on a job's behalf where there is a kernel.
+const MARGIN: Duration = Duration::from_micros(60);
+
+type Levels = [OfLevel; 3];
+
+fn name((probability, enforce): (f64, bool)) -> String {
+    format!("P = {probability}, {}", if enforce { "enforced" } else { "not enforced" })
+}
+
+/// One system of a series.
+fn system(arguments: &Arguments, series: usize, mean: f64, seed: u64, duration: Duration, margin: Duration) -> System {
+    let (probability, enforce) = SERIES[series];
+    let (cores, tasks) = (arguments.cores as usize, arguments.tasks as usize);
+    let behaviour = Behaviour { probability, mean };
+    robustness_system(cores, tasks, ROBUSTNESS_SHARES, (seed, duration), behaviour, enforce, margin)
+}
+
+/// Runs it in the simulator; nothing if no table of level A can hold it.
+fn simulated(system: &System) -> Result<Option<Levels>, Failure> {
+    let free = Costs::default();
+    let promised = made(system, &tactus_analysis::check(system, &free), &free);
+    if tactus_policy::Scheduler::new(&promised.setup).is_err() {
+        return Ok(None);
+    }
+    let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+    let mut tally = Tally::new(system);
+    simulate_into(&promised.setup, system.duration, demand, &free, &mut tally)
+        .map_err(|error| Failure::Machine(error.to_string()))?;
+    Ok(Some(tally.end()))
+}
+
+/// Runs everything and writes table, plots and page.
+pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let points: Vec<(usize, usize, u64)> = (0..SERIES.len())
+        .flat_map(|series| {
+            (0..MEANS.len()).flat_map(move |mean| (0..arguments.systems).map(move |seed| (series, mean, seed)))
+        })
+        .collect();
+    let head = format!(
+        "{} systems of {} tasks on {} cores at {} means, {} each, in the simulator",
+        arguments.systems,
+        arguments.tasks,
+        arguments.cores,
+        MEANS.len(),
+        arguments.duration
+    );
+    lines::line("study", format!("robustness of MC²: {head}"));
+    let mut found = vec![vec![Levels::default(); MEANS.len()]; SERIES.len()];
+    let mut refused = 0;
+    let next = AtomicUsize::new(0);
+    let mut progress = Progress::new("study", "runs", points.len() as u64);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            let (sender, next, points) = (sender.clone(), &next, &points);
+            scope.spawn(move || loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&(series, mean, seed)) = points.get(number) else { return };
+                let system = system(arguments, series, MEANS[mean], seed, arguments.duration, Duration::ZERO);
+                if sender.send((series, mean, simulated(&system))).is_err() {
+                    return;
+                }
+            });
+        }
+        drop(sender);
+        let mut done = 0;
+        while let Ok((series, mean, levels)) = receiver.recv() {
+            match levels? {
+                Some(levels) => {
+                    found[series][mean].iter_mut().zip(&levels).for_each(|(all, one)| all.join(one));
+                }
+                None => refused += 1,
+            }
+            done += 1;
+            progress.tell(done);
+        }
+        Ok::<(), Failure>(())
+    })?;
+    progress.end();
+    let mut page = write(arguments, &found, &head, refused)?;
+    let mut agrees = true;
+    if !arguments.kernel.is_zero() {
+        let (text, agree) = on_kernel(arguments)?;
+        page += &text;
+        agrees = agree;
+    }
+    put(&arguments.out, "mc2-robustness.md", &page)?;
+    lines::put(&page);
+    lines::line("results", arguments.out.display());
+    let never = found.iter().flatten().all(|levels| levels[0].missed == 0);
+    lines::line(
+        "verdict",
+        match (never, agrees) {
+            (true, true) => "level A missed nothing; simulator and kernel agree",
+            (false, _) => "level A MISSED",
+            (true, false) => "simulator and kernel DISAGREE",
+        },
+    );
+    Ok(Outcome::held_if(never && agrees))
+}
+
+/// The value of a series at the mean next to this one.
+fn at(found: &[Levels], mean: f64) -> &Levels {
+    let nearest = (0..MEANS.len()).min_by(|a, b| (MEANS[*a] - mean).abs().total_cmp(&(MEANS[*b] - mean).abs()));
+    &found[nearest.unwrap_or(0)]
+}
+
+fn write(arguments: &Arguments, found: &[Vec<Levels>], head: &str, refused: usize) -> Result<String, Failure> {
+    let columns = ["probability", "enforced", "mean", "level", "due", "missed", "miss ratio", "relative response"];
+    let mut rows = Vec::new();
+    for (series, means) in SERIES.iter().zip(found) {
+        for (mean, levels) in MEANS.iter().zip(means) {
+            for (letter, level) in ["A", "B", "C"].iter().zip(levels) {
+                rows.push(vec![
+                    series.0.to_string(),
+                    series.1.to_string(),
+                    mean.to_string(),
+                    (*letter).to_string(),
+                    level.due.to_string(),
+                    level.missed.to_string(),
+                    format!("{:.4}", level.miss_ratio()),
+                    format!("{:.4}", level.relative_response()),
+                ]);
+            }
+        }
+    }
+    put(&arguments.out, "robustness.csv", &csv(&columns, &rows))?;
+    let lines = |of: &dyn Fn(&Levels) -> f64, means: usize| -> Vec<Line> {
+        let line = |(n, series): (usize, &(f64, bool))| Line {
+            name: name(*series),
+            y: found[n][..means].iter().map(of).collect(),
+            colour: n / 2,
+            dash: n % 2,
+        };
+        SERIES.iter().enumerate().map(line).collect()
+    };
+    let x_name = "mean of the beta distribution";
+    let pictures = [
+        (
+            "b-misses",
+            "level B: misses of jobs due",
+            plot("Level B", x_name, "miss ratio", &MEANS, lines(&|l| l[1].miss_ratio(), MEANS.len())),
+        ),
+        (
+            "b-response",
+            "level B: response by period",
+            plot("Level B", x_name, "relative response", &MEANS, lines(&|l| l[1].relative_response(), MEANS.len())),
+        ),
+        (
+            "c-response",
+            "level C: response by period, near its divergence",
+            plot(
+                "Level C",
+                x_name,
+                "relative response",
+                &MEANS[..7],
+                lines(&|l| l[2].relative_response().min(60.0), 7),
+            ),
+        ),
+    ];
+    let mut page = format!(
+        "# Robustness of MC², measured\n\nMade by `./tactus study mc2-robustness` ({head}; {refused} runs had no table for level A). What \
+         is asked and read: [The MC² studies](../study-mc2.md). Every figure: [CSV](mc2/robustness.csv).\n\n"
+    );
+    for (file, title, svg) in pictures {
+        put(&arguments.out, &format!("{file}.svg"), &svg)?;
+        page += &format!("![{title}](mc2/{file}.svg)\n\n");
+    }
+    let b = |series: usize, mean: f64| at(&found[series], mean)[1].miss_ratio();
+    let b_response = |series: usize, mean: f64| at(&found[series], mean)[1].relative_response();
+    let c = |series: usize, mean: f64| at(&found[series], mean)[2].relative_response();
+    let most = |series: usize, up_to: f64| {
+        let all = MEANS.iter().zip(&found[series]).filter(|(mean, _)| **mean <= up_to + 1e-9);
+        all.map(|(_, levels)| levels[1].miss_ratio()).fold(0.0, f64::max)
+    };
+    let misses_a: u64 = found.iter().flatten().map(|levels| levels[0].missed).sum();
+    let jobs_a: u64 = found.iter().flatten().map(|levels| levels[0].due).sum();
+    let rows = vec![
+        vec![
+            "21: misses of A in the whole sweep".into(),
+            "0".into(),
+            format!("{misses_a} of {}", lines::grouped(jobs_a)),
+        ],
+        vec![
+            "22: B, P = 0.5, not enforced, up to 0.8".into(),
+            "no visible misses".into(),
+            format!("at most {:.4}", most(1, 0.8)),
+        ],
+        vec!["22: the same at 0.985".into(), "misses rise after 0.8".into(), format!("{:.3}", b(1, 0.985))],
+        vec!["22: B, P = 0.5, enforced, at 0.4".into(), "0.10".into(), format!("{:.3}", b(0, 0.4))],
+        vec!["22: at 0.6".into(), "0.50".into(), format!("{:.3}", b(0, 0.6))],
+        vec![
+            "B, P = 0.5, enforced: mean response exceeds the period from".into(),
+            "0.8".into(),
+            first_above(found, 0, 1.0),
+        ],
+        vec!["B, P = 0.5, enforced: mean response at 0.8".into(), "1".into(), format!("{:.2}", b_response(0, 0.8))],
+        vec!["23: B, P = 0.1, enforced, largest".into(), "0.2".into(), format!("{:.3}", most(2, 1.0))],
+        vec!["23: B, P = 0.1, not enforced, largest".into(), "nearly 0".into(), format!("{:.4}", most(3, 1.0))],
+        vec!["24: C, P = 0.1, not enforced, response at 0.10".into(), "below 0.3".into(), format!("{:.2}", c(3, 0.10))],
+        vec!["24: C, P = 0.1, enforced, response at 0.10".into(), "worse".into(), format!("{:.2}", c(2, 0.10))],
+        vec!["24: C, P = 0.5, not enforced, response at 0.075".into(), "30.0".into(), format!("{:.2}", c(1, 0.075))],
+        vec!["24: the same at 0.10".into(), "unbounded".into(), format!("{:.1}", c(1, 0.10))],
+    ];
+    page += &markdown(&["statement", "source", "here"], &rows);
+    Ok(page)
+}
+
+fn first_above(found: &[Vec<Levels>], series: usize, limit: f64) -> String {
+    let first = MEANS.iter().zip(&found[series]).find(|(_, levels)| levels[1].relative_response() > limit);
+    first.map_or("nowhere".into(), |(mean, _)| mean.to_string())
+}
+
+/// The chosen points on the kernel and in the simulator, one system each, with the kernel's margin in the budgets of both.
+fn on_kernel(arguments: &Arguments) -> Result<(String, bool), Failure> {
+    let wait = Wait::new("build", "kernel and components");
+    let programs = compile_ours(&wait);
+    wait.end();
+    let programs = programs?;
+    let (mut rows, mut agrees) = (Vec::new(), true);
+    for (series, mean) in ON_KERNEL {
+        let mut system = system(arguments, series, mean, 0, arguments.kernel, MARGIN);
+        system.machine.shift = 1;
+        let Some(expected) = simulated(&system)? else { continue };
+        let free = Costs::default();
+        let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
+        let (kernel, image) = image(&system, &promised, &programs, &[])?;
+        let folder = arguments.out.join("machine");
+        let (trace, _) = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+        let _ = std::fs::remove_dir_all(folder);
+        let mut tally = Tally::new(&system);
+        trace.cores.iter().flatten().for_each(|record| tally.record(*record));
+        let found = tally.end();
+        for (n, letter) in ["A", "B", "C"].iter().enumerate() {
+            let (one, other) = (&expected[n], &found[n]);
+            let near = (one.miss_ratio() - other.miss_ratio()).abs() <= 0.05
+                && (one.relative_response() - other.relative_response()).abs() <= 0.05 + 0.1 * one.relative_response();
+            agrees &= near;
+            rows.push(vec![
+                format!("{}, at {mean}, level {letter}", name(SERIES[series])),
+                format!("{} of {}", one.missed, one.due),
+                format!("{} of {}", other.missed, other.due),
+                format!("{:.3}", one.relative_response()),
+                format!("{:.3}", other.relative_response()),
+                if near { "yes" } else { "NO" }.to_string(),
+            ]);
+        }
+    }
+    let head = ["point", "misses, simulator", "misses, kernel", "response by period, simulator", "kernel", "agree"];
+    let text = format!(
+        "\n## On the kernel\n\nOne system of each point, {} each, in the simulator without costs and on the kernel. They agree if miss \
+         ratios differ by no more than 0.05 and responses by no more than a tenth and 0.05.\n\n{}",
+        arguments.kernel,
+        markdown(&head, &rows)
+    );
+    Ok((text, agrees))
+}
