@@ -1,12 +1,12 @@
 //! Answers of the eight tests of global EDF for sets on standard input, or how long each takes.
 //!
 //! A line is `m n c t d c t d …` in nanoseconds or any other unit; the answer has a digit for each test of `Test::ALL`. With the
-//! argument `time`, prints the mean time of each test instead. This is the format of the comparison with other tools
+//! argument `time`, prints the mean time of each test instead; with `schedcat`, FF-DBF and BAR search as coarsely as SchedCAT does. This is the format of the comparison with other tools
 //! that docs/analysis-multiprocessor.md describes.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
-use tactus_analysis::global::edf::{ff_dbf, Memory, Test};
+use tactus_analysis::global::edf::{bar, ff_dbf, Memory, Test};
 use tactus_analysis::global::set::Set;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let mut memory = Memory::default();
-    let mut search = ff_dbf::Memory::default();
+    let (mut forced, mut carried) = (ff_dbf::Memory::default(), bar::Memory::default());
     let mut spent = [Duration::ZERO; Test::ALL.len()];
     let mut accepted = [0u64; Test::ALL.len()];
     let mut sets = 0u32;
@@ -29,10 +29,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (n, test) in Test::ALL.into_iter().enumerate() {
             let mut ask = || {
                 let begun = Instant::now();
-                let answer = if as_schedcat && test == Test::FfDbf {
-                    ff_dbf::search(&set, *m as usize, ff_dbf::Precision::SCHEDCAT, &mut search)
-                } else {
-                    test.accepts(&set, *m as usize, &mut memory)
+                let m = *m as usize;
+                let answer = match test {
+                    Test::FfDbf if as_schedcat => ff_dbf::search(&set, m, ff_dbf::Precision::SCHEDCAT, &mut forced),
+                    Test::Bar if as_schedcat => bar::search(&set, m, bar::Points::Steps, &mut carried),
+                    _ => test.accepts(&set, m, &mut memory),
                 };
                 (begun.elapsed(), answer)
             };

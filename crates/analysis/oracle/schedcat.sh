@@ -39,7 +39,7 @@ speed)
                 $1, $2, $9, $2 / $9, same, $12, $14 }'
         "$folder/schedcat" < "$folder/speed-$kind.txt" > "$folder/speed-$kind.sc"
         "$ours/global_tests" schedcat < "$folder/speed-$kind.txt" > "$folder/speed-$kind.our"
-        python3 "$here/compare_answers.py" "$folder/speed-$kind"
+        python3 "$here/compare_answers.py" "$folder/speed-$kind" "$ours/global_tests"
     done
     ;;
 answers)
@@ -59,7 +59,7 @@ answers)
     done
     "$folder/schedcat" < "$folder/all.txt" > "$folder/all.sc"
     "$ours/global_tests" schedcat < "$folder/all.txt" > "$folder/all.our"
-    python3 "$here/compare_answers.py" "$folder/all"
+    python3 "$here/compare_answers.py" "$folder/all" "$ours/global_tests"
     ;;
 *)
     echo "answers or speed?" >&2

@@ -14,7 +14,8 @@
 //! **Our reading.** The paper caps at x. Then m tasks at the cap would pass whatever they demand; time is whole here, and
 //! a job that misses is kept waiting for at least x + 1, so x + 1 is the cap (as SchedCAT has it). The paper looks at those A alone
 //! at which some DBF steps. In between, the left side may outgrow the right where two or more tasks are at the cap;
-//! there every kink up to the next step is looked at too. SchedCAT does not, so it may accept a set that is refused here.
+//! there every kink up to the next step is looked at too. SchedCAT does not, so it may accept a set that is refused here:
+//! [`Points::Steps`] answers as it does.
 //!
 //! **How it is made quick.** Without caps, the left side depends on k only through Cₖ, so one sum over the tasks decides
 //! for all k at once, and where even all carry-in that there can be would not break the condition, ΣDBF, which is kept up
@@ -36,8 +37,22 @@ pub struct Memory {
     order: Vec<usize>,
 }
 
+/// Which A are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Points {
+    /// Those at which some DBF steps, as the paper and SchedCAT have it.
+    Steps,
+    /// In between also every kink, where two tasks or more are at the cap.
+    Kinks,
+}
+
 /// Whether the test accepts the set. Refuses where ΣU = m, for then the search has no end.
 pub fn bar(set: &Set, m: usize, memory: &mut Memory) -> bool {
+    search(set, m, Points::Kinks, memory)
+}
+
+/// The test with these points.
+pub fn search(set: &Set, m: usize, points: Points, memory: &mut Memory) -> bool {
     if !set.fits(m) || !set.constrained() || m < 1 {
         return false;
     }
@@ -91,7 +106,8 @@ pub fn bar(set: &Set, m: usize, memory: &mut Memory) -> bool {
                 if t < set.d[k] || t > horizon(set.c[k]) {
                     continue;
                 }
-                if !holds_until(set, m, k, t, next, carried, extra) {
+                let until = if points == Points::Steps { t } else { next };
+                if !holds_until(set, m, k, t, until, carried, extra) {
                     return false;
                 }
             }
