@@ -95,6 +95,9 @@ pub enum SchedulerOperation {
     Region = 4,
     /// Binds `thread` to the event slot `other` of the caller's regions; 0 unbinds it.
     Slot = 5,
+    /// `thread`, which runs nowhere, begins anew where it is at home: what it was doing is given up. In a service of another
+    /// component it first goes on to the end of that.
+    Reset = 6,
 }
 
 /// What [`Call::BrandControl`] does.

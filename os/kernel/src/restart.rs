@@ -119,6 +119,14 @@ pub fn begins_anew(thread: &mut Thread) -> bool {
     true
 }
 
+/// An ordinary thread, this core's and not running, begins anew: at once, or when it comes back from those that it called.
+pub fn give_up(thread: &mut Thread) {
+    match thread.depth {
+        0 => thread.begin_again(),
+        _ => (thread.frames[0].component, thread.frames[0].rip) = (GRAVE, 0),
+    }
+}
+
 /// `(component, step)`: the step that follows, 0 when the component runs again.
 pub fn restart(core: &Core, caller: u16, number: u64, step: u64) -> Result<u64, Error> {
     if number >= u64::from(crate::components()) {

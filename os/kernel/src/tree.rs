@@ -7,6 +7,7 @@
 use crate::brand;
 use crate::component;
 use crate::path::{self, Entry, Path, Scheduler};
+use crate::restart;
 use crate::thread::{self, state, Thread};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use tactus_abi::call::{Error, SchedulerOperation};
@@ -26,7 +27,39 @@ pub fn control(core: u64, caller: &Thread, operation: u64, thread: u64, other: u
         _ if operation == SchedulerOperation::Revoke as u64 => revoke(scheduler, thread, other),
         _ if operation == SchedulerOperation::Region as u64 => region(scheduler),
         _ if operation == SchedulerOperation::Slot as u64 => slot(scheduler, thread, other),
+        _ if operation == SchedulerOperation::Reset as u64 => reset(core, scheduler, thread),
         _ => Err(Error::BadArgument),
+    }
+}
+
+/// The thread begins anew. What it holds of another component it gives back first: there it goes on, and finds nobody to
+/// return to when it is done.
+fn reset(core: u64, scheduler: Scheduler, number: u64) -> Result<(), Error> {
+    let thread = thread::get(number).ok_or(Error::BadThread)?;
+    // SAFETY: state and path are atomics; the rest is this core's from `take_new` to `release`.
+    unsafe {
+        if !(*thread).lacks(state::SCHEDULER | state::BRAND | state::SPARE) {
+            return Err(Error::BadThread);
+        }
+        if !(*thread).path().holds(scheduler) {
+            return Err(Error::NoRight);
+        }
+        if !(*thread).take_new(core) {
+            return Err(Error::Busy);
+        }
+        let it = &mut *thread;
+        let stopped = !it.lacks(state::STOPPED);
+        if !stopped {
+            // Whoever interrupted it has nobody to go back to.
+            it.preempter = 0;
+            restart::give_up(it);
+        }
+        it.release();
+        if stopped {
+            Err(Error::ThreadStopped)
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -25,9 +25,7 @@ const KINDS: [ServerKind; 8] = [
     ServerKind::PriorityInheriting,
 ];
 const SPREADS: [Spread; 3] = [Spread::Partitioned, Spread::Clustered, Spread::Global];
-// Not `Kill`: on the machine a killed job's thread goes on where it was, as the next job (docs/system-file.md), so that the demands
-// of later jobs are others than the simulator's. `Stop` has its place twice: the draws of all else stay.
-const OVERRUNS: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Stop];
+const OVERRUNS: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
 
 /// A place in which tasks or servers can be: the root or a server.
 struct Home {

@@ -14,6 +14,7 @@
 extern crate alloc;
 
 mod expiry;
+mod kill;
 mod recovery;
 mod ring;
 mod start;
@@ -25,9 +26,9 @@ use state::{system, Core, CoreState, Look};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
+use tactus_rt::abi::layout::{MAX_COMPONENTS, PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
-use tactus_rt::time::{CoreId, CoreSet, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, Caller, Error};
 use verdict::Counting;
 
@@ -279,7 +280,8 @@ fn notify(cores: CoreSet) {
 fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     let Some(running) = decision.run else { return };
     let Some(counts) = state.counts.get(running.task.index()) else { return };
-    let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
+    kill::before_next(state.system, running.task);
+    let page = page_of(running.task);
     // SAFETY: the task's page, mapped writable here; its thread does not run now, since this core is in the scheduler
     // and no other core has the thread. Field by field: the whole would go through the stack.
     unsafe {
@@ -290,11 +292,21 @@ fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     }
 }
 
+/// The page on which the task's component is told about its job.
+#[inline(always)]
+fn page_of(task: TaskId) -> *mut TaskPage {
+    (TASK_PAGES + u64::from(task.0) * PAGE) as *mut TaskPage
+}
+
 /// A component was stopped while this core ran one of its threads. What is due from then on.
 #[cold]
 fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
     // SAFETY: as in `take_events`; written before the event was posted.
     let fault = unsafe { addr_of!((*region).fault).read_volatile() };
+    if fault.survives != 0 && fault.component >= MAX_COMPONENTS as u64 {
+        // A thread has come back to a caller that gave up on it before: nothing stopped now.
+        return due & !event::FAULT;
+    }
     let task = system().task_of(fault.thread);
     state.ring.record(Record {
         time: clock::now(),

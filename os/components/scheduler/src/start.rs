@@ -2,6 +2,7 @@
 
 use crate::recovery;
 use crate::state::{is_ready, place, System};
+use core::sync::atomic::AtomicBool;
 use tactus_policy::{Scheduler, Setup};
 use tactus_rt::abi::layout::PLAN;
 use tactus_rt::calls;
@@ -31,5 +32,6 @@ pub fn start(core: u8) {
         calls::finish(END_BAD_PLAN)
     };
     let (end, wards) = (Instant::from_nanos(info.duration), recovery::wards());
-    place(System { scheduler, setup, end, wards }, policies);
+    let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
+    place(System { scheduler, setup, end, wards, given_up }, policies);
 }

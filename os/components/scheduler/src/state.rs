@@ -25,6 +25,8 @@ pub struct System {
     pub end: Instant,
     /// The components that this scheduler may restart.
     pub wards: Vec<Ward>,
+    /// By task: the policy ended its last job, and its thread is still in the middle of that.
+    pub given_up: Vec<AtomicBool>,
 }
 
 impl System {

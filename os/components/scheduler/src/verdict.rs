@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::Task;
 use tactus_record::{Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::cause::Cause;
-use tactus_rt::time::{CoreId, Duration, Instant, Level};
+use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_rt::{calls, clock};
 
 /// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
@@ -33,6 +33,8 @@ pub struct Counts {
     tardiness: Duration,
     /// Jobs released.
     released: u64,
+    /// Jobs that the policy ended unfinished.
+    dropped: u64,
     /// The task was removed.
     removed: bool,
 }
@@ -50,6 +52,7 @@ impl Counts {
             worst: Duration::ZERO,
             tardiness: Duration::ZERO,
             released: 0,
+            dropped: 0,
             removed: false,
         }
     }
@@ -58,6 +61,13 @@ impl Counts {
     #[inline(always)]
     pub fn release(&self, job: u32) -> Instant {
         Instant::ZERO + self.offset + self.period * u64::from(job)
+    }
+
+    /// The policy ended the job: it misses its deadline, if that lies in the run.
+    #[cold]
+    fn drop(&mut self, job: u32) {
+        self.dropped += 1;
+        self.missed += u64::from(self.release(job) + self.deadline <= system().end);
     }
 
     #[inline(always)]
@@ -127,7 +137,7 @@ impl Sink for Counting<'_> {
     #[inline(always)]
     fn put(&mut self, kind: Kind, stored: Stored) {
         self.pen.store(stored);
-        if !matches!(kind, Kind::Release | Kind::Removed | Kind::Complete) {
+        if !matches!(kind, Kind::Release | Kind::Removed | Kind::Complete | Kind::Dropped) {
             return;
         }
         // No task has the number that stands for none.
@@ -135,6 +145,10 @@ impl Sink for Counting<'_> {
         match kind {
             Kind::Release => counts.released += 1,
             Kind::Removed => counts.removed = true,
+            Kind::Dropped => {
+                counts.drop(stored.job());
+                crate::kill::ended(TaskId(stored.task_number() as u16), stored.job());
+            }
             _ => counts.finish(stored.job(), stored.time),
         }
     }
@@ -174,13 +188,14 @@ fn total(task: usize) -> Counts {
         sum.finished += counts.finished;
         sum.missed += counts.missed;
         sum.released += counts.released;
+        sum.dropped += counts.dropped;
         sum.removed |= counts.removed;
         sum.worst = sum.worst.max(counts.worst);
         sum.tardiness = sum.tardiness.max(counts.tardiness);
     }
     // Jobs that were released, are not finished, and whose deadline has passed. Jobs of a task finish in order.
     if !sum.removed {
-        for job in sum.finished..sum.released {
+        for job in sum.finished + sum.dropped..sum.released {
             let deadline = sum.release(job as u32) + sum.deadline;
             if deadline <= system().end {
                 sum.missed += 1;
