@@ -382,6 +382,9 @@ pub struct Agree {
     /// Seed of the first; each further system takes the next
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u64,
+    /// Run only systems that the check accepts and promises something; the others are passed over
+    #[arg(long)]
+    pub accepted: bool,
     /// How many machines to run at a time
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub jobs: usize,
@@ -397,7 +400,10 @@ pub struct Agree {
     /// Write the longest costs that were seen to this file, in the form of studies/costs/emulated-pc.toml
     #[arg(long, value_name = "FILE")]
     pub write_costs: Option<PathBuf>,
-    /// Folder for what does not agree, instead of out/agree
+    /// Go on with a run that was broken off: systems in the list in the folder are not run again, but counted
+    #[arg(long)]
+    pub resume: bool,
+    /// Folder for the list of systems and for what does not agree, instead of out/agree
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 }

@@ -8,7 +8,12 @@
 //! 3. beside a simulation that knows nothing of the run, nothing differs but what a race explains, or in trees of servers a
 //!    schedule that moves with every shift (`compare`);
 //! 4. in trees, no rule of servers is broken: budgets, replenishments, no idle core beside work (`tactus_trace::check`);
-//! 5. where the check had accepted the system, no bound was beaten.
+//! 5. under AMC and EDF-VD, no core runs a level that it gave up;
+//! 6. where the check had accepted the system, no bound was beaten.
+//!
+//! What was found of each is a line of `systems.csv`: with `--resume` the same command goes on where it was broken off.
+
+mod ledger;
 
 use super::run::{boot, compile_ours, image};
 use crate::arguments::Agree;
@@ -18,11 +23,14 @@ use crate::machine::build::Programs;
 use crate::progress::Wait;
 use crate::results::Results;
 use crate::{lines, measure, place};
+use ledger::{Ledger, Line};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
+use tactus_analysis::Bound;
 use tactus_image::TURN_INSTRUCTIONS;
-use tactus_model::{policy_label, Costs, System};
+use tactus_model::{Costs, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
 use tactus_sim::compare::{compare, explain, Cause};
@@ -37,22 +45,11 @@ use tactus_trace::{PromiseSummary, TaskSummary, Trace, Verdict};
 const DIGITS: usize = 4;
 
 /// What all runs came to.
-#[derive(Default)]
 struct Totals {
-    systems: u64,
-    decisions: u64,
-    records: u64,
-    jobs: u64,
-    lateness: Duration,
-    allowed: Duration,
-    steps: usize,
-    equal: u64,
-    races: usize,
-    drifts: usize,
-    difference: Duration,
-    accepted: u64,
-    promises: u64,
-    worst: f64,
+    ledger: Ledger,
+    /// Systems that ran now, of how many.
+    ran: u64,
+    wanted: u64,
     costs: Seen,
     failures: Vec<String>,
 }
@@ -66,7 +63,11 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     let programs = programs?;
     let next = AtomicU64::new(arguments.seed);
     let end = arguments.seed + arguments.systems;
-    let totals = Mutex::new(Totals::default());
+    let ledger = Ledger::open(&folder, arguments.resume)?;
+    let known: BTreeSet<u64> = ledger.lines.keys().copied().collect();
+    let here = |seed: &u64| (arguments.seed..end).contains(seed);
+    let wanted = arguments.systems - known.iter().filter(|seed| here(seed)).count() as u64;
+    let totals = Mutex::new(Totals { ledger, ran: 0, wanted, costs: Seen::default(), failures: Vec::new() });
     let failed: Mutex<Option<Failure>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..arguments.jobs.max(1) {
@@ -74,6 +75,9 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
                 if seed >= end || failed.lock().is_ok_and(|failed| failed.is_some()) {
                     return;
+                }
+                if known.contains(&seed) {
+                    continue;
                 }
                 if let Err(failure) = one(seed, arguments, &programs, &folder, &totals) {
                     if let Ok(mut failed) = failed.lock() {
@@ -89,11 +93,12 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     let totals = totals.into_inner().map_err(|_| Failure::Machine("a run broke off".to_string()))?;
     tell(&totals);
     if let Some(file) = &arguments.write_costs {
-        std::fs::write(file, totals.costs.file(totals.systems))
+        std::fs::write(file, totals.costs.file(totals.ran))
             .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
         lines::line("costs", file.display());
     }
-    Ok(Outcome::held_if(totals.failures.is_empty()))
+    let apart = totals.ledger.lines.values().any(|line| line.problems > 0);
+    Ok(Outcome::held_if(!apart))
 }
 
 /// One system: its line, and its part of the totals.
@@ -113,6 +118,11 @@ fn one(
     }
     let costs = costs::read(&arguments.costs, &system)?;
     let check = tactus_analysis::check(&system, &costs);
+    // Orders that no test knows are not refused, and promised nothing.
+    let accepted = check.accepted && check.tasks.iter().any(|task| task.bound != Bound::None);
+    if arguments.accepted && !accepted {
+        return skip(totals);
+    }
     let mut promised = made(&system, &check, &costs);
     if Scheduler::new(&promised.setup).is_err() {
         // Where costs leave no room for a table of level A, the system is refused; its decisions can be compared all the
@@ -120,48 +130,60 @@ fn one(
         let free = tactus_analysis::check(&system, &Costs::default());
         promised.setup = made(&system, &free, &Costs::default()).setup;
         if Scheduler::new(&promised.setup).is_err() {
-            return Ok(());
+            return skip(totals);
         }
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
     let (trace, _) = boot(&system, &kernel, &image, &results, false)?;
-    let mut found = judge(&system, &promised, &trace, totals)?;
-    let verdict = if found.problems.is_empty() { lines::good("agrees") } else { lines::bad("DISAGREES") };
-    let accepted = if check.accepted { "accepted" } else { "refused " };
-    lines::put(&format!(
-        "{seed:>4}  {:<22} {:>2} servers {} cores {:>3} tasks  {accepted}  {:>6} decisions  late {:>10} of {:>10}  {verdict}\n",
-        policy_label(&system.policy),
-        system.scheduling.servers.len(),
-        system.cores,
-        system.tasks.len(),
-        found.decisions,
-        found.lateness.to_string(),
-        found.allowed.to_string(),
-    ));
-    if found.problems.is_empty() {
+    let mut line = Line::of(seed, &system, accepted);
+    let mut problems = judge(&system, &promised, &trace, &mut line, totals)?;
+    line.problems = problems.len() as u64;
+    let verdict = if problems.is_empty() { lines::good("agrees") } else { lines::bad("DISAGREES") };
+    let accepted = match (accepted, check.accepted) {
+        (true, _) => "accepted",
+        (_, true) => "unproven",
+        _ => "refused ",
+    };
+    if let Ok(mut totals) = totals.lock() {
+        totals.ran += 1;
+        lines::put(&format!(
+            "{:>4} of {:<4} seed {seed:<5} {:<22} {:>2} servers {} cores {:>3} tasks  {accepted}  {:>6} decisions  late {:>10} of {:>10}  {verdict}\n",
+            totals.ran,
+            totals.wanted,
+            line.policy,
+            line.servers,
+            line.cores,
+            line.tasks,
+            line.decisions,
+            line.lateness.to_string(),
+            line.allowed.to_string(),
+        ));
+        totals.ledger.add(line)?;
+    }
+    if problems.is_empty() {
         // Nothing to look at: leave no heap of images behind.
         let _ = std::fs::remove_dir_all(folder.join(format!("{seed:0DIGITS$}")));
     } else {
         results.put("system.toml", to_toml(&system).unwrap_or_default().as_bytes())?;
         results.put("trace.bin", &trace.to_bytes())?;
-        for problem in &mut found.problems {
+        for problem in &mut problems {
             lines::put(&format!("      {problem}\n"));
             *problem = format!("seed {seed}: {problem}");
         }
         if let Ok(mut totals) = totals.lock() {
-            totals.failures.append(&mut found.problems);
+            totals.failures.append(&mut problems);
         }
     }
     Ok(())
 }
 
-/// What was found of one run.
-struct Found {
-    decisions: u64,
-    lateness: Duration,
-    allowed: Duration,
-    problems: Vec<String>,
+/// A system that is not run.
+fn skip(totals: &Mutex<Totals>) -> Result<(), Failure> {
+    if let Ok(mut totals) = totals.lock() {
+        totals.wanted -= 1;
+    }
+    Ok(())
 }
 
 /// The longest turn of the scheduler in a trace.
@@ -180,7 +202,14 @@ fn longest_turn(trace: &Trace) -> Duration {
     longest
 }
 
-fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Totals>) -> Result<Found, Failure> {
+/// Fills the line with what was found, and gives what does not agree.
+fn judge(
+    system: &System,
+    promised: &Promised,
+    trace: &Trace,
+    line: &mut Line,
+    totals: &Mutex<Totals>,
+) -> Result<Vec<String>, Failure> {
     let mut problems = Vec::new();
     let seed = system.seed;
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(seed, task, job);
@@ -207,9 +236,14 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     if !beside.agrees() {
         problems.push(beside.to_string());
     }
-    if let Some(tree) = tactus_sim::tree_view(&promised.setup) {
+    let broken = match tactus_sim::tree_view(&promised.setup) {
+        // What one core decides in its turn, another one notices so much later.
+        Some(tree) => tactus_trace::check::servers(&tree, trace, allowed + longest_turn(trace)),
+        None => tactus_trace::check::modes(&promised.view, trace),
+    };
+    if !broken.is_empty() {
         problems.extend(
-            tactus_trace::check::servers(&tree, trace, allowed)
+            broken
                 .into_iter()
                 .take(3)
                 .map(|it| format!("a rule is broken on core {} at {}: {}: {}", it.core, it.time, it.rule, it.text)),
@@ -223,56 +257,70 @@ fn judge(system: &System, promised: &Promised, trace: &Trace, totals: &Mutex<Tot
     let bound = |task: &&TaskSummary| task.void.is_none() && task.promise != PromiseSummary::None;
     let kept: Vec<_> = summary.tasks.iter().filter(bound).collect();
     let seen = measure::costs(system, trace, &summary);
+    line.decisions = agreement.calls;
+    line.records = agreement.records;
+    line.jobs = agreement.jobs;
+    (line.lateness, line.allowed) = (agreement.largest_lateness(), allowed);
+    (line.steps, line.equal) = (beside.steps() as u64, beside.is_equal());
+    let count = |cause: fn(&Cause) -> bool| beside.divergences().filter(|(_, d)| cause(&d.cause)).count() as u64;
+    line.races = count(|cause| matches!(cause, Cause::Race { .. }));
+    line.drifts = count(|cause| matches!(cause, Cause::Drift { .. }));
+    line.difference = beside.largest_difference();
+    if line.accepted {
+        line.promises = kept.len() as u64;
+        line.worst = kept.iter().filter_map(|task| task.worst_over_bound).fold(0.0, f64::max);
+    }
     if let Ok(mut totals) = totals.lock() {
-        totals.systems += 1;
-        totals.decisions += agreement.calls;
-        totals.records += agreement.records;
-        totals.jobs += agreement.jobs;
-        if agreement.largest_lateness() > totals.lateness {
-            totals.lateness = agreement.largest_lateness();
-            totals.allowed = allowed;
-        }
-        totals.steps += beside.steps();
-        totals.equal += u64::from(beside.is_equal());
-        totals.races += beside.divergences().filter(|(_, d)| matches!(d.cause, Cause::Race { .. })).count();
-        totals.drifts += beside.divergences().filter(|(_, d)| matches!(d.cause, Cause::Drift { .. })).count();
-        totals.difference = totals.difference.max(beside.largest_difference());
-        if summary.accepted {
-            totals.accepted += 1;
-            totals.promises += kept.len() as u64;
-            for task in kept {
-                totals.worst = totals.worst.max(task.worst_over_bound.unwrap_or(0.0));
-            }
-        }
         totals.costs.add(system, &seen);
     }
-    Ok(Found { decisions: agreement.calls, lateness: agreement.largest_lateness(), allowed, problems })
+    Ok(problems)
 }
 
+/// Tells of all lines, also of those that were there before.
 fn tell(totals: &Totals) {
-    let Totals { systems, decisions, records, jobs, steps, equal, races, drifts, accepted, promises, worst, .. } =
-        totals;
+    totals.ledger.tell();
+    let all = || totals.ledger.lines.values();
+    let sum = |of: fn(&Line) -> u64| all().map(of).sum::<u64>();
+    let late = all().max_by_key(|line| line.lateness);
+    lines::put("\n");
     lines::line(
         "agree",
         format!(
-            "{systems} systems · {} decisions and {} records replayed · {} jobs",
-            lines::grouped(*decisions),
-            lines::grouped(*records),
-            lines::grouped(*jobs)
+            "{} systems · {} decisions and {} records replayed · {} jobs",
+            all().count(),
+            lines::grouped(sum(|line| line.decisions)),
+            lines::grouped(sum(|line| line.records)),
+            lines::grouped(sum(|line| line.jobs)),
         ),
     );
-    lines::line("", format!("noticed at most {} late, where {} were allowed", totals.lateness, totals.allowed));
+    if let Some(line) = late {
+        lines::line("", format!("noticed at most {} late, where {} were allowed", line.lateness, line.allowed));
+    }
     lines::line(
         "",
         format!(
-            "beside free simulation: {} steps equal, {equal} systems to the end, {races} races, {drifts} drifts; times differ by at most {}",
-            lines::grouped(*steps as u64),
-            totals.difference
+            "beside free simulation: {} steps equal, {} systems to the end, {} races, {} drifts; times differ by at most {}",
+            lines::grouped(sum(|line| line.steps)),
+            sum(|line| u64::from(line.equal)),
+            sum(|line| line.races),
+            sum(|line| line.drifts),
+            all().map(|line| line.difference).max().unwrap_or_default(),
         ),
     );
-    lines::line("", format!("{accepted} systems accepted, {promises} promises held; worst ÷ bound {worst:.3}"));
+    lines::line(
+        "",
+        format!(
+            "{} systems accepted, {} promises held; worst ÷ bound {:.3}",
+            sum(|line| u64::from(line.accepted)),
+            sum(|line| line.promises),
+            all().map(|line| line.worst).fold(0.0, f64::max),
+        ),
+    );
     for failure in &totals.failures {
         lines::line("FAILED", failure);
     }
-    lines::line("verdict", if totals.failures.is_empty() { "all agree" } else { "not all agree" });
+    for line in all().filter(|line| line.problems > 0) {
+        lines::line("apart", format!("seed {}, {} on {} cores", line.seed, line.policy, line.cores));
+    }
+    lines::line("verdict", if sum(|line| line.problems) == 0 { "all agree" } else { "not all agree" });
 }
