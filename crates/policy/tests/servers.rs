@@ -189,8 +189,18 @@ fn a_platform_on_two_cores_runs_its_most_urgent_tasks_wherever_it_has_budget() {
 }
 
 #[test]
+fn a_platform_alone_gives_its_tasks_two_budgets_in_each_period() {
+    let root = root(2, TaskOrder::EarliestDeadline);
+    let hard = Supplier::ConstantBandwidth { hard: true };
+    let inside = Server { order: TaskOrder::FixedPriority, ..server(hard, 3, 6, &root) };
+    let rows = [Row(1, 3, 0, 12, 12, 2), Row(1, 2, 0, 12, 12, 5), Row(1, 1, 1, 12, 12, 3)];
+    let setup = setup(vec![root, inside], &rows);
+    golden("server_platform_alone.txt", &setup, 24, &|task, _| ms([2, 5, 3][task.index()]));
+}
+
+#[test]
 fn servers_inside_servers_share_what_the_outer_one_has() {
-    // 6 of 10 by EDF; inside 2 of 5 by priority before 3 of 10; a plain task beside them all.
+    // 6 of 10 by EDF; inside 2 of 5 by priority before 2 of 10; a plain task beside them all.
     let root = root(1, TaskOrder::EarliestDeadline);
     let hard = Supplier::ConstantBandwidth { hard: true };
     let outer = Server { order: TaskOrder::FixedPriority, ..server(hard, 6, 10, &root) };
@@ -199,7 +209,7 @@ fn servers_inside_servers_share_what_the_outer_one_has() {
         root.clone(),
         outer,
         inner(Supplier::Sporadic, 2, 5, 2),
-        Server { order: TaskOrder::RoundRobin, ..inner(Supplier::Deferrable, 3, 10, 1) },
+        Server { order: TaskOrder::RoundRobin, ..inner(Supplier::Deferrable, 2, 10, 1) },
     ];
     let rows = [Row(2, 0, 0, 10, 10, 3), Row(3, 0, 0, 20, 20, 3), Row(3, 0, 1, 20, 20, 3), Row(0, 0, 2, 10, 10, 3)];
     golden("server_tree.txt", &setup(servers, &rows), 30, &|task, _| ms([3, 3, 3, 3][task.index()]));

@@ -27,7 +27,7 @@ pub fn draw(setup: &Setup, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId
                     open.insert(row, (record.time.as_nanos(), task));
                 }
                 // What is left out at its release was never there.
-                Kind::Dropped if open.get(&row).is_none_or(|(_, runs)| *runs != task) => {}
+                Kind::Dropped if record.arg == 0 || open.get(&row).is_none_or(|(_, runs)| *runs != task) => {}
                 Kind::Preempt | Kind::Complete | Kind::GhostEnd | Kind::Removed | Kind::Dropped => {
                     if let Some((from, task)) = open.remove(&row) {
                         spans.entry(row).or_default().push((from, record.time.as_nanos(), task));
