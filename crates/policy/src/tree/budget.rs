@@ -150,7 +150,8 @@ impl Budget {
                 if before <= 0 && awake {
                     self.since = now;
                 }
-                Some(came)
+                // What was used beyond the end comes back too, and is paid at once.
+                Some(came.min(self.full))
             }
             Supplier::Sporadic | Supplier::PriorityInheriting => None,
         }

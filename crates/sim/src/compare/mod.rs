@@ -158,7 +158,7 @@ pub fn compare(
     found: &Trace,
     tolerance: Duration,
 ) -> Comparison {
-    let points = Points::of(expected, &mut demand);
+    let points = Points::of(setup, expected, &mut demand);
     let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 

@@ -1,7 +1,8 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_policy::{Kind, Setup, Supplier, Supply};
+use tactus_record::{EntryReason, Kind as What, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -21,6 +22,10 @@ struct Point {
     clock: bool,
 }
 
+fn follows_work(supply: Supply) -> bool {
+    !matches!(supply.kind, Supplier::Periodic | Supplier::Polling | Supplier::Deferrable)
+}
+
 /// What a job was charged between two calls of the policy.
 struct Turn {
     job: (TaskId, u32),
@@ -31,11 +36,16 @@ struct Turn {
 
 impl Points {
     /// Reads them from the trace of a free run.
-    pub fn of(trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
+    pub fn of(setup: &Setup, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
+        // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
+        let follows: Vec<bool> = match &setup.kind {
+            Kind::Servers(tree) => tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect(),
+            _ => Vec::new(),
+        };
         let mut points = Points { events: Vec::new(), rivals: Vec::new() };
         let mut turns = Vec::new();
         for records in &trace.cores {
-            points.add_core(records, &mut turns);
+            points.add_core(records, &follows, &mut turns);
         }
         points.events.sort_by_key(|p| p.time);
         // A job may have run on several cores; what it has been charged is the sum of all.
@@ -52,26 +62,27 @@ impl Points {
         points
     }
 
-    fn add_core(&mut self, records: &[Record], turns: &mut Vec<Turn>) {
+    fn add_core(&mut self, records: &[Record], follows: &[bool], turns: &mut Vec<Turn>) {
         let mut timer = Instant::NEVER;
         let mut left = None;
-        let mut calls = records
-            .iter()
-            .filter(|r| matches!(r.kind, Kind::Enter | Kind::Leave | Kind::Release | Kind::GhostEnd))
-            .peekable();
         let mut entered = Instant::ZERO;
-        while let Some(record) = calls.next() {
+        for (place, record) in records.iter().enumerate() {
             match record.kind {
-                Kind::Enter => {
+                What::Enter => {
                     entered = record.time;
                     let reason = EntryReason::from_u8(record.level);
                     let timed = reason == Some(EntryReason::Timer);
-                    let released = calls.peek().is_some_and(|r| r.kind == Kind::Release);
+                    let inside = || records[place + 1..].iter().take_while(|r| r.kind.is_policy());
+                    let released = inside().any(|r| r.kind == What::Release);
+                    let follows = |r: &Record| follows.get(r.job as usize).is_some_and(|it| *it);
+                    let replenished = inside().any(|r| r.kind == What::ServerReplenish && follows(r));
                     let clock = reason == Some(EntryReason::Start) || timed && released;
                     let point = Point { time: record.time, core: record.core, clock };
                     // An event of another core has its cause there, and that is a point already.
                     if reason != Some(EntryReason::Notify) {
                         self.events.push(point);
+                        // A machine may meet these two of one instant in either order.
+                        self.events.extend((released && replenished).then_some(Point { clock: false, ..point }));
                     }
                     if !timed && timer != Instant::NEVER {
                         self.rivals.push((point, timer));
@@ -81,18 +92,18 @@ impl Points {
                         turns.push(Turn { job, start, end: point, completed });
                     }
                 }
-                Kind::Leave => {
+                What::Leave => {
                     timer = Instant::from_nanos(record.arg);
                     left = record.task.map(|t| ((t, record.job), entered));
                 }
                 // A ghost that would have ended by itself soon after.
-                Kind::GhostEnd => {
+                What::GhostEnd => {
                     let point = Point { time: record.time, core: record.core, clock: false };
                     let budget = Duration::from_nanos(record.arg);
                     self.rivals.extend((record.arg > 0).then_some((point, record.time.saturating_add(budget))));
                 }
                 // A release that was noticed later than it was due.
-                _ if record.arg != record.time.as_nanos() => {
+                What::Release if record.arg != record.time.as_nanos() => {
                     self.events.push(Point { time: Instant::from_nanos(record.arg), core: record.core, clock: true });
                 }
                 _ => {}
