@@ -1,22 +1,28 @@
 //! Answers of the eight tests of global EDF for sets on standard input, or how long each takes.
 //!
 //! A line is `m n c t d c t d …` in nanoseconds or any other unit; the answer has a digit for each test of `Test::ALL`. With the
-//! argument `time`, prints the mean time of each test instead; with `schedcat`, FF-DBF and BAR search as coarsely as SchedCAT does. This is the format of the comparison with other tools
+//! argument `time`, prints the mean time of each test instead; with `schedcat`, FF-DBF and BAR search as coarsely as SchedCAT does;
+//! with `qpa`, the answer is one digit, that of the demand test of EDF on one core. This is the format of the comparison with other tools
 //! that docs/analysis-multiprocessor.md describes.
 
 use std::io::Read;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use tactus_analysis::effort::Effort;
 use tactus_analysis::global::edf::{bar, ff_dbf, Memory, Test};
 use tactus_analysis::global::set::Set;
+use tactus_analysis::task::{Dedicated, Sporadic};
+use tactus_analysis::uniprocessor::edf_demand;
+use tactus_time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let timing = std::env::args().any(|a| a == "time");
     let as_schedcat = std::env::args().any(|a| a == "schedcat");
+    let one_core = std::env::args().any(|a| a == "qpa");
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let mut memory = Memory::default();
     let (mut forced, mut carried) = (ff_dbf::Memory::default(), bar::Memory::default());
-    let mut spent = [Duration::ZERO; Test::ALL.len()];
+    let mut spent = [std::time::Duration::ZERO; Test::ALL.len()];
     let mut accepted = [0u64; Test::ALL.len()];
     let mut sets = 0u32;
     let mut set = Set::new();
@@ -25,6 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let [m, _, tasks @ ..] = numbers.as_slice() else { continue };
         set.clear();
         tasks.chunks_exact(3).for_each(|task| set.push(task[0], task[1], task[2]));
+        if one_core {
+            let ns = Duration::from_nanos;
+            let tasks: Vec<Sporadic> =
+                tasks.chunks_exact(3).map(|task| Sporadic::new(ns(task[0]), ns(task[1]), ns(task[2]))).collect();
+            let demand = edf_demand::schedulable(&tasks, Duration::ZERO, &Dedicated, &mut Effort::default());
+            println!("{}", u8::from(demand == edf_demand::Demand::Fits));
+            continue;
+        }
         let mut answers = String::new();
         for (n, test) in Test::ALL.into_iter().enumerate() {
             let mut ask = || {

@@ -2,6 +2,8 @@
 # This crate beside SchedCAT: the same answers on random sets, and the time that both take.
 #
 #     crates/analysis/oracle/schedcat.sh SCHEDCAT FOLDER answers [sets of each of 20 kinds]
+#     crates/analysis/oracle/schedcat.sh SCHEDCAT FOLDER one-core [sets of each of 6 kinds]
+#     crates/analysis/oracle/schedcat.sh SCHEDCAT FOLDER packings [sets of each of 3 kinds]
 #     crates/analysis/oracle/schedcat.sh SCHEDCAT FOLDER speed [sets of each of 2 kinds]
 #
 # SCHEDCAT is a copy of github.com/brandenburg/schedcat, FOLDER one to work in. Needs g++, GMP with its headers (libgmp-dev) and
@@ -15,7 +17,7 @@ what=$3
 here=$(dirname -- "$(readlink -f -- "$0")")
 cd "$here/../../.."
 target=${CARGO_TARGET_DIR:-target}
-cargo build --quiet --release -p tactus-analysis --example draw_sets --example global_tests
+cargo build --quiet --release -p tactus-analysis --example draw_sets --example global_tests --example packings
 ours=$target/release/examples
 
 if [ ! -x "$folder/schedcat" ] || [ "$here/schedcat_answers.cpp" -nt "$folder/schedcat" ]; then
@@ -61,8 +63,34 @@ answers)
     "$ours/global_tests" schedcat < "$folder/all.txt" > "$folder/all.our"
     python3 "$here/compare_answers.py" "$folder/all" "$ours/global_tests"
     ;;
+one-core)
+    each=${4:-17000}
+    for kind in implicit constrained; do
+        for shape in '4 1000' '8 1000000' '0 1000'; do
+            # shellcheck disable=SC2086
+            set -- $shape
+            "$ours/draw_sets" "$each" 3 1 "$2" $kind "$1"
+        done
+    done > "$folder/one.txt"
+    "$folder/schedcat" qpa < "$folder/one.txt" > "$folder/one.sc"
+    "$ours/global_tests" qpa < "$folder/one.txt" > "$folder/one.our"
+    cmp "$folder/one.sc" "$folder/one.our"
+    echo "$(wc -l < "$folder/one.txt") sets, $(grep -c 1 "$folder/one.our") fit by QPA, all answers the same"
+    ;;
+packings)
+    each=${4:-34000}
+    for shape in '2 6 1000' '4 0 1000000' '8 24 1000'; do
+        # shellcheck disable=SC2086
+        set -- $shape
+        "$ours/draw_sets" "$each" 4 "$1" "$3" implicit "$2"
+    done > "$folder/packings.txt"
+    python3 "$here/schedcat_packings.py" "$schedcat" < "$folder/packings.txt" > "$folder/packings.sc"
+    "$ours/packings" < "$folder/packings.txt" > "$folder/packings.our"
+    cmp "$folder/packings.sc" "$folder/packings.our"
+    echo "$(wc -l < "$folder/packings.txt") sets, packed alike by next, first, worst and best fit, as given and decreasing"
+    ;;
 *)
-    echo "answers or speed?" >&2
+    echo "answers, one-core, packings or speed?" >&2
     exit 2
     ;;
 esac
