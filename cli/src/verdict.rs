@@ -28,7 +28,11 @@ pub fn text(summary: &Summary) -> String {
         let component = restart.component_name.clone().unwrap_or_else(|| restart.component.to_string());
         let (count, time) = (restart.count, restart.time);
         text += &match restart.given_up {
-            false => format!("component {component} runs again, {time} (restart {count})"),
+            false => {
+                let by = restart.by.map(|by| restart.by_name.clone().unwrap_or_else(|| by.to_string()));
+                let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+                format!("component {component} runs again, {time} (restart {count}{by})")
+            }
             true => lines::bad(format!(
                 "component {component} stays stopped, {time}: it was restarted as often as it may ({count} in all)"
             )),

@@ -66,6 +66,7 @@ pub enum Kind {
     Aborted = 36,
     /// A component that was stopped runs again, from its beginning; or, if the `level` byte is 1, stays stopped since it has
     /// been restarted as often as it may. `job`: the component's number. `arg`: how often it was restarted until now.
+    /// `ticket`: the number of the component that restarted it; 0 the root scheduler itself.
     Restarted = 38,
     /// The policy has done a part of its work, such as the releases of one level, and goes on with the next; the record's time
     /// is a look at the clock then. Not every policy tells.
@@ -164,6 +165,8 @@ pub enum FaultKind {
     Other = 7,
     /// The component gave up by itself (a panic).
     Panic = 8,
+    /// No fault of its own: a thread came back to the component, which has begun anew since the thread called out of it.
+    Gone = 9,
 }
 
 impl FaultKind {
@@ -179,6 +182,7 @@ impl FaultKind {
             6 => FaultKind::Arithmetic,
             7 => FaultKind::Other,
             8 => FaultKind::Panic,
+            9 => FaultKind::Gone,
             _ => return None,
         })
     }

@@ -68,6 +68,7 @@ impl Kept {
         }
         for restart in &mut summary.restarts {
             restart.component_name = name(restart.component);
+            restart.by_name = restart.by.and_then(name);
         }
         summary
     }

@@ -158,7 +158,10 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
         let link =
             format!("<a href=\"#t={},{}\">{}</a>", time.saturating_sub(20_000_000), time + 20_000_000, at(it.time));
         let what = match it.given_up {
-            false => format!("runs again at {link}, restart number {}", it.count),
+            false => {
+                let by = it.by.map(|by| format!(", restarted by {}", escape(&component_name(extra, by))));
+                format!("runs again at {link}, restart number {}{}", it.count, by.unwrap_or_default())
+            }
             true => format!("stays stopped from {link}: it was restarted {} times, as often as it may be", it.count),
         };
         put(out, format_args!("<li><strong>{}</strong> {what}</li>\n", escape(&name)));

@@ -212,13 +212,17 @@ fn restarts(trace: &Trace) -> Vec<Restart> {
         component_name: None,
         count: r.arg,
         given_up: r.level == 1,
+        by: (r.ticket != 0).then_some(r.ticket),
+        by_name: None,
         time: r.time,
     };
     all.iter().map(told).collect()
 }
 
 fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
-    let mut faults: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Fault).collect();
+    // Whoever is gone is no culprit: what ended its life before is.
+    let is_fault = |r: &&tactus_record::Record| r.kind == Kind::Fault && r.level != FaultKind::Gone as u8;
+    let mut faults: Vec<_> = trace.cores.iter().flatten().filter(is_fault).collect();
     faults.sort_by_key(|r| (r.time, r.core));
     let words = |n| match FaultKind::from_u8(n) {
         Some(FaultKind::Read) => "read of an address that it does not have",
@@ -230,6 +234,7 @@ fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
         Some(FaultKind::Arithmetic) => "division by zero or overflow",
         Some(FaultKind::Other) => "an exception of another kind",
         Some(FaultKind::Panic) => "it gave up by itself (a panic)",
+        Some(FaultKind::Gone) => "a thread came back to it from a call made in its life before",
         None => "a fault of an unknown kind",
     };
     faults

@@ -278,6 +278,10 @@ pub struct Restart {
     pub count: u64,
     /// It has been restarted as often as it may, and stays stopped.
     pub given_up: bool,
+    /// The number of the component that restarted it; nothing if it was the root scheduler.
+    pub by: Option<u32>,
+    /// Its name, as above.
+    pub by_name: Option<String>,
     /// When.
     #[serde(rename = "time_ns", serialize_with = "instant")]
     pub time: Instant,

@@ -114,6 +114,9 @@ pub mod event {
     pub const UPCALL_COMPLETE: u64 = 64;
     /// A slot of the event list changed its state, other than by cycles.
     pub const SLOTS: u64 = 128;
+    /// A component that was stopped runs again, restarted by another one than the root; see [`super::Region::restarted`]. The
+    /// root's only.
+    pub const RESTARTED: u64 = 256;
 }
 
 /// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.
@@ -207,6 +210,8 @@ pub struct Region {
     pub idle: u64,
     /// See `idle`.
     pub own: u64,
+    /// Kernel: the component that was restarted last by another one than the root, and above it, from bit 32 on, by whom.
+    pub restarted: u64,
     /// The event list's head: slot 0, whose `next` is the first slot in the list; and the slots of threads and brands.
     pub slots: [Slot; SLOTS],
 }

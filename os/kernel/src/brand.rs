@@ -11,10 +11,12 @@ use crate::component::{self, Component};
 use crate::path::Path;
 use crate::thread::{self, state, Frame, Thread};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicU8, AtomicUsize};
 use tactus_abi::call::{reason, BrandOperation, Error};
 use tactus_abi::layout::{MAX_BRANDS, MAX_INVOCATIONS, MAX_UPCALLS};
 
+/// See [`Brand::component`]; no component's number.
+const FORMER: u16 = 1 << 15;
 /// Stands in [`Brand::upcalls`] for a thread that is on its way there; no thread's number.
 const KEPT: u16 = u16::MAX;
 /// Words of waiting triggers that are kept.
@@ -23,8 +25,10 @@ const WORDS: usize = 16;
 /// A brand. Its plain fields are written before `made` and only read afterwards.
 pub struct Brand {
     made: AtomicBool,
-    /// Where it was made.
-    pub component: u16,
+    /// Upcall threads, as bits, that it has from its maker's life before and that nobody has asked for since.
+    left: AtomicU8,
+    /// Where it was made; with [`FORMER`] if that has begun anew since: then it is nobody's before it was made again.
+    component: AtomicU16,
     /// Where its upcalls begin.
     home: u16,
     depth: u8,
@@ -47,7 +51,8 @@ impl Brand {
     #[allow(clippy::declare_interior_mutable_const)]
     const EMPTY: Brand = Brand {
         made: AtomicBool::new(false),
-        component: 0,
+        left: AtomicU8::new(0),
+        component: AtomicU16::new(0),
         home: 0,
         depth: 0,
         frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
@@ -201,7 +206,7 @@ pub fn path_of(number: u16) -> Option<&'static Path> {
 #[inline(always)]
 pub fn own(component: u16, number: u64) -> Result<&'static Brand, Error> {
     let brand = get(number)?;
-    if brand.component == component {
+    if brand.component.load(Relaxed) == component {
         Ok(brand)
     } else {
         Err(Error::NotBrandOwner)
@@ -231,16 +236,20 @@ fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
         _ => return Err(Error::BadArgument),
     };
     let maker = component::get(caller.component);
+    let depth = (caller.depth - up) as usize % (MAX_INVOCATIONS + 1);
+    let home = if up == 1 { caller.frames[depth].component } else { caller.component };
     maker.brands.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).map_err(|_| Error::Exhausted)?;
+    if let Some(number) = again(caller, home, depth) {
+        return Ok(number as u64);
+    }
     let number = COUNT.fetch_update(SeqCst, SeqCst, |it| (it < MAX_BRANDS).then_some(it + 1)).map_err(|_| {
         maker.brands.fetch_add(1, SeqCst);
         Error::Exhausted
     })?;
     // SAFETY: the number was given to this core alone, and nobody looks before `made`.
     let brand = unsafe { &mut *place(number) };
-    brand.component = caller.component;
-    let depth = (caller.depth - up) as usize % (MAX_INVOCATIONS + 1);
-    brand.home = if up == 1 { caller.frames[depth].component } else { caller.component };
+    brand.component.store(caller.component, Relaxed);
+    brand.home = home;
     for (recorded, frame) in brand.frames.iter_mut().zip(&caller.frames[..depth]) {
         let entry = component::get(frame.component).entry;
         *recorded = Frame { component: frame.component, recorded: 1, rip: entry, rsp: 0 };
@@ -251,12 +260,53 @@ fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
     Ok(number as u64)
 }
 
-/// A spare thread of the brand's home becomes an upcall thread of the brand.
+/// A brand of the life before of the caller's component, made in the same place and under the same schedulers, is made again:
+/// with its number, its upcall threads and their slots.
+fn again(caller: &Thread, home: u16, depth: usize) -> Option<usize> {
+    (0..COUNT.load(SeqCst).min(MAX_BRANDS)).find(|&number| {
+        let Ok(brand) = get(number as u64) else { return false };
+        let same_frames = || {
+            let mut both = brand.frames.iter().zip(&caller.frames).take(depth);
+            both.all(|(one, other)| one.component == other.component)
+        };
+        brand.component.load(SeqCst) == caller.component | FORMER
+            && brand.home == home
+            && usize::from(brand.depth) == depth
+            && same_frames()
+            && brand.path.is_as(caller.path())
+            // Two threads may ask at once, on two cores: one of them gets it.
+            && brand
+                .component
+                .compare_exchange(caller.component | FORMER, caller.component, SeqCst, SeqCst)
+                .is_ok()
+    })
+}
+
+/// The component begins anew: its brands come off their sources, what waited is forgotten, and it may make as many again.
+/// Their upcall threads stay theirs. While the component is stopped, nobody makes or triggers its brands.
+pub fn end_of_life(core: &mut Core, component: u16) {
+    for number in 0..COUNT.load(SeqCst).min(MAX_BRANDS) {
+        let Ok(brand) = own(component, number as u64) else { continue };
+        crate::wire::take_off(core, brand);
+        brand.served.store(brand.triggered.load(SeqCst), SeqCst);
+        let threads = brand.upcalls.iter().enumerate().filter(|(_, it)| it.load(SeqCst) != 0);
+        brand.left.store(threads.fold(0, |bits, (place, _)| bits | 1 << place), SeqCst);
+        brand.component.store(component | FORMER, SeqCst);
+        component::get(component).brands.fetch_add(1, SeqCst);
+    }
+}
+
+/// A spare thread of the brand's home becomes an upcall thread of the brand, if it has none left from a life before.
 fn add_upcall(caller: &Thread, number: u64) -> Result<u64, Error> {
     if !component::get(caller.component).is_root() {
         return Err(Error::NotRoot);
     }
     let brand = get(number)?;
+    let left = brand.left.fetch_update(SeqCst, SeqCst, |left| (left != 0).then_some(left & left.wrapping_sub(1)));
+    if let Ok(left) = left {
+        let thread = brand.upcalls[left.trailing_zeros() as usize % MAX_UPCALLS].load(SeqCst);
+        return Ok(thread.wrapping_sub(1).into());
+    }
     let kept = |it: &&AtomicU16| it.compare_exchange(0, KEPT, SeqCst, SeqCst).is_ok();
     let place = brand.upcalls.iter().find(kept).ok_or(Error::Exhausted)?;
     let Some(thread) = take_spare(brand.home) else {

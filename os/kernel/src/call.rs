@@ -3,13 +3,14 @@
 use crate::arch::percore::{self, Core};
 use crate::arch::port::time_stamp;
 use crate::arch::{apic, serial};
-use crate::dispatch::{enter, is_under, leave_kernel};
+use crate::dispatch::{enter, is_under, leave_kernel, post_root};
 use crate::path;
 use crate::region::Shared;
 use crate::thread::{state, Thread};
-use crate::{brand, component, fault, memory, restart, tree, upcall, wire};
+use crate::{brand, component, fault, memory, restart, say, tree, upcall, wire};
 use tactus_abi::call::{reason, BrandOperation, Call, Error};
 use tactus_abi::image::role;
+use tactus_abi::shared::{cause::Cause, event};
 use tactus_record::FaultKind;
 
 /// The core, and the thread that made this call: where it goes on is saved.
@@ -51,9 +52,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::MemoryControl) => {
             return answer_with(core, thread, |core, it| memory::control(core, it.component, [a0, a1, a2, a3]));
         }
-        Some(Call::Restart) => {
-            return answer_with(core, thread, |core, it| Ok([restart::restart(core, it.component, a0, a1)?, 0]));
-        }
+        Some(Call::Restart) => return restart(core, thread, a0, a1),
         Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
         Some(Call::Null | Call::SwitchThread | Call::Trigger | Call::UpcallDone) | None => Err(Error::BadCall),
     };
@@ -212,10 +211,28 @@ fn finish(_core: &mut Core, thread: &Thread, code: u64) -> Result<(), Error> {
         Some(scheduler) if scheduler.depth == 0 => {
             #[cfg(feature = "check")]
             crate::check::total(_core);
+            tell_longest();
             crate::end(code as u8)
         }
         Some(_) => Err(Error::NoRight),
         None => Err(Error::NotScheduler),
+    }
+}
+
+/// Says what stretch in the kernel was the longest of all cores, and what brought it about.
+#[cold]
+fn tell_longest() {
+    let of = |number| {
+        // SAFETY: the blocks and the root's regions are memory of the kernel's making that is never given back; plain numbers,
+        // read as they are.
+        unsafe {
+            let region = (*percore::of(number)).region;
+            ((&raw const (*region).longest).read_volatile(), (&raw const (*region).longest_cause).read_volatile())
+        }
+    };
+    let longest = (0..crate::cores()).map(|number| (of(number), number)).max();
+    if let Some(((ticks, cause), core)) = longest {
+        say!("tactus: longest in the kernel: {ticks} ticks, core {core}, {}", Cause(cause));
     }
 }
 
@@ -250,6 +267,21 @@ fn brand_control(core: &mut Core, thread: &mut Thread, [operation, number, other
                     upcall::serve(core, brand);
                 }
             }
+        }
+        Err(error) => answer(core, thread, Err(error)),
+    }
+}
+
+/// `(component, step)`. Where another one than the root has restarted it, the root is told.
+fn restart(core: &mut Core, thread: &mut Thread, component: u64, step: u64) {
+    match restart::restart(core, thread.component, component, step) {
+        Ok(next) => {
+            thread.pass([Error::None as u64, next, 0, 0]);
+            if next != 0 || u64::from(thread.component) == core.root {
+                return leave_kernel(core);
+            }
+            Shared::of_root(core).note_restart(component as u16, thread.component);
+            post_root(core, event::RESTARTED)
         }
         Err(error) => answer(core, thread, Err(error)),
     }

@@ -220,18 +220,20 @@ fn end_of_root(core: &Core, kind: FaultKind, address: u64, instruction: u64) -> 
     crate::end(crate::END_SCHEDULER_FAULT)
 }
 
-/// The running thread is in a component that was stopped meanwhile, by a fault of another thread.
+/// The running thread is in a component that was stopped meanwhile, by a fault of another thread, or has come back to one
+/// that has begun anew since it left.
 #[cold]
 #[inline(never)]
 pub fn caller_stopped(core: &mut Core) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &*core.current };
-    let component = u64::from(thread.component);
     let at = thread.registers.rip;
-    leave_stopped(
-        core,
-        Fault { component, kind: FaultKind::Other as u64, address: at, instruction: at, ..Fault::default() },
-    )
+    // Whose life is over: see `GRAVE`.
+    let (component, kind, at) = match thread.component {
+        restart::GRAVE => (at, FaultKind::Gone, 0),
+        number => (number.into(), FaultKind::Other, at),
+    };
+    leave_stopped(core, Fault { component, kind: kind as u64, address: at, instruction: at, ..Fault::default() })
 }
 
 /// Takes the running thread out of the stopped component that it is in and tells the scheduler.

@@ -193,6 +193,11 @@ impl Path {
         self.0.get(depth).is_some_and(|place| place.compare_exchange(old.0, new.0, SeqCst, SeqCst).is_ok())
     }
 
+    /// Whether the same schedulers are on both.
+    pub fn is_as(&self, other: &Path) -> bool {
+        (0..MAX_SCHEDULERS).all(|depth| self.at(depth).identity() == other.at(depth).identity())
+    }
+
     /// The same schedulers, without slots.
     pub fn copy(&self, from: &Path) {
         for depth in 0..MAX_SCHEDULERS {

@@ -14,6 +14,9 @@ use tactus_abi::shared::{event, slot, Fault, Region};
 /// Urgency of what has no slot: the least that is not disabled.
 const UNTOLD: u16 = slot::DISABLED - 1;
 
+// `link` moves these bits onto each other.
+const _: () = assert!(slot::ACTIVE == 2 && slot::COMPLETED == 4 && slot::IDLE == 8);
+
 /// The region of one scheduler on this core.
 #[derive(Clone, Copy)]
 pub struct Shared(*mut Region);
@@ -127,6 +130,11 @@ impl Shared {
         write!(self, fault, fault);
     }
 
+    /// Notes who was restarted and by whom; the event is the caller's to post.
+    pub fn note_restart(self, component: u16, by: u16) {
+        write!(self, u64::from(by) << 32 | u64::from(component), restarted);
+    }
+
     /// The urgency in this slot.
     #[inline(always)]
     pub fn urgency(self, number: u16) -> u16 {
@@ -155,8 +163,12 @@ impl Shared {
         let own = place(number);
         let found = read!(self, slots[own].flags);
         if found & slot::LINKED != 0 {
-            // Of "active" and "completed" the later one stands.
-            let over = (flags & slot::ACTIVE) << 1 | (flags & slot::COMPLETED) >> 1;
+            // Of what cannot both be so the later one stands: an upcall is active or completed, a child has something to run
+            // or nothing. A child that is told something before its scheduler came to read that it was idle is not idle.
+            let over = (flags & slot::ACTIVE) << 1
+                | (flags & slot::ACTIVE) << 2
+                | (flags & slot::COMPLETED) >> 1
+                | (flags & slot::IDLE) >> 2;
             write!(self, found & !over | flags, slots[own].flags);
             return;
         }

@@ -6,7 +6,7 @@
 //!    another component that this one called finds, when it returns, that its caller is gone ([`GRAVE`]), and goes back
 //!    further with the error; one that is at home here begins anew;
 //! 3. one page at a time, from the image;
-//! 4. the component runs again.
+//! 4. its brands come off their sources, to be made anew, and the component runs again.
 //!
 //! A thread that runs on another core and has the component among its callers is left alone: the step is refused with
 //! `Busy` until it has left that core. While the component is stopped nobody can enter it, so that threads in it only get
@@ -14,6 +14,7 @@
 
 use crate::arch::paging::direct;
 use crate::arch::percore::Core;
+use crate::brand;
 use crate::component;
 use crate::everywhere;
 use crate::frames::Frames;
@@ -23,7 +24,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tactus_abi::call::Error;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_THREADS, PAGE};
 
-/// Stands in a thread's frames for a component that was restarted since: always stopped.
+/// Stands in a thread's frames for a component that was restarted since: always stopped. Which one it was stands in the
+/// frame's `rip`.
 pub const GRAVE: u16 = MAX_COMPONENTS as u16;
 
 /// Threads that one step looks at.
@@ -123,12 +125,15 @@ pub fn begins_anew(thread: &mut Thread) -> bool {
 pub fn give_up(thread: &mut Thread) {
     match thread.depth {
         0 => thread.begin_again(),
-        _ => (thread.frames[0].component, thread.frames[0].rip) = (GRAVE, 0),
+        _ => {
+            let first = &mut thread.frames[0];
+            (first.component, first.rip) = (GRAVE, thread.home.into());
+        }
     }
 }
 
 /// `(component, step)`: the step that follows, 0 when the component runs again.
-pub fn restart(core: &Core, caller: u16, number: u64, step: u64) -> Result<u64, Error> {
+pub fn restart(core: &mut Core, caller: u16, number: u64, step: u64) -> Result<u64, Error> {
     if number >= u64::from(crate::components()) {
         return Err(Error::BadComponent);
     }
@@ -151,7 +156,7 @@ pub fn restart(core: &Core, caller: u16, number: u64, step: u64) -> Result<u64, 
 }
 
 impl Restorable {
-    fn step(&mut self, core: &Core, number: u16, step: u64) -> Result<u64, Error> {
+    fn step(&mut self, core: &mut Core, number: u16, step: u64) -> Result<u64, Error> {
         if step == 0 {
             (self.step, self.thread, self.at, self.piece, self.page) = (0, 0, self.first, 0, 0);
         }
@@ -169,6 +174,7 @@ impl Restorable {
             }
         } else if !self.restore_page() {
             self.step = 0;
+            brand::end_of_life(core, number);
             component::get(number).stopped.store(false, Ordering::SeqCst);
             return Ok(0);
         }
@@ -235,7 +241,7 @@ fn leave(core: &Core, number: usize, component: u16) -> Result<(), Error> {
         while it.component == component && it.pop_called(Error::Faulted as u64) {}
         for frame in it.frames.iter_mut().take(usize::from(it.depth)) {
             if frame.component == component && frame.recorded == 0 {
-                (frame.component, frame.rip) = (GRAVE, 0);
+                (frame.component, frame.rip) = (GRAVE, component.into());
             }
         }
         if it.home == component && it.component == component {

@@ -11,7 +11,7 @@ use crate::fault;
 use crate::path::{self, Scheduler};
 use crate::region::{post_idle, Shared};
 use crate::thread::{self, state, Thread};
-use crate::upcall;
+use crate::{upcall, wire};
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{
     Call, Error, IDLE, SWITCH_RETURN, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE,
@@ -29,6 +29,10 @@ extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
         return answer(core, caller, Err(Error::NotScheduler));
     };
     let region = Shared::of(core, caller.component);
+    // A parent may have given the core to one of its threads without its upcall.
+    if scheduler.depth != 0 && wire::reached(core, caller.component) {
+        region.post(event::NOTIFY);
+    }
     let plain = match flags {
         0 => true,
         SWITCH_UPCALL_DONE => caller.is_upcall_of(caller.component),

@@ -305,12 +305,12 @@ impl Thread {
         both.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Gives up a thread of this core's with exactly this state.
+    /// Gives up a thread of this core's with exactly this state, before whatever this core reads afterwards.
     #[inline(always)]
     pub fn release_as(&self, state: u32) {
         // SAFETY: as above.
         let both = unsafe { &*(&raw const *self).cast::<u8>().add(OWNER).cast::<AtomicU64>() };
-        both.store(u64::from(state) << 32 | u64::from(NOBODY), Ordering::Release);
+        both.swap(u64::from(state) << 32 | u64::from(NOBODY), Ordering::SeqCst);
     }
 
     /// Whether the core has it.

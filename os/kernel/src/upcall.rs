@@ -13,8 +13,9 @@ use crate::fault::caller_stopped;
 use crate::path::{Path, Scheduler};
 use crate::region::{count, count_root, post_root_slot, post_slots, Shared};
 use crate::thread::{self, state, Thread, IDLE_CORE};
+use core::sync::atomic::{fence, Ordering::SeqCst};
 use tactus_abi::call::{Call, Error, IDLE};
-use tactus_abi::layout::MAX_SCHEDULERS;
+use tactus_abi::layout::{MAX_SCHEDULERS, MAX_UPCALLS};
 use tactus_abi::shared::{event, slot};
 
 /// Asks for one more run of the brand's upcall. Whoever is the core's current thread afterwards goes on.
@@ -91,19 +92,29 @@ fn leave_quickly(core: &mut Core) {
 
 /// Begins an upcall for a waiting trigger, if one is free.
 pub fn serve(core: &mut Core, brand: &'static Brand) {
-    if !brand.waits() {
-        return go_on(core);
-    }
-    let Some(upcall) = brand.take_upcall(core) else { return go_on(core) };
-    let Some(word) = brand.claim() else {
-        upcall.release();
-        return go_on(core);
-    };
+    let Some((upcall, word)) = claim(core, brand) else { return go_on(core) };
     upcall.clear(state::INACTIVE | state::SUSPENDED);
     (upcall.preempter, upcall.interrupted) = (0, 0);
     brand.begin(upcall, word);
     post_slots(core, &brand.path, slot::ACTIVE);
     decide(core, upcall)
+}
+
+/// A waiting trigger's word, and a free upcall, taken for this core.
+fn claim(core: &Core, brand: &Brand) -> Option<(&'static mut Thread, u64)> {
+    for _ in 0..MAX_UPCALLS {
+        if !brand.waits() {
+            return None;
+        }
+        let upcall = brand.take_upcall(core)?;
+        if let Some(word) = brand.claim() {
+            return Some((upcall, word));
+        }
+        // Another core took the trigger. While this one had the upcall nobody else could: who tried left its trigger.
+        upcall.release();
+        fence(SeqCst);
+    }
+    None
 }
 
 /// Whoever has the core goes on. The stretches of a core that idles interest nobody.
@@ -279,7 +290,9 @@ fn finish(core: &mut Core, upcall: &mut Thread, brand: &'static Brand) {
     post_slots(core, &brand.path, slot::COMPLETED);
     upcall.set(state::INACTIVE);
     upcall.release();
-    // A trigger may have come between the look and the line above.
+    // A trigger may have come between the look and the line above. Its core counts first and then looks for a free upcall;
+    // this one frees the upcall first and then looks at the count: so one of them sees the other.
+    fence(SeqCst);
     if brand.waits() {
         again(core, brand);
     }
@@ -287,13 +300,11 @@ fn finish(core: &mut Core, upcall: &mut Thread, brand: &'static Brand) {
 
 /// The brand's upcall is active once more, and left to the schedulers.
 fn again(core: &mut Core, brand: &'static Brand) {
-    let Some(upcall) = brand.take_upcall(core) else { return };
-    if let Some(word) = brand.claim() {
-        upcall.clear(state::INACTIVE);
-        brand.begin(upcall, word);
-        post_slots(core, &brand.path, slot::ACTIVE);
-        core.deferred = true;
-    }
+    let Some((upcall, word)) = claim(core, brand) else { return };
+    upcall.clear(state::INACTIVE);
+    brand.begin(upcall, word);
+    post_slots(core, &brand.path, slot::ACTIVE);
+    core.deferred = true;
     upcall.release();
 }
 

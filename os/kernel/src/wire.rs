@@ -120,7 +120,15 @@ pub fn wire(core: &mut Core, caller: &Thread, number: u64, wanted: u64) -> Resul
 
 /// Takes the brand off its source, whatever that is.
 pub fn unwire(core: &mut Core, caller: &Thread, number: u64) -> Result<(), Error> {
-    let brand = brand::own(caller.component, number)?;
+    if take_off(core, brand::own(caller.component, number)?) {
+        Ok(())
+    } else {
+        Err(Error::BadSource)
+    }
+}
+
+/// Takes the brand off its source; whether it had one.
+pub fn take_off(core: &mut Core, brand: &Brand) -> bool {
     let old = brand.source.swap(0, SeqCst);
     let (kind, argument) = (old & !0xffff_ffff, (old >> 8 & 0xff_ffff) as usize);
     match kind {
@@ -129,14 +137,14 @@ pub fn unwire(core: &mut Core, caller: &Thread, number: u64) -> Result<(), Error
             LINES[argument % lines::COUNT].store(0, SeqCst);
         }
         source::TICK => {
-            let target = core_of(old)?;
+            let target = (old & 0xff) as usize % MAX_CORES;
             TICKS[target].store(0, SeqCst);
             set_tick(core, target);
         }
         source::REMOTE => {}
-        _ => return Err(Error::BadSource),
+        _ => return false,
     }
-    Ok(())
+    true
 }
 
 /// The brand's line may interrupt again.
@@ -180,10 +188,11 @@ pub fn notify(scheduler: Scheduler, target: usize) {
     }
 }
 
-/// The scheduler gets this core: word from another one may interrupt again.
-pub fn reached(core: &Core, component: u16) {
+/// The scheduler gets this core, or has it: word from another one may interrupt again. Whether word had come that it may not
+/// have had the core for since: what was sent after that sent no interrupt, so it has to look once more.
+pub fn reached(core: &Core, component: u16) -> bool {
     let word = &MAIL[core.id as usize % MAX_CORES].word[usize::from(component) % MAX_COMPONENTS];
-    let _ = word.compare_exchange(POSTED, 0, SeqCst, SeqCst);
+    word.load(SeqCst) == POSTED && word.compare_exchange(POSTED, 0, SeqCst, SeqCst).is_ok()
 }
 
 /// Lets a line interrupt, or not.

@@ -24,8 +24,12 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
         self.bind(thread);
         let region = self.region(core);
         self.locked(core, Thread(caller.thread()), |state| {
-            self.entry(state, thread).parameters = parameters;
+            // One that the brand had in its maker's life before: it comes anew.
+            if self.is_here(state, thread) {
+                self.remove(state, thread);
+            }
             self.threads[thread.index()].set_core(Some(core));
+            self.entry(state, thread).parameters = parameters;
             state.seen[thread.index()] = region.cycles(thread);
             self.admit(region, state, thread);
             // It is blocked until a trigger comes.

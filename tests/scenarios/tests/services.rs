@@ -96,6 +96,18 @@ fn faults_that_are_far_enough_apart_are_never_too_many() {
 }
 
 #[test]
+fn a_component_that_begins_anew_fifty_times_makes_its_brand_each_time() {
+    let folder = Scratch::new("phoenix");
+    let parts = part("phoenix", "brands = 1\nrestarted-by = \"root\"\nrestarts = { most = 32, per = \"1 ms\" }")
+        + &task("phoenix", true, 0).replace("10 ms", "4 ms").replace("1 ms", "500 us");
+    let run = Finished::run(&system(&folder, "", &parts), &[]);
+    // More lives than there can be brands. One that may not make its brand gives up.
+    assert_eq!(stopped(&run).len(), 50, "{}", run.said.output);
+    assert!(stopped(&run).iter().all(|(_, what)| what.starts_with("write to an address")), "{}", run.said.output);
+    assert!(restarts(&run).len() >= 49, "{}", run.said.output);
+}
+
+#[test]
 fn a_component_that_runs_on_two_cores_is_left_by_both_before_it_begins_anew() {
     let folder = Scratch::new("two-cores");
     let of_pair = |name: &str, core: u64, offset: u64, execution: &str| {
@@ -131,6 +143,13 @@ fn another_component_restarts_a_service_and_callers_get_an_error() {
     // Every third call is the death of a life; the fifth is one too many. Guard and stranger give up if an answer is wrong.
     let fragile = ("fragile".to_string(), "it gave up by itself (a panic)".to_string());
     assert_eq!(stopped(&run), vec![fragile; 5], "{}", run.said.output);
+    // The root restarts nothing here, and is told all the same.
+    assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+    let by: Vec<_> =
+        run.summary.json["restarts"].as_array().expect("the restarts").iter().map(|it| &it["by_name"]).collect();
+    assert_eq!(by, ["guard"; 4]);
+    assert!(run.log.contains("fragile was restarted 4 times by guard"), "{}", run.log);
+    assert!(run.text("report.html").contains("restart number 4, restarted by guard"));
     assert_eq!(run.summary.task("guard").completed(), 20);
     assert_eq!(run.summary.task("stranger").completed(), 20);
 }

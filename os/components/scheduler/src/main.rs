@@ -26,7 +26,7 @@ use state::{system, Core, CoreState, Look};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{MAX_COMPONENTS, PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
+use tactus_rt::abi::layout::{PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, Caller, Error};
@@ -40,6 +40,8 @@ const COMPLETED: u64 = 1 << 16;
 const REMOVED: u64 = 1 << 17;
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
+/// What is looked at before anything else: it concerns components.
+const RARE: u64 = event::FAULT | event::RESTARTED;
 /// What the policy is told; the rest is for the scheduler itself.
 const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIMER;
 
@@ -127,8 +129,8 @@ fn decide(core: u8, mut due: u64, flags: u64) {
             begin(core, region, &mut due, flags);
             continue;
         };
-        if due & event::FAULT != 0 {
-            due = fault(state, region, due);
+        if due & RARE != 0 {
+            due = rare(state, region, due);
         }
         let mut look = Look::take(state);
         // Nearly always one event, and the timer's.
@@ -298,12 +300,27 @@ fn page_of(task: TaskId) -> *mut TaskPage {
     (TASK_PAGES + u64::from(task.0) * PAGE) as *mut TaskPage
 }
 
-/// A component was stopped while this core ran one of its threads. What is due from then on.
+/// Components were stopped or run again. What is due from then on.
 #[cold]
+fn rare(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
+    if due & event::RESTARTED != 0 {
+        // SAFETY: as in `take_events`; written before the event was posted.
+        let restarted = unsafe { addr_of!((*region).restarted).read_volatile() };
+        recovery::by_another(state, restarted as u32, (restarted >> 32) as u32);
+    }
+    let due = due & !event::RESTARTED;
+    if due & event::FAULT != 0 {
+        fault(state, region, due)
+    } else {
+        due
+    }
+}
+
+/// A component was stopped while this core ran one of its threads. What is due from then on.
 fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
     // SAFETY: as in `take_events`; written before the event was posted.
     let fault = unsafe { addr_of!((*region).fault).read_volatile() };
-    if fault.survives != 0 && fault.component >= MAX_COMPONENTS as u64 {
+    if fault.survives != 0 && fault.kind == FaultKind::Gone as u64 {
         // A thread has come back to a caller that gave up on it before: nothing stopped now.
         return due & !event::FAULT;
     }
@@ -318,7 +335,9 @@ fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
         core: CoreId(state.core),
         ticket: fault.survives as u32,
     });
-    recovery::stopped(state, fault.component);
+    if fault.kind != FaultKind::Gone as u64 {
+        recovery::stopped(state, fault.component);
+    }
     let lost = if fault.survives == 0 { recovery::lost_with(state, fault.thread) } else { 0 };
     due & !event::FAULT | lost
 }

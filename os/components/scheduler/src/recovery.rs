@@ -66,6 +66,22 @@ pub fn wards() -> Vec<Ward> {
     wards
 }
 
+/// A component that another one may restart.
+pub struct Foreign {
+    component: u32,
+    by: u32,
+    /// How often it was restarted.
+    count: AtomicU64,
+}
+
+/// The components whose cards name another one that restarts them.
+pub fn foreign() -> Vec<Foreign> {
+    let own = tactus_rt::info().component;
+    let all = cards().iter().enumerate().filter(|(_, card)| ![own, NO_COMPONENT].contains(&card.restarted_by));
+    all.map(|(number, card)| Foreign { component: number as u32, by: card.restarted_by, count: AtomicU64::new(0) })
+        .collect()
+}
+
 fn ward(component: u64) -> Option<&'static Ward> {
     system().wards.iter().find(|ward| u64::from(ward.component) == component)
 }
@@ -148,16 +164,27 @@ fn note_aborted(state: &mut CoreState) {
 }
 
 fn note(state: &mut CoreState, ward: &Ward, level: u8) {
+    record(state, ward.component, ward.count.load(Ordering::Relaxed), level, 0);
+}
+
+fn record(state: &mut CoreState, component: u32, count: u64, level: u8, by: u32) {
     state.ring.record(Record {
         time: clock::now(),
-        arg: ward.count.load(Ordering::Relaxed),
-        job: ward.component,
+        arg: count,
+        job: component,
         task: None,
         kind: Kind::Restarted,
         level,
         core: CoreId(state.core),
-        ticket: 0,
+        ticket: by,
     });
+}
+
+/// The kernel told that another component restarted one.
+pub fn by_another(state: &mut CoreState, component: u32, by: u32) {
+    let Some(it) = system().foreign.iter().find(|it| it.component == component) else { return };
+    let count = it.count.fetch_add(1, Ordering::Relaxed) + 1;
+    record(state, component, count, 0, by);
 }
 
 /// Goes on with the restarts that are this core's.
@@ -204,6 +231,13 @@ pub fn tell(console: &mut impl Write) {
         };
         if count > 0 {
             let _ = writeln!(console, "{name} was restarted {count} times{end}");
+        }
+    }
+    for it in &system().foreign {
+        let count = it.count.load(Ordering::Relaxed);
+        let name = |number: u32| cards().get(number as usize).map_or("?", |card| name_text(&card.name));
+        if count > 0 {
+            let _ = writeln!(console, "{} was restarted {count} times by {}", name(it.component), name(it.by));
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn start(core: u8) {
         calls::text("tactus: the scheduler refuses its plan\n");
         calls::finish(END_BAD_PLAN)
     };
-    let (end, wards) = (Instant::from_nanos(info.duration), recovery::wards());
+    let (end, wards, foreign) = (Instant::from_nanos(info.duration), recovery::wards(), recovery::foreign());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
-    place(System { scheduler, setup, end, wards, given_up }, policies);
+    place(System { scheduler, setup, end, wards, foreign, given_up }, policies);
 }

@@ -1,6 +1,6 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
-use crate::recovery::Ward;
+use crate::recovery::{Foreign, Ward};
 use crate::ring::Ring;
 use crate::verdict::Counts;
 use alloc::vec::Vec;
@@ -25,6 +25,8 @@ pub struct System {
     pub end: Instant,
     /// The components that this scheduler may restart.
     pub wards: Vec<Ward>,
+    /// Those that other components may restart.
+    pub foreign: Vec<Foreign>,
     /// By task: the policy ended its last job, and its thread is still in the middle of that.
     pub given_up: Vec<AtomicBool>,
 }
