@@ -3,6 +3,7 @@
 // Each program uses a part of it.
 #![allow(dead_code)]
 
+use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_rt::abi::call::{Error, SchedulerOperation};
 use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{name_text, ComponentCard, Region};
@@ -16,12 +17,10 @@ pub fn region(core: u8) -> *mut Region {
 /// Takes the events.
 pub fn take_events(core: u8) -> u64 {
     let region = region(core);
-    // SAFETY: the core's own region, which the kernel writes only while nobody runs on the core.
+    // SAFETY: the core's own region; an interrupt may come at any time, so the events are taken in one piece.
     unsafe {
         (&raw mut (*region).event_pending).write_volatile(0);
-        let events = (&raw const (*region).events).read_volatile();
-        (&raw mut (*region).events).write_volatile(0);
-        events
+        AtomicU64::from_ptr(&raw mut (*region).events).swap(0, SeqCst)
     }
 }
 

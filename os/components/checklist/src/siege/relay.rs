@@ -10,9 +10,9 @@ mod common;
 mod console;
 
 use common::{card, dispatch, region, take_events, upcall_of};
-use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use tactus_rt::abi::call::{BrandOperation, Error, SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::shared::event;
+use tactus_rt::abi::shared::{event, slot};
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, Caller};
 
@@ -35,6 +35,9 @@ static BRAND: AtomicU64 = AtomicU64::new(0);
 static UPCALL: AtomicU64 = AtomicU64::new(0);
 /// What was told: kind by kind how often, and the sum of its figures.
 static TOLD: [[AtomicU64; 2]; 8] = [const { [const { AtomicU64::new(0) }; 2] }; 8];
+/// The slot of the child's upcall on core 1, and whether the child had nothing to run there when it was told last.
+const CHILD_SLOT: usize = 3;
+static CHILD_IDLES: AtomicU64 = AtomicU64::new(0);
 /// How often core 1 entered the root since the receiver runs.
 static ENTERED: AtomicU64 = AtomicU64::new(0);
 
@@ -56,6 +59,7 @@ fn tell(_: Caller, [kind, count, sum, ..]: [u64; 5]) -> [u64; 2] {
 
 fn set_up() {
     let _ = calls::scheduler_control(SchedulerOperation::Promote, 0, card("couple").0);
+    let _ = calls::scheduler_control(SchedulerOperation::Slot, upcall_of("couple", 1), CHILD_SLOT as u64);
     for (place, core) in [(&SENDER, 0), (&RECEIVER, 1)] {
         match calls::create_thread(card("courier").0, [core, TRIGGERS]) {
             Ok(thread) => place.store(thread, SeqCst),
@@ -63,6 +67,18 @@ fn set_up() {
         }
     }
     READY.store(1, SeqCst);
+}
+
+/// Whether the child has nothing to run on core 1, by what the kernel told last. `CHILD_IDLE` alone does not say: word for the
+/// child may have come after it, and both are found together.
+fn child_idles() -> bool {
+    // SAFETY: link and flags of a slot are one aligned word of core 1's region, which the kernel changes on this core only.
+    let taken = unsafe { AtomicU32::from_ptr((&raw mut (*region(1)).slots[CHILD_SLOT]).cast()).swap(0, SeqCst) };
+    let flags = (taken >> 16) as u16;
+    if flags & (slot::IDLE | slot::ACTIVE) != 0 {
+        CHILD_IDLES.store(u64::from(flags & slot::IDLE != 0), SeqCst);
+    }
+    CHILD_IDLES.load(SeqCst) != 0
 }
 
 /// Dispatches until it is accepted.
@@ -87,7 +103,7 @@ fn upcall(core: u8) -> ! {
         core::hint::spin_loop();
     }
     if core == 1 {
-        receive(events)
+        receive()
     }
     // The sender asks for its upcall as soon as the brand is there.
     if BRAND.load(SeqCst) != 0 && READY.load(SeqCst) == 1 {
@@ -117,22 +133,24 @@ fn upcall(core: u8) -> ! {
 }
 
 /// Core 1: the receiver, until the sender is through; then the child.
-fn receive(events: u64) -> ! {
-    let thread = if TOLD[1][0].load(SeqCst) == 0 { RECEIVER.load(SeqCst) } else { upcall_of("couple", 1) };
-    let thread = if events & event::CHILD_IDLE != 0 { IDLE } else { thread };
+fn receive() -> ! {
     ENTERED.fetch_add(u64::from(READY.load(SeqCst) == 2), SeqCst);
     // An upcall that was interrupted by the root's own time-out is the root's to dispatch. Most often there is none.
     let upcall = UPCALL.load(SeqCst);
     if upcall != 0 && TOLD[1][0].load(SeqCst) == 0 {
         go(1, upcall, time_stamp() + 20_000_000);
     }
-    let poll = if READY.load(SeqCst) == 2 { 20_000_000 } else { 100_000 };
-    let timeout = if events & event::CHILD_IDLE != 0 { NO_TIMEOUT } else { time_stamp() + poll };
-    if dispatch(1, thread, SWITCH_UPCALL_DONE, timeout) == Err(Error::Again) {
-        // Word for the child may be among what came meanwhile: whoever sleeps on would never give it the core.
-        receive(take_events(1))
+    loop {
+        let poll = time_stamp() + if READY.load(SeqCst) == 2 { 20_000_000 } else { 100_000 };
+        let (thread, timeout) = match TOLD[1][0].load(SeqCst) {
+            0 => (RECEIVER.load(SeqCst), poll),
+            _ if child_idles() => (IDLE, NO_TIMEOUT),
+            _ => (upcall_of("couple", 1), poll),
+        };
+        let _ = dispatch(1, thread, SWITCH_UPCALL_DONE, timeout);
+        // Refused: something came meanwhile.
+        take_events(1);
     }
-    calls::give_up()
 }
 
 fn end() -> ! {
