@@ -2,6 +2,7 @@
 //! and what the library costs.
 
 use std::fs;
+use std::sync::OnceLock;
 use tactus_scenarios::{file, tactus, Scratch};
 
 /// Runs an example; what its console said. It says itself how it went.
@@ -50,9 +51,38 @@ fn threads_wake_each_other_across_cores_and_move_between_them() {
     assert!(run("two-cores").contains("verdict: 1000 wake-ups and 2000 moves arrived"));
 }
 
+/// What the library costs, measured once for all tests.
+fn costs() -> &'static str {
+    static SAID: OnceLock<String> = OnceLock::new();
+    SAID.get_or_init(|| {
+        let said = run("sched-bench");
+        println!("{said}");
+        said
+    })
+}
+
+#[test]
+fn statement_17_a_contended_lock_of_the_library_is_helped_and_needs_no_scheduler() {
+    let said = costs();
+    assert!(said.contains("contended lock: 2000 of 2000 helped, 0 entries of the scheduler"), "{said}");
+}
+
+#[test]
+fn statement_18_a_wake_up_through_the_library_costs_more_with_accounting_and_not_twice_as_much() {
+    let said = costs();
+    let least = |with: &str| -> u64 {
+        let part =
+            said.split_once(&format!("inside the scheduler, {with}:")).unwrap_or_else(|| panic!("{with}: {said}")).1;
+        let line = part.lines().find(|line| line.contains("wake a more urgent thread")).expect("the line");
+        line.split(" to ").next().and_then(|it| it.rsplit(' ').next()).and_then(|it| it.parse().ok()).expect("a count")
+    };
+    let (without, with) = (least("without accounting"), least("with accounting"));
+    assert!(without < with && with < 2 * without, "{without} without, {with} with");
+}
+
 #[test]
 fn statement_15_a_sequence_interrupted_at_each_instruction_loses_nothing_and_16_the_lock_needs_no_kernel() {
-    let said = run("sched-bench");
+    let said = costs();
     assert!(said.contains("events lost: 0 taking words, 0 exchanging"), "{said}");
     let lock = said.lines().find(|line| line.starts_with("lock and release")).expect("the line");
     let most: u64 = lock.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a count");

@@ -57,6 +57,7 @@ fn drive(job: &Job) {
     }
     let _ = grant("waker").call([sleeper, 1, 0, 0, 0]);
     let _ = grant("accounting").call([me, 1, 0, 0, 0]);
+    let _ = grant("contended").call([sleeper, 0, 0, 0, 0]);
     let other = make(2);
     let wake = grant("wakeup");
     for _ in 0..ROUNDS {
@@ -65,7 +66,8 @@ fn drive(job: &Job) {
         note(0);
     }
     for which in 0..2 {
-        let _ = grant("tell").call([which, LEAST[which as usize].load(Relaxed), MOST[which as usize].load(Relaxed), 0, 0]);
+        let _ =
+            grant("tell").call([which, LEAST[which as usize].load(Relaxed), MOST[which as usize].load(Relaxed), 0, 0]);
     }
     let good = grant("sweep").call([0; 5]) == Ok([1, 0]);
     let _ = grant("end").call([if good { 0x10 } else { 0x11 }, 0, 0, 0, 0]);

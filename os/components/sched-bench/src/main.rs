@@ -17,7 +17,7 @@ mod component {
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),
         quantum: 1_000_000_000,
-        services: [lock, sleeper, waker, accounting, tell, sweep],
+        services: [lock, sleeper, waker, accounting, tell, sweep, contended],
     }
 
     const ROUNDS: u64 = 2_000;
@@ -156,7 +156,7 @@ mod component {
         let (mut words, mut exchanges, mut unprotected) = (0, 0, 0);
         let mut early = [0; 2];
         for ticks in 0..LAST {
-            // SAFETY (both): words of this core's region.
+            // SAFETY: a word of this core's region.
             let took = with_time_out(caller, ticks, |events, _| unsafe { sequences::take_word(events.cast()) }.into());
             words += lost(took);
             early[0] += u64::from(took[0] & event::TIMER != 0);
@@ -176,6 +176,45 @@ mod component {
             writeln!(Console, "events lost: {words} taking words, {exchanges} exchanging, {unprotected} unprotected");
         let good = inside && words == 0 && exchanges == 0 && unprotected > 0;
         [u64::from(good), 0]
+    }
+
+    /// The caller is in the critical section when the core goes to the sleeper, as it does where a parent preempts and
+    /// resumes. The sleeper was not woken, so it goes into the library's loop, and wants the critical section: the kernel
+    /// gives the core back to who is in it, and that one's release gives it to the sleeper, which decides. `(thread)`: how
+    /// often all of it came so, and how often the scheduler's upcall was entered for it.
+    fn contended(caller: Caller, [thread, ..]: [u64; 5]) -> [u64; 2] {
+        let region = REGIONS as *mut Region;
+        let me = u64::from(caller.thread());
+        let series = Series::new();
+        let mut came = 0;
+        // SAFETY: only addresses are formed.
+        let (word, entries) = unsafe { (&raw mut (*region).lock, &raw const (*region).entries) };
+        // SAFETY: a field of this core's region, which the kernel writes in one piece.
+        let entries = || unsafe { entries.read_volatile() };
+        let before = entries();
+        for _ in 0..ROUNDS {
+            // SAFETY: the lock of this core, by the running thread, which does not have it; what the kernel looks at is
+            // written as the library writes it.
+            let helped = unsafe {
+                sequences::take_lock(word, me);
+                (&raw mut (*region).event_pending).write_volatile(0);
+                (&raw mut (*region).next_thread).write_volatile(thread);
+                let switched = calls::switch_thread(thread, 0, u64::MAX);
+                // Back already: nobody else could have dispatched this thread.
+                switched.is_ok() && word.read_volatile() == (thread + 1) << 32 | (me + 1)
+            };
+            let began = time_stamp();
+            // SAFETY: this thread has it.
+            unsafe { sequences::release_lock(word) };
+            series.note(time_stamp() - began);
+            // SAFETY: a word of this core's region.
+            let free = unsafe { word.read_volatile() } == 0;
+            came += u64::from(helped && free);
+        }
+        let entered = entries() - before;
+        line("contended: release, the other decides, until back", series.take(), empty());
+        let _ = writeln!(Console, "contended lock: {came} of {ROUNDS} helped, {entered} entries of the scheduler");
+        [came, entered]
     }
 
     /// Prints what a client measured: `(which, least, most)`.
