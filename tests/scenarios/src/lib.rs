@@ -7,6 +7,7 @@
 
 mod files;
 mod run;
+pub mod stretches;
 mod system;
 
 pub use files::Scratch;

@@ -1,8 +1,8 @@
 //! Calling the command.
 
 use crate::files::Scratch;
-use crate::root;
 use crate::system::{Kernel, Summary};
+use crate::{root, stretches};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,10 @@ pub fn tactus<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Said {
     let mut call = Command::new(command());
     call.args(words).current_dir(root()).stdin(Stdio::null());
     let output = call.output().expect("the command starts");
+    let words: Vec<_> = call.get_args().collect();
+    if let Some(at) = words.iter().position(|word| *word == "--out") {
+        words.get(at + 1).into_iter().for_each(|folder| stretches::note(Path::new(folder)));
+    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Said {
         status: output.status.code().expect("no signal ended it"),

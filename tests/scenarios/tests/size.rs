@@ -3,14 +3,19 @@
 //! The table in `docs/measured/size.md` is made by
 //!
 //! ```text
+//! export TACTUS_STRETCHES=/tmp/stretches.txt
+//! cargo test --release -p tactus-scenarios
 //! cargo test --release -p tactus-scenarios --test size -- --ignored
 //! ```
+//!
+//! Of the longest stretches with interrupts off the table has those that the tests noted in the file that the variable names
+//! (`tactus_scenarios::stretches`); without it, those that the page has stay.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tactus_scenarios::{file, root};
+use tactus_scenarios::{file, root, stretches};
 
 /// What is counted, from the kernel outwards.
 const PARTS: [(&str, &str); 6] = [
@@ -160,6 +165,35 @@ fn sections(elf: &[u8]) -> Option<BTreeMap<String, u64>> {
     Some(found)
 }
 
+/// Under this heading.
+const STRETCHES: &str = "\n## The longest stretch with interrupts off\n";
+
+/// The part of the page about stretches: from what the tests noted, or as it is.
+fn stretches_of(page: &Path) -> String {
+    let noted = stretches::all();
+    if noted.is_empty() {
+        let before = fs::read_to_string(page).unwrap_or_default();
+        return before.find(STRETCHES).map_or(String::new(), |at| before[at..].to_string());
+    }
+    let mut part = format!(
+        "{STRETCHES}\nThe kernel runs with interrupts off, so a stretch is from its entry to its exit. The kernel tells the longest \
+         of each run at its end; here is the longest of each test, in instructions, over {} runs of systems by {} tests.\n",
+        noted.iter().map(|it| it.runs).sum::<u64>(),
+        noted.len()
+    );
+    for (one, heading) in [
+        (true, "One core: the count is exact."),
+        (false, "Several cores: they take turns in the emulator, at any instruction, and a turn of the others that falls into a \
+                 stretch counts with it, thousands of instructions each. What the kernel itself does is as long as on one core."),
+    ] {
+        let _ = writeln!(part, "\n{heading}\n\n| Test | cores | instructions | call |\n|---|---:|---:|---|");
+        for it in noted.iter().filter(|it| (it.cores == 1) == one).take(10) {
+            let _ = writeln!(part, "| `{}` | {} | {} | {} |", it.test, it.cores, it.instructions, it.cause);
+        }
+    }
+    part
+}
+
 #[test]
 fn every_unsafe_site_says_why_it_is_sound() {
     for (_, folder) in PARTS {
@@ -207,6 +241,7 @@ fn the_table_of_sizes_is_written() {
     for (name, bytes) in sections(&elf).expect("the kernel is an ELF file") {
         let _ = writeln!(page, "| `{name}` | {bytes} |");
     }
+    page.push_str(&stretches_of(&file("docs/measured/size.md")));
     print!("{page}");
     fs::write(file("docs/measured/size.md"), page).expect("docs can be written");
 }

@@ -3,7 +3,9 @@
 // Each program uses a part of it.
 #![allow(dead_code)]
 
+use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_rt::abi::call::{Error, SchedulerOperation};
+use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{name_text, ComponentCard, Region};
 use tactus_rt::{calls, info};
@@ -91,12 +93,10 @@ pub fn region(core: u8) -> *mut Region {
 /// Takes the events.
 pub fn take_events(core: u8) -> u64 {
     let region = region(core);
-    // SAFETY: the core's own region, which the kernel writes only while nobody runs on the core.
+    // SAFETY: the core's own region; an interrupt may come at any time, so the events are taken in one piece.
     unsafe {
         (&raw mut (*region).event_pending).write_volatile(0);
-        let events = (&raw const (*region).events).read_volatile();
-        (&raw mut (*region).events).write_volatile(0);
-        events
+        AtomicU64::from_ptr(&raw mut (*region).events).swap(0, SeqCst)
     }
 }
 
@@ -124,4 +124,12 @@ pub fn card(name: &str) -> (u64, &'static ComponentCard) {
 /// Asks for the component's own regions.
 pub fn share() -> Result<(), Error> {
     calls::scheduler_control(SchedulerOperation::Region, 0, 0)
+}
+
+/// The number of some component that may be a scheduler, the witness apart; of the root if there is none.
+pub fn some_scheduler(random: &mut Random) -> u64 {
+    let may = |card: &ComponentCard| card.role & role::SCHEDULER != 0 && name_text(&card.name) != "witness";
+    let count = cards().iter().filter(|card| may(card)).count() as u64;
+    let chosen = cards().iter().enumerate().filter(|(_, card)| may(card)).nth(random.below(count.max(1)) as usize);
+    chosen.map_or(0, |(number, _)| number as u64)
 }

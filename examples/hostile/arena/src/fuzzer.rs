@@ -31,6 +31,8 @@ static COMPONENTS: AtomicU64 = AtomicU64::new(1);
 static TELLS: AtomicU64 = AtomicU64::new(0);
 static MINE: AtomicU64 = AtomicU64::new(0);
 static IS: AtomicU64 = AtomicU64::new(0);
+/// Whom a scheduler makes one, if nobody else does.
+static HEIR: AtomicU64 = AtomicU64::new(0);
 /// The step at which a restart goes on.
 static STEP: AtomicU64 = AtomicU64::new(0);
 
@@ -68,6 +70,14 @@ fn fuzzer(place: u8, core: Option<u8>) -> Fuzzer {
             let mine = common::cards().iter().position(|card| card.restarted_by == info().component);
             MINE.store(mine.map_or(u64::MAX, |place| place as u64), Relaxed);
             let name = name_text(&info().name);
+            if name.starts_with("scheduler") {
+                let heir = match name {
+                    "scheduler-a" | "scheduler-b" => "scheduler-c",
+                    "scheduler-c" => "scheduler-d",
+                    _ => "scheduler-e",
+                };
+                HEIR.store(common::card(heir).0, Relaxed);
+            }
             IS.store(u64::from(name.starts_with("scheduler")) | u64::from(name.starts_with("victim")) << 1, Relaxed);
         }
     }
@@ -294,9 +304,9 @@ impl Fuzzer {
 
     fn tree(&mut self) {
         let operation = match self.random.below(32) {
-            0..2 => 0,
-            2 => 1,
-            3..18 => 2,
+            0..4 => 0,
+            4..7 => 1,
+            7..18 => 2,
             18..23 => 3,
             23..25 => 4,
             25..31 => 5,
@@ -305,6 +315,10 @@ impl Fuzzer {
         let thread = self.random.mostly(self.threads);
         let other = match operation {
             5 => self.random.mostly(300),
+            // Mostly one that can be made a scheduler; half of the time, each its own heir, so that the tree grows as deep as
+            // it can, and beyond.
+            0 | 1 if self.random.once_in(2) => HEIR.load(Relaxed),
+            0 | 1 if self.random.once_in(2) => common::some_scheduler(&mut self.random),
             _ => self.random.mostly(self.components),
         };
         self.make(Call::SchedulerControl as u64, [operation, thread, other, 0, 0, 0]);

@@ -85,8 +85,8 @@ macro_rules! tell {
 }
 
 /// What is looked up once: the seed, the number of threads, the witness's number, first thread and first upcall, the
-/// first upcalls of the schedulers that the root itself promotes.
-static FACTS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+/// first upcalls of three schedulers, and the numbers of the two that the root promotes.
+static FACTS: [AtomicU64; 10] = [const { AtomicU64::new(0) }; 10];
 
 fn fact(place: usize) -> u64 {
     FACTS[place].load(Relaxed)
@@ -104,6 +104,8 @@ fn look_up() {
         first("scheduler-a"),
         first("scheduler-b"),
         first("scheduler-e"),
+        card("scheduler-a").0,
+        card("scheduler-b").0,
     ];
     FACTS.iter().zip(facts).for_each(|(place, fact)| place.store(fact, Relaxed));
 }
@@ -236,7 +238,11 @@ fn act(random: &mut Random) {
             let result = calls::brand_control(BrandOperation::AddUpcall, brand, 0);
             count(Call::BrandControl, status(&result));
         }
-        4..9 => drop(tree(SchedulerOperation::Promote, 0, other)),
+        4..9 => {
+            // Mostly its own children only: the others are for those to promote, down to the deepest.
+            let other = if random.once_in(64) { other } else { fact(8 + random.below(2) as usize) };
+            drop(tree(SchedulerOperation::Promote, 0, other));
+        }
         9 if random.once_in(8) => drop(tree(SchedulerOperation::Demote, 0, other)),
         9..17 => drop(tree(SchedulerOperation::Grant, thread, other)),
         17..19 => drop(tree(SchedulerOperation::Revoke, thread, other)),
@@ -310,7 +316,6 @@ fn upcall(core: u8) -> ! {
         if events & event::FAULT != 0 {
             // SAFETY: written before the event was posted.
             let fault = unsafe { (&raw const (*common::region(core)).fault).read_volatile() };
-            // Beyond all components: a thread came back to one that had been restarted meanwhile.
             let place = (fault.component as usize).min(STOPPED.len() - 1);
             STOPPED[place].fetch_add(1, SeqCst);
             let what = [fault.kind + 1, fault.instruction, fault.address, fault.thread];
@@ -390,12 +395,13 @@ fn end(core: u8) -> ! {
             let count = count.load(SeqCst);
             calls_made += count;
             if count != 0 {
-                tell!("ended: call {call} error {error} times {count}");
+                let name = Error::from_u64(error as u64).unwrap_or(Error::None);
+                tell!("ended: call {call} error {error} times {count} {name:?}");
             }
         }
     }
     for (number, count) in STOPPED.iter().enumerate().filter(|(_, count)| count.load(SeqCst) != 0) {
-        let name = cards().get(number).map_or("(restarted)", |card| name_text(&card.name));
+        let name = cards().get(number).map_or("(none)", |card| name_text(&card.name));
         let [kind, at, address, thread] = FIRST[number].each_ref().map(|word| word.load(SeqCst));
         let count = count.load(SeqCst);
         tell!(
