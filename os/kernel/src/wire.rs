@@ -223,17 +223,18 @@ fn set_tick(core: &mut Core, target: usize) {
 /// The core's own tick begins, or ends.
 fn start_tick(core: &mut Core) {
     let period = TICKS[core.id as usize % MAX_CORES].load(SeqCst) & 0xffff_ffff;
-    core.tick = if period == 0 { tactus_abi::call::NO_TIMEOUT } else { core.entered + crate::microseconds(period) };
+    core.tick_period = crate::microseconds(period);
+    core.tick = if period == 0 { tactus_abi::call::NO_TIMEOUT } else { core.entered + core.tick_period };
     (core.expiry, core.armed) = (first_timeout(core), UNARMED);
     start_timer(core);
 }
 
 /// The tick is due: when the next one comes, and how many went by with it; those that were missed come no more.
 pub fn tick_passed(core: &mut Core) -> u64 {
-    let period = crate::microseconds(TICKS[core.id as usize % MAX_CORES].load(SeqCst) & 0xffff_ffff);
-    let missed = (core.entered - core.tick).checked_div(period);
-    core.tick = missed.map_or(tactus_abi::call::NO_TIMEOUT, |missed| core.tick + (missed + 1) * period);
-    missed.unwrap_or(0) + 1
+    let (late, period) = (core.entered - core.tick, core.tick_period);
+    let missed = if late < period { 0 } else { late.checked_div(period).unwrap_or(0) };
+    core.tick += (missed + 1) * period;
+    missed + 1
 }
 
 /// The tick triggers its brand, which is told how many went by. Whoever is the core's current thread afterwards goes on.

@@ -190,6 +190,7 @@ call_entry:
     je give_back_wide
     jmp call_other
 
+# The thread goes on in the component that the grant names.
 # rbp: thread; rbx, r12: the caller's number and place; r15, r14: the target's; r13: the entry.
 invoke:
     mov rbp, gs:[{current}]
@@ -241,6 +242,7 @@ invoke:
     swapgs
     sysretq
 
+# The thread goes back to the component that called.
 # rbp: thread; rbx: its depth after the return; r12: place of the frame; r13, r14: the caller's number and place.
 give_back:
     mov rbp, gs:[{current}]
@@ -594,6 +596,7 @@ switch_other:
     call kernel_switch
     jmp resume
 
+# A call that is not done here: where the caller goes on is saved.
 # kernel_call(a0, a1, a2, a3, a4): the number of the call is saved in rax.
 call_other:
     save_call
@@ -667,7 +670,8 @@ trap_timer:
     mov gs:[{charged}], rax
     add [rbp + {thread_used}], rdx
     mov dword ptr [rbp + {thread_owner}], 0
-# rbx: the root's upcall; r8: the root; r12: its region. The event, and the upcall begins.
+# The timer's event is posted, and the root's upcall begins.
+# rbx: the root's upcall; r8: the root; r12: its region.
 timer_to_root:
     movabs rcx, {apic}
     mov dword ptr [rcx + {apic_end}], 0
@@ -770,6 +774,7 @@ resume:
     mov rdx, [rax + {rdx}]
     mov rax, [rax + {rax}]
 
+# Everything that is not passed on is cleared, and the thread goes on.
 # rcx: where to go on; rsp: the stack there; rax, rdi, rsi and rdx are passed on.
 leave_clean:
     clean_and_leave

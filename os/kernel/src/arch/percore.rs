@@ -52,6 +52,8 @@ pub struct Core {
     pub owners: [Option<Scheduler>; MAX_SCHEDULERS],
     /// When the core's tick is due, in time-stamp ticks; `NO_TIMEOUT` if it has none.
     pub tick: u64,
+    /// From one tick to the next, in time-stamp ticks; 0 if it has none.
+    pub tick_period: u64,
     /// An upcall was left to the schedulers since the root last dispatched.
     pub deferred: bool,
     /// Time-stamp ticks in which nobody ran.
@@ -107,6 +109,7 @@ const UNUSED: Core = Core {
     timeouts: [tactus_abi::call::NO_TIMEOUT; MAX_SCHEDULERS],
     owners: [None; MAX_SCHEDULERS],
     tick: tactus_abi::call::NO_TIMEOUT,
+    tick_period: 0,
     deferred: false,
     idle: 0,
     entered: 0,
