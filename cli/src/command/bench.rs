@@ -2,11 +2,13 @@
 
 mod books;
 mod figures;
+mod follow;
 mod guest;
 mod history;
 mod kernel;
 mod memory;
 mod page;
+mod paths;
 mod systems;
 
 use crate::arguments::{Bench, BenchKind};

@@ -80,6 +80,7 @@ extern "C" fn kernel_idle() -> ! {
     idle::wait(unsafe { percore::current() })
 }
 
+/// What an interrupt comes to: a time-out, word from another core, a line.
 fn interrupt(core: &mut Core, vector: u64) {
     match vector {
         VECTOR_TIMER => {

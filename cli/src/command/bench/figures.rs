@@ -1,23 +1,12 @@
 //! From what was noted to figures.
 
+use super::follow::{Counted, Path, Paths};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tactus_bench_book::Series;
 use tactus_record::{EntryReason, Kind, Record};
 use tactus_time::{Instant, TaskId};
 use tactus_trace::Trace;
-
-/// What an instruction count does not see: how often the path does what real processors charge for. Counted by reading
-/// the path (`os/kernel/src`): address spaces loaded, interrupts or exceptions taken, accesses to the local APIC.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Dear {
-    /// Writes of CR3.
-    pub cr3: u64,
-    /// Interrupts and exceptions.
-    pub interrupts: u64,
-    /// Reads and writes of the local APIC.
-    pub apic: u64,
-}
 
 /// One measured operation.
 #[derive(Clone, Debug, Serialize)]
@@ -34,33 +23,34 @@ pub struct Figure {
     pub p99: u64,
     /// The longest.
     pub max: u64,
-    /// See [`Dear`].
+    /// What an instruction count does not see, counted by following the path; nothing for what was not followed.
     #[serde(flatten)]
-    pub dear: Dear,
+    pub path: Option<Counted>,
     /// Estimate from the median, see [`cycles`].
-    pub modelled_cycles: u64,
+    pub modelled_cycles: Option<u64>,
 }
 
 /// Cycles of a Skylake, by the fit to seL4's published results: 1.2 an instruction, 304 a CR3 write, 505 an
 /// interrupt, and 133. An estimate, not a law.
-fn cycles(instructions: u64, dear: Dear) -> u64 {
-    (instructions * 12).div_ceil(10) + 304 * dear.cr3 + 505 * dear.interrupts + 133
+fn cycles(instructions: u64, path: &Counted) -> u64 {
+    (instructions * 12).div_ceil(10) + 304 * path.cr3 + 505 * path.interrupts + 133
 }
 
 impl Figure {
     /// The figure of these samples, nothing if there are none.
-    pub fn of(name: impl Into<String>, mut samples: Vec<u64>, dear: Dear) -> Option<Figure> {
+    pub fn of(name: impl Into<String>, mut samples: Vec<u64>, path: Option<&Path>) -> Option<Figure> {
         samples.sort_unstable();
         let rank = |of_100: usize| samples[(samples.len() * of_100).div_ceil(100) - 1];
         let (min, max) = (*samples.first()?, *samples.last()?);
         let (median, p99) = (rank(50), rank(99));
-        let modelled_cycles = cycles(median, dear);
-        Some(Figure { name: name.into(), n: samples.len(), min, median, p99, max, dear, modelled_cycles })
+        let path = path.map(|it| it.counted.clone());
+        let modelled_cycles = path.as_ref().map(|path| cycles(median, path));
+        Some(Figure { name: name.into(), n: samples.len(), min, median, p99, max, path, modelled_cycles })
     }
 }
 
-/// The figures of the run under the measuring scheduler on one core.
-pub fn calls(books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+/// The figures of the run under the measuring scheduler on one core. `begun`: the time stamp at the kernel's first instruction.
+pub fn calls(books: &BTreeMap<Series, Vec<u64>>, begun: Option<u64>, paths: &Paths) -> Vec<Figure> {
     let series = |series: Series| books.get(&series).cloned().unwrap_or_default();
     let mut empty = series(Series::Empty);
     empty.sort_unstable();
@@ -69,35 +59,42 @@ pub fn calls(books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
     let between = |from: Series, to: Series| -> Vec<u64> {
         series(from).iter().zip(series(to)).map(|(from, to)| to.saturating_sub(*from)).collect()
     };
-    let dear = |cr3, interrupts, apic| Dear { cr3, interrupts, apic };
+    let started =
+        begun.into_iter().flat_map(|begun| series(Series::First).into_iter().map(move |at| at - begun)).collect();
+    let path = |series| paths.get(&series);
     [
-        Figure::of("empty pair of readings", empty, dear(0, 0, 0)),
-        Figure::of("null call", less(series(Series::Null)), dear(0, 0, 0)),
-        Figure::of("unknown call", less(series(Series::Unknown)), dear(0, 0, 0)),
-        Figure::of("call and return", less(series(Series::Invoke)), dear(2, 0, 0)),
-        Figure::of("call and return, five words", less(series(Series::InvokeWords)), dear(2, 0, 0)),
-        Figure::of("call and return, ten words each way", less(series(Series::InvokeTen)), dear(2, 0, 0)),
-        Figure::of("lock and release", less(series(Series::Lock)), dear(0, 0, 0)),
-        Figure::of("brand, not run", less(series(Series::NotRun)), dear(0, 0, 0)),
-        Figure::of("brand, pending", less(series(Series::Pending)), dear(0, 0, 0)),
-        Figure::of("brand, trigger to upcall", less(series(Series::Wake)), dear(1, 0, 0)),
-        Figure::of("brand, run and back", less(series(Series::RunAndBack)), dear(2, 0, 0)),
-        Figure::of("brand, scheduler before and after", less(series(Series::WithScheduler)), dear(6, 0, 0)),
-        Figure::of("tick to upcall in another domain", less(noticed(books)), dear(1, 1, 2)),
-        Figure::of("reset to first user instruction", series(Series::First), dear(0, 0, 0)),
-        Figure::of("switch, same domain", less(series(Series::Switch)), dear(0, 0, 0)),
+        Figure::of("empty pair of readings", empty, path(Series::Empty)),
+        Figure::of("null call", less(series(Series::Null)), path(Series::Null)),
+        Figure::of("unknown call", less(series(Series::Unknown)), path(Series::Unknown)),
+        Figure::of("call and return", less(series(Series::Invoke)), path(Series::Invoke)),
+        Figure::of("call and return, five words", less(series(Series::InvokeWords)), path(Series::InvokeWords)),
+        Figure::of("call and return, ten words each way", less(series(Series::InvokeTen)), path(Series::InvokeTen)),
+        Figure::of("lock and release", less(series(Series::Lock)), path(Series::Lock)),
+        Figure::of("brand, not run", less(series(Series::NotRun)), path(Series::NotRun)),
+        Figure::of("brand, pending", less(series(Series::Pending)), path(Series::Pending)),
+        Figure::of("brand, trigger to upcall", less(series(Series::Wake)), path(Series::Wake)),
+        Figure::of("brand, run and back", less(series(Series::RunAndBack)), path(Series::RunAndBack)),
+        Figure::of(
+            "brand, scheduler before and after",
+            less(series(Series::WithScheduler)),
+            path(Series::WithScheduler),
+        ),
+        Figure::of("tick to upcall in another domain", less(noticed(books)), path(Series::TickUpcall)),
+        Figure::of("reset to first user instruction, firmware included", series(Series::First), None),
+        Figure::of("kernel's first instruction to first user instruction", started, None),
+        Figure::of("switch, same domain", less(series(Series::Switch)), path(Series::Switch)),
         Figure::of(
             "switch, other domain, timer set",
             less(between(Series::Dispatched, Series::Resumed)),
-            dear(1, 0, 1),
+            path(Series::Resumed),
         ),
-        Figure::of("timer expiry to scheduler", between(Series::Expiry, Series::Upcall), dear(1, 1, 1)),
+        Figure::of("timer expiry to scheduler", between(Series::Expiry, Series::Upcall), path(Series::Expiry)),
         Figure::of(
             "interrupted thread to scheduler (upcall entry)",
             less(between(Series::Interrupted, Series::Upcall)),
-            dear(1, 1, 1),
+            path(Series::Upcall),
         ),
-        Figure::of("fault to scheduler", less(series(Series::Fault)), dear(1, 1, 0)),
+        Figure::of("fault to scheduler", less(series(Series::Fault)), path(Series::Fault)),
     ]
     .into_iter()
     .flatten()
@@ -115,10 +112,9 @@ fn noticed(books: &BTreeMap<Series, Vec<u64>>) -> Vec<u64> {
 }
 
 /// The figure of the run on two cores.
-pub fn inter_core(books: &BTreeMap<Series, Vec<u64>>) -> Option<Figure> {
+pub fn inter_core(books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Option<Figure> {
     let samples = books.get(&Series::InterCore).cloned().unwrap_or_default();
-    // Sender: two writes and a read of the APIC. Receiver: one write to end the interrupt.
-    Figure::of("inter-core event (two cores, serialised)", samples, Dear { cr3: 0, interrupts: 1, apic: 4 })
+    Figure::of("inter-core event (two cores, serialised)", samples, paths.get(&Series::InterCore))
 }
 
 /// What the trace of one core tells about entries of the scheduler.
@@ -172,9 +168,8 @@ fn entries(records: &[Record]) -> Entries {
 }
 
 /// The figures of a run under the real root scheduler, on one core. `label` says policy and number of tasks.
-pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
     let entries = trace.cores.first().map(|records| entries(records)).unwrap_or_default();
-    let dear = |cr3, interrupts, apic| Dear { cr3, interrupts, apic };
     let noted =
         |series: Series| books.get(&series).into_iter().flatten().map(|value| (value >> 32, value & 0xffff_ffff));
     // Only jobs whose own release was what the timer was set for: others waited for somebody. The woken task is the
@@ -187,12 +182,12 @@ pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>) 
     let next = if label.starts_with("mc2") { None } else { Some(noted(Series::NextJob)) };
     let next = next.into_iter().flatten().map(|(_, length)| length).collect();
     [
-        Figure::of(format!("timer expiry to woken periodic thread, {label}"), woken, dear(2, 1, 2)),
-        Figure::of(format!("end of job to next task's job, {label}"), next, dear(2, 0, 1)),
-        Figure::of(format!("timer expiry to root scheduler's clock, {label}"), entries.noticed, dear(1, 1, 1)),
-        Figure::of(format!("release of one job, decision, {label}"), entries.release, dear(0, 0, 0)),
-        Figure::of(format!("completion, decision, {label}"), entries.complete, dear(0, 0, 0)),
-        Figure::of(format!("any decision, {label}"), entries.all, dear(0, 0, 0)),
+        Figure::of(format!("timer expiry to woken periodic thread, {label}"), woken, paths.get(&Series::Woken)),
+        Figure::of(format!("end of job to next task's job, {label}"), next, paths.get(&Series::NextJob)),
+        Figure::of(format!("timer expiry to root scheduler's clock, {label}"), entries.noticed, None),
+        Figure::of(format!("release of one job, decision, {label}"), entries.release, None),
+        Figure::of(format!("completion, decision, {label}"), entries.complete, None),
+        Figure::of(format!("any decision, {label}"), entries.all, None),
     ]
     .into_iter()
     .flatten()
@@ -205,13 +200,16 @@ mod tests {
 
     #[test]
     fn ranks_are_of_the_nearest_sample() {
-        let figure = Figure::of("f", (1..=100).rev().collect(), Dear::default()).expect("there are samples");
+        let figure = Figure::of("f", (1..=100).rev().collect(), None).expect("there are samples");
         assert_eq!((figure.min, figure.median, figure.p99, figure.max), (1, 50, 99, 100));
-        assert!(Figure::of("f", Vec::new(), Dear::default()).is_none());
+        assert!(Figure::of("f", Vec::new(), None).is_none());
     }
 
     #[test]
     fn cycles_follow_the_published_fit() {
-        assert_eq!(cycles(100, Dear { cr3: 1, interrupts: 1, apic: 3 }), 120 + 304 + 505 + 133);
+        assert_eq!(
+            cycles(100, &Counted { cr3: 1, interrupts: 1, apic: 3, ..Counted::default() }),
+            120 + 304 + 505 + 133
+        );
     }
 }

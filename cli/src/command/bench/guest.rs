@@ -1,5 +1,6 @@
 //! One run of a measured system: built, booted, and its whole memory kept.
 
+use super::follow::{self, Labels, Paths};
 use crate::command::run::image;
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
@@ -9,10 +10,11 @@ use crate::machine::watch::{self, Watch};
 use crate::progress::Wait;
 use crate::results::Results;
 use crate::{lines, place};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration as Real;
+use std::time::{Duration as Real, Instant};
 use tactus_image::Facts;
 use tactus_model::{Costs, System};
 use tactus_studies::promise::made;
@@ -51,13 +53,18 @@ pub fn program(programs: &Programs, name: &str) -> Result<PathBuf, Failure> {
     programs.get(name).cloned().ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))
 }
 
-/// Runs the system of this text, whose components run the programs named. `stand_in` is a program that takes the root
-/// scheduler's place.
-pub fn run(
-    programs: &Programs,
-    (text, components): &(String, Vec<&str>),
-    stand_in: Option<&str>,
-) -> Result<Ran, Failure> {
+/// A system's text, and the programs that its components run.
+type Measured = (String, Vec<&'static str>);
+
+/// A machine that is ready to be started.
+struct Ready {
+    boot: Boot,
+    name: String,
+    facts: Facts,
+}
+
+/// Makes the machine for the system. `stand_in` is a program that takes the root scheduler's place.
+fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<&str>) -> Result<Ready, Failure> {
     let root = place::root()?;
     let system = System::parse_toml(text, &root.join("bench.toml")).map_err(machine)?;
     let costs = Costs::default();
@@ -81,9 +88,38 @@ pub fn run(
         board: Board::default(),
         devices: Vec::new(),
     };
-    let watch =
-        Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
-    let wait = Wait::new("run", &system.name);
+    Ok(Ready { boot, name: system.name.clone(), facts: image.facts })
+}
+
+/// The functions and labels of a program.
+pub fn labels(program: &[u8]) -> Result<Labels, Failure> {
+    let elf = object::File::parse(program).map_err(machine)?;
+    let code: Vec<_> = elf.sections().filter(|it| it.kind() == SectionKind::Text).map(|it| it.index()).collect();
+    let within = |symbol: &object::Symbol| symbol.section_index().is_some_and(|it| code.contains(&it));
+    let named = elf.symbols().filter(within).filter_map(|it| Some((it.address(), it.name().ok()?.to_string())));
+    Ok(named.filter(|it| !it.1.is_empty()).collect())
+}
+
+/// Follows the machine instruction by instruction. Parameters as for [`run`].
+pub fn follow(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> Result<Paths, Failure> {
+    let Ready { boot, name, .. } = prepare(programs, measured, stand_in)?;
+    let memory = fs::File::create(&boot.memory_file).and_then(|file| file.set_len(boot.memory));
+    memory.map_err(machine)?;
+    let (wait, began) = (Wait::new("follow", &name), Instant::now());
+    let labels = labels(&fs::read(program(programs, "tactus-kernel")?).map_err(machine)?)?;
+    let paths = follow::follow(boot.command(), labels);
+    wait.end();
+    let _ = fs::remove_file(&boot.memory_file);
+    lines::line("followed", format!("{name} · took {:.1} s", began.elapsed().as_secs_f64()));
+    paths
+}
+
+/// Runs the system of this text, whose components run the programs named. `stand_in` is a program that takes the root
+/// scheduler's place.
+pub fn run(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> Result<Ran, Failure> {
+    let Ready { boot, name, facts } = prepare(programs, measured, stand_in)?;
+    let watch = Watch { trace_address: facts.trace_address, ring_bytes: facts.ring_bytes, patience: PATIENCE };
+    let wait = Wait::new("run", &name);
     let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
     wait.end();
     let memory = fs::read(&boot.memory_file).map_err(machine);
@@ -97,10 +133,10 @@ pub fn run(
     }
     let trace = match stand_in {
         Some(_) => Trace::default(),
-        None => Trace::from_memory(&ended.rings.memory().map_err(machine)?, system.cores).map_err(machine)?,
+        None => Trace::from_memory(&ended.rings.memory().map_err(machine)?, boot.cores).map_err(machine)?,
     };
-    lines::line("measured", format!("{} · took {:.1} s", system.name, ended.took.as_secs_f64()));
-    Ok(Ran { memory, trace, facts: image.facts, said })
+    lines::line("measured", format!("{name} · took {:.1} s", ended.took.as_secs_f64()));
+    Ok(Ran { memory, trace, facts, said })
 }
 
 /// Something that the person cannot mend.

@@ -1,11 +1,12 @@
 //! `tactus bench kernel`: runs the measured systems, shows the figures, and keeps them if asked to.
 
-use super::books::{books, spaces, translate};
+use super::books::{books, physical, spaces, symbol, translate};
 use super::figures::{self, Figure};
+use super::follow::{Counted, Paths};
 use super::guest::{self, machine, Ran};
 use super::history::{Entry, Sections};
-use super::systems::{self, POLICIES};
-use super::{history, page};
+use super::systems::{self, FEW_VICTIMS, POLICIES, VICTIMS};
+use super::{history, page, paths};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::build::Programs;
@@ -16,7 +17,8 @@ use tactus_abi::layout::{PAGE, REGIONS};
 use tactus_abi::shared::Region;
 
 /// How many tasks the real policies are measured with.
-const TASKS: [usize; 2] = [10, 100];
+const TASKS: [usize; 2] = [FEWEST, 100];
+const FEWEST: usize = 10;
 
 /// Measures; with `keep` adds the figures to `docs/measured/`.
 pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
@@ -26,21 +28,48 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     let elf = object::File::parse(&*kernel).map_err(machine)?;
     let scheduler = fs::read(guest::program(&programs, "tactus-scheduler")?).map_err(machine)?;
 
-    let calls = guest::run(&programs, &systems::calls(1), Some("bench-scheduler"))?;
+    let followed = |cores| guest::follow(&programs, &systems::calls(cores, FEW_VICTIMS), Some("bench-scheduler"));
+    let (paths, between) = (followed(1)?, followed(2)?);
+    let calls = guest::run(&programs, &systems::calls(1, VICTIMS), Some("bench-scheduler"))?;
     let mut longest = longest_stretch(&calls, &elf);
-    let mut all = figures::calls(&books(&calls.memory));
-    let two = guest::run(&programs, &systems::calls(2), Some("bench-scheduler"))?;
-    all.extend(figures::inter_core(&books(&two.memory)));
+    let mut all = figures::calls(&books(&calls.memory), begun(&calls, &elf), &paths);
+    let two = guest::run(&programs, &systems::calls(2, VICTIMS), Some("bench-scheduler"))?;
+    all.extend(figures::inter_core(&books(&two.memory), &between));
+    let mut scheduled = Paths::new();
     for policy in POLICIES {
         for tasks in TASKS {
-            let ran = guest::run(&programs, &systems::periodic(policy, tasks), None)?;
+            // Releases take the same path however many tasks there are, but for what is late.
+            let paths = match tasks {
+                FEWEST => guest::follow(&programs, &systems::periodic(policy, tasks, true), None)?,
+                _ => Paths::new(),
+            };
+            let ran = guest::run(&programs, &systems::periodic(policy, tasks, false), None)?;
             longest = longest.max(longest_stretch(&ran, &elf));
-            all.extend(figures::periodic(&format!("{policy}, {tasks} tasks"), &ran.trace, &books(&ran.memory)));
+            let label = format!("{policy}, {tasks} tasks");
+            all.extend(figures::periodic(&label, &ran.trace, &books(&ran.memory), &paths));
+            if policy == POLICIES[0] && tasks == FEWEST {
+                scheduled = paths;
+            }
         }
     }
     let smallest = smallest(&programs);
     let rows: Vec<Vec<String>> = all.iter().map(row).collect();
-    lines::put(&lines::table(&["instructions", "n", "min", "median", "p99", "max", "modelled cycles"], &rows));
+    lines::put(&lines::table(
+        &[
+            "instructions",
+            "n",
+            "min",
+            "median",
+            "p99",
+            "max",
+            "CR3",
+            "int",
+            "APIC, MSR",
+            "code bytes",
+            "modelled cycles",
+        ],
+        &rows,
+    ));
     let told = smallest.map_or_else(|| format!("more than {LARGEST} MiB"), |size| format!("{size} MiB"));
     lines::line("smallest", format!("{told} of memory for a system of two tasks on one core"));
     lines::line("longest", format!("{longest} instructions inside the kernel at once"));
@@ -58,6 +87,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     if keep {
         let folder = history::keep(&entry)?;
         page::write(&folder, &entry)?;
+        paths::write(&folder, &entry, &[paths, between, scheduled], &programs)?;
         lines::line("kept", folder.display());
     }
     Ok(Outcome::Held)
@@ -72,9 +102,18 @@ fn smallest(programs: &Programs) -> Option<u64> {
 }
 
 fn row(figure: &Figure) -> Vec<String> {
-    let numbers = [figure.n as u64, figure.min, figure.median, figure.p99, figure.max, figure.modelled_cycles]
-        .map(lines::grouped);
-    [figure.name.clone()].into_iter().chain(numbers).collect()
+    let numbers = [figure.n as u64, figure.min, figure.median, figure.p99, figure.max].map(lines::grouped);
+    let path =
+        |number: fn(&Counted) -> u64| figure.path.as_ref().map_or(String::new(), |it| lines::grouped(number(it)));
+    let counted = [path(|it| it.cr3), path(|it| it.interrupts), path(|it| it.apic + it.msr), path(|it| it.code_bytes)];
+    let cycles = figure.modelled_cycles.map_or(String::new(), lines::grouped);
+    [figure.name.clone()].into_iter().chain(numbers).chain(counted).chain([cycles]).collect()
+}
+
+/// The time stamp at the kernel's first instruction.
+fn begun(ran: &Ran, elf: &object::File) -> Option<u64> {
+    let at = physical(symbol(elf, "boot_stamp")?.0) as usize;
+    ran.memory.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
 }
 
 /// The longest stretch inside the kernel on core 0, as the kernel noted it for the scheduler.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// An operation beside its peers: ours by the beginning of its name, what it is compared as, the peers' medians, the
 /// bar that the project has set itself.
-const PEERS: [(&str, &str, &str, &str); 14] = [
+pub const PEERS: [(&str, &str, &str, &str); 14] = [
     ("null call", "null call", "seL4 89; Zephyr 141 to 203; Linux RT 322", "40"),
     (
         "call and return",
@@ -33,7 +33,7 @@ const PEERS: [(&str, &str, &str, &str); 14] = [
     ),
     ("lock and release", "scheduler lock and release, uncontended", "Composite 23; Zephyr lean 68; Linux RT 129", "12"),
     (
-        "reset to first user instruction",
+        "kernel's first instruction to first user instruction",
         "reset to first user instruction, without firmware",
         "Zephyr 16 M with firmware; seL4 214 M",
         "5,000,000",
@@ -88,23 +88,28 @@ fn text(entry: &Entry) -> String {
          Made by `./tactus bench kernel --keep` on {}, commit {}, {}. All runs so far: `history.jsonl`.\n\n\
          The unit is one guest instruction on one core: with `-icount shift=0` the time-stamp counter counts them. An \
          instruction count does not see what address-space changes, interrupts and device accesses cost on a real \
-         processor, so these stand beside each figure, counted by reading the path: **CR3** writes, **int**errupts or \
-         exceptions, local **APIC** accesses. *Cycles* are modelled from them by the fit to seL4's published results: \
-         1.2 × instructions + 304 × CR3 + 505 × interrupts + 133. An estimate, not a law.\n\n\
+         processor, so these stand beside each figure: **CR3** writes, **int**errupts or exceptions, accesses to the local \
+         **APIC** and to model-specific registers (**MSR**), distinct **bytes** of code on the path, and the **lines** of 64 \
+         bytes that hold them, which is what an empty cache has to fetch before anything else. They are counted, not read off \
+         the sources: the same programs run once more with every instruction told by the emulator (`-d in_asm,exec`), and \
+         the path is what is executed between the two readings. *Followed* is the length of the most frequent such path, to be \
+         compared with the median. *Cycles* are modelled by the fit to seL4's published results: \
+         1.2 × instructions + 304 × CR3 + 505 × interrupts + 133. An estimate, not a law. What each path is made of: \
+         [kernel-paths.md](kernel-paths.md).\n\n\
          Where two readings of the counter enclose a path, the cost of an empty pair is subtracted. Measured are whole \
          paths as a component sees them, stubs of `tactus-rt` included, with rights checked, registers cleaned and time \
          charged.\n\n## Beside peers\n\nPeers' medians, in the same emulator and counting.\n\n\
-         | operation | peers | our bar | ours, median |\n|---|---|--:|--:|\n",
+         | operation | peers | our bar | ours, median | CR3 | int | APIC, MSR | cycles |\n|---|---|--:|--:|--:|--:|--:|--:|\n",
         entry.date, entry.commit, entry.machine
     );
     for (name, operation, peers, bar) in PEERS {
         let Some(figure) = entry.figures.iter().find(|figure| figure.name == name) else { continue };
-        let _ = writeln!(text, "| {operation} | {peers} | {bar} | **{}** |", figure.median);
+        let _ = writeln!(text, "| {operation} | {peers} | {bar} | **{}** {}", figure.median, dear(figure));
     }
     if let Some(bytes) = entry.smallest_memory {
         let _ = writeln!(
             text,
-            "| smallest memory that works, one core, two tasks | Zephyr 2 MB; seL4 16 MB | 4 MB | **{} MiB** |",
+            "| smallest memory that works, one core, two tasks | Zephyr 2 MB; seL4 16 MB | 4 MB | **{} MiB** | | | | |",
             bytes >> 20
         );
     }
@@ -135,14 +140,26 @@ fn bytes(name: &str, of: Sections) -> String {
 }
 
 fn table(text: &mut String, figures: &[&Figure]) {
-    text.push_str("| operation | n | min | median | p99 | max | CR3 | int | APIC | cycles |\n");
-    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    text.push_str(
+        "| operation | n | min | median | p99 | max | followed | bytes | lines | CR3 | int | APIC, MSR | cycles |\n",
+    );
+    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for f in figures {
-        let d = f.dear;
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            f.name, f.n, f.min, f.median, f.p99, f.max, d.cr3, d.interrupts, d.apic, f.modelled_cycles
-        );
+        let _ = write!(text, "| {} | {} | {} | {} | {} | {} ", f.name, f.n, f.min, f.median, f.p99, f.max);
+        let _ = match &f.path {
+            Some(path) => write!(text, "| {} | {} | {} ", path.followed, path.code_bytes, path.code_lines),
+            None => write!(text, "| – | – | – "),
+        };
+        let _ = writeln!(text, "{}", dear(f));
+    }
+}
+
+/// The cells of what an instruction count does not see, and of modelled cycles.
+fn dear(figure: &Figure) -> String {
+    match (&figure.path, figure.modelled_cycles) {
+        (Some(path), Some(cycles)) => {
+            format!("| {} | {} | {} | {cycles} |", path.cr3, path.interrupts, path.apic + path.msr)
+        }
+        _ => "| – | – | – | – |".to_string(),
     }
 }

@@ -7,6 +7,9 @@ pub const POLICIES: [&str; 5] = ["partitioned-edf", "partitioned-rm", "global-ed
 
 /// How many components are made to fault.
 pub const VICTIMS: usize = 48;
+/// The same where the machine is followed step by step: so few tasks that the measuring components do everything a few times
+/// only ([`tactus_bench_book::is_followed`]).
+pub const FEW_VICTIMS: usize = 8;
 
 /// Where the measuring components' crate lies, seen from the root.
 const CRATE: &str = "os/components/bench";
@@ -23,7 +26,7 @@ fn component(text: &mut String, name: &str, more: &str) {
 }
 
 /// The system of the measuring scheduler, which decides nothing, and the programs of its components in order.
-pub fn calls(cores: usize) -> (String, Vec<&'static str>) {
+pub fn calls(cores: usize, victims: usize) -> (String, Vec<&'static str>) {
     let mut text = head("bench-kernel", cores, "1 s", "partitioned-edf");
     let services = ["nothing", "sum", "nothing_wide", "sum_wide", "make", "trigger", "tick"];
     let uses = services.map(|it| format!("{it} = \"server.{it}\"")).join(", ");
@@ -32,7 +35,7 @@ pub fn calls(cores: usize) -> (String, Vec<&'static str>) {
     component(&mut text, "listener", "");
     let mut programs = vec!["bench-client", "bench-server", "bench-listener"];
     let mut tasks = vec!["client".to_string(), "listener".to_string()];
-    for number in 0..VICTIMS {
+    for number in 0..victims {
         let name = format!("victim-{number}");
         component(&mut text, &name, "");
         programs.push("bench-victim");
@@ -48,9 +51,10 @@ pub fn calls(cores: usize) -> (String, Vec<&'static str>) {
 }
 
 /// A system of so many tasks under a real policy on one core, and the programs of its components in order: one task
-/// that notes when it is woken, two that follow each other, the rest the built-in workload at 30 % in all.
-pub fn periodic(policy: &str, tasks: usize) -> (String, Vec<&'static str>) {
-    let mut text = head(&format!("bench-{policy}-{tasks}"), 1, "1 s", policy);
+/// that notes when it is woken, two that follow each other, the rest the built-in workload at 30 % in all. One that is followed step by step is short.
+pub fn periodic(policy: &str, tasks: usize, followed: bool) -> (String, Vec<&'static str>) {
+    let duration = if followed { "12 ms" } else { "1 s" };
+    let mut text = head(&format!("bench-{policy}-{tasks}"), 1, duration, policy);
     component(&mut text, "woken", "");
     component(&mut text, "pair", "");
     let (mixed, global) = (policy == "mc2", policy.starts_with("global"));
@@ -90,7 +94,11 @@ pub fn periodic(policy: &str, tasks: usize) -> (String, Vec<&'static str>) {
             _ => "C",
         };
         // Periods that share no releases but those of the mixed system's tables, whose cycle must stay short.
-        let period = if mixed && level < "C" { 20 + 20 * (number % 2) } else { 10 + number * 7 % 41 };
+        let period = match (followed, mixed && level < "C") {
+            (true, _) => 8,
+            (false, true) => 20 + 20 * (number % 2),
+            (false, false) => 10 + number * 7 % 41,
+        };
         let times = format!("period = \"{period} ms\"");
         task(&format!("filler-{number}"), level, &times, (period * 300 / rest).max(5), "");
     }

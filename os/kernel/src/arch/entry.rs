@@ -472,9 +472,11 @@ switch:
     mov cr3, rcx
 1:  cmp gs:[{armed}], r8
     jne switch_timer
+# Whoever was dispatched goes on: as after an interrupt, or as below.
 switch_leave:
     cmp dword ptr [rax + {vector}], {vector_switched}
     jne resume
+# The thread's own dispatch, by which it left, succeeded.
 resume_switched:
     mov rcx, [rax + {rip}]
     mov rsp, [rax + {rsp}]
