@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use std::collections::HashSet;
+use tactus_formats::{to_toml, Unwritable};
 use tactus_model::{policy_key, Demand, Policy, ServerKind, Spread, System, TaskOrder};
-use tactus_sim::generate::{any, generate, to_toml, tree, Unwritable, DEEPEST};
+use tactus_sim::generate::{any, generate, tree, DEEPEST};
 use tactus_time::{Duration, Level};
 
 #[test]

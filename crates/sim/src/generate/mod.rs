@@ -6,10 +6,8 @@
 //! jobs and many releases at the same instant. A system is a function of its seed.
 
 mod random;
-mod toml;
 mod trees;
 
-pub use toml::{to_toml, Unwritable};
 pub use trees::{tree, DEEPEST};
 
 pub use random::Random;
