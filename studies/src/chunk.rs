@@ -2,7 +2,7 @@
 
 use crate::decision::{decide, Memory};
 use crate::spec::Study;
-use tactus_analysis::generate::{distributions, Random};
+use tactus_analysis::generate::Random;
 
 /// How many sets each scenario's decisions accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,9 +28,8 @@ pub fn work(study: &Study, chunk: usize, memory: &mut Memory, stop: &dyn Fn() ->
             return None;
         }
         // A set depends on nothing but the seed, its workload, its cap and its number: studies of other caps have it too.
-        let mut random = Random::at(study.seed, &[name_key(&workload.name), cap, n]);
-        let drawn = (workload.utilisations, workload.periods);
-        if !distributions::fill(&mut tasks, &mut random, drawn, cap as f64 / 1000.0, workload.slack) {
+        let mut random = Random::at(study.seed, &[name_key(workload.name()), cap, n]);
+        if !workload.draw(&mut tasks, &mut random, cap as f64 / 1000.0, study.cores) {
             continue;
         }
         if let Some((from, to)) = study.deadlines {

@@ -11,6 +11,7 @@ pub mod chunk;
 pub mod costs;
 pub mod decision;
 pub mod engine;
+pub mod generator;
 pub mod overhead;
 pub mod page;
 pub mod plot;

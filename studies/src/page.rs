@@ -26,14 +26,14 @@ pub fn plots(study: &Study, results: &Results) -> Vec<(String, Plot)> {
         }
         let workload = &study.workloads[w];
         let plot = Plot {
-            title: format!("{}, {} cores", workload.name, study.cores),
+            title: format!("{}, {} cores", workload.name(), study.cores),
             x_name: "cap of utilisation".into(),
             y_name: "share of sets accepted".into(),
             x: caps.clone(),
             x_labels: None,
             curves,
         };
-        (format!("{}.svg", workload.name.replace(' ', "-")), plot)
+        (format!("{}.svg", workload.name().replace(' ', "-")), plot)
     };
     (0..study.workloads.len()).map(plot).collect()
 }
@@ -65,14 +65,14 @@ fn weighted_plots_of(study: &Study, results: &Results, delays: usize) -> Vec<(St
         }
         let workload = &study.workloads[w];
         let plot = Plot {
-            title: format!("{}, weighted", workload.name),
+            title: format!("{}, weighted", workload.name()),
             x_name: "cache-related delay".into(),
             y_name: "weighted schedulability".into(),
             x: (0..delays).map(|n| n as f64).collect(),
             x_labels: Some(labels.clone()),
             curves,
         };
-        (format!("{}-weighted.svg", workload.name.replace(' ', "-")), plot)
+        (format!("{}-weighted.svg", workload.name().replace(' ', "-")), plot)
     };
     (0..study.workloads.len()).map(plot).collect()
 }
@@ -111,7 +111,7 @@ fn write_html(study: &Study, results: &Results, out: &mut String) -> std::fmt::R
     }
     writeln!(out, "</tr>")?;
     for (w, workload) in study.workloads.iter().enumerate() {
-        write!(out, "<tr><td>{}</td>", escape(&workload.name))?;
+        write!(out, "<tr><td>{}</td>", escape(workload.name()))?;
         for s in 0..study.scenarios.len() {
             for d in 0..study.decisions.len() {
                 write!(out, "<td>{:.3}</td>", results.weighted(study, w, s, d))?;

@@ -56,7 +56,8 @@ impl Results {
                         let _ = writeln!(
                             text,
                             "{},{},{name},{cap:.3},{sets},{tasks},{accepted}",
-                            workload.name, scenario.name
+                            workload.name(),
+                            scenario.name
                         );
                     }
                 }
@@ -72,7 +73,7 @@ impl Results {
             for (s, scenario) in study.scenarios.iter().enumerate() {
                 for (d, decision) in study.decisions.iter().enumerate() {
                     let weighted = self.weighted(study, w, s, d);
-                    let _ = writeln!(text, "{},{},{},{weighted:.6}", workload.name, scenario.name, decision.name());
+                    let _ = writeln!(text, "{},{},{},{weighted:.6}", workload.name(), scenario.name, decision.name());
                 }
             }
         }

@@ -1,11 +1,13 @@
 //! The file of a study: which sets are drawn, what is asked of each, with which overheads.
 
 use crate::decision::Decision;
+use crate::generator::{self, Generator};
 use crate::overhead::Overhead;
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
-use tactus_analysis::generate::distributions::{Periods, Utilisations, PERIODS, UTILISATIONS};
+use tactus_analysis::generate::distributions::{self, Periods, Utilisations, PERIODS, UTILISATIONS};
+use tactus_analysis::generate::{Random, Task};
 
 /// Where a study file is wrong, and what to write instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,8 +58,12 @@ struct File {
     #[serde(default)]
     seed: u64,
     caps: Range,
+    #[serde(default)]
     utilisations: Vec<String>,
+    #[serde(default)]
     periods: Vec<String>,
+    #[serde(default)]
+    generator: Vec<generator::File>,
     slack: Option<f64>,
     deadlines: Option<Share>,
     tests: Vec<String>,
@@ -86,17 +92,64 @@ fn one() -> usize {
     1
 }
 
-/// Where sets come from: a named distribution of utilisations and one of periods.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Workload {
-    /// Name of the utilisations, a blank, name of the periods.
-    pub name: String,
-    /// Utilisations.
-    pub utilisations: Utilisations,
-    /// Periods.
-    pub periods: Periods,
-    /// How far below the cap a set's utilisation may lie.
-    pub slack: f64,
+/// Where sets come from.
+#[derive(Clone, PartialEq)]
+pub enum Workload {
+    /// A named distribution of utilisations and one of periods.
+    Drawn {
+        /// Name of the utilisations, a blank, name of the periods.
+        name: String,
+        /// Utilisations.
+        utilisations: Utilisations,
+        /// Periods.
+        periods: Periods,
+        /// How far below the cap a set's utilisation may lie.
+        slack: f64,
+    },
+    /// A generator of its own.
+    Generated {
+        /// What it is called.
+        name: String,
+        /// What it is.
+        generator: Generator,
+    },
+}
+
+impl Workload {
+    /// What it is called in results.
+    pub fn name(&self) -> &str {
+        match self {
+            Workload::Drawn { name, .. } | Workload::Generated { name, .. } => name,
+        }
+    }
+
+    /// Draws a set with a total utilisation of `cap`, or a little less. False where there is none.
+    pub fn draw(&self, tasks: &mut Vec<Task>, random: &mut Random, cap: f64, cores: usize) -> bool {
+        match self {
+            Workload::Drawn { utilisations, periods, slack, .. } => {
+                distributions::fill(tasks, random, (*utilisations, *periods), cap, *slack)
+            }
+            Workload::Generated { generator, .. } => generator.draw(tasks, random, cap, cores),
+        }
+    }
+}
+
+/// Part of a study's fingerprint: as it was when there were distributions alone, so that what was worked out then still counts.
+impl fmt::Debug for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Workload::Drawn { name, utilisations, periods, slack } => f
+                .debug_struct("Workload")
+                .field("name", name)
+                .field("utilisations", utilisations)
+                .field("periods", periods)
+                .field("slack", slack)
+                .finish(),
+            Workload::Generated { name, generator } => {
+                f.debug_struct("Generated").field("name", name).field("generator", generator).finish()
+            }
+        }
+    }
 }
 
 /// What the system's own work costs in one part of the study.
@@ -181,11 +234,29 @@ impl Study {
                 if !(slack > 0.0 && slack < file.caps.from) {
                     return Err(value("slack", "write a number above 0 and below the lowest cap"));
                 }
-                workloads.push(Workload { name: format!("{u_name} {p_name}"), utilisations, periods, slack });
+                workloads.push(Workload::Drawn { name: format!("{u_name} {p_name}"), utilisations, periods, slack });
             }
         }
+        for table in &file.generator {
+            let made = Generator::read(table)?.into_iter();
+            workloads.extend(made.map(|(name, generator)| Workload::Generated { name, generator }));
+        }
         if workloads.is_empty() || file.tests.is_empty() {
-            return Err(value("utilisations, periods, tests", "name at least one of each"));
+            return Err(value(
+                "tests",
+                "name at least one, and a workload: utilisations and periods, or a [[generator]]",
+            ));
+        }
+        if file.utilisations.is_empty() != file.periods.is_empty() {
+            return Err(value("utilisations, periods", "name at least one of each, or of none"));
+        }
+        let mut names: Vec<&str> = workloads.iter().map(Workload::name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(value(
+                "generator",
+                &format!("{:?} is there twice, and its results would have one place", twice[0]),
+            ));
         }
         let known: Vec<Decision> = Decision::all();
         let decisions = file
