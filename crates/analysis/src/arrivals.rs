@@ -38,6 +38,11 @@ impl Instants {
         Instants { periods, spans, total: instants.len() as u64 }
     }
 
+    /// The periods of the tasks.
+    pub(crate) fn periods(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.periods.iter().map(|p| Duration::from_nanos(*p))
+    }
+
     /// The most instants in any window `[t, t + window)`.
     pub fn most_in(&self, window: Duration) -> u64 {
         let w = window.as_nanos();

@@ -24,5 +24,8 @@ pub mod task;
 pub mod uniprocessor;
 pub mod utilisation;
 
-pub use check::{assignment, check, sensitivity, Bound, Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned};
+pub use check::{
+    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, Bound, Check, CoreLoad, Finding, Growth,
+    TaskVerdict, Unassigned,
+};
 pub use mc2::table::{Slot, Table};

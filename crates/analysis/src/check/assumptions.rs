@@ -38,10 +38,22 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
     match system.policy {
         Policy::PartitionedRm => other.core == task.core && (other.period, i) < (task.period, n),
         Policy::PartitionedEdf => other.core == task.core,
-        // Whatever others take beyond their times at the task's own level ends with their budgets.
-        Policy::Mixed(_) => false,
+        // Budgets end what goes beyond a task's own level; but where a critical job takes longer than at B, level B is given up.
+        Policy::Mixed(_) => task.level == Some(Level::B) && other.level == Some(Level::A) && other.core == task.core,
         Policy::GlobalRm => (other.period, i) < (task.period, n),
         Policy::GlobalEdf => true,
+        // Whoever is in a server around the task, or beside it, by whatever order; what is in another server has its budget.
+        Policy::Ordered { .. } if !system.scheduling.servers.is_empty() => {
+            let home = |n: usize| system.scheduling.places.get(n).and_then(|place| place.server);
+            let (wanted, mut around) = (home(i), home(n));
+            while around != wanted {
+                match around {
+                    Some(s) => around = system.scheduling.servers[s].parent,
+                    None => return false,
+                }
+            }
+            other.core.is_none() || task.core.is_none() || other.core == task.core
+        }
         // Whoever shares the core, by whatever order; where cores share queues, everybody.
         Policy::Ordered { spread, .. } => spread != Spread::Partitioned || other.core == task.core,
         Policy::Mc2 { enforce, .. } => match (task.level, other.level) {

@@ -1,29 +1,94 @@
-//! Global RM and EDF: response bounds where Bertogna and Cirinei's test finds them, tardiness bounds beside them.
+//! Global and clustered orders: response bounds where Bertogna and Cirinei's test finds them, tardiness bounds beside them.
+//! A cluster is a global system by itself; one of one core is judged as one core.
 
 use super::growth::{self, Growth, Purse};
+use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::{plain, sensitivity};
-use crate::arrivals::{Instants, Interrupts};
+use super::{partitioned, plain, sensitivity};
+use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::global::{bertogna_cirinei, devi_anderson, gfb, tardiness};
 use crate::overhead::{Charge, GLOBAL_ENTRIES_PER_INSTANT};
+use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
 use crate::utilisation::Utilisation;
-use tactus_model::{Policy, System};
-use tactus_time::Duration;
+use tactus_model::{Spread, System};
+use tactus_time::{CoreSet, Duration};
 
-pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
-    let edf = system.policy == Policy::GlobalEdf;
-    let m = system.cores;
-    let instants = Instants::of(system.tasks.iter().map(|t| (t.offset, t.period)), system.duration);
-    let platform = Interrupts { instants: &instants, cost: entry * GLOBAL_ENTRIES_PER_INSTANT };
-    let (places, tasks) = with_costs(system, entry);
-    let (responses, why) = test(&tasks, m, edf, &platform, &mut Effort::default());
-    let all_met = responses.iter().zip(&tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline));
-    // Under EDF one task without a proof takes away the bounds of all.
-    let given = |r: Option<Duration>| if edf && !all_met { None } else { r };
-    let late = if edf && !all_met { soft(system, &places, entry, &instants) } else { None };
+/// One queue and the cores that share it.
+struct Group<'s> {
+    system: &'s System,
+    cores: CoreSet,
+    m: usize,
+    rank: Rank,
+    entry: Duration,
+    /// The tasks, the most urgent first.
+    places: Vec<usize>,
+    /// The same with what costs add to their execution times.
+    tasks: Vec<Sporadic>,
+    instants: Instants,
+}
 
+impl<'s> Group<'s> {
+    fn new(system: &'s System, cores: CoreSet, mut places: Vec<usize>, rank: Rank, entry: Duration) -> Group<'s> {
+        rank.sort(system, &mut places);
+        // C' = C + E for its own completion, and E for an entry under way when its window starts.
+        let one = |&n: &usize| {
+            let t = &system.tasks[n];
+            Sporadic::new(plain(t) + entry * 2, t.period, t.deadline)
+        };
+        let (tasks, instants) = (places.iter().map(one).collect(), partitioned::instants(system, &places));
+        Group { system, cores, m: cores.iter().count(), rank, entry, places, tasks, instants }
+    }
+
+    /// What the system takes: six entries for each release instant, and for each turn of each core.
+    fn work(&self) -> Work<'_> {
+        let mut work = partitioned::work(self.system, &self.places, &self.instants, self.rank, self.entry);
+        work.instants = Some((&self.instants, self.entry * GLOBAL_ENTRIES_PER_INSTANT));
+        let each = GLOBAL_ENTRIES_PER_INSTANT * self.m as u64;
+        work.recurring.iter_mut().for_each(|(cost, _)| *cost = self.entry * each);
+        work
+    }
+
+    fn label(&self) -> String {
+        let list: Vec<String> = self.cores.iter().map(|core| core.to_string()).collect();
+        match self.m == self.system.cores {
+            true => format!("all {} cores", self.m),
+            false => format!("cores {} of their cluster", list.join(" and ")),
+        }
+    }
+}
+
+fn groups(system: &System, (spread, rank): (Spread, Rank), entry: Duration) -> Vec<Group<'_>> {
+    let queues = rank::queues(system, spread).into_iter();
+    queues.map(|(cores, places)| Group::new(system, cores, places, rank, entry)).collect()
+}
+
+pub(crate) fn check(system: &System, spread: Spread, rank: Rank, entry: Duration, check: &mut Check) {
+    for group in groups(system, (spread, rank), entry) {
+        match group.cores.iter().next() {
+            Some(core) if group.m == 1 => partitioned::one_core(system, core, group.places, rank, entry, check),
+            _ => one_group(&group, check),
+        }
+    }
+    let u = Utilisation::of(system.tasks.iter().map(|t| (plain(t), t.period))).millionths();
+    let late = check.tasks.iter().filter_map(|t| match t.bound {
+        Bound::Tardiness(x) => Some(x),
+        Bound::Response(_) | Bound::None => None,
+    });
+    let tardy = late.max().map_or(String::new(), |x| format!(" · tardiness at most {x}"));
+    let spread = if spread == Spread::Global { "global" } else { "clustered" };
+    check.summary = format!("{spread} {} · {} of {} cores{tardy}", rank.label(), hundredths(u), system.cores);
+}
+
+fn one_group(group: &Group, check: &mut Check) {
+    let Group { places, tasks, rank, .. } = group;
+    let work = group.work();
+    let (responses, why) = test(tasks, group.m, *rank, &work, &mut Effort::default());
+    let all_met = met(&responses, tasks);
+    // But for fixed priorities, one task without a proof takes away the bounds of all.
+    let given = |r: Option<Duration>| if !matches!(rank, Rank::Fixed(_)) && !all_met { None } else { r };
+    let late = if *rank == Rank::Edf && !all_met { soft(group) } else { None };
     for (i, &n) in places.iter().enumerate() {
         let verdict = &mut check.tasks[n];
         verdict.explanation = why.into();
@@ -36,70 +101,73 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
         }
     }
     if !all_met {
-        fail(system, &places, &tasks, &responses, edf, &platform, check);
+        fail(group, &responses, &work, check);
     }
-    let u = Utilisation::of(system.tasks.iter().map(|t| (plain(t), t.period))).millionths();
-    let tardy = late.iter().flatten().max().map_or(String::new(), |x| format!(" · tardiness at most {x}"));
-    check.summary = format!("global {} · {} of {m} cores{tardy}", if edf { "EDF" } else { "RM" }, hundredths(u));
 }
 
-/// The tasks, the most urgent first under RM, with what costs add to their execution times.
-fn with_costs(system: &System, entry: Duration) -> (Vec<usize>, Vec<Sporadic>) {
-    let mut places: Vec<usize> = (0..system.tasks.len()).collect();
-    places.sort_by_key(|&n| (system.tasks[n].period, n));
-    // C' = C + E for its own completion, and E for an entry under way when its window starts.
-    let one = |&n: &usize| {
-        let t = &system.tasks[n];
-        Sporadic::new(plain(t) + entry * 2, t.period, t.deadline)
-    };
-    let tasks = places.iter().map(one).collect();
-    (places, tasks)
+fn met(responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
+    responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
 }
 
-/// By how much each execution time may grow, so that all tasks are still shown to be in time.
-pub(crate) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
-    let edf = system.policy == Policy::GlobalEdf;
-    let instants = Instants::of(system.tasks.iter().map(|t| (t.offset, t.period)), system.duration);
-    let platform = Interrupts { instants: &instants, cost: entry * GLOBAL_ENTRIES_PER_INSTANT };
-    let (places, tasks) = with_costs(system, entry);
-    for (i, &n) in places.iter().enumerate() {
-        let mut passes = |set: &[Sporadic]| {
-            purse.ask(Effort::default(), |effort| {
-                let (r, _) = test(set, system.cores, edf, &platform, effort);
-                r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
-            })
-        };
-        growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
+/// By how much each execution time may grow, so that all tasks that share its queue are still shown to be in time.
+pub(crate) fn growth(
+    system: &System,
+    spread: Spread,
+    rank: Rank,
+    entry: Duration,
+    purse: &mut Purse,
+    growth: &mut [Growth],
+) {
+    for group in groups(system, (spread, rank), entry) {
+        if group.m == 1 {
+            partitioned::growth_on(system, group.places, rank, entry, purse, growth);
+            continue;
+        }
+        let work = group.work();
+        for (i, &n) in group.places.iter().enumerate() {
+            let mut passes = |set: &[Sporadic]| {
+                purse.ask(Effort::default(), |effort| met(&test(set, group.m, rank, &work, effort).0, set))
+            };
+            growth[n] = growth::of(&group.tasks, i, group.tasks[i].deadline, &mut passes);
+        }
     }
 }
 
 fn test(
     tasks: &[Sporadic],
     m: usize,
-    edf: bool,
+    rank: Rank,
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> (Vec<Option<Duration>>, &'static str) {
-    if !edf {
-        return (
+    match rank {
+        Rank::Fixed(_) => (
             bertogna_cirinei::fixed_priority_responses(tasks, m, platform, effort),
             "global response-time analysis (Bertogna and Cirinei)",
-        );
+        ),
+        Rank::Edf => {
+            let responses = bertogna_cirinei::edf_responses(tasks, m, &[], platform, effort);
+            let free = platform.at_most(Duration::MAX).is_zero();
+            if !met(&responses, tasks) && free && gfb::schedulable(tasks, m) {
+                let deadlines = tasks.iter().map(|τ| Some(τ.deadline)).collect();
+                return (deadlines, "density test (Goossens, Funk and Baruah)");
+            }
+            (responses, "global response-time analysis (Bertogna and Cirinei)")
+        }
+        Rank::Other(_) => (
+            bertogna_cirinei::any_order_responses(tasks, m, platform, effort),
+            "any work-conserving order (Bertogna and Cirinei)",
+        ),
     }
-    let responses = bertogna_cirinei::edf_responses(tasks, m, &[], platform, effort);
-    let proven = responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline));
-    if !proven && platform.at_most(Duration::MAX).is_zero() && gfb::schedulable(tasks, m) {
-        return (tasks.iter().map(|τ| Some(τ.deadline)).collect(), "density test (Goossens, Funk and Baruah)");
-    }
-    (responses, "global response-time analysis (Bertogna and Cirinei)")
 }
 
 /// Tardiness bounds in the order of `places`.
 ///
 /// With costs, a job takes the core (or waits for one that is already its own) for at most C + twice what it is
 /// charged, over a window that depends on the bound; the two are iterated until they agree.
-fn soft(system: &System, places: &[usize], entry: Duration, instants: &Instants) -> Option<Vec<Duration>> {
-    let charge = Charge { entry, instants };
+fn soft(group: &Group) -> Option<Vec<Duration>> {
+    let Group { system, places, entry, .. } = group;
+    let charge = Charge { entry: *entry, instants: &group.instants };
     let inflated = |late: &[Duration]| -> Vec<Sporadic> {
         let one = |(&n, late): (&usize, &Duration)| {
             let t = &system.tasks[n];
@@ -111,11 +179,11 @@ fn soft(system: &System, places: &[usize], entry: Duration, instants: &Instants)
     let mut late = vec![Duration::ZERO; places.len()];
     for _ in 0..16 {
         let tasks = inflated(&late);
-        let supply = vec![tardiness::Supply::full(); system.cores];
+        let supply = vec![tardiness::Supply::full(); group.m];
         let mut next = tardiness::bounds(&tasks, &supply).ok()?;
-        if let Some(x) = devi_anderson::x(&tasks, system.cores) {
+        if let Some(x) = devi_anderson::x(&tasks, group.m) {
             for (bound, τ) in next.iter_mut().zip(&tasks) {
-                *bound = (*bound).min(if system.cores == 1 { Duration::ZERO } else { x + τ.execution });
+                *bound = (*bound).min(x + τ.execution);
             }
         }
         if next.iter().zip(&late).all(|(next, late)| next <= late) || entry.is_zero() {
@@ -126,20 +194,10 @@ fn soft(system: &System, places: &[usize], entry: Duration, instants: &Instants)
     None
 }
 
-fn fail(
-    system: &System,
-    places: &[usize],
-    tasks: &[Sporadic],
-    responses: &[Option<Duration>],
-    edf: bool,
-    platform: &dyn Withheld,
-    check: &mut Check,
-) {
-    let m = system.cores;
-    let scale = sensitivity::largest_scale(tasks, |set| {
-        let (r, _) = test(set, m, edf, platform, &mut Effort::default().step());
-        r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
-    });
+fn fail(group: &Group, responses: &[Option<Duration>], work: &Work, check: &mut Check) {
+    let Group { system, places, tasks, m, rank, .. } = group;
+    let scale =
+        sensitivity::largest_scale(tasks, |set| met(&test(set, *m, *rank, work, &mut Effort::default().step()).0, set));
     let mut remedy = sensitivity::remedy(scale, "");
     for (i, &n) in places.iter().enumerate() {
         let τ = &tasks[i];
@@ -153,8 +211,9 @@ fn fail(
             format!("task `{name}`: its deadline of {} is longer than its period of {}, beyond what the test for global policies covers", τ.deadline, τ.period)
         } else {
             format!(
-                "task `{name}` is not shown to meet its deadline of {}: the others may keep all {m} cores too long",
-                τ.deadline
+                "task `{name}` is not shown to meet its deadline of {}: the others may keep {} too long",
+                τ.deadline,
+                group.label()
             )
         };
         check.fail(system, n, what, std::mem::replace(&mut remedy, "see the remedy above".into()));

@@ -3,13 +3,15 @@
 //! **What is accepted.** Partitioned and global policies: every task's response bound is shown to be within its deadline.
 //! (A global EDF system that only has a tardiness bound is not accepted, though the bound is given.) MC²: every
 //! level-A table exists, every level-A and level-B response is within its deadline, and every level-C task has a
-//! tardiness bound. Level D is promised nothing.
+//! tardiness bound. Level D is promised nothing. Two levels of criticality: [`mixed`] tells.
+//! A task for which no test is known is promised nothing and told so by name; that is no failure.
 
 mod assignment;
 mod assumptions;
 mod global;
 mod growth;
 mod mc2;
+mod mixed;
 mod partitioned;
 mod rank;
 mod report;
@@ -23,23 +25,30 @@ pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 use crate::effort::Effort;
 use crate::overhead;
 use rank::Rank;
-use tactus_model::{Costs, Policy, System};
+use tactus_model::{Costs, Overrun, Policy, Spread, System};
 use tactus_time::{Duration, Level, TaskId};
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
 pub fn check(system: &System, costs: &Costs) -> Check {
-    let entry = if system.machine.overheads { overhead::entry(costs) } else { Duration::ZERO };
+    check_with_cache(system, costs, Duration::ZERO)
+}
+
+/// Judges a system whose jobs lose what they had in the caches: `cache` is the longest that a job may take to load it again when
+/// it goes on after others have run, or on another core. Every entry of the scheduler may switch once, so each costs that much
+/// more; like the other costs it counts where the system asks for it.
+pub fn check_with_cache(system: &System, costs: &Costs, cache: Duration) -> Check {
+    let entry = entry(system, costs, cache);
     let mut check = Check::new(system);
-    match system.policy {
-        Policy::GlobalRm | Policy::GlobalEdf => global::check(system, entry, &mut check),
-        Policy::Mc2 { .. } => mc2::check(system, entry, &mut check),
-        Policy::Mixed(_) => unproven(system, &mut check),
-        Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => match Rank::of(system) {
-            Some(rank) => partitioned::check(system, rank, entry, &mut check),
-            None if servers::known(system, entry) => servers::check(system, &mut check),
-            None => unproven(system, &mut check),
+    match rank::of_policy(&system.policy) {
+        None => match system.policy {
+            Policy::Mixed(scheme) => mixed::check(system, scheme, entry, &mut check),
+            _ => mc2::check(system, entry, &mut check),
         },
+        Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, cache), entry, &mut check),
+        Some((Spread::Partitioned, order)) => partitioned::check(system, Rank::of(order), entry, &mut check),
+        Some((spread, order)) => global::check(system, spread, Rank::of(order), entry, &mut check),
     }
+    stopped(system, entry, &mut check);
     assumptions::note(system, &mut check);
     check.accepted = check.findings.is_empty();
     check
@@ -52,34 +61,71 @@ pub const QUICK: Effort = Effort::terms(2_500_000);
 /// cores that are by themselves share; where it does not do for all (many tasks under global policies, cores near full
 /// load), the first tasks have it.
 pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth> {
-    let entry = if system.machine.overheads { overhead::entry(costs) } else { Duration::ZERO };
+    sensitivity_with_cache(system, costs, Duration::ZERO, effort)
+}
+
+/// [`sensitivity`], with the costs of [`check_with_cache`].
+pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, effort: Effort) -> Vec<Growth> {
+    let entry = entry(system, costs, cache);
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut purse = growth::Purse::with(effort);
-    match system.policy {
-        Policy::GlobalRm | Policy::GlobalEdf => global::growth(system, entry, &mut purse, &mut growth),
-        Policy::Mc2 { .. } => mc2::growth(system, entry, &mut purse, &mut growth),
-        Policy::Mixed(_) => {}
-        Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Ordered { .. } => {
-            if let Some(rank) = Rank::of(system) {
-                partitioned::growth(system, rank, entry, &mut purse, &mut growth);
-            }
+    match rank::of_policy(&system.policy) {
+        None => match system.policy {
+            Policy::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut purse, &mut growth),
+            _ => mc2::growth(system, entry, &mut purse, &mut growth),
+        },
+        Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut purse, &mut growth),
+        Some((Spread::Partitioned, order)) => {
+            partitioned::growth(system, Rank::of(order), entry, &mut purse, &mut growth);
         }
+        Some((spread, order)) => global::growth(system, spread, Rank::of(order), entry, &mut purse, &mut growth),
     }
     growth
 }
 
-/// Orders and servers that no test here knows yet: nothing is promised, which is not a fault of the system.
-fn unproven(system: &System, check: &mut Check) {
-    let label = tactus_model::policy_label(&system.policy);
-    for verdict in &mut check.tasks {
-        verdict.explanation = format!("no test for {label} yet, so nothing is promised");
-        verdict.met = true;
+/// E of this system.
+fn entry(system: &System, costs: &Costs, cache: Duration) -> Duration {
+    if system.machine.overheads {
+        overhead::entry(costs) + cache
+    } else {
+        Duration::ZERO
     }
-    let servers = match system.scheduling.servers.len() {
-        0 => String::new(),
-        n => format!(" with {n} servers"),
-    };
-    check.summary = format!("{label}{servers} · nothing is promised");
+}
+
+/// A task that stops when it has used its execution time gets that much anew in each period and no more, so that a job that is
+/// late once may be late ever more: nothing is promised beyond the period. With costs it pays for the system's own work as well, so
+/// that a job which takes all of its time may not end in its period, and nothing is promised at all.
+///
+/// By a number that it keeps it still takes no more than its time in each period, on which others may count. In any other order a
+/// job that went on into the next period has the urgency of an old one, and what it disturbs has no bound either.
+fn stopped(system: &System, entry: Duration, check: &mut Check) {
+    let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
+    let root = rank::of_policy(&system.policy).map(|(_, order)| order);
+    let lasts =
+        |n: usize, check: &Check| place(n).overrun == Overrun::Stop && (!entry.is_zero() || !check.tasks[n].met);
+    for n in (0..system.tasks.len()).filter(|&n| lasts(n, check)).collect::<Vec<_>>() {
+        let stopping = &system.tasks[n];
+        let order = place(n).server.map(|s| system.scheduling.servers[s].order).or(root);
+        let fixed = order.is_none_or(|order| matches!(Rank::of(order), Rank::Fixed(_)));
+        for (i, task) in system.tasks.iter().enumerate() {
+            if i != n && (fixed || !assumptions::disturbs(system, (n, stopping), (i, task))) {
+                continue;
+            }
+            let verdict = &mut check.tasks[i];
+            verdict.bound = Bound::None;
+            if verdict.met {
+                verdict.explanation = format!(
+                    "no test: task `{}` stops after its execution time and may go on in a later period{}",
+                    stopping.name,
+                    if i == n {
+                        ", since the system's own work is paid from it too"
+                    } else {
+                        ", then as urgent as an old job"
+                    }
+                );
+            }
+        }
+    }
 }
 
 /// The execution time that a task may take as assumed at a level; zero where the file gives none.

@@ -1,23 +1,25 @@
-//! Partitioned policies: every core by itself, by fixed priorities (RM, DM, given ones) or EDF.
+//! One core by itself: fixed priorities (RM, DM, SJF, given ones), EDF, and the orders that change from job to job.
 
 use super::growth::{self, Growth, Purse};
-use super::rank::Rank;
+use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
 use super::{plain, sensitivity};
-use crate::arrivals::{Instants, Interrupts};
+use crate::arrivals::Instants;
 use crate::effort::Effort;
+use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
-use crate::uniprocessor::{edf_demand, edf_response, fixed_priority};
-use tactus_model::System;
-use tactus_time::Duration;
+use crate::uniprocessor::round_robin::Turn;
+use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
+use tactus_model::{Overrun, Spread, System, TaskOrder};
+use tactus_time::{CoreId, Duration};
 
 /// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
-type Responses = Vec<Option<Duration>>;
+pub(super) type Responses = Vec<Option<Duration>>;
 
 pub(super) fn check(system: &System, rank: Rank, entry: Duration, check: &mut Check) {
-    for core in 0..system.cores {
-        one_core(system, &of_core(system, core, rank), rank, entry, check);
+    for (cores, places) in rank::queues(system, Spread::Partitioned) {
+        one_core(system, cores.iter().next().unwrap_or_default(), places, rank, entry, check);
     }
     let busiest = check.cores.iter().map(|c| c.levels[0]).max().unwrap_or(0);
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
@@ -29,73 +31,122 @@ pub(super) fn check(system: &System, rank: Rank, entry: Duration, check: &mut Ch
     );
 }
 
-/// The tasks of a core, the most urgent first under fixed priorities.
-fn of_core(system: &System, core: usize, rank: Rank) -> Vec<usize> {
-    let mut places: Vec<usize> =
-        (0..system.tasks.len()).filter(|&n| system.tasks[n].core.is_some_and(|c| c.index() == core)).collect();
-    // The policies break ties by the order of the file.
-    rank.sort(system, &mut places);
-    places
+/// How one core orders its jobs, beyond their parameters.
+#[derive(Clone, Copy)]
+pub(super) struct Queue {
+    pub rank: Rank,
+    /// The length of a turn, or between two looks.
+    pub quantum: Duration,
+    /// What the completion of a job has added to its execution time, which the order does not know of.
+    pub completion: Duration,
 }
 
-/// The release instants of a core, and its tasks with the cost of their completion.
-fn with_costs(system: &System, places: &[usize], entry: Duration) -> (Instants, Vec<Sporadic>) {
-    let instants =
-        Instants::of(places.iter().map(|&n| (system.tasks[n].offset, system.tasks[n].period)), system.duration);
+/// The release instants of these tasks.
+pub(super) fn instants(system: &System, places: &[usize]) -> Instants {
+    Instants::of(places.iter().map(|&n| (system.tasks[n].offset, system.tasks[n].period)), system.duration)
+}
+
+/// What the system takes of a core: an entry for each release instant, each job that is killed and each turn.
+pub(super) fn work<'i>(
+    system: &System,
+    places: &[usize],
+    instants: &'i Instants,
+    rank: Rank,
+    entry: Duration,
+) -> Work<'i> {
+    let mut work = Work { entry, completion: entry, instants: Some((instants, entry)), recurring: Vec::new() };
+    let kills = |n: usize| system.scheduling.places.get(n).is_some_and(|p| p.overrun == Overrun::Kill);
+    work.recurring.extend(places.iter().filter(|&&n| kills(n)).map(|&n| (entry, system.tasks[n].period)));
+    if let Rank::Other(TaskOrder::RoundRobin | TaskOrder::LeastLaxity) = rank {
+        work.recurring.push((entry, system.scheduling.quantum));
+    }
+    work
+}
+
+/// The tasks with the cost of their completion.
+fn tasks(system: &System, places: &[usize], entry: Duration) -> Vec<Sporadic> {
     let one = |&n: &usize| {
         let t = &system.tasks[n];
         Sporadic::new(plain(t) + entry, t.period, t.deadline)
     };
-    (instants, places.iter().map(one).collect())
+    places.iter().map(one).collect()
 }
 
 /// By how much each execution time may grow, so that its core still passes. Cores share the purse; what is left of it then
 /// goes to those whose share did not do.
 pub(super) fn growth(system: &System, rank: Rank, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
-    for core in 0..system.cores {
-        purse.part(system.cores - core);
-        growth_on(system, core, rank, entry, purse, growth);
+    let queues = rank::queues(system, Spread::Partitioned);
+    for (core, (_, places)) in queues.iter().enumerate() {
+        purse.part(queues.len() - core);
+        growth_on(system, places.clone(), rank, entry, purse, growth);
     }
     purse.part(1);
-    for core in 0..system.cores {
-        growth_on(system, core, rank, entry, purse, growth);
+    for (_, places) in queues {
+        growth_on(system, places, rank, entry, purse, growth);
     }
 }
 
 /// Looks for what is not known of a core's tasks.
-fn growth_on(system: &System, core: usize, rank: Rank, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
-    let places = of_core(system, core, rank);
+pub(super) fn growth_on(
+    system: &System,
+    mut places: Vec<usize>,
+    rank: Rank,
+    entry: Duration,
+    purse: &mut Purse,
+    growth: &mut [Growth],
+) {
     if places.iter().all(|&n| growth[n] != Growth::Unknown) {
         return;
     }
-    let (instants, tasks) = with_costs(system, &places, entry);
-    let processor = Interrupts { instants: &instants, cost: entry };
+    rank.sort(system, &mut places);
+    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry };
+    let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
+    let work = work(system, &places, &instants, rank, entry);
     for (i, &n) in places.iter().enumerate() {
         if growth[n] != Growth::Unknown {
             continue;
         }
-        let mut passes = |set: &[Sporadic]| {
-            purse.ask(Effort::of_core(system.cores), |effort| in_time(set, rank, entry, &processor, effort))
-        };
+        let mut passes =
+            |set: &[Sporadic]| purse.ask(Effort::of_core(system.cores), |effort| in_time(set, queue, &work, effort));
         growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
     }
 }
 
 /// Whether all tasks of a core are in time; asks for no response where it does not have to.
-fn in_time(tasks: &[Sporadic], rank: Rank, blocking: Duration, processor: &dyn Withheld, effort: &mut Effort) -> bool {
-    if rank == Rank::Edf {
-        return edf_demand::schedulable(tasks, blocking, processor, effort) == Demand::Fits;
+fn in_time(tasks: &[Sporadic], queue: Queue, work: &Work, effort: &mut Effort) -> bool {
+    match queue.rank {
+        Rank::Edf => edf_demand::schedulable(tasks, work.entry, work, effort) == Demand::Fits,
+        Rank::Fixed(_) => (0..tasks.len()).all(|i| {
+            fixed_priority::response(&tasks[i], &tasks[..i], work.entry, work, effort)
+                .is_some_and(|r| r <= tasks[i].deadline)
+        }),
+        Rank::Other(_) => {
+            let (r, _) = test(tasks, queue, work, work, *effort);
+            // What the search took is not told; its share is.
+            effort.spend(tasks.len() * tasks.len());
+            all_met(&r, tasks)
+        }
     }
-    (0..tasks.len()).all(|i| {
-        fixed_priority::response(&tasks[i], &tasks[..i], blocking, processor, effort)
-            .is_some_and(|r| r <= tasks[i].deadline)
-    })
 }
 
-fn one_core(system: &System, places: &[usize], rank: Rank, entry: Duration, check: &mut Check) {
-    let (instants, tasks) = with_costs(system, places, entry);
-    let processor = Interrupts { instants: &instants, cost: entry };
-    let (responses, why) = test(&tasks, rank, entry, &processor, Effort::of_core(system.cores));
+fn all_met(responses: &Responses, tasks: &[Sporadic]) -> bool {
+    responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
+}
+
+pub(super) fn one_core(
+    system: &System,
+    core: CoreId,
+    mut places: Vec<usize>,
+    rank: Rank,
+    entry: Duration,
+    check: &mut Check,
+) {
+    // The policies break ties by the order of the file.
+    rank.sort(system, &mut places);
+    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry };
+    let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
+    let work = work(system, &places, &instants, rank, entry);
+    let (responses, why) = test(&tasks, queue, &work, &work, Effort::of_core(system.cores));
     let mut first_failure = true;
     for (i, &n) in places.iter().enumerate() {
         let deadline = tasks[i].deadline;
@@ -110,17 +161,15 @@ fn one_core(system: &System, places: &[usize], rank: Rank, entry: Duration, chec
         }
         let binds = match responses[i] {
             Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
-            None => unbounded(&tasks, entry, &processor, Effort::of_core(system.cores)),
+            None => unbounded(&tasks, &work, Effort::of_core(system.cores)),
         };
-        let what =
-            format!("task `{}` on core {} fails: {binds}", verdict.name, system.tasks[n].core.unwrap_or_default());
+        let what = format!("task `{}` on core {core} fails: {binds}", verdict.name);
         // The remedy is the same for all tasks of the core; it is worked out once.
         let remedy = if std::mem::take(&mut first_failure) {
             let scale = sensitivity::largest_scale(&tasks, |set| {
-                let (r, _) = test(set, rank, entry, &processor, Effort::of_core(system.cores).step());
-                r.iter().zip(set).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
+                all_met(&test(set, queue, &work, &work, Effort::of_core(system.cores).step()).0, set)
             });
-            sensitivity::remedy(scale, &format!(" on core {}", system.tasks[n].core.unwrap_or_default()))
+            sensitivity::remedy(scale, &format!(" on core {core}"))
         } else {
             "see the remedy for this core above".into()
         };
@@ -128,18 +177,63 @@ fn one_core(system: &System, places: &[usize], rank: Rank, entry: Duration, chec
     }
 }
 
-/// The responses of one core's tasks, the most urgent first, and the test that gave them.
-fn test(
+/// The responses of one queue's tasks, the most urgent first, and the test that gave them. `withheld` is what the tasks do
+/// not get of a window, what the system takes included.
+pub(super) fn test(
     tasks: &[Sporadic],
-    rank: Rank,
+    queue: Queue,
+    work: &Work,
+    withheld: &dyn Withheld,
+    mut effort: Effort,
+) -> (Responses, &'static str) {
+    let blocking = work.entry;
+    match queue.rank {
+        Rank::Fixed(_) => {
+            let r = |i: usize| fixed_priority::response(&tasks[i], &tasks[..i], blocking, withheld, &mut effort);
+            ((0..tasks.len()).map(r).collect(), "response-time analysis")
+        }
+        Rank::Edf => by_deadline(tasks, blocking, withheld, effort),
+        Rank::Other(order) => {
+            let assumed: Vec<Duration> = tasks.iter().map(|τ| τ.execution.saturating_sub(queue.completion)).collect();
+            let each = |r: Option<Vec<Duration>>| r.map(|r| r.into_iter().map(Some).collect());
+            let own: Option<Responses> = match order {
+                TaskOrder::FirstComeFirstServed => {
+                    fifo::response(tasks, blocking, withheld, &mut effort.clone()).map(|r| vec![Some(r); tasks.len()])
+                }
+                TaskOrder::RoundRobin => {
+                    let longest = queue.quantum + work.entry;
+                    let turn = Turn { quantum: queue.quantum, longest };
+                    Some(round_robin::responses(tasks, turn, blocking, work, withheld, &mut effort.clone()))
+                }
+                TaskOrder::LaxityAtRelease => {
+                    each(laxity::at_release(tasks, &assumed, blocking, withheld, &mut effort.clone()))
+                }
+                _ => each(laxity::looked_at_again(tasks, &assumed, blocking, withheld, &mut effort.clone())),
+            };
+            // Whatever the order, a job ends within its busy period.
+            let busy = any_order::response(tasks, blocking, withheld, &mut effort);
+            let least = |r: Option<Duration>| [r, busy].into_iter().flatten().min();
+            let responses = own.unwrap_or_else(|| vec![None; tasks.len()]).into_iter().map(least).collect();
+            (responses, explanation(order))
+        }
+    }
+}
+
+fn explanation(order: TaskOrder) -> &'static str {
+    match order {
+        TaskOrder::FirstComeFirstServed => "FIFO (George and Minet)",
+        TaskOrder::RoundRobin => "turns (Racu et al.) within the busy period",
+        TaskOrder::LaxityAtRelease => "EDF with laxities for deadlines (Spuri)",
+        _ => "priority points (Leontyev and Anderson) within the busy period",
+    }
+}
+
+fn by_deadline(
+    tasks: &[Sporadic],
     blocking: Duration,
     processor: &dyn Withheld,
     mut effort: Effort,
 ) -> (Responses, &'static str) {
-    if rank != Rank::Edf {
-        let r = |i: usize| fixed_priority::response(&tasks[i], &tasks[..i], blocking, processor, &mut effort);
-        return ((0..tasks.len()).map(r).collect(), "response-time analysis");
-    }
     let exact = &mut effort.clone();
     if let Some(r) = edf_response::responses(tasks, blocking, processor, exact) {
         return (r.into_iter().map(Some).collect(), "EDF response times (Spuri)");
@@ -152,8 +246,8 @@ fn test(
 }
 
 /// Why a core's tasks have no bound at all.
-fn unbounded(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withheld, mut effort: Effort) -> String {
-    match edf_demand::schedulable(tasks, blocking, processor, &mut effort) {
+fn unbounded(tasks: &[Sporadic], work: &Work, mut effort: Effort) -> String {
+    match edf_demand::schedulable(tasks, work.entry, work, &mut effort) {
         Demand::Overload => {
             let u = crate::utilisation::Utilisation::of(tasks.iter().map(|τ| (τ.execution, τ.period)));
             format!(

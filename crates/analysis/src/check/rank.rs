@@ -1,55 +1,87 @@
-//! Which order a core follows, where the check has a test for it.
+//! Spread and order of a system's root, and how they sort tasks.
 
 use tactus_model::{Policy, Spread, System, TaskOrder};
+use tactus_time::CoreSet;
 
-/// How the jobs of one core are ordered.
+/// How the jobs of one queue are ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rank {
     /// By a number that a task keeps.
     Fixed(TaskOrder),
     /// By absolute deadlines.
     Edf,
+    /// By something else that changes from job to job.
+    Other(TaskOrder),
 }
 
 impl Rank {
-    /// The order of every core by itself; none where cores share queues, tasks are in servers, or no test is known.
-    pub(super) fn of(system: &System) -> Option<Rank> {
-        match system.policy {
-            Policy::PartitionedRm => Some(Rank::Fixed(TaskOrder::RateMonotonic)),
-            Policy::PartitionedEdf => Some(Rank::Edf),
-            Policy::Ordered { spread: Spread::Partitioned, order } if system.scheduling.servers.is_empty() => {
-                match order {
-                    TaskOrder::FixedPriority | TaskOrder::RateMonotonic | TaskOrder::DeadlineMonotonic => {
-                        Some(Rank::Fixed(order))
-                    }
-                    TaskOrder::EarliestDeadline => Some(Rank::Edf),
-                    _ => None,
-                }
-            }
-            _ => None,
+    /// The rank of an order.
+    pub(super) fn of(order: TaskOrder) -> Rank {
+        match order {
+            TaskOrder::FixedPriority
+            | TaskOrder::RateMonotonic
+            | TaskOrder::DeadlineMonotonic
+            | TaskOrder::ShortestJob => Rank::Fixed(order),
+            TaskOrder::EarliestDeadline => Rank::Edf,
+            _ => Rank::Other(order),
         }
     }
 
     /// What people call it.
     pub(super) fn label(self) -> &'static str {
         match self {
-            Rank::Fixed(TaskOrder::DeadlineMonotonic) => "DM",
-            Rank::Fixed(TaskOrder::FixedPriority) => "fixed priorities",
-            Rank::Fixed(_) => "RM",
-            Rank::Edf => "EDF",
+            Rank::Edf | Rank::Other(TaskOrder::EarliestDeadline) => "EDF",
+            Rank::Fixed(order) | Rank::Other(order) => match order {
+                TaskOrder::DeadlineMonotonic => "DM",
+                TaskOrder::FixedPriority => "fixed priorities",
+                TaskOrder::ShortestJob => "shortest job first",
+                TaskOrder::LeastLaxity => "least laxity",
+                TaskOrder::LaxityAtRelease => "laxity at release",
+                TaskOrder::FirstComeFirstServed => "first come first served",
+                TaskOrder::RoundRobin => "turns",
+                _ => "RM",
+            },
         }
     }
 
-    /// Sorts the tasks of a core, the most urgent first; equal ones in the order of the file.
+    /// Sorts the tasks of a queue, the most urgent first; equal ones in the order of the file.
     pub(super) fn sort(self, system: &System, places: &mut [usize]) {
-        let key = |n: usize| match self {
+        places.sort_by_key(|&n| (self.key(system, n), n));
+    }
+
+    /// The smaller, the more urgent, as far as a task keeps its rank.
+    pub(super) fn key(self, system: &System, n: usize) -> u64 {
+        let task = &system.tasks[n];
+        match self {
+            // The larger number goes first.
             Rank::Fixed(TaskOrder::FixedPriority) => {
-                // The larger number goes first.
                 u64::MAX - u64::from(system.scheduling.places.get(n).map_or(0, |p| p.priority))
             }
-            Rank::Fixed(TaskOrder::DeadlineMonotonic) => system.tasks[n].deadline.as_nanos(),
-            _ => system.tasks[n].period.as_nanos(),
-        };
-        places.sort_by_key(|&n| (key(n), n));
+            Rank::Fixed(TaskOrder::DeadlineMonotonic) | Rank::Edf => task.deadline.as_nanos(),
+            Rank::Fixed(TaskOrder::ShortestJob) => super::plain(task).as_nanos(),
+            _ => task.period.as_nanos(),
+        }
     }
+}
+
+/// How the cores of the root share queues, and its order; nothing for policies with levels.
+pub(super) fn of_policy(policy: &Policy) -> Option<(Spread, TaskOrder)> {
+    Some(match policy {
+        Policy::PartitionedRm => (Spread::Partitioned, TaskOrder::RateMonotonic),
+        Policy::PartitionedEdf => (Spread::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
+        Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
+        Policy::Ordered { spread, order } => (*spread, *order),
+        Policy::Mc2 { .. } | Policy::Mixed(_) => return None,
+    })
+}
+
+/// The root's queues: each a set of cores, with the tasks that wait in it, in the order of the file. Tasks in servers are left out.
+pub(super) fn queues(system: &System, spread: Spread) -> Vec<(CoreSet, Vec<usize>)> {
+    let sets = system.scheduling.queues(None, spread, CoreSet::first(system.cores));
+    let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
+    let inside = |set: &CoreSet, n: usize| {
+        place(n).server.is_none() && system.tasks[n].core.is_none_or(|core| set.contains(core))
+    };
+    sets.into_iter().map(|set| (set, (0..system.tasks.len()).filter(|&n| inside(&set, n)).collect())).collect()
 }

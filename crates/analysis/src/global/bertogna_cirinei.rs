@@ -86,6 +86,27 @@ pub fn edf_responses(
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
+    iterated(tasks, (m, true), pinned, platform, effort)
+}
+
+/// Bounds under any global order that leaves no processor idle beside waiting work: every other task may interfere (the paper's
+/// theorem for work-conserving algorithms). As under EDF they hold only if every deadline is shown to be met.
+pub fn any_order_responses(
+    tasks: &[Sporadic],
+    m: usize,
+    platform: &dyn Withheld,
+    effort: &mut Effort,
+) -> Vec<Option<Duration>> {
+    iterated(tasks, (m, false), &[], platform, effort)
+}
+
+fn iterated(
+    tasks: &[Sporadic],
+    (m, edf): (usize, bool),
+    pinned: &[&dyn Withheld],
+    platform: &dyn Withheld,
+    effort: &mut Effort,
+) -> Vec<Option<Duration>> {
     let mut found: Vec<Option<i128>> = vec![None; tasks.len()];
     if !tasks.iter().all(constrained) {
         return vec![None; tasks.len()];
@@ -98,7 +119,7 @@ pub fn edf_responses(
                 .filter(|&i| i != k)
                 .map(|i| (&tasks[i], found[i].map_or(0, |r| tasks[i].d() - r)))
                 .collect();
-            if let Some(r) = response(&tasks[k], &others, (m, true), pinned, platform, effort) {
+            if let Some(r) = response(&tasks[k], &others, (m, edf), pinned, platform, effort) {
                 changed |= found[k] != Some(r);
                 found[k] = Some(found[k].map_or(r, |old| old.min(r)));
             }

@@ -40,7 +40,6 @@ pub fn plan(tasks: &[Dual]) -> Option<Plan> {
     let over = |u: Utilisation| i128::try_from(u.bracket().1).ok();
     let low = over(Utilisation::of(load(false, false)))?;
     let critical_low = over(Utilisation::of(load(true, false)))?;
-    let critical_high = over(Utilisation::of(load(true, true)))?;
     if low >= ONE || critical_low + low > ONE {
         return None;
     }
@@ -54,13 +53,29 @@ pub fn plan(tasks: &[Dual]) -> Option<Plan> {
         }
     };
     let low_mode: Vec<Duration> = tasks.iter().map(virtual_deadline).collect();
-    // Rounded up, a virtual deadline is a larger part of its period than x: that part decides in the HI mode.
     let critical = || tasks.iter().zip(&low_mode).filter(|(τ, _)| τ.critical);
-    let x = critical().map(|(τ, v)| up(i128::from(v.as_nanos()) << 60, τ.t())).max().unwrap_or(0);
     let density = load(false, false).chain(critical().map(|(τ, v)| (τ.low, *v)));
     let low_holds = critical().all(|(_, v)| !v.is_zero()) && Utilisation::of(density).at_most(1);
-    let high_holds = up(x * low, ONE) + critical_high <= ONE;
+    let high_holds = holds_after_a_change(tasks, &low_mode, Duration::ZERO);
     (low_holds && high_holds).then_some(Plan { low_mode, plain: false })
+}
+
+/// Whether critical jobs are in time after a change of mode, with virtual deadlines as given (theorem 2: the largest part of a period that
+/// one is stands for x), where all are in time before it. `blocking` holds up any job once. False where a deadline is not the period.
+pub fn holds_after_a_change(tasks: &[Dual], virtual_deadlines: &[Duration], blocking: Duration) -> bool {
+    if !tasks.iter().all(|τ| τ.deadline == τ.period) {
+        return false;
+    }
+    let critical = || tasks.iter().zip(virtual_deadlines).filter(|(τ, _)| τ.critical);
+    let x = critical().map(|(τ, v)| up(i128::from(v.as_nanos()) << 60, τ.t())).max().unwrap_or(0);
+    let shortest = tasks.iter().map(|τ| τ.period).min();
+    let blocked = shortest.filter(|_| !blocking.is_zero()).map(|p| (blocking, p));
+    let low = Utilisation::of(tasks.iter().filter(|τ| !τ.critical).map(|τ| (τ.low, τ.period))).bracket().1;
+    let high = Utilisation::of(critical().map(|(τ, _)| (τ.high.max(τ.low), τ.period)).chain(blocked)).bracket().1;
+    match (i128::try_from(low), i128::try_from(high)) {
+        (Ok(low), Ok(high)) if low <= ONE => up(x * low, ONE) + high <= ONE,
+        _ => false,
+    }
 }
 
 /// ⌈a / b⌉ for positive b.

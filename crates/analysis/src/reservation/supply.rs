@@ -139,6 +139,14 @@ pub enum Kind {
     Sporadic,
     /// Hard constant-bandwidth server under EDF (Abeni and Buttazzo 1998; hard rule: throttled until the deadline).
     ConstantBandwidth,
+    /// Soft constant-bandwidth server (Abeni and Buttazzo 1998): a budget that is used up comes back at once, with a deadline
+    /// one period later. It has a supply of no fixed kind; see [`super::soft`].
+    SoftBandwidth,
+    /// One replenishment only: having used u from t on, it may run again at t + uP/Q (Danish, Li and West, RTAS 2011).
+    PriorityInheriting,
+    /// The sporadic server as POSIX defines it, which may take more than its budget (Stanovich et al., RTAS 2010): there is
+    /// no bound for it.
+    PosixSporadic,
 }
 
 /// A server (Q, P, D).
@@ -166,7 +174,7 @@ impl Server {
     pub fn supply(&self, response: Duration) -> Recurring {
         let gone = match self.kind {
             Kind::Polling => Duration::ZERO,
-            Kind::Periodic | Kind::Deferrable | Kind::Sporadic | Kind::ConstantBandwidth => self.budget,
+            _ => self.budget,
         };
         let blackout = (self.period + response).saturating_sub(self.budget + gone);
         Recurring { budget: self.budget, period: self.period, blackout }
@@ -177,8 +185,8 @@ impl Server {
     /// (Q, P, D). A CBS under EDF needs more care, see [`super::tree`].
     pub fn as_task(&self) -> Sporadic {
         let jitter = match self.kind {
-            Kind::Deferrable => self.period.saturating_sub(self.budget),
-            Kind::Periodic | Kind::Polling | Kind::Sporadic | Kind::ConstantBandwidth => Duration::ZERO,
+            Kind::Deferrable | Kind::PriorityInheriting => self.period.saturating_sub(self.budget),
+            _ => Duration::ZERO,
         };
         Sporadic { execution: self.budget, period: self.period, deadline: self.deadline, jitter }
     }

@@ -3,22 +3,25 @@
 //! Compositional analysis as in Shin and Lee 2003, with the response time of a server in place of its deadline where
 //! that is shorter (Davis and Burns 2005): at each node the children, tasks and servers alike, are judged as sporadic
 //! tasks under the node's supply; a server whose whole budget is served within R of its replenishment supplies
-//! Q every P after at most P + R − 2Q ([`Server::supply`]).
+//! Q every P after at most P + R − 2Q ([`Server::supply`]). What the system itself takes ([`Work`]) is taken off every
+//! supply, and enlarges jobs and budgets.
 //!
-//! **Which server beneath which scheduler.** A periodic server goes anywhere. A *deferrable* one is offered beneath fixed
-//! priorities only, where a late start still finds the interference of a window; peers see it with jitter P − Q. A
-//! *sporadic* one regains its budget in the pieces in which it was spent: under fixed priorities a piece is served as
-//! early as if all before it had come at once; under EDF nothing but its deadline is sure for a piece, so that
-//! its supply starts Q later there. A hard *CBS* is offered beneath EDF on a whole processor only: one that wakes with q
-//! left has a deadline as near as qP/Q, so its demand is bounded by the line tQ/P but by no staircase, and no supply
-//! with a blackout keeps such deadlines. Others see it as (Q, P) with deadline and jitter P − Q, which is a
-//! staircase above that line and above all that it executes in any window.
+//! **Beneath fixed priorities** ([`priority`]) a *periodic*, *polling* or *sporadic* server is a sporadic task to its peers. A *deferrable* one
+//! has jitter P − Q, a *priority-inheriting* one the same, for it may take Q(1 − U) + Uw of a window w; its next budget counts
+//! from its first use, so that it supplies Q every P + R − Q. A *hard CBS* may be served late where it wakes with a near deadline,
+//! and get the next budget at once: jitter P. A *soft CBS* never waits and holds nobody back: beneath fixed priorities it has
+//! no bound, nor has a *POSIX* sporadic server, and nor have those that are less urgent.
+//!
+//! **Beneath EDF** see [`deadline`].
+
+mod deadline;
+mod priority;
 
 use crate::effort::Effort;
-use crate::reservation::local::{fits_share, responses, Local};
+use crate::reservation::charge::Work;
+use crate::reservation::local::Local;
 use crate::reservation::supply::{Kind, Recurring, Server, Supply};
-use crate::task::{Dedicated, Sporadic, Withheld};
-use crate::uniprocessor::edf_demand::{self, Demand};
+use crate::task::{Sporadic, Withheld};
 use tactus_time::Duration;
 
 /// Who decides between these children; the most urgent first under fixed priorities.
@@ -39,47 +42,88 @@ pub enum Node {
     Server(Server, Scheduler),
 }
 
+/// Why nothing can be said of a node, which is not the same as that it fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Untested {
+    /// There is no bound for what this child of the same scheduler, by its place, takes.
+    Peer(usize),
+    /// There is no bound for what a server of this kind gives beneath such a scheduler.
+    Itself,
+    /// It is inside a server of which nothing is known.
+    Inside,
+}
+
 /// What was found for a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
     /// The place among the children at each depth, from the root.
     pub path: Vec<usize>,
-    /// Task: from arrival to end. Server: from replenishment until the budget is served, if there is work for it. None
-    /// also for a kind of server that is not offered beneath its scheduler, and for its peers under EDF.
+    /// Task: from arrival to end. Server: from replenishment until the budget is served, if there is work for it.
     pub response: Option<Duration>,
     /// The limit on the response.
     pub deadline: Duration,
-    /// What a server supplies to its children; none for a task, or a server without a response within its deadline.
+    /// What a server supplies to its children; none for a task, a soft CBS, or a server without a response within its limit.
     pub supply: Option<Recurring>,
+    /// Why there is no response, where that is for lack of a test.
+    pub untested: Option<Untested>,
 }
 
 impl Verdict {
-    /// Whether the response is within the deadline.
+    /// Whether the response is within the limit.
     pub fn met(&self) -> bool {
         self.response.is_some_and(|r| r <= self.deadline)
     }
 }
 
+/// What a scheduler finds of a child.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    response: Option<Duration>,
+    limit: Duration,
+    untested: Option<Untested>,
+}
+
+impl Found {
+    fn new(node: &Node, response: Option<Duration>) -> Found {
+        Found { response, limit: as_task(node, &Work::none()).deadline, untested: None }
+    }
+    fn untested(node: &Node, why: Untested) -> Found {
+        Found { untested: Some(why), ..Found::new(node, None) }
+    }
+}
+
+/// Judges every node of the tree beneath a supply on a system that costs nothing; see [`judge_with`].
+pub fn judge(root: &Scheduler, supply: &dyn Supply, effort: &mut Effort) -> Vec<Verdict> {
+    judge_with(root, supply, &Work::none(), effort)
+}
+
 /// Judges every node of the tree beneath a supply, parents before children. Beneath a server that fails nobody has a
 /// response.
-pub fn judge(root: &Scheduler, supply: &dyn Supply, effort: &mut Effort) -> Vec<Verdict> {
+pub fn judge_with(root: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    // Nodes wait with the supply that they get; a list of one's own keeps deep trees off the call stack.
-    let mut waiting: Vec<(Vec<usize>, &Scheduler, Option<Recurring>)> = vec![(Vec::new(), root, None)];
-    while let Some((path, scheduler, own)) = waiting.pop() {
-        let known = path.is_empty() || own.is_some();
+    // Nodes wait with the supply that they get, or why they get none; a list of one's own keeps deep trees off the stack.
+    let mut waiting: Vec<(Vec<usize>, &Scheduler, Option<Recurring>, bool)> = vec![(Vec::new(), root, None, false)];
+    while let Some((path, scheduler, own, unknown)) = waiting.pop() {
+        let supplied = path.is_empty() || own.is_some();
         let supply: &dyn Supply = own.as_ref().map_or(supply, |own| own);
-        let tasks: Vec<Sporadic> = scheduler.children.iter().map(as_task).collect();
-        let all = if known { of_children(&tasks, scheduler, supply, effort) } else { vec![None; tasks.len()] };
-        for (i, (child, response)) in scheduler.children.iter().zip(all).enumerate() {
+        let all: Vec<Found> = match scheduler.policy {
+            _ if unknown => scheduler.children.iter().map(|c| Found::untested(c, Untested::Inside)).collect(),
+            _ if !supplied => scheduler.children.iter().map(|c| Found::new(c, None)).collect(),
+            Local::FixedPriority => priority::responses(scheduler, supply, work, effort),
+            Local::EarliestDeadline => deadline::responses(scheduler, supply, work, effort),
+        };
+        for (i, (child, found)) in scheduler.children.iter().zip(all).enumerate() {
             let mut path = path.clone();
             path.push(i);
-            let mut verdict = Verdict { path, response, deadline: tasks[i].deadline, supply: None };
+            let Found { response, limit: deadline, untested } = found;
+            let mut verdict = Verdict { path, response, deadline, supply: None, untested };
             if let Node::Server(server, inner) = child {
                 if let (true, Some(r)) = (verdict.met(), response) {
-                    verdict.supply = Some(given(server, r, scheduler.policy));
+                    verdict.supply = given(server, r, scheduler.policy, work);
                 }
-                waiting.push((verdict.path.clone(), inner, verdict.supply));
+                // A soft CBS has a response but no supply: what is inside is judged by other means.
+                let unknown = untested.is_some() || server.kind == Kind::SoftBandwidth;
+                waiting.push((verdict.path.clone(), inner, verdict.supply, unknown));
             }
             verdicts.push(verdict);
         }
@@ -88,115 +132,65 @@ pub fn judge(root: &Scheduler, supply: &dyn Supply, effort: &mut Effort) -> Vec<
     verdicts
 }
 
-fn as_task(node: &Node) -> Sporadic {
+/// How a child is counted among its peers, without jitter: jobs with their completion, budgets with what they overrun.
+fn as_task(node: &Node, work: &Work) -> Sporadic {
     match node {
-        Node::Task(τ) => *τ,
-        Node::Server(server, _) => server.as_task(),
+        Node::Task(τ) => Sporadic { execution: plus(τ.execution, work.completion), ..*τ },
+        Node::Server(s, _) => Sporadic::new(plus(s.budget, work.entry), s.period, s.deadline),
     }
 }
 
-/// Responses of all children, those of servers counted from their replenishment.
-fn of_children(
-    tasks: &[Sporadic],
-    scheduler: &Scheduler,
-    supply: &dyn Supply,
-    effort: &mut Effort,
-) -> Vec<Option<Duration>> {
-    match scheduler.policy {
-        Local::FixedPriority => (0..tasks.len()).map(|i| by_priority(tasks, scheduler, i, supply, effort)).collect(),
-        Local::EarliestDeadline => by_deadline(tasks, scheduler, supply, effort),
-    }
+fn plus(a: Duration, b: Duration) -> Duration {
+    a.checked_add(b).unwrap_or(Duration::MAX)
 }
 
+/// How a server behaves among its peers. One that would lose its budget without work keeps it as long as a periodic server inside
+/// has some, which counts as work until it has gone by.
 fn kind(node: &Node) -> Option<Kind> {
+    let periodic =
+        |inner: &Node| matches!(inner, Node::Server(s, _) if matches!(s.kind, Kind::Periodic | Kind::Deferrable));
     match node {
         Node::Task(_) => None,
-        Node::Server(server, _) => Some(server.kind),
+        Node::Server(server, inner) => Some(match server.kind {
+            Kind::Periodic | Kind::Polling if inner.children.iter().any(periodic) => Kind::Deferrable,
+            kind => kind,
+        }),
     }
 }
 
-fn by_priority(
-    tasks: &[Sporadic],
-    scheduler: &Scheduler,
-    i: usize,
-    supply: &dyn Supply,
-    effort: &mut Effort,
-) -> Option<Duration> {
-    if scheduler.children[..=i].iter().any(|c| kind(c) == Some(Kind::ConstantBandwidth)) {
-        return None;
-    }
-    let mut set = tasks[..=i].to_vec();
-    if matches!(scheduler.children[i], Node::Server(..)) {
-        // A server's jitter is how others see it, not a delay of its own.
-        set[i].jitter = Duration::ZERO;
-    }
-    responses(&set, Local::FixedPriority, Duration::ZERO, supply, effort).pop().flatten()
+/// What a supply and the system's own work leave of a window, as what is withheld.
+struct Within<'a> {
+    supply: &'a dyn Supply,
+    work: &'a Work<'a>,
 }
 
-/// The time that constant-bandwidth servers may ask for in a window: tQ/P each.
-struct Lines(Vec<(Duration, Duration)>);
-
-impl Withheld for Lines {
+impl Withheld for Within<'_> {
     fn at_most(&self, window: Duration) -> Duration {
-        let w = u128::from(window.as_nanos());
-        let line =
-            |(q, p): &(Duration, Duration)| (u128::from(q.as_nanos()) * w).div_ceil(u128::from(p.as_nanos().max(1)));
-        let sum: u128 = self.0.iter().map(line).sum();
-        Duration::from_nanos(u64::try_from(sum).unwrap_or(u64::MAX))
+        plus(window.saturating_sub(self.supply.least(window)), self.work.at_most(window))
     }
 }
 
-fn by_deadline(
-    tasks: &[Sporadic],
-    scheduler: &Scheduler,
-    supply: &dyn Supply,
-    effort: &mut Effort,
-) -> Vec<Option<Duration>> {
-    let none = vec![None; tasks.len()];
-    let is = |i: usize, k: Kind| kind(&scheduler.children[i]) == Some(k);
-    let cbs: Vec<usize> = (0..tasks.len()).filter(|&i| is(i, Kind::ConstantBandwidth)).collect();
-    if (0..tasks.len()).any(|i| is(i, Kind::Deferrable)) || !fits_share(tasks, supply) {
-        return none;
+/// What a server supplies whose budget is served within `response`. The system's work inside is not taken off here.
+fn given(server: &Server, response: Duration, policy: Local, work: &Work) -> Option<Recurring> {
+    let response = response.max(server.budget);
+    let mut supply = server.supply(response);
+    match (server.kind, policy) {
+        (Kind::Sporadic, Local::EarliestDeadline) => supply.blackout += server.budget,
+        (Kind::PriorityInheriting, Local::FixedPriority) => {
+            // What it took too much lengthens its wait, in its own share.
+            let (e, p, q) = (
+                u128::from(work.entry.as_nanos()),
+                u128::from(server.period.as_nanos()),
+                u128::from(server.budget.as_nanos()),
+            );
+            let longer = Duration::from_nanos(u64::try_from((e * p).div_ceil(q.max(1))).ok()?);
+            supply.blackout = supply.blackout.checked_add(longer)?;
+            supply.period = server.period.checked_add(longer)?.checked_add(response.saturating_sub(server.budget))?;
+        }
+        (Kind::SoftBandwidth | Kind::PosixSporadic | Kind::PriorityInheriting, _) => return None,
+        _ => {}
     }
-    if cbs.is_empty() {
-        return responses(tasks, Local::EarliestDeadline, Duration::ZERO, supply, effort);
-    }
-    let (q, p) = supply.share();
-    if q != p || !supply.delay().is_zero() {
-        return none;
-    }
-    // Every server keeps its deadlines exactly where the demand of the others and the servers' lines fit every window.
-    let others: Vec<Sporadic> = (0..tasks.len()).filter(|i| !cbs.contains(i)).map(|i| tasks[i]).collect();
-    let lines = Lines(cbs.iter().map(|&i| (tasks[i].execution, tasks[i].period)).collect());
-    let implicit = others.iter().all(|τ| τ.deadline >= τ.period && τ.jitter.is_zero());
-    if !implicit && edf_demand::schedulable(&others, Duration::ZERO, &lines, effort) != Demand::Fits {
-        return none;
-    }
-    // All deadlines are met; responses may be shorter.
-    let mut seen = tasks.to_vec();
-    for &i in &cbs {
-        seen[i].jitter = tasks[i].period.saturating_sub(tasks[i].execution);
-        seen[i].deadline = seen[i].jitter;
-    }
-    let sharper = edf_response_of(&seen, effort);
-    let one = |i: usize| {
-        let by_deadline = tasks[i].deadline;
-        let own = sharper.as_ref().filter(|_| !cbs.contains(&i)).map(|r| r[i]);
-        Some(own.map_or(by_deadline, |r| r.min(by_deadline)))
-    };
-    (0..tasks.len()).map(one).collect()
-}
-
-fn edf_response_of(tasks: &[Sporadic], effort: &mut Effort) -> Option<Vec<Duration>> {
-    crate::uniprocessor::edf_response::responses(tasks, Duration::ZERO, &Dedicated, effort)
-}
-
-fn given(server: &Server, response: Duration, policy: Local) -> Recurring {
-    let mut supply = server.supply(response.max(server.budget));
-    if policy == Local::EarliestDeadline && server.kind == Kind::Sporadic {
-        supply.blackout += server.budget;
-    }
-    supply
+    Some(supply)
 }
 
 #[cfg(test)]
@@ -208,15 +202,22 @@ mod tests {
         Duration::from_millis(n)
     }
 
+    fn leaf() -> Node {
+        Node::Task(Sporadic::implicit(ms(1), ms(100)))
+    }
+
+    fn server(kind: Kind, q: u64, p: u64, inner: Vec<Node>) -> Node {
+        Node::Server(Server::new(kind, ms(q), ms(p)), Scheduler { policy: Local::FixedPriority, children: inner })
+    }
+
+    fn root(policy: Local, children: Vec<Node>) -> Scheduler {
+        Scheduler { policy, children }
+    }
+
     #[test]
     fn a_tree_of_depth_three_adds_up_the_blackouts() {
-        let leaf = Node::Task(Sporadic::implicit(ms(1), ms(100)));
-        let wrap = |q, p, inner| {
-            let scheduler = Scheduler { policy: Local::FixedPriority, children: vec![inner] };
-            Node::Server(Server::new(Kind::Periodic, ms(q), ms(p)), scheduler)
-        };
-        let root =
-            Scheduler { policy: Local::FixedPriority, children: vec![wrap(8, 10, wrap(10, 20, wrap(4, 20, leaf)))] };
+        let wrap = |q, p, inner| server(Kind::Periodic, q, p, vec![inner]);
+        let root = root(Local::FixedPriority, vec![wrap(8, 10, wrap(10, 20, wrap(4, 20, leaf())))]);
         let verdicts = judge(&root, &Whole, &mut Effort::default());
         let r: Vec<_> = verdicts.iter().map(|v| v.response.unwrap()).collect();
         // (8, 10) alone: 8. Its supply: 2 of blackout, 8 in 10: 10 take 14. Theirs: 20 + 14 − 20 = 14 of blackout,
@@ -228,18 +229,35 @@ mod tests {
 
     #[test]
     fn beneath_a_server_that_fails_nothing_is_promised() {
-        let inner = Scheduler {
-            policy: Local::EarliestDeadline,
-            children: vec![Node::Task(Sporadic::implicit(ms(1), ms(100)))],
-        };
-        let root = Scheduler {
-            policy: Local::FixedPriority,
-            children: vec![
-                Node::Task(Sporadic::implicit(ms(6), ms(10))),
-                Node::Server(Server::new(Kind::Sporadic, ms(5), ms(10)), inner),
-            ],
-        };
+        let inner = root(Local::EarliestDeadline, vec![leaf()]);
+        let five = Node::Server(Server::new(Kind::Sporadic, ms(5), ms(10)), inner);
+        let root = root(Local::FixedPriority, vec![Node::Task(Sporadic::implicit(ms(6), ms(10))), five]);
         let verdicts = judge(&root, &Whole, &mut Effort::default());
         assert_eq!(verdicts.iter().map(Verdict::met).collect::<Vec<_>>(), [true, false, false]);
+        assert!(verdicts.iter().all(|v| v.untested.is_none()), "a failure is not a lack of a test");
+    }
+
+    #[test]
+    fn a_server_without_bound_takes_the_promise_of_those_that_are_less_urgent_and_of_no_others() {
+        for kind in [Kind::PosixSporadic, Kind::SoftBandwidth] {
+            let root = root(Local::FixedPriority, vec![leaf(), server(kind, 2, 10, vec![leaf()]), leaf()]);
+            let untested: Vec<_> =
+                judge(&root, &Whole, &mut Effort::default()).iter().map(|v| (v.met(), v.untested)).collect();
+            let [none, itself, inside, peer] =
+                [None, Some(Untested::Itself), Some(Untested::Inside), Some(Untested::Peer(1))];
+            assert_eq!(untested, [(true, none), (false, itself), (false, inside), (false, peer)], "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_system_takes_lengthens_every_response_of_a_tree() {
+        let us = Duration::from_micros;
+        let root = root(Local::FixedPriority, vec![server(Kind::Deferrable, 5, 20, vec![leaf()])]);
+        let work = Work { entry: us(10), completion: us(10), instants: None, recurring: vec![(us(20), ms(20))] };
+        let r = judge_with(&root, &Whole, &work, &mut Effort::default());
+        // The budget: 5 ms, 10 µs of blocking, 2·20 µs of entries. Inside: 20 + 5.05 − 10 ms without supply, then the
+        // job with its completion, the entry under way, and entries in a window of 16.2 ms, counted once more.
+        assert_eq!(r[0].response, Some(ms(5) + us(50)));
+        assert_eq!(r[1].response, Some(ms(15) + us(50) + ms(1) + us(10 + 10 + 40)));
     }
 }

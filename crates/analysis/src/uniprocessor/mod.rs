@@ -1,12 +1,16 @@
-//! One processor: what fixed priorities and earliest deadline first can promise there.
+//! One processor: what each order of jobs can promise there.
 
+pub mod any_order;
 pub mod edf_demand;
 pub mod edf_response;
+pub mod fifo;
 pub mod fixed_priority;
 pub mod harmonic;
+pub mod laxity;
 pub mod nonpreemptive_edf;
 pub mod nonpreemptive_fp;
 pub mod phased;
+pub mod round_robin;
 pub mod transactions;
 pub mod utilisation_bounds;
 

@@ -188,6 +188,7 @@ impl Server {
                     self.used = 0;
                 }
             }
+            other => unreachable!("no tree here has {other:?}"),
         }
         self.worked = works;
     }

@@ -1,0 +1,262 @@
+//! The judgement on a domain: every task and server on it, from the trees of its cores and the supplies that come out of them.
+
+use super::super::partitioned::{self, Queue};
+use super::super::rank::Rank;
+use super::domain::{home, queues, Domain};
+use super::forest::{is_in_tree, Core, Who};
+use super::words;
+use crate::effort::Effort;
+use crate::reservation::charge::Work;
+use crate::reservation::local::{fits_share, Local};
+use crate::reservation::mpr::{self, Mpr};
+use crate::reservation::platform::{self, Platform};
+use crate::reservation::soft;
+use crate::reservation::supply::{Recurring, Supply, Whole};
+use crate::reservation::tree::{judge_with, Untested, Verdict};
+use crate::task::{Sporadic, Withheld};
+use tactus_model::{ServerKind, Spread, TaskOrder};
+use tactus_time::{CoreId, CoreSet, Duration};
+
+/// What was found for a task.
+#[derive(Clone, Debug)]
+pub(super) struct OfTask {
+    pub task: usize,
+    pub response: Option<Duration>,
+    /// Why there is no test, in words.
+    pub untested: Option<String>,
+    /// Which test it is.
+    pub by: &'static str,
+}
+
+/// What was found for a server on a core.
+#[derive(Clone, Debug)]
+pub(super) struct OfServer {
+    pub server: usize,
+    pub core: CoreId,
+    pub response: Option<Duration>,
+    pub limit: Duration,
+    pub untested: Option<String>,
+    supply: Option<Recurring>,
+}
+
+impl OfServer {
+    pub fn fails(&self) -> bool {
+        self.untested.is_none() && self.response.is_none_or(|r| r > self.limit)
+    }
+}
+
+/// What was found for a domain.
+#[derive(Default)]
+pub(super) struct Judgement {
+    pub tasks: Vec<OfTask>,
+    pub servers: Vec<OfServer>,
+}
+
+impl Judgement {
+    /// Whether all that has a test passes.
+    pub fn holds(&self, domain: &Domain) -> bool {
+        let late = |t: &OfTask| t.response.is_none_or(|r| r > domain.system.tasks[t.task].deadline);
+        !self.tasks.iter().any(|t| t.untested.is_none() && late(t)) && !self.servers.iter().any(OfServer::fails)
+    }
+}
+
+/// Judges a domain with these execution times, by task.
+pub(super) fn judge(domain: &Domain, root: (Spread, TaskOrder), times: &[Duration], effort: &mut Effort) -> Judgement {
+    let mut found = Judgement::default();
+    for core in domain.cores.iter() {
+        let (scheduler, tree) = Core::tree(domain.system, root, core, times);
+        let work = domain.of_core(core);
+        for verdict in judge_with(&scheduler, &Whole, &work, effort) {
+            let untested = verdict.untested.map(|why| reason(domain, root, &tree, &verdict, why));
+            let Verdict { response, deadline: limit, supply, .. } = verdict;
+            match tree.at(&verdict.path) {
+                Some(Who::Task(task)) => {
+                    found.tasks.push(OfTask { task, response, untested, by: "response in its tree of servers" });
+                }
+                Some(Who::Server(server)) => {
+                    found.servers.push(OfServer { server, core, response, limit, untested, supply });
+                }
+                None => {}
+            }
+        }
+    }
+    for server in 0..domain.system.scheduling.servers.len() {
+        for queue in queues(domain.system, root.0, Some(server)) {
+            let Some(core) = queue.iter().next().filter(|core| domain.cores.contains(*core)) else { continue };
+            if is_in_tree(domain.system, root.0, server, core) {
+                continue;
+            }
+            let inside = |&n: &usize| {
+                let on = domain.system.tasks[n].core;
+                home(domain.system, n) == Some(server) && on.is_none_or(|core| queue.contains(core))
+            };
+            let mut places: Vec<usize> = domain.tasks.iter().copied().filter(inside).collect();
+            let queue = Inside { domain, server, queue, found: &found, times };
+            let told = queue.judge(&mut places, effort);
+            found.tasks.extend(told);
+        }
+    }
+    found.tasks.sort_by_key(|t| t.task);
+    found
+}
+
+/// In words why a node has no test.
+fn reason(domain: &Domain, root: (Spread, TaskOrder), tree: &Core, verdict: &Verdict, why: Untested) -> String {
+    let servers = &domain.system.scheduling.servers;
+    let path = &verdict.path;
+    // Who it is for whose sake there is no test: the node, a child beside it, or the innermost server around it that has none.
+    let culprit = match why {
+        Untested::Itself => path.clone(),
+        Untested::Peer(place) => path[..path.len() - 1].iter().copied().chain([place]).collect(),
+        Untested::Inside => path[..path.len() - 1].to_vec(),
+    };
+    match tree.at(&culprit) {
+        Some(Who::Server(s)) => {
+            let above = servers[s].parent.map_or(root.1, |p| servers[p].order);
+            words::no_test(&servers[s], above, why)
+        }
+        _ => "nothing is known of the server around it".into(),
+    }
+}
+
+/// What is inside a server beneath a supply of its own: tasks of one queue.
+struct Inside<'a> {
+    domain: &'a Domain<'a>,
+    server: usize,
+    queue: CoreSet,
+    found: &'a Judgement,
+    times: &'a [Duration],
+}
+
+/// What a supply and the system's work leave.
+struct Within<'a>(&'a Recurring, &'a Work<'a>);
+
+impl Withheld for Within<'_> {
+    fn at_most(&self, window: Duration) -> Duration {
+        let gone = window.saturating_sub(self.0.least(window));
+        gone.checked_add(self.1.at_most(window)).unwrap_or(Duration::MAX)
+    }
+}
+
+impl Inside<'_> {
+    fn judge(&self, places: &mut [usize], effort: &mut Effort) -> Vec<OfTask> {
+        let system = self.domain.system;
+        let it = &system.scheduling.servers[self.server];
+        let rank = Rank::of(it.order);
+        rank.sort(system, places);
+        let all = |response: Option<Duration>, untested: Option<String>, by| {
+            let one = |&task: &usize| OfTask { task, response, untested: untested.clone(), by };
+            places.iter().map(one).collect::<Vec<_>>()
+        };
+        let on = |core: CoreId| self.found.servers.iter().find(move |f| f.server == self.server && f.core == core);
+        let processors: Vec<&OfServer> = self.queue.iter().filter_map(on).collect();
+        if let Some(why) = processors.iter().find_map(|p| p.untested.clone()) {
+            return all(None, Some(why), "");
+        }
+        if places.is_empty() || processors.is_empty() || processors.iter().any(|p| p.fails()) {
+            return all(None, None, "its server fails");
+        }
+        let one_core = processors.len() == 1;
+        let work = match one_core {
+            true => self.domain.of_core(processors[0].core),
+            false => self.domain.of_queue(self.server, self.queue),
+        };
+        let tasks: Vec<Sporadic> = places
+            .iter()
+            .map(|&n| {
+                let t = &system.tasks[n];
+                Sporadic::new(self.times[n] + work.completion, t.period, t.deadline)
+            })
+            .collect();
+        if it.kind == ServerKind::SoftBandwidth {
+            if !one_core {
+                return all(None, Some(words::soft_platform(it)), "");
+            }
+            let late = processors[0].response.unwrap_or_default().saturating_sub(it.period);
+            let bound = soft::response(&tasks, (it.budget, it.period), late, &work, effort);
+            return all(bound, None, "inside a soft server (Abeni and Buttazzo)");
+        }
+        // To its peers a polling server with a shared queue keeps its budget; what is inside cannot count on it.
+        let lost = if it.kind == ServerKind::Polling && !one_core { it.budget } else { Duration::ZERO };
+        let sure = |supply: Recurring| Recurring { blackout: supply.blackout + lost, ..supply };
+        let supplies: Vec<Recurring> = processors.iter().filter_map(|p| p.supply).map(sure).collect();
+        if let [supply] = supplies[..] {
+            if !fits_share(&tasks, &supply) {
+                return all(None, None, "its server's share");
+            }
+            let queue = Queue { rank, quantum: it.quantum, completion: work.completion };
+            let (responses, by) = partitioned::test(&tasks, queue, &work, &Within(&supply, &work), *effort);
+            effort.spend(tasks.len() * tasks.len());
+            let told = places.iter().zip(responses);
+            return told.map(|(&task, response)| OfTask { task, response, untested: None, by }).collect();
+        }
+        self.on_platform(places, &tasks, rank, &supplies, &work, effort)
+    }
+
+    /// Several virtual processors: the companion test, or for EDF without costs that of the multiprocessor periodic resource.
+    fn on_platform(
+        &self,
+        places: &[usize],
+        tasks: &[Sporadic],
+        rank: Rank,
+        supplies: &[Recurring],
+        work: &Work,
+        effort: &mut Effort,
+    ) -> Vec<OfTask> {
+        let platform = Platform(supplies.iter().map(|s| s as &dyn Supply).collect());
+        let fits = |k: &platform::Comparison, deadline: Duration| {
+            let taken = work.at_most(deadline);
+            k.asked.checked_add(taken).is_some_and(|asked| asked <= k.given)
+        };
+        let passes = |i: usize| {
+            let own = tasks[i];
+            if own.deadline > own.period || own.execution > own.deadline {
+                return false;
+            }
+            let found = match rank {
+                Rank::Fixed(_) => platform::comparisons(tasks, i, Local::FixedPriority, &platform),
+                Rank::Edf => platform::comparisons(tasks, i, Local::EarliestDeadline, &platform),
+                Rank::Other(_) => {
+                    // Any order: all others may go first.
+                    let mut set: Vec<Sporadic> = tasks.to_vec();
+                    let own = set.remove(i);
+                    set.push(own);
+                    platform::comparisons(&set, set.len() - 1, Local::FixedPriority, &platform)
+                }
+            };
+            found.iter().any(|k| fits(k, own.deadline))
+        };
+        let mut held: Vec<bool> = (0..tasks.len()).map(passes).collect();
+        let mut by = "virtual platform (Lipari and Bini)";
+        match rank {
+            Rank::Fixed(_) => {
+                let first = held.iter().position(|h| !h).unwrap_or(held.len());
+                held[first..].fill(false);
+            }
+            _ if held.iter().all(|h| *h) => {}
+            Rank::Edf
+                if work.is_none()
+                    && self.as_resource(supplies).is_some_and(|μ| mpr::edf_schedulable(tasks, &μ, effort)) =>
+            {
+                held.fill(true);
+                by = "multiprocessor periodic resource (Easwaran, Shin and Lee)";
+            }
+            _ => held.fill(false),
+        }
+        let told = places.iter().zip(tasks).zip(held);
+        told.map(|((&task, τ), held)| OfTask { task, response: held.then_some(τ.deadline), untested: None, by })
+            .collect()
+    }
+
+    /// The virtual processors as one resource, where each comes as early as that assumes.
+    fn as_resource(&self, supplies: &[Recurring]) -> Option<Mpr> {
+        let it = &self.domain.system.scheduling.servers[self.server];
+        let most = (it.period - it.budget) * 2;
+        let early = supplies.iter().all(|s| s.blackout <= most && (s.budget, s.period) == (it.budget, it.period));
+        early.then(|| Mpr {
+            period: it.period,
+            budget: it.budget * supplies.len() as u64,
+            parallelism: supplies.len() as u64,
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! Systems with servers: each core is a tree, cores that share queues are judged together, with and without costs.
+//!
+//! [`domain`] has which cores belong together and what the system takes of them, [`forest`] makes a core's tree, [`judge`]
+//! has the tests: [`crate::reservation::tree`] for servers and for what is inside one queue of one core by fixed priorities or deadlines;
+//! the tests of one core within the server's supply for other orders; the test of virtual platforms where cores share the
+//! queue; [`crate::reservation::soft`] inside soft servers. What has no test is told by name, and its reason with it.
+//! `background` service only adds to what the tests count on.
+
+mod domain;
+mod forest;
+mod judge;
+mod words;
+
+use super::growth::{self, Growth, Purse};
+use super::report::{hundredths, Bound, Check, Finding};
+use super::{rank, sensitivity};
+use crate::effort::Effort;
+use crate::inflation::budget;
+use crate::reservation::questv;
+use crate::task::Sporadic;
+use crate::utilisation::Utilisation;
+use domain::{domains, home, Domain};
+use judge::{judge, Judgement, OfServer, OfTask};
+use tactus_model::{Costs, ServerKind, Spread, System, TaskOrder};
+use tactus_time::{CoreId, Duration};
+
+/// The most that may go to the system's own work of what a server takes, in percent; a smaller budget is refused.
+const MOST_OVERHEAD: u64 = 50;
+
+pub(super) fn check(system: &System, (costs, cache): (&Costs, Duration), entry: Duration, check: &mut Check) {
+    let Some(root) = rank::of_policy(&system.policy) else { return };
+    if !entry.is_zero() {
+        too_small(system, costs, cache, check);
+    }
+    let times = forest::times(system);
+    for domain in domains(system, root.0, entry) {
+        let found = judge(&domain, root, &times, &mut Effort::of_core(system.cores));
+        for server in found.servers.iter().filter(|s| s.fails()) {
+            self::server(system, server, check);
+        }
+        let mut advised = false;
+        for task in &found.tasks {
+            self::task(&domain, root, task, &found, advised, check);
+            advised |= !check.tasks[task.task].met;
+        }
+    }
+    summary(system, root, check);
+}
+
+/// Budgets that the system's own work would eat.
+fn too_small(system: &System, costs: &Costs, cache: Duration, check: &mut Check) {
+    for server in &system.scheduling.servers {
+        if let Err(refusal) = budget::refuse_below(server.budget, costs, cache, MOST_OVERHEAD) {
+            check.findings.push(Finding {
+                task: None,
+                core: server.cores.iter().next(),
+                line: server.line,
+                what: format!("server `{}`: {refusal}", server.name),
+                remedy: "or leave the server out".into(),
+            });
+        }
+    }
+}
+
+fn task(domain: &Domain, root: (Spread, TaskOrder), found: &OfTask, all: &Judgement, advised: bool, check: &mut Check) {
+    let system = domain.system;
+    let verdict = &mut check.tasks[found.task];
+    if let Some(why) = &found.untested {
+        verdict.explanation.clone_from(why);
+        verdict.met = true;
+        return;
+    }
+    verdict.explanation = found.by.into();
+    if let Some(r) = found.response {
+        verdict.bound = Bound::Response(r);
+        verdict.met = r <= verdict.deadline;
+    }
+    if verdict.met {
+        return;
+    }
+    let name = verdict.name.clone();
+    let inside = home(system, found.task).map(|s| &system.scheduling.servers[s]);
+    let within = inside.map_or(String::new(), |s| format!(" in server `{}`", s.name));
+    let binds = match (found.response, inside) {
+        (Some(r), _) => format!("its response may reach {r}, over the deadline of {}", verdict.deadline),
+        (None, Some(s))
+            if all.servers.iter().any(|f| f.fails() && system.scheduling.servers[f.server].name == s.name) =>
+        {
+            "its server has no sure supply".into()
+        }
+        (None, Some(s)) => {
+            format!("no response is bounded in what {} of every {} leave it, overheads included", s.budget, s.period)
+        }
+        (None, None) => "no response is bounded in what those that are more urgent leave".into(),
+    };
+    let what = format!("task `{name}`{within} fails: {binds}");
+    let remedy = if advised { "see the remedy above".into() } else { remedy(domain, root, found.task) };
+    check.fail(system, found.task, what, remedy);
+}
+
+/// How much shorter the execution times of the domain, or how much larger the budget around the task, would have to be.
+fn remedy(domain: &Domain, root: (Spread, TaskOrder), n: usize) -> String {
+    let system = domain.system;
+    let step = || Effort::of_core(system.cores).step();
+    let with = |times: &[Duration]| judge(domain, root, times, &mut step()).holds(domain);
+    let set = sporadic(domain);
+    let scale = sensitivity::largest_scale(&set, |set| with(&scatter(domain, set)));
+    let list: Vec<String> = domain.cores.iter().map(|core| core.to_string()).collect();
+    let cores = if list.len() == 1 { "core" } else { "cores" };
+    let mut told = sensitivity::remedy(scale, &format!(" on {cores} {}", list.join(", ")));
+    let Some(s) = home(system, n) else { return told };
+    let times = forest::times(system);
+    let entry = domain.of_core(domain.cores.iter().next().unwrap_or_default()).entry;
+    let passes = |budget: u64, whole: bool| {
+        let mut larger = system.clone();
+        larger.scheduling.servers[s].budget = Duration::from_nanos(budget);
+        let domains = domains(&larger, root.0, entry);
+        let Some(domain) = domains.into_iter().find(|d| d.tasks.contains(&n)) else { return false };
+        let found = judge(&domain, root, &times, &mut step());
+        let own = found.tasks.iter().find(|t| t.task == n);
+        let met = own.and_then(|t| t.response).is_some_and(|r| r <= system.tasks[n].deadline);
+        met && (!whole || found.holds(&domain))
+    };
+    let server = &system.scheduling.servers[s];
+    let (mut low, mut high) = (server.budget.as_nanos(), server.period.as_nanos());
+    if passes(high, false) {
+        let grain = (high / 4096).max(1);
+        while high - low > grain {
+            let middle = low + (high - low) / 2;
+            if passes(middle, false) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        let budget = Duration::from_nanos(high);
+        told += &format!("; or give server `{}` a budget of {budget}", server.name);
+        if !passes(high, true) {
+            told += ", which needs room that others have now";
+        }
+    }
+    told
+}
+
+/// The domain's tasks, as searches take them.
+fn sporadic(domain: &Domain) -> Vec<Sporadic> {
+    let one = |&n: &usize| {
+        let t = &domain.system.tasks[n];
+        Sporadic::new(super::plain(t), t.period, t.deadline)
+    };
+    domain.tasks.iter().map(one).collect()
+}
+
+/// Execution times of all tasks, those of the domain from a set in its order.
+fn scatter(domain: &Domain, set: &[Sporadic]) -> Vec<Duration> {
+    let mut times = forest::times(domain.system);
+    for (&n, τ) in domain.tasks.iter().zip(set) {
+        times[n] = τ.execution;
+    }
+    times
+}
+
+fn server(system: &System, found: &OfServer, check: &mut Check) {
+    let server = &system.scheduling.servers[found.server];
+    let limit = if found.limit > server.period { "twice its period" } else { "its period" };
+    let binds = match found.response {
+        Some(r) => format!("its budget of {} may take {r}, longer than {limit} of {}", server.budget, server.period),
+        None => format!("its budget of {} has no bound beside those that share its time", server.budget),
+    };
+    check.findings.push(Finding {
+        task: None,
+        core: Some(found.core),
+        line: server.line,
+        what: format!("server `{}` on core {} fails: {binds}", server.name, found.core),
+        remedy: "lower the budgets of its peers, or lengthen its period".into(),
+    });
+}
+
+/// By how much each execution time may grow, so that all of its domain that has a test still passes.
+pub(super) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+    let Some(root) = rank::of_policy(&system.policy) else { return };
+    let all = domains(system, root.0, entry);
+    for (place, domain) in all.iter().enumerate() {
+        purse.part(all.len() - place);
+        let set = sporadic(domain);
+        let found = judge(domain, root, &forest::times(system), &mut Effort::of_core(system.cores));
+        let tested = |n: usize| found.tasks.iter().any(|t| t.task == n && t.untested.is_none());
+        for (i, &n) in domain.tasks.iter().enumerate().filter(|(_, n)| tested(**n)) {
+            let mut passes = |set: &[Sporadic]| {
+                purse.ask(Effort::of_core(system.cores), |effort| {
+                    judge(domain, root, &scatter(domain, set), effort).holds(domain)
+                })
+            };
+            growth[n] = growth::of(&set, i, set[i].deadline, &mut passes);
+        }
+    }
+}
+
+fn summary(system: &System, root: (Spread, TaskOrder), check: &mut Check) {
+    let servers = &system.scheduling.servers;
+    let tested = check.tasks.iter().filter(|t| t.bound != Bound::None || !t.met).count();
+    let promised = |core: CoreId| {
+        let top = servers.iter().filter(|s| s.parent.is_none() && s.cores.contains(core));
+        Utilisation::of(top.map(|s| (s.budget, s.period))).millionths()
+    };
+    let most = (0..system.cores).map(|c| promised(CoreId(c as u8))).max().unwrap_or(0);
+    let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
+    check.summary = format!(
+        "{} servers · at most {} of a core promised · {tested} of {} tasks have a test{}{}",
+        servers.len(),
+        hundredths(most),
+        system.tasks.len(),
+        slack.map_or(String::new(), |s| format!(" · least slack {s}")),
+        admission(system, root)
+    );
+}
+
+/// Quest-V's bound, where a core is what that is for: sporadic and priority-inheriting servers alone, rate-monotonic.
+fn admission(system: &System, root: (Spread, TaskOrder)) -> String {
+    let servers = &system.scheduling.servers;
+    let mut told = String::new();
+    for core in (0..system.cores).map(|c| CoreId(c as u8)) {
+        let top: Vec<_> = servers.iter().filter(|s| s.parent.is_none() && s.cores.contains(core)).collect();
+        let of = |kind| top.iter().filter(move |s| s.kind == kind);
+        let main: Vec<_> = of(ServerKind::Sporadic).map(|s| (s.budget, s.period)).collect();
+        let io: Vec<_> =
+            of(ServerKind::PriorityInheriting).map(|s| (s.budget.as_nanos(), s.period.as_nanos())).collect();
+        let beside = (0..system.tasks.len()).any(|n| home(system, n).is_none() && system.tasks[n].core == Some(core));
+        if root.1 != TaskOrder::RateMonotonic || io.is_empty() || main.len() + io.len() < top.len() || beside {
+            continue;
+        }
+        let verdict = if questv::admits(&main, &io) { "admitted" } else { "not admitted" };
+        told += &format!(
+            " · core {core}: load {} {verdict} by Quest-V's bound",
+            hundredths(questv::load_millionths(&main, &io))
+        );
+    }
+    told
+}

@@ -1,0 +1,33 @@
+//! Why there is no test, in words that name who it is for and what is missing.
+
+use crate::reservation::tree::Untested;
+use tactus_model::{Server, ServerKind, TaskOrder};
+
+/// A server that takes away a promise, beneath a scheduler of this order.
+pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> String {
+    let name = &server.name;
+    let edf = above == TaskOrder::EarliestDeadline;
+    match (server.kind, why) {
+        (ServerKind::PosixSporadic, _) => format!(
+            "no test: server `{name}` is posix-sporadic, which may take more than its budget (Stanovich et al. 2010), and no bound for that is known"
+        ),
+        (ServerKind::SoftBandwidth, Untested::Inside) => {
+            format!("no test: server `{name}` is cbs-soft, for which no supply to servers inside is known")
+        }
+        (ServerKind::SoftBandwidth, _) => format!(
+            "no test: server `{name}` is cbs-soft beneath fixed priorities, where it never waits and its budget bounds nothing"
+        ),
+        (ServerKind::PriorityInheriting, _) if edf => format!(
+            "no test: server `{name}` is pibs beneath EDF; its bound (Danish, Li and West 2011) is for fixed priorities"
+        ),
+        _ => format!("no test: nothing is known of server `{name}`"),
+    }
+}
+
+/// A soft server on several cores with one queue.
+pub(super) fn soft_platform(server: &Server) -> String {
+    format!(
+        "no test: server `{}` is cbs-soft on several cores with one queue, and tests for virtual platforms need a supply in every window",
+        server.name
+    )
+}

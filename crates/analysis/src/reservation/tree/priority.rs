@@ -1,0 +1,51 @@
+//! A scheduler of a tree that goes by fixed priorities: response times of its children under its supply.
+
+use super::{as_task, kind, Found, Node, Scheduler, Untested, Within};
+use crate::effort::Effort;
+use crate::reservation::charge::Work;
+use crate::reservation::local::fits_share;
+use crate::reservation::supply::{Kind, Supply};
+use crate::task::Sporadic;
+use crate::uniprocessor::fixed_priority;
+
+pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Found> {
+    (0..scheduler.children.len()).map(|i| response(scheduler, i, supply, work, effort)).collect()
+}
+
+/// Whether a server's budget does not bound what it takes.
+fn unbounded(node: &Node) -> bool {
+    matches!(kind(node), Some(Kind::SoftBandwidth | Kind::PosixSporadic))
+}
+
+fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Found {
+    let (higher, own) = (&scheduler.children[..i], &scheduler.children[i]);
+    if let Some(peer) = higher.iter().position(unbounded) {
+        return Found::untested(own, Untested::Peer(peer));
+    }
+    if unbounded(own) {
+        return Found::untested(own, Untested::Itself);
+    }
+    let mut set: Vec<Sporadic> = higher.iter().map(|node| as_peer(node, work)).collect();
+    set.push(match own {
+        Node::Task(_) => as_task(own, work),
+        // A server's jitter is how others see it, not a delay of its own; what it overruns is not waited for.
+        Node::Server(s, _) => Sporadic::new(s.budget, s.period, s.deadline),
+    });
+    if !fits_share(&set, supply) {
+        return Found::new(own, None);
+    }
+    Found::new(own, fixed_priority::response(&set[i], &set[..i], work.entry, &Within { supply, work }, effort))
+}
+
+/// What a more urgent child may take of any window.
+fn as_peer(node: &Node, work: &Work) -> Sporadic {
+    let mut τ = as_task(node, work);
+    if let Node::Server(s, _) = node {
+        τ.jitter = match kind(node) {
+            Some(Kind::ConstantBandwidth) => s.period,
+            Some(Kind::Deferrable) => s.period.saturating_sub(s.budget),
+            _ => s.as_task().jitter,
+        };
+    }
+    τ
+}

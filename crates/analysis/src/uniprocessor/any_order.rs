@@ -1,0 +1,37 @@
+//! Any work-conserving order on one processor: a job ends within its busy period.
+//!
+//! Whatever the order, a processor that never idles beside work is done with all that came when its busy period ends, so no response
+//! is longer than the longest busy period (Lehoczky 1990). Met by the job that the order always puts last.
+
+use crate::effort::Effort;
+use crate::task::{to_duration, Sporadic, Withheld};
+use tactus_time::Duration;
+
+/// The bound for every task. `None` where the busy period does not end or the effort did not do.
+pub fn response(
+    tasks: &[Sporadic],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Duration> {
+    let jitter = tasks.iter().map(|τ| τ.jitter).max().unwrap_or(Duration::ZERO);
+    let l = super::busy_period(tasks, i128::from(blocking.as_nanos()), processor, effort)?;
+    to_duration(l).checked_add(jitter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Dedicated;
+
+    #[test]
+    fn the_bound_is_the_busy_period() {
+        let ms = Duration::from_millis;
+        let tasks = [(2, 10), (5, 15), (10, 25)].map(|(c, t)| Sporadic::implicit(ms(c), ms(t)));
+        // 17 hold a second job of the first two tasks: 24 and a third: 26, and one of the third task: 36, 43, 45.
+        let r = response(&tasks, Duration::ZERO, &Dedicated, &mut Effort::default());
+        let rbf = |t: u64| [(2, 10), (5, 15), (10, 25)].iter().map(|(c, p)| t.div_ceil(*p) * c).sum::<u64>();
+        let first = (1..1_000).find(|t| rbf(*t) <= *t).unwrap();
+        assert_eq!(r, Some(ms(first)));
+    }
+}
