@@ -215,10 +215,10 @@ fn a_million_calls_break_no_rule_of_the_kernels_objects() {
 
 #[test]
 #[ignore = "takes half a minute; run by name"]
-fn on_one_core_no_stretch_in_the_kernel_is_longer_than_a_thousand_instructions() {
+fn on_one_core_no_stretch_in_the_kernel_is_longer_than_1500_instructions() {
     let told = arena(1, 1, "1 s", false);
     let line = told.log.lines().find(|line| line.starts_with("core 0 longest in the kernel: ")).expect("it tells");
     println!("{line}");
     let longest = line.split(' ').find_map(|word| word.parse::<u64>().ok().filter(|&it| it > 0)).expect("a count");
-    assert!(longest <= 1_000, "{line}");
+    assert!(longest <= 1_500, "{line}");
 }
