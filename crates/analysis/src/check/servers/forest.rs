@@ -105,7 +105,8 @@ impl<'s> Core<'s> {
                 self.places.push((path.clone(), Who::Server(which)));
                 let server = &system.scheduling.servers[which];
                 let inner = self.scheduler(Some(which), server.order, path);
-                let kind = if keeps(system, self.root.0, which, self.core) { Kind::Deferrable } else { kind(server.kind) };
+                let kind =
+                    if keeps(system, self.root.0, which, self.core) { Kind::Deferrable } else { kind(server.kind) };
                 children.push(Node::Server(Server::new(kind, server.budget, server.period), inner));
             } else {
                 self.places.push((path.clone(), Who::Task(which)));
