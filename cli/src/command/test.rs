@@ -50,8 +50,19 @@ const SCENARIOS: [&str; 7] =
     ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios", "--", "--test-threads=1"];
 
 /// Under a model checker: the structures that cores share.
-const LOOM: [&str; 8] =
-    ["test", "--release", "--no-fail-fast", "-p", "tactus-sync", "-p", "tactus-structures", "--test=loom"];
+const LOOM: [&str; 11] = [
+    "test",
+    "--release",
+    "--no-fail-fast",
+    "-p",
+    "tactus-sync",
+    "-p",
+    "tactus-structures",
+    "-p",
+    "tactus-policy",
+    "--test=loom",
+    "--test=mc2_loom",
+];
 const SHUTTLE: [&str; 6] = ["test", "--release", "--no-fail-fast", "-p", "tactus-structures", "--test=shuttle"];
 
 /// How many tests went which way.

@@ -242,7 +242,8 @@ fn write(arguments: &Arguments, cells: &[Cell], head: &str) -> Result<String, Fa
                         };
                         let y: Vec<f64> = arguments.tasks.iter().map(of).collect();
                         let mut row = vec![format!("{letter}, {title}")];
-                        row.extend(y.iter().map(|y| format!("{y:.0}")));
+                        // Where releases of a level always come with others in one stage, they cannot be told apart.
+                        row.extend(y.iter().map(|y| if *y > 0.0 { format!("{y:.0}") } else { "–".to_string() }));
                         table.push(row);
                         curves.push(Line { name: format!("{letter}, {title}"), y, colour: level, dash: set });
                     }
@@ -277,7 +278,12 @@ fn statements(arguments: &Arguments, cells: &[Cell], cores: usize) -> String {
         let all: Vec<f64> = arguments.tasks.iter().map(|n| change(*n, set, of)).collect();
         let (least, most) =
             (all.iter().copied().fold(f64::MAX, f64::min), all.iter().copied().fold(f64::MIN, f64::max));
-        format!("{least:+.0} to {most:+.0} %")
+        let counted = arguments.tasks.iter().all(|n| find(*n, set).is_some_and(|cell| of(cell) > 0.0));
+        if counted {
+            format!("{least:+.0} to {most:+.0} %")
+        } else {
+            "not told apart".to_string()
+        }
     };
     let worst = |release: bool, level: usize| move |cell: &Cell| cell.figure(release, level).mean_worst;
     let mean = |release: bool, level: usize| move |cell: &Cell| cell.figure(release, level).mean;
@@ -301,7 +307,9 @@ fn statements(arguments: &Arguments, cells: &[Cell], cores: usize) -> String {
         elsewhere(3).to_string(),
     ]];
     let mut row = |text: &str, source: &str, of: &dyn Fn(&Cell) -> f64| {
-        rows.push(vec![text.to_string(), source.to_string(), "1".into(), span(2, of), span(3, of)]);
+        let basic: Vec<String> =
+            arguments.tasks.iter().filter_map(|n| find(*n, 0)).map(|cell| format!("{:.0}", of(cell))).collect();
+        rows.push(vec![text.to_string(), source.to_string(), basic.join(" "), span(2, of), span(3, of)]);
     };
     row("15: worst scheduling of A", "-30 to -45 %", &worst(false, 0));
     row("17: worst release of B", "-30 to -60 %", &worst(true, 1));
