@@ -19,6 +19,8 @@ const END_BROKEN: u8 = 0x75;
 static BEGAN: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 /// All objects are looked at on one of so many ways out; on the others, the thread that goes on.
 const WALKED: u64 = 16;
+/// How often something is looked at before it counts as broken.
+const LOOKS: usize = 8;
 /// How many ways out were checked.
 static CHECKED: AtomicU64 = AtomicU64::new(0);
 
@@ -63,16 +65,26 @@ pub fn way_out(core: &Core) {
     tree();
 }
 
+/// Whether it is wrong however often one looks. Other cores may change the tree between two steps of a look, and what is
+/// broken stays so.
+fn stays(wrong: impl Fn() -> bool) -> bool {
+    (0..LOOKS).all(|_| wrong())
+}
+
 /// The schedulers that hold the thread are one way from the root down.
 fn one_path(thread: &Thread) {
-    let mut above = None;
-    for (scheduler, _) in thread.path().holders() {
-        if scheduler.parent() != above || !scheduler.stands() {
-            broken("a thread's schedulers are one path", thread.id.into());
-        }
-        above = Some(scheduler);
+    let parted = || {
+        let mut above = None;
+        thread.path().holders().any(|(scheduler, _)| {
+            let parted = scheduler.parent() != above || !scheduler.stands();
+            above = Some(scheduler);
+            parted
+        })
+    };
+    if stays(parted) {
+        broken("a thread's schedulers are one path", thread.id.into());
     }
-    if above.is_none() {
+    if stays(|| thread.path().holders().next().is_none()) {
         broken("the root schedules every thread", thread.id.into());
     }
 }
@@ -80,20 +92,27 @@ fn one_path(thread: &Thread) {
 /// Every scheduler has one parent, one step closer to the root.
 fn tree() {
     for number in 0..crate::components() {
-        let mut scheduler = crate::path::scheduler(number);
-        for _ in 0..=MAX_SCHEDULERS {
-            let Some(it) = scheduler else { break };
-            scheduler = it.parent();
-            match scheduler {
-                Some(parent) if parent.depth + 1 != it.depth || !parent.stands() => broken("a tree", number.into()),
-                None if it.depth != 0 || !component::get(it.component()).is_root() => broken("one root", number.into()),
-                _ => {}
-            }
-        }
-        if scheduler.is_some() {
-            broken("the tree has no circle", number.into());
+        if stays(|| !is_one_way(number)) {
+            broken("a tree: one parent, one step closer to the one root, and no circle", number.into());
         }
     }
+}
+
+/// Whether the component is no scheduler, or comes to the root in as many steps as it is deep.
+fn is_one_way(number: u16) -> bool {
+    let mut scheduler = crate::path::scheduler(number);
+    for _ in 0..=MAX_SCHEDULERS {
+        let Some(it) = scheduler else { return true };
+        scheduler = it.parent();
+        let good = match scheduler {
+            Some(parent) => parent.depth + 1 == it.depth && parent.stands(),
+            None => it.depth == 0 && component::get(it.component()).is_root(),
+        };
+        if !good {
+            return false;
+        }
+    }
+    scheduler.is_none()
 }
 
 /// At the end of a run: slots belong to one holder, and all time was charged.
