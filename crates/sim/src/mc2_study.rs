@@ -15,7 +15,7 @@ pub type Shares = [f64; 3];
 /// The source's for overheads.
 pub const OVERHEAD_SHARES: [Shares; 3] = [[0.05, 0.05, 0.65], [0.10, 0.10, 0.55], [0.20, 0.20, 0.35]];
 /// Our reading of the source's 10/10/55 for robustness, at level-C times.
-pub const ROBUSTNESS_SHARES: Shares = [0.02, 0.055, 0.69];
+pub const ROBUSTNESS_SHARES: Shares = [0.018, 0.04, 0.705];
 
 /// What is budgeted beyond a job's execution time, for the system's work on its behalf.
 const MARGIN: Duration = Duration::from_micros(60);

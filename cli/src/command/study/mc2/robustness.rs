@@ -27,7 +27,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     systems: u64,
     /// Tasks in each
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(8..=400))]
+    #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u64).range(8..=400))]
     tasks: u64,
     /// Cores
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..=8))]
