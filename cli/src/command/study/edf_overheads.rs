@@ -176,15 +176,15 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
     for (records, mut sent) in trace.cores.iter().zip(sent) {
         sent.sort_unstable();
         let mut under_way = sent.into_iter().peekable();
-        let notified = |r: &&tactus_record::Record| {
-            r.kind == Kind::Enter && EntryReason::from_u8(r.level) == Some(EntryReason::Notify)
-        };
-        for enter in records.iter().filter(notified) {
+        for enter in records.iter().filter(|record| record.kind == Kind::Enter) {
             let mut first = None;
             while let Some(time) = under_way.next_if(|t| *t <= enter.time) {
                 first.get_or_insert(time);
             }
-            into[3].extend(first.map(|t| enter.time.since(t).as_nanos() >> SHIFT));
+            // One that comes while the scheduler is entered for another reason is handled with that.
+            if EntryReason::from_u8(enter.level) == Some(EntryReason::Notify) {
+                into[3].extend(first.map(|t| enter.time.since(t).as_nanos() >> SHIFT));
+            }
         }
     }
     left_out
