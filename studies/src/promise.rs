@@ -33,6 +33,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         duration: system.duration,
         accepted: check.accepted,
         tasks: tasks.collect(),
+        tree: tactus_sim::tree_view(&setup),
     };
     Promised { setup, view }
 }

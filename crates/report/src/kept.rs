@@ -3,6 +3,8 @@
 //!
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
+mod tree;
+
 use crate::Details;
 use serde::{Deserialize, Serialize};
 use tactus_time::{CoreId, Duration, Level};
@@ -34,6 +36,9 @@ struct Stored {
     components: Vec<String>,
     facts: Vec<(String, String)>,
     tasks: Vec<StoredTask>,
+    /// Left out where the rules of servers and queues do not apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<tree::Stored>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,6 +94,7 @@ impl Kept {
             components: details.components.clone(),
             facts: details.facts.clone(),
             tasks: view.tasks.iter().map(store).collect(),
+            tree: view.tree.as_ref().map(tree::store),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -105,6 +111,7 @@ impl Kept {
         if stored.format != FORMAT {
             return Err(format!("it has format {}, this program reads {FORMAT}: run the system again", stored.format));
         }
+        let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len())).transpose()?;
         let view = View {
             name: stored.system,
             policy: stored.policy,
@@ -112,6 +119,7 @@ impl Kept {
             duration: Duration::from_nanos(stored.duration_ns),
             accepted: stored.accepted,
             tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
+            tree,
         };
         let details = Details {
             machine: stored.machine,
@@ -170,6 +178,8 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_time::CoreSet;
+    use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
 
     fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
@@ -186,7 +196,24 @@ mod tests {
             task("log", None, Promise::None),
         ];
         let duration = Duration::from_secs(1);
-        let view = View { name: "n".into(), policy: "MC²".into(), cores: 2, duration, accepted: true, tasks };
+        let times = (Duration::ZERO, Duration::from_nanos(3), Duration::from_nanos(2));
+        let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, times };
+        let root = ServerView {
+            parent: 0,
+            cores: CoreSet::first(2),
+            queues: vec![CoreSet::first(1), CoreSet::from_bits(2)],
+            supply: None,
+            background: false,
+            tells: true,
+        };
+        let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), Bound::Begun));
+        let server = ServerView { supply, background: true, tells: false, ..root.clone() };
+        let tree = TreeView {
+            servers: vec![root, server],
+            tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Changing)],
+        };
+        let (name, policy) = ("n".into(), "MC²".into());
+        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree) };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

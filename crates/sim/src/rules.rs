@@ -1,11 +1,15 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{Kind, Setup, Supplier, TaskOrder};
+use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
 
-/// What [`tactus_trace::check::servers`] needs to know of a tree; nothing under other policies.
+/// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
 pub fn tree_view(setup: &Setup) -> Option<TreeView> {
-    let Kind::Servers(tree) = &setup.kind else { return None };
+    let tree = match &setup.kind {
+        Kind::Servers(tree) => tree,
+        plain => return plain_view(setup, plain),
+    };
     let servers = tree.servers.iter().map(|server| ServerView {
         parent: usize::from(server.parent),
         cores: server.cores,
@@ -39,4 +43,32 @@ pub fn tree_view(setup: &Setup) -> Option<TreeView> {
         times: (task.offset, task.period, task.deadline),
     });
     Some(TreeView { servers: servers.collect(), tasks: tasks.collect() })
+}
+
+/// The view of an order without servers: a root with one queue for each core, or one for all.
+fn plain_view(setup: &Setup, kind: &Kind) -> Option<TreeView> {
+    let (global, fixed): (bool, Option<&dyn Fn(usize) -> u64>) = match kind {
+        Kind::PartitionedRm => (false, Some(&|n| setup.tasks[n].period.as_nanos())),
+        Kind::GlobalRm => (true, Some(&|n| setup.tasks[n].period.as_nanos())),
+        Kind::PartitionedDm => (false, Some(&|n| setup.tasks[n].deadline.as_nanos())),
+        Kind::GlobalDm => (true, Some(&|n| setup.tasks[n].deadline.as_nanos())),
+        Kind::PartitionedFp(given) => (false, Some(&|n| u64::from(u32::MAX - given.0[n]))),
+        Kind::GlobalFp(given) => (true, Some(&|n| u64::from(u32::MAX - given.0[n]))),
+        Kind::PartitionedEdf => (false, None),
+        Kind::GlobalEdf => (true, None),
+        _ => return None,
+    };
+    let cores = CoreSet::first(setup.cores);
+    let queues = match global {
+        true => vec![cores],
+        false => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+    };
+    let root = ServerView { parent: 0, cores, queues, supply: None, background: false, tells: true };
+    let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
+        server: 0,
+        core: task.core.filter(|_| !global),
+        rank: fixed.map_or(Rank::Deadline, |fixed| Rank::Fixed(fixed(n))),
+        times: (task.offset, task.period, task.deadline),
+    });
+    Some(TreeView { servers: vec![root], tasks: tasks.collect() })
 }

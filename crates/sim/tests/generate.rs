@@ -6,7 +6,7 @@ use common::*;
 use std::collections::HashSet;
 use tactus_formats::{to_toml, Unwritable};
 use tactus_model::{policy_key, Demand, Policy, ServerKind, Spread, System, TaskOrder};
-use tactus_sim::generate::{any, generate, tree, DEEPEST};
+use tactus_sim::generate::{any, generate, tree, DEEPEST, POLICIES};
 use tactus_time::{Duration, Level};
 
 #[test]
@@ -21,7 +21,7 @@ fn a_seed_gives_one_system_and_another_seed_another() {
 fn the_seeds_cover_every_policy_core_count_and_load() {
     let systems: Vec<_> = (0..200).map(generate).collect();
     let policies: HashSet<_> = systems.iter().map(|s| policy_key(&s.policy)).collect();
-    assert_eq!(policies.len(), 5);
+    assert_eq!(policies.len(), 7);
     let cores: HashSet<_> = systems.iter().map(|s| s.cores).collect();
     assert_eq!(cores, (1..=8).collect());
     let sizes = || systems.iter().map(|s| s.tasks.len());
@@ -29,7 +29,8 @@ fn the_seeds_cover_every_policy_core_count_and_load() {
     assert!(sizes().all(|n| (5..=120).contains(&n)));
     let load = |s: &tactus_model::System| {
         let parts = s.tasks.iter().filter(|t| t.level != Some(Level::D));
-        let sum: f64 = parts.map(|t| t.execution[2].unwrap().as_secs_f64() / t.period.as_secs_f64()).sum();
+        let sum: f64 =
+            parts.map(|t| t.execution[2].or(t.execution[1]).unwrap().as_secs_f64() / t.period.as_secs_f64()).sum();
         sum / s.cores as f64
     };
     let loads: Vec<f64> = systems.iter().map(load).collect();
@@ -39,7 +40,7 @@ fn the_seeds_cover_every_policy_core_count_and_load() {
 
 #[test]
 fn the_load_asked_for_is_the_load_drawn() {
-    for seed in (0..70).filter(|seed| seed % 7 < 4) {
+    for seed in (0..70).filter(|seed| (seed % POLICIES.len() as u64) < 4) {
         let draw = tactus_sim::generate::Draw::from_seed(seed);
         let system = draw.system();
         assert_eq!(system.tasks.len(), draw.tasks);
@@ -62,14 +63,14 @@ fn every_task_makes_sense() {
             assert!(own <= task.deadline && task.deadline <= task.period, "{task:?}");
             assert!(task.offset < task.period);
             let bound = match system.policy {
-                Policy::PartitionedRm | Policy::PartitionedEdf => true,
+                Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) => true,
                 Policy::GlobalRm | Policy::GlobalEdf => false,
                 Policy::Ordered { spread, .. } => spread == tactus_model::Spread::Partitioned,
                 Policy::Mc2 { .. } => task.level.unwrap() <= Level::B,
             };
             assert_eq!(task.core.is_some(), bound);
             assert!(task.core.is_none_or(|c| c.index() < system.cores));
-            assert_eq!(task.level.is_some(), matches!(system.policy, Policy::Mc2 { .. }));
+            assert_eq!(task.level.is_some(), system.policy.has_levels());
             let known: Vec<Duration> = task.execution.into_iter().flatten().collect();
             assert!(known.windows(2).all(|pair| pair[0] >= pair[1]), "{task:?}");
         }

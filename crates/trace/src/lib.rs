@@ -53,6 +53,9 @@ pub struct View {
     pub accepted: bool,
     /// The tasks, by `TaskId`.
     pub tasks: Vec<TaskView>,
+    /// Servers and queues, where the policy is such that their rules can be held against the trace; MC² has rules of its
+    /// own.
+    pub tree: Option<check::TreeView>,
 }
 
 /// One task and the promise made for it.

@@ -124,6 +124,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         duration: Duration::from_secs(wanted.seconds),
         accepted: true,
         tasks,
+        tree: None,
     };
     let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores] };
     let mut run = Run {

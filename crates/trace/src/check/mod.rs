@@ -114,6 +114,9 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(budget(view, trace, tolerance));
     found.extend(level_order(view, trace, tolerance));
     found.extend(modes(view, trace));
+    if let Some(tree) = &view.tree {
+        found.extend(servers(tree, trace, tolerance));
+    }
     found.sort_by_key(|v| v.time);
     found
 }

@@ -37,7 +37,15 @@ pub fn at_level(mut task: TaskView, level: Level, core: Option<u8>) -> TaskView 
 }
 
 pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
-    View { name: "test".into(), policy: "EDF".into(), cores, duration: units(duration), accepted: true, tasks }
+    View {
+        name: "test".into(),
+        policy: "EDF".into(),
+        cores,
+        duration: units(duration),
+        accepted: true,
+        tasks,
+        tree: None,
+    }
 }
 
 /// Writes a trace the way that a core does: calls of the scheduler, and in each the steps of the policy.

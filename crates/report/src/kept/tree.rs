@@ -1,0 +1,143 @@
+//! Servers and queues as they are kept, so that their rules can be held against the trace again.
+
+use serde::{Deserialize, Serialize};
+use tactus_time::{CoreId, CoreSet, Duration};
+use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
+
+/// [`TreeView`].
+#[derive(Serialize, Deserialize)]
+pub(super) struct Stored {
+    servers: Vec<StoredServer>,
+    tasks: Vec<StoredPlace>,
+}
+
+/// Sets of cores are numbers whose bit `n` stands for core `n`.
+#[derive(Serialize, Deserialize)]
+struct StoredServer {
+    parent: usize,
+    cores: u8,
+    queues: Vec<u8>,
+    supply: Option<StoredSupply>,
+    background: bool,
+    tells: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSupply {
+    budget_ns: u64,
+    period_ns: u64,
+    bound: StoredBound,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredBound {
+    Boundaries,
+    Begun,
+    None,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredPlace {
+    server: usize,
+    core: Option<u8>,
+    rank: StoredRank,
+    offset_ns: u64,
+    period_ns: u64,
+    deadline_ns: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredRank {
+    Fixed(u64),
+    Deadline,
+    Release,
+    Changing,
+}
+
+/// What is kept of a tree.
+pub(super) fn store(tree: &TreeView) -> Stored {
+    let server = |server: &ServerView| StoredServer {
+        parent: server.parent,
+        cores: server.cores.bits(),
+        queues: server.queues.iter().map(|queue| queue.bits()).collect(),
+        supply: server.supply.map(|(budget, period, bound)| StoredSupply {
+            budget_ns: budget.as_nanos(),
+            period_ns: period.as_nanos(),
+            bound: match bound {
+                Bound::Boundaries => StoredBound::Boundaries,
+                Bound::Begun => StoredBound::Begun,
+                Bound::None => StoredBound::None,
+            },
+        }),
+        background: server.background,
+        tells: server.tells,
+    };
+    let place = |task: &InTree| StoredPlace {
+        server: task.server,
+        core: task.core.map(|core| core.0),
+        rank: match task.rank {
+            Rank::Fixed(number) => StoredRank::Fixed(number),
+            Rank::Deadline => StoredRank::Deadline,
+            Rank::Release => StoredRank::Release,
+            Rank::Changing => StoredRank::Changing,
+        },
+        offset_ns: task.times.0.as_nanos(),
+        period_ns: task.times.1.as_nanos(),
+        deadline_ns: task.times.2.as_nanos(),
+    };
+    Stored { servers: tree.servers.iter().map(server).collect(), tasks: tree.tasks.iter().map(place).collect() }
+}
+
+/// The tree again.
+///
+/// # Errors
+/// If a server lies inside one that does not come before it, or a task inside one that is not there, or there are not so
+/// many tasks.
+pub(super) fn restore(stored: Stored, tasks: usize) -> Result<TreeView, String> {
+    let count = stored.servers.len();
+    if stored.tasks.len() != tasks {
+        return Err(format!("{tasks} tasks, and {} places of tasks among the servers", stored.tasks.len()));
+    }
+    if let Some(n) = (1..count).find(|n| stored.servers[*n].parent >= *n) {
+        return Err(format!("server {n} lies inside one that does not come before it"));
+    }
+    if let Some(n) = stored.tasks.iter().position(|task| task.server >= count) {
+        return Err(format!("task {n} is in a server that is not there"));
+    }
+    let server = |server: StoredServer| ServerView {
+        parent: server.parent,
+        cores: CoreSet::from_bits(server.cores),
+        queues: server.queues.into_iter().map(CoreSet::from_bits).collect(),
+        supply: server.supply.map(|supply| {
+            let bound = match supply.bound {
+                StoredBound::Boundaries => Bound::Boundaries,
+                StoredBound::Begun => Bound::Begun,
+                StoredBound::None => Bound::None,
+            };
+            (Duration::from_nanos(supply.budget_ns), Duration::from_nanos(supply.period_ns), bound)
+        }),
+        background: server.background,
+        tells: server.tells,
+    };
+    let place = |task: StoredPlace| InTree {
+        server: task.server,
+        core: task.core.map(CoreId),
+        rank: match task.rank {
+            StoredRank::Fixed(number) => Rank::Fixed(number),
+            StoredRank::Deadline => Rank::Deadline,
+            StoredRank::Release => Rank::Release,
+            StoredRank::Changing => Rank::Changing,
+        },
+        times: (
+            Duration::from_nanos(task.offset_ns),
+            Duration::from_nanos(task.period_ns),
+            Duration::from_nanos(task.deadline_ns),
+        ),
+    };
+    Ok(TreeView {
+        servers: stored.servers.into_iter().map(server).collect(),
+        tasks: stored.tasks.into_iter().map(place).collect(),
+    })
+}
