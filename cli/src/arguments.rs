@@ -146,6 +146,10 @@ pub struct Check {
     /// docs/how-a-run-works.md). A check counts it unless the system file says overheads = false
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
+    /// What a job may lose of the caches whenever others have run in between or it has moved, e.g. "20 us": the longest time to
+    /// load it again
+    #[arg(long, value_name = "TIME", value_parser = cache_delay)]
+    pub cache_delay: Option<tactus_time::Duration>,
     /// Search for how much each execution time may grow until it is known for every task: seconds or minutes, near full
     /// load (without: some tens of milliseconds, and what was not found is left open)
     #[arg(long)]
@@ -162,6 +166,10 @@ pub struct Check {
     /// Place the tasks anew whose core the file gives
     #[arg(long, requires = "assign")]
     pub anew: bool,
+}
+
+fn cache_delay(text: &str) -> Result<tactus_time::Duration, String> {
+    tactus_model::parse_duration(text).map_err(|error| format!("{error}; write a time such as \"20 us\""))
 }
 
 /// Which core is taken, of those on which a task fits.

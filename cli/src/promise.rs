@@ -39,16 +39,47 @@ pub fn line(system: &System, check: &Check) {
     }
 }
 
-/// Every task with its bound.
-pub fn table(check: &Check, growth: &[Growth]) -> String {
-    let head = ["task", "level", "core", "utilisation", "deadline", "bound", "time may grow", ""];
-    let rows = check.tasks.iter().zip(growth).map(|(verdict, growth)| {
+/// Every task with its bound; `free` is the check of the same system without overheads.
+pub fn table(check: &Check, free: Option<&Check>, growth: &[Growth]) -> String {
+    let mut head = vec!["task", "level", "core", "utilisation", "deadline", "bound", "time may grow", ""];
+    if free.is_some() {
+        head.insert(6, "without overheads");
+    }
+    let rows = check.tasks.iter().zip(growth).enumerate().map(|(n, (verdict, growth))| {
         let mut row = row(verdict);
         let last = row.len() - 1;
         row.insert(last, grows(*growth));
+        if let Some(free) = free {
+            row.insert(last, bound(free.tasks[n].bound));
+        }
         row
     });
     lines::table(&head, &rows.collect::<Vec<_>>())
+}
+
+/// Why tasks are promised nothing, each reason once with the tasks that it is for.
+pub fn untested(check: &Check) {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for verdict in check.tasks.iter().filter(|v| v.met && v.bound == Bound::None && !v.explanation.is_empty()) {
+        match reasons.iter_mut().find(|(why, _)| *why == verdict.explanation) {
+            Some((_, names)) => names.push(&verdict.name),
+            None => reasons.push((&verdict.explanation, vec![&verdict.name])),
+        }
+    }
+    for (why, names) in reasons {
+        lines::line("", format!("{}: {why}", names.join(", ")));
+    }
+}
+
+/// `costs    one entry of the scheduler 3.2 µs …`: what the bounds count for the system's own work, and what comes of it.
+pub fn overheads(check: &Check, free: &Check, costs: &Costs, cache: Duration) {
+    let entry = tactus_analysis::overhead::entry(costs);
+    if (entry + cache).is_zero() {
+        return;
+    }
+    let cached = if cache.is_zero() { String::new() } else { format!(", lost caches {} each", brief(cache)) };
+    let free = if free.accepted == check.accepted { "" } else { "; without overheads it would be accepted" };
+    lines::line("costs", format!("one entry of the scheduler at most {}{cached}{free}", brief(entry)));
 }
 
 /// `growth   least of task …`: who has least room, or by how much the first task that fails is short; and what was not
@@ -97,12 +128,15 @@ fn grows(growth: Growth) -> String {
     }
 }
 
-fn row(verdict: &TaskVerdict) -> Vec<String> {
-    let bound = match verdict.bound {
+fn bound(bound: Bound) -> String {
+    match bound {
         Bound::Response(bound) => format!("response ≤ {}", brief(bound)),
         Bound::Tardiness(bound) => format!("tardiness ≤ {}", brief(bound)),
         Bound::None => "–".to_string(),
-    };
+    }
+}
+
+fn row(verdict: &TaskVerdict) -> Vec<String> {
     let holds = match (verdict.bound, verdict.met, verdict.exceeded_by.is_some()) {
         (_, false, _) => "fails",
         (Bound::None, true, _) => "no promise",
@@ -115,7 +149,7 @@ fn row(verdict: &TaskVerdict) -> Vec<String> {
         verdict.core.map_or("any".to_string(), |core| core.to_string()),
         format!("{:.3}", verdict.utilisation as f64 / 1e6),
         brief(verdict.deadline),
-        bound,
+        bound(verdict.bound),
         holds.to_string(),
     ]
 }

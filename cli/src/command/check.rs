@@ -6,6 +6,8 @@ use crate::failure::{Failure, Outcome};
 use crate::{costs, lines, promise, subject};
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
+use tactus_model::{Machine, System};
+use tactus_time::Duration;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
 const PATIENT: Effort = Effort::terms(1 << 40);
@@ -23,10 +25,19 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     let system = subject::read(&subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     lines::put(&format!("{}\n", subject::headline(&system)));
-    let check = tactus_analysis::check(&system, &costs);
+    let cache = arguments.cache_delay.unwrap_or(Duration::ZERO);
+    let check = tactus_analysis::check_with_cache(&system, &costs, cache);
     let effort = if arguments.growth { PATIENT } else { QUICK };
-    let growth = tactus_analysis::sensitivity(&system, &costs, effort);
-    lines::line("check", promise::table(&check, &growth));
+    let growth = tactus_analysis::sensitivity_with_cache(&system, &costs, cache, effort);
+    let free = system.machine.overheads.then(|| {
+        let machine = Machine { overheads: false, ..system.machine };
+        tactus_analysis::check(&System { machine, ..system.clone() }, &costs)
+    });
+    lines::line("check", promise::table(&check, free.as_ref(), &growth));
+    promise::untested(&check);
+    if let Some(free) = &free {
+        promise::overheads(&check, free, &costs, cache);
+    }
     promise::line(&system, &check);
     promise::growth(&system, &check, &growth, arguments.growth);
     Ok(Outcome::held_if(check.accepted))
