@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{Kind, Setup, Supplier, Supply};
+use tactus_policy::{Kind, Setup, Supplier, Supply, TaskOrder};
 use tactus_record::{EntryReason, Kind as What, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -47,18 +47,29 @@ impl Points {
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
         }
-        points.events.sort_by_key(|p| p.time);
+        // The length of a task's turns, where turns are taken.
+        let turn_of = |task: TaskId| match &setup.kind {
+            Kind::Servers(tree) => {
+                let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
+                (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
+            }
+            _ => None,
+        };
         // A job may have run on several cores; what it has been charged is the sum of all.
         turns.sort_by_key(|t| t.end.time);
         let mut charged: HashMap<(TaskId, u32), Duration> = HashMap::new();
         for turn in turns {
             let spent = charged.entry(turn.job).or_default();
             *spent += turn.end.time.since(turn.start);
+            // The turn of the job ends in the instant of a release, which a machine meets first.
+            let whole = turn_of(turn.job.0).is_some_and(|quantum| (*spent % quantum).is_zero());
+            points.events.extend((whole && turn.end.clock).then_some(Point { clock: false, ..turn.end }));
             let left = demand(turn.job.0, turn.job.1).map(|d| d.saturating_sub(*spent));
             if let Some(left) = left.filter(|_| !turn.completed) {
                 points.rivals.push((turn.end, turn.end.time.saturating_add(left)));
             }
         }
+        points.events.sort_by_key(|p| p.time);
         points
     }
 
