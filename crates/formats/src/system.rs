@@ -276,10 +276,8 @@ fn write_server(text: &mut String, server: &Server, system: &System) -> fmt::Res
     let policy = policy_key(&Policy::Ordered { spread: server.spread, order: server.order });
     writeln!(text, "\n[[server]]\nname = \"{}\"\nkind = \"{}\"", server.name, kind(server.kind))?;
     if server.kind == ServerKind::PriorityInheriting {
-        // It took its period from the server that it works for; any peer with this period gives it the same rank.
-        let peer = |other: &&Server| {
-            other.kind != server.kind && other.period == server.period && other.parent == server.parent
-        };
+        // It took its period from the server that it works for; any other with this period gives it the same rank.
+        let peer = |other: &&Server| other.name != server.name && other.period == server.period;
         let master = system.scheduling.servers.iter().find(peer).map_or("", |other| &other.name);
         let share = server.budget.as_nanos() as f64 / server.period.as_nanos() as f64;
         writeln!(text, "share = {share:?}\nfor = \"{master}\"")?;
