@@ -141,9 +141,9 @@ fn check(system: &System) -> Result<(), TestCaseError> {
     prop_assert!((1..=8).contains(&system.cores) && !system.duration.is_zero());
     prop_assert!((1..=240).contains(&system.tasks.len()));
     for (i, task) in system.tasks.iter().enumerate() {
-        prop_assert_eq!(task.level.is_some(), mc2);
+        prop_assert_eq!(task.level.is_some(), system.policy.has_levels());
         let bound = match system.policy {
-            Policy::PartitionedRm | Policy::PartitionedEdf => true,
+            Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) => true,
             Policy::GlobalRm | Policy::GlobalEdf => false,
             // Whoever is in a queue of its own has a core.
             Policy::Ordered { .. } => task.core.is_some(),

@@ -3,7 +3,7 @@
 //! **What is accepted.** Partitioned and global policies: every task's response bound is shown to be within its deadline.
 //! (A global EDF system that only has a tardiness bound is not accepted, though the bound is given.) MC²: every
 //! level-A table exists, every level-A and level-B response is within its deadline, and every level-C task has a
-//! tardiness bound. Level D is promised nothing. Two levels of criticality: [`mixed`] tells.
+//! tardiness bound. Level D is promised nothing. Two levels of criticality: `mixed` tells.
 //! A task for which no test is known is promised nothing and told so by name; that is no failure.
 
 mod assignment;

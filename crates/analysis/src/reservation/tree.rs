@@ -6,13 +6,13 @@
 //! Q every P after at most P + R − 2Q ([`Server::supply`]). What the system itself takes ([`Work`]) is taken off every
 //! supply, and enlarges jobs and budgets.
 //!
-//! **Beneath fixed priorities** ([`priority`]) a *periodic*, *polling* or *sporadic* server is a sporadic task to its peers. A *deferrable* one
+//! **Beneath fixed priorities** (`priority`) a *periodic*, *polling* or *sporadic* server is a sporadic task to its peers. A *deferrable* one
 //! has jitter P − Q, a *priority-inheriting* one the same, for it may take Q(1 − U) + Uw of a window w; its next budget counts
 //! from its first use, so that it supplies Q every P + R − Q. A *hard CBS* may be served late where it wakes with a near deadline,
 //! and get the next budget at once: jitter P. A *soft CBS* never waits and holds nobody back: beneath fixed priorities it has
 //! no bound, nor has a *POSIX* sporadic server, and nor have those that are less urgent.
 //!
-//! **Beneath EDF** see [`deadline`].
+//! **Beneath EDF** see `deadline`.
 
 mod deadline;
 mod priority;
