@@ -105,7 +105,8 @@ fn hold(seed: u64, with_costs: bool, tallies: &mut BTreeMap<String, Tally>) {
                 continue;
             }
         };
-        if place.overrun == Overrun::Skip && limit > t.deadline {
+        // Jobs that are left out or killed have no response.
+        if matches!(place.overrun, Overrun::Skip | Overrun::Kill) && limit > t.deadline {
             continue;
         }
         if worst[n] > limit && std::env::var("GO_ON").is_ok() {
