@@ -22,6 +22,16 @@ pub mod kind {
     pub const ASK: u64 = 3;
 }
 
+/// The fourth word of what is told: random calls reach the service too, with any words, and are not to be taken for tellers.
+pub const fn seal(what: u64, first: u64, second: u64) -> u64 {
+    (what ^ first.rotate_left(17) ^ second.rotate_left(39)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x7461_6374_7573
+}
+
+/// The words of a call of the service that tells this.
+pub const fn told(what: u64, first: u64, second: u64) -> [u64; 5] {
+    [what, first, second, seal(what, first, second), 0]
+}
+
 /// Calls are counted by number; numbers that are no calls together, as the last.
 pub const CALLS: usize = 17;
 /// Errors are counted by number.

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{kind, region, Random, CALLS, ERRORS};
+use common::{kind, region, told, Random, CALLS, ERRORS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::call::{Call, Error, IDLE};
 use tactus_rt::abi::layout::{MAX_BRANDS, REGION_STRIDE};
@@ -151,7 +151,8 @@ impl Fuzzer {
                 }
                 let number = count.swap(0, Relaxed);
                 let place = (call * ERRORS + error) as u64;
-                if number != 0 && calls::invoke(self.tell, [kind::COUNT, place, number.into(), 0, 0]).is_err() {
+                let words = told(kind::COUNT, place, number.into());
+                if number != 0 && calls::invoke(self.tell, words).is_err() {
                     count.fetch_add(number, Relaxed);
                 }
             }
@@ -390,7 +391,7 @@ impl Fuzzer {
         if self.random.once_in(2) {
             // Told at once: the component's counts go with it.
             let place = Call::Panic as u64 * ERRORS as u64;
-            let _ = calls::invoke(self.tell, [kind::COUNT, place, 1, 0, 0]);
+            let _ = calls::invoke(self.tell, told(kind::COUNT, place, 1));
             calls::give_up();
         }
         // SAFETY: none: the component asks for what it may not have.

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{card, cards, dispatch, kind, take_events, Random, CALLS, ERRORS};
+use common::{card, cards, dispatch, kind, seal, take_events, Random, CALLS, ERRORS};
 use core::fmt::{self, Write};
 use core::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -137,9 +137,10 @@ fn complete(_: Caller, _: [u64; 5]) -> [u64; 2] {
     [1, 0]
 }
 
-fn tell(caller: Caller, [what, first, second, ..]: [u64; 5]) -> [u64; 2] {
+fn tell(caller: Caller, [what, first, second, sealed, ..]: [u64; 5]) -> [u64; 2] {
+    let sealed = sealed == seal(what, first, second);
     match what {
-        kind::COUNT => {
+        kind::COUNT if sealed => {
             let place = first as usize;
             COUNTS[(place / ERRORS).min(CALLS - 1)][place % ERRORS].fetch_add(second, SeqCst);
         }
@@ -151,7 +152,7 @@ fn tell(caller: Caller, [what, first, second, ..]: [u64; 5]) -> [u64; 2] {
                 book.order.store(mixed, SeqCst);
             }
         }
-        kind::BROKEN => drop(BROKEN[first as usize % BROKEN.len()].fetch_add(1, SeqCst)),
+        kind::BROKEN if sealed => drop(BROKEN[first as usize % BROKEN.len()].fetch_add(1, SeqCst)),
         _ => {}
     }
     [seed(), threads() | u64::from(info().components) << 32]

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{card, dispatch, kind, share, take_events};
+use common::{card, dispatch, kind, share, take_events, told};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::call::{Error, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{CLOCK, COMPONENTS, INFO, PROGRAM};
@@ -92,14 +92,14 @@ fn thread([core, me]: [u64; 2]) {
         for _ in 0..LOOKS[me as usize] {
             place = (place + 1) % WORDS;
             if MEMORY[place].load(Relaxed) != mark(place) {
-                let _ = tell.call([kind::BROKEN, 1, place as u64, 0, 0]);
+                let _ = tell.call(told(kind::BROKEN, 1, place as u64));
             }
         }
         if job % 16 == 0 && read_only() != expected {
-            let _ = tell.call([kind::BROKEN, 2, 0, 0, 0]);
+            let _ = tell.call(told(kind::BROKEN, 2, 0));
         }
         if core::hint::black_box(&kept) != &[core, me, job, expected] {
-            let _ = tell.call([kind::BROKEN, 3, job, 0, 0]);
+            let _ = tell.call(told(kind::BROKEN, 3, job));
         }
         kept[2] = job + 1;
         let _ = tell.call([kind::JOB, job, time_stamp(), 0, 0]);
