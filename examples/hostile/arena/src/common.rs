@@ -110,10 +110,15 @@ pub fn take_events(core: u8) -> u64 {
     }
 }
 
-/// Chooses and dispatches.
-pub fn dispatch(core: u8, thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {
+/// Says who is to be dispatched next. A dispatch of anybody else is refused from then on.
+pub fn choose(core: u8, thread: u64) {
     // SAFETY: as in `take_events`.
     unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+}
+
+/// Chooses and dispatches.
+pub fn dispatch(core: u8, thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {
+    choose(core, thread);
     calls::switch_thread(thread, flags, timeout)
 }
 

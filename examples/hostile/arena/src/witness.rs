@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{card, dispatch, kind, share, take_events, told};
+use common::{card, choose, kind, share, take_events, told};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::call::{Error, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{CLOCK, COMPONENTS, INFO, PROGRAM};
@@ -51,6 +51,9 @@ fn earliest(core: usize) -> u64 {
 }
 
 /// Dispatches whoever it is, unless that is `me`.
+///
+/// A thread may lose the core between any two steps and come back when others have decided anew. So the choice is made known
+/// first and then looked at again: whoever decides in between chooses somebody else, and the old dispatch is refused.
 fn decide(core: u8, me: u64, flags: u64) {
     let first = u64::from(card("witness").1.first_spare) + 2 * u64::from(core);
     loop {
@@ -59,9 +62,13 @@ fn decide(core: u8, me: u64, flags: u64) {
         if next == me {
             return;
         }
-        match dispatch(core, first + next, flags, NO_TIMEOUT) {
+        choose(core, first + next);
+        if earliest(core.into()) != next {
+            continue;
+        }
+        match calls::switch_thread(first + next, flags, NO_TIMEOUT) {
             Err(Error::Again) => {}
-            Ok(()) if flags == 0 => return,
+            Ok(()) if flags == 0 => {}
             _ => calls::give_up(),
         }
     }
