@@ -33,6 +33,8 @@ const THREADS: u64 = 2;
 /// Slots of the root's regions that the others get; the witness has those from here on.
 const SLOTS: u64 = 200;
 const END: u8 = 0x10;
+/// The kind of fault that is nobody's (`FaultKind::Gone` of `tactus-record`).
+const GONE: u64 = 9;
 
 /// What is kept for each core.
 struct Book {
@@ -318,10 +320,13 @@ fn upcall(core: u8) -> ! {
             // SAFETY: written before the event was posted.
             let fault = unsafe { (&raw const (*common::region(core)).fault).read_volatile() };
             let place = (fault.component as usize).min(STOPPED.len() - 1);
-            STOPPED[place].fetch_add(1, SeqCst);
-            let what = [fault.kind + 1, fault.instruction, fault.address, fault.thread];
-            if FIRST[place][0].compare_exchange(0, what[0], SeqCst, SeqCst).is_ok() {
-                FIRST[place].iter().zip(what).for_each(|(kept, word)| kept.store(word, SeqCst));
+            // A thread whose job was ended by its scheduler is told of as well; that stops nobody.
+            if fault.kind != GONE {
+                STOPPED[place].fetch_add(1, SeqCst);
+                let what = [fault.kind + 1, fault.instruction, fault.address, fault.thread];
+                if FIRST[place][0].compare_exchange(0, what[0], SeqCst, SeqCst).is_ok() {
+                    FIRST[place].iter().zip(what).for_each(|(kept, word)| kept.store(word, SeqCst));
+                }
             }
         }
         // The part follows from the time alone.
