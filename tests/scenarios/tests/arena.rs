@@ -48,7 +48,8 @@ const CALLS: [&str; 17] = [
 ];
 /// Numbers of errors that are looked for in a table.
 const MOST_ERRORS: u64 = 63;
-/// All errors but `TooDeep`: the image builder refuses systems in which calls could go so deep.
+/// All errors. `TooDeep` is met once in twenty million calls only: the image builder refuses systems in which plain calls could
+/// go so deep.
 const ERRORS: std::ops::RangeInclusive<u64> = 1..=34;
 const TOO_DEEP: u64 = 10;
 
@@ -204,7 +205,9 @@ fn three_hundred_thousand_calls_of_all_kinds_harm_nobody() {
 #[ignore = "takes a quarter of an hour, more on a busy host; run by name"]
 fn a_hundred_million_calls_of_all_kinds_harm_nobody() {
     let told = many(100_000_000, 1..1_000, "1 s", false);
-    assert_eq!(told.missing(), (vec!["Finish"], vec![TOO_DEEP]));
+    let (calls, errors) = told.missing();
+    assert_eq!(calls, ["Finish"], "Finish ended the run");
+    assert!(errors.iter().all(|&error| error == TOO_DEEP), "errors never met: {errors:?}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn golden(name: &str) -> Vec<Row> {
 fn seen(trace: &Trace, columns: usize) -> Vec<Row> {
     let at = |records: &[Record], column: usize| {
         let middle = Instant::ZERO + UNIT * column as u64 + UNIT / 2;
-        let given = records.iter().filter(|r| r.kind == Kind::Leave && r.time <= middle).next_back();
+        let given = records.iter().rfind(|r| r.kind == Kind::Leave && r.time <= middle);
         given.and_then(|r| r.task).map(|task| task.0)
     };
     trace.cores.iter().map(|records| (0..columns).map(|column| at(records, column)).collect()).collect()
