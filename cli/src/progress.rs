@@ -42,46 +42,76 @@ impl Wait {
     }
 }
 
-/// A run of which the length is known.
-pub struct Run {
+/// Work of known length, in whatever unit.
+pub struct Work {
     key: String,
-    length: Duration,
     bar: Option<ProgressBar>,
     told: RealInstant,
 }
 
-impl Run {
-    /// Begins a run of this length of virtual time.
-    pub fn new(key: &str, length: Duration) -> Run {
+impl Work {
+    /// Begins work of this length.
+    pub fn new(key: &str, length: u64) -> Work {
         let bar = stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(length.as_nanos().max(1)).with_prefix(format!("{key:<8}"));
+            let bar = ProgressBar::new(length.max(1)).with_prefix(format!("{key:<8}"));
             let template = format!("{{prefix}} {{bar:{BAR}}} {{msg}}");
             if let Ok(style) = ProgressStyle::with_template(&template) {
                 bar.set_style(style.progress_chars("██░"));
             }
             bar
         });
-        Run { key: key.to_string(), length, bar, told: RealInstant::now() }
+        Work { key: key.to_string(), bar, told: RealInstant::now() }
     }
-    /// The run has come to this time.
-    pub fn tell(&mut self, now: Duration) {
+    /// So much is done; `text` says it in words.
+    pub fn tell(&mut self, done: u64, text: impl FnOnce() -> String) {
         match &self.bar {
             Some(bar) => {
-                bar.set_position(now.as_nanos().min(self.length.as_nanos()));
-                bar.set_message(format!("{} of {}", lines::seconds(now), lines::seconds(self.length)));
+                bar.set_position(done.min(bar.length().unwrap_or(done)));
+                bar.set_message(text());
             }
             None if self.told.elapsed() >= LINE_EVERY => {
                 self.told = RealInstant::now();
-                lines::note(&self.key, format!("{} of {}", lines::seconds(now), lines::seconds(self.length)));
+                lines::note(&self.key, text());
             }
             None => {}
         }
     }
-    /// Takes it from the screen.
-    pub fn end(self) {
-        if let Some(bar) = self.bar {
+    /// Writes something that stays, while the bar is out of its way.
+    pub fn aside<R>(&self, put: impl FnOnce() -> R) -> R {
+        match &self.bar {
+            Some(bar) => bar.suspend(put),
+            None => put(),
+        }
+    }
+}
+
+impl Drop for Work {
+    /// Takes it from the screen, also where the work failed.
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A run of which the length is known.
+pub struct Run {
+    length: Duration,
+    work: Work,
+}
+
+impl Run {
+    /// Begins a run of this length of virtual time.
+    pub fn new(key: &str, length: Duration) -> Run {
+        Run { length, work: Work::new(key, length.as_nanos()) }
+    }
+    /// The run has come to this time.
+    pub fn tell(&mut self, now: Duration) {
+        self.work.tell(now.as_nanos(), || format!("{} of {}", lines::seconds(now), lines::seconds(self.length)));
+    }
+    /// Takes it from the screen.
+    pub fn end(self) {
+        drop(self.work);
     }
 }
 

@@ -1,13 +1,13 @@
 //! What must hold whenever all ready queues are held, and what must hold when all is quiet.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Tables};
 use crate::run_queue::RunQueue;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use tactus_structures::directory::{judge, Directory};
 use tactus_structures::queue::ReadyQueue;
 use tactus_structures::{Cores, Flaw};
-use tactus_sync::{lock_all, Guard, Order, Rank, Unlocked};
+use tactus_sync::{lock_all, Guard, Lock, Order, Rank, Unlocked};
 
 use crate::machine::QueueRank;
 
@@ -88,13 +88,28 @@ pub fn everything<D: Directory, Q: ReadyQueue>(
 ) -> Result<(), Broken> {
     let mut held: Vec<Guard<'_, RunQueue<Q>, QueueRank>> = Vec::with_capacity(machine.queues.len());
     lock_all(&machine.queues, order, |guard| held.push(guard));
-    let mut seen = vec![false; machine.alive.len()];
+    let said = queues(&held, &machine.tables)?;
+    // All queues are held; the token of the last lets go down to the directories.
+    let Some(last) = held.last_mut() else { return Ok(()) };
+    let order = last.parts().1;
+    directory(&machine.push, order, &said.rooms)?;
+    directory(&machine.pull, order, &said.offers)
+}
+
+/// What queues say, by processor.
+struct Said {
+    rooms: Vec<u64>,
+    offers: Vec<u64>,
+}
+
+/// Looks at each queue, each task, and the overload set, while all queues are held.
+fn queues<Q: ReadyQueue>(held: &[Guard<'_, RunQueue<Q>, QueueRank>], tables: &Tables) -> Result<Said, Broken> {
+    let mut seen = vec![false; tables.alive.len()];
     let mut surplus = None;
     for (processor, queue) in held.iter().enumerate() {
         queue.waiting.check()?;
         let mut see = |task: u32| {
-            if std::mem::replace(&mut seen[task as usize], true)
-                || !machine.alive[task as usize].load(Ordering::Relaxed)
+            if std::mem::replace(&mut seen[task as usize], true) || !tables.alive[task as usize].load(Ordering::Relaxed)
             {
                 surplus = Some(task);
             }
@@ -112,19 +127,15 @@ pub fn everything<D: Directory, Q: ReadyQueue>(
     if let Some(task) = surplus {
         return Err(Broken::Surplus(task));
     }
-    if let Some(task) = (0..seen.len()).find(|task| machine.alive[*task].load(Ordering::Relaxed) && !seen[*task]) {
+    if let Some(task) = (0..seen.len()).find(|task| tables.alive[*task].load(Ordering::Relaxed) && !seen[*task]) {
         return Err(Broken::Lost(task as u32));
     }
-    let rooms: Vec<u64> = held.iter().map(|queue| machine.says(queue).0).collect();
-    let offers: Vec<u64> = held.iter().map(|queue| machine.says(queue).1).collect();
+    let rooms: Vec<u64> = held.iter().map(|queue| tables.says(queue).0).collect();
+    let offers: Vec<u64> = held.iter().map(|queue| tables.says(queue).1).collect();
     let mut waiting = 0;
     held.iter().enumerate().filter(|(_, q)| !q.waiting.is_empty()).for_each(|(core, _)| waiting |= 1 << core);
-    machine.overload.check(Cores(waiting))?;
-    // All queues are held; the token of the last lets go down to the directories.
-    let Some(last) = held.last_mut() else { return Ok(()) };
-    let order = last.parts().1;
-    directory(&machine.push, order, &rooms)?;
-    directory(&machine.pull, order, &offers)
+    tables.overload.check(Cores(waiting))?;
+    Ok(Said { rooms, offers })
 }
 
 /// The directory is as it must be, and finds what looking at all finds, for a few questions.
@@ -146,17 +157,18 @@ fn directory<D: Directory, H: Rank>(directory: &D, order: &mut Order<H>, actual:
 ///
 /// # Errors
 /// A task that waits though it should run.
-pub fn most_urgent<D: Directory, Q: ReadyQueue>(
-    machine: &Machine<D, Q>,
+pub fn most_urgent<Q: ReadyQueue>(
+    queues: &[Lock<RunQueue<Q>, QueueRank>],
+    tables: &Tables,
     order: &mut Order<Unlocked>,
 ) -> Result<(), Broken> {
-    let mut held = Vec::with_capacity(machine.queues.len());
-    lock_all(&machine.queues, order, |guard| held.push(guard));
+    let mut held = Vec::with_capacity(queues.len());
+    lock_all(queues, order, |guard| held.push(guard));
     for queue in &held {
         // The first of those that wait; one behind it that is less bound may still wait for it.
         let Some(entry) = queue.waiting.peek() else { continue };
         for (processor, other) in held.iter().enumerate() {
-            if machine.allowed(entry.task).contains(processor) && other.room() > entry.urgency {
+            if tables.allowed(entry.task).contains(processor) && other.room() > entry.urgency {
                 let (waits, urgency) = (entry.task, entry.urgency);
                 return Err(Broken::NotTheMostUrgent { waits, urgency, processor });
             }

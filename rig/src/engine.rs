@@ -4,7 +4,9 @@
 //! A run has stretches. At the end of each, all processors wait; when all do, all is quiet: hints are followed until
 //! nothing moves any more, and then the most urgent tasks must run. Performance mode and a replay have one stretch.
 
-use crate::check::{everything, most_urgent, Broken};
+use crate::any_machine::AnyMachine;
+use crate::check::Broken;
+use crate::faults::page_faults;
 use crate::machine::{Machine, Processor};
 use crate::measure::{Samples, Watch};
 use crate::replay::Turns;
@@ -24,6 +26,12 @@ use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriori
 /// How many stretches a run in testing mode has.
 const STRETCHES: u64 = 10;
 
+/// How often a processor that waits for another gives its core away and stays ready, where cores are scarce; then it sleeps.
+const YIELDS: u32 = 20;
+
+/// For how long it sleeps.
+const NAP: Duration = Duration::from_micros(20);
+
 /// A run that came to its end with nothing broken.
 #[derive(Clone, Debug)]
 pub struct Finished {
@@ -35,7 +43,7 @@ pub struct Finished {
     pub quiet: u64,
     /// How long it took.
     pub took: Duration,
-    /// The time of the rig's clock that went by.
+    /// The time of the rig's clock that went by; none in a replay.
     pub emulated: Duration,
     /// The part of the time from the first cycle to the last in which all processors were at work: 1 where they were
     /// parallel throughout.
@@ -82,9 +90,9 @@ impl From<Problem> for Failed {
 }
 
 /// What threads and watcher share.
-struct Shared<D, Q> {
+struct Shared {
     settings: Settings,
-    machine: Machine<D, Q>,
+    machine: Box<dyn AnyMachine>,
     /// Whether each processor has a core of its own.
     bound: bool,
     turns: Option<Turns>,
@@ -114,6 +122,13 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     settings: &Settings,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Finished, Failed> {
+    run_machine(|processors, tasks| Box::new(Machine::<D, Q>::new(processors, tasks)), settings, progress)
+}
+
+/// Makes a machine with so many processors and tasks.
+type Make = fn(usize, usize) -> Box<dyn AnyMachine>;
+
+fn run_machine(make: Make, settings: &Settings, progress: &mut dyn FnMut(f64)) -> Result<Finished, Failed> {
     let cores = available_cores();
     settings.check(cores.len())?;
     let testing = settings.mode == Mode::Testing;
@@ -132,9 +147,10 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     // The events of a trace wait for one another across processors, so they cannot be cut by their number.
     let stretches = if testing && turns.is_none() { STRETCHES } else { 1 };
     let bound = !testing && settings.processors <= cores.len();
-    let shared = Arc::new(Shared::<D, Q> {
+    let replays = turns.is_some();
+    let shared = Arc::new(Shared {
         bound,
-        machine: set_up(settings, tasks)?,
+        machine: set_up(make, settings, tasks)?,
         turns,
         task_set: match &settings.source {
             Source::Tasks(tasks) => Some(TaskSet::new(tasks)),
@@ -159,7 +175,8 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
     for me in 0..settings.processors {
         let shared = Arc::clone(&shared);
         // With more processors than cores, several share one: in the real-time class none of them loses it within a cycle.
-        let core = (!testing).then(|| cores[me % cores.len()]);
+        // Not those of a replay: they wait for one another in the middle of their work.
+        let core = (!testing && (bound || !replays)).then(|| cores[me % cores.len()]);
         let builder = std::thread::Builder::new().name(format!("processor {me}")).stack_size(512 << 10);
         let thread = builder.spawn(move || shared.processor(me, core));
         threads.push(Some(thread.map_err(|why| Problem::Bind(why.to_string()))?));
@@ -187,7 +204,10 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
         checks,
         quiet,
         took: shared.start.elapsed(),
-        emulated: settings.cycle * u32::try_from(settings.cycles).unwrap_or(u32::MAX),
+        emulated: match replays {
+            true => Duration::ZERO,
+            false => settings.cycle * u32::try_from(settings.cycles).unwrap_or(u32::MAX),
+        },
         together: 0.0,
         bound,
         real_time_class: Ok(()),
@@ -206,14 +226,11 @@ pub fn run<D: Directory + 'static, Q: ReadyQueue + 'static>(
 }
 
 /// Makes the machine, in a thread of its own: a broken structure may not come to an end even here.
-fn set_up<D: Directory + 'static, Q: ReadyQueue + 'static>(
-    settings: &Settings,
-    tasks: usize,
-) -> Result<Machine<D, Q>, Failed> {
+fn set_up(make: Make, settings: &Settings, tasks: usize) -> Result<Box<dyn AnyMachine>, Failed> {
     let (tell, made) = std::sync::mpsc::channel();
     let processors = settings.processors;
     // Where nobody waits any more, nobody needs the machine.
-    std::thread::spawn(move || tell.send(Machine::new(processors, tasks)).is_ok());
+    std::thread::spawn(move || tell.send(make(processors, tasks)).is_ok());
     made.recv_timeout(settings.patience).map_err(|why| {
         let broken = match why {
             RecvTimeoutError::Timeout => Broken::Stuck { cycles: Vec::new() },
@@ -238,8 +255,8 @@ pub(crate) fn available_cores() -> Vec<usize> {
 
 /// Waits until the checker says how the run went, or no processor and no check goes on any more. Gives how often all was
 /// checked, running and quiet.
-fn watch<D: Directory, Q: ReadyQueue>(
-    shared: &Shared<D, Q>,
+fn watch(
+    shared: &Shared,
     threads: &mut [Option<JoinHandle<Done>>],
     verdict: &Receiver<Result<(), Broken>>,
     progress: &mut dyn FnMut(f64),
@@ -281,7 +298,7 @@ fn watch<D: Directory, Q: ReadyQueue>(
 
 /// What the checker's thread does: in testing mode it looks at everything again and again; where all processors wait it
 /// makes all quiet, and lets them go on.
-fn check<D: Directory, Q: ReadyQueue>(shared: &Shared<D, Q>) -> Result<(), Broken> {
+fn check(shared: &Shared) -> Result<(), Broken> {
     let settings = &shared.settings;
     let mut order = Order::unlocked();
     let mut quiet = 0;
@@ -291,11 +308,11 @@ fn check<D: Directory, Q: ReadyQueue>(shared: &Shared<D, Q>) -> Result<(), Broke
             return Ok(());
         }
         if shared.arrived.load(Ordering::Acquire) == (quiet + 1) * settings.processors as u64 {
-            settle(&shared.machine)?;
+            settle(shared.machine.as_ref())?;
             quiet += 1;
             shared.stretch.store(quiet, Ordering::Release);
         } else if settings.mode == Mode::Testing {
-            everything(&shared.machine, &mut order)?;
+            shared.machine.everything(&mut order)?;
             shared.checks.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -303,34 +320,31 @@ fn check<D: Directory, Q: ReadyQueue>(shared: &Shared<D, Q>) -> Result<(), Broke
 }
 
 /// All processors wait: follows hints in their place until nothing moves, and looks whether the most urgent tasks run.
-fn settle<D: Directory, Q: ReadyQueue>(machine: &Machine<D, Q>) -> Result<(), Broken> {
-    let mut processors: Vec<Processor> = (0..machine.queues.len())
+fn settle(machine: &dyn AnyMachine) -> Result<(), Broken> {
+    let mut processors: Vec<Processor> = (0..machine.processors())
         .map(|me| Processor {
             me,
             order: Order::unlocked(),
             watch: Watch::new(tactus_sync::stamp::Serialise::Lfence, false),
         })
         .collect();
-    everything(machine, &mut processors[0].order)?;
+    machine.everything(&mut processors[0].order)?;
     // Every move lets a more urgent task run, so this ends; the bound only keeps a broken structure from going on.
-    for _ in 0..machine.alive.len() + 2 {
+    for _ in 0..machine.tables().alive.len() + 2 {
         let mut moves = false;
         for processor in &mut processors {
-            machine.push.serve(processor.me, &mut processor.order);
-            machine.pull.serve(processor.me, &mut processor.order);
+            machine.serve(processor.me, &mut processor.order);
             moves |= machine.pull(processor);
-            machine.push.serve(0, &mut processor.order);
-            machine.pull.serve(0, &mut processor.order);
+            machine.serve(0, &mut processor.order);
             moves |= machine.push(processor);
-            machine.push.serve(0, &mut processor.order);
-            machine.pull.serve(0, &mut processor.order);
+            machine.serve(0, &mut processor.order);
         }
         if !moves {
             break;
         }
     }
-    everything(machine, &mut processors[0].order)?;
-    most_urgent(machine, &mut processors[0].order)
+    machine.everything(&mut processors[0].order)?;
+    machine.most_urgent(&mut processors[0].order)
 }
 
 fn crashed(why: &(dyn std::any::Any + Send)) -> Broken {
@@ -338,7 +352,7 @@ fn crashed(why: &(dyn std::any::Any + Send)) -> Broken {
     Broken::Crashed(words.unwrap_or("without words").to_string())
 }
 
-impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
+impl Shared {
     fn all_cycles(&self) -> u64 {
         self.cycles.iter().map(|cycles| cycles.load(Ordering::Relaxed)).sum()
     }
@@ -357,20 +371,28 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
     fn meet(&self, time: u64) {
         self.present.fetch_add(1, Ordering::Release);
         let all = time * self.settings.processors as u64;
+        let mut rounds = 0;
         while self.present.load(Ordering::Acquire) < all && !self.stop.load(Ordering::Relaxed) {
-            if self.bound {
-                std::thread::yield_now();
-            } else {
-                // In the real-time class, giving way is for one's like only.
-                std::thread::sleep(Duration::from_micros(50));
-            }
+            self.give_way(&mut rounds);
+        }
+    }
+
+    /// One more round of waiting for another processor.
+    fn give_way(&self, rounds: &mut u32) {
+        *rounds += 1;
+        if self.bound || *rounds < YIELDS {
+            std::thread::yield_now();
+        } else {
+            // The one that is waited for may have no core: it gets this one for sure if nobody here wants it. In the
+            // real-time class, giving way is for one's like only; elsewhere it is a hint.
+            std::thread::sleep(NAP);
         }
     }
 
     /// What the thread of a processor does.
     fn processor(&self, me: usize, core: Option<usize>) -> Done {
         let settings = &self.settings;
-        let mut class = Err("testing mode".to_string());
+        let mut class = Err("they are not bound".to_string());
         if let Some(core) = core {
             let mut set = rustix::thread::CpuSet::new();
             set.set(core);
@@ -379,6 +401,7 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
         let watch = Watch::new(settings.serialise, settings.mode == Mode::Performance);
         let mut processor = Processor { me, order: Order::unlocked(), watch };
         let mut workload = Workload::new(settings, me);
+        let machine = self.machine.as_ref();
         let total = match &settings.source {
             Source::Random | Source::Tasks(_) => settings.cycles,
             Source::Trace(script) => script.cores[me].len() as u64,
@@ -391,8 +414,6 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
         }
         let begin = Instant::now();
         self.spans[me][0].store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        // Asking takes memory, the first time.
-        page_faults();
         let faults = page_faults();
         for stretch in 0..self.stretches {
             for cycle in total * stretch / self.stretches..total * (stretch + 1) / self.stretches {
@@ -405,22 +426,26 @@ impl<D: Directory, Q: ReadyQueue> Shared<D, Q> {
                     let due = Duration::from_nanos(now);
                     std::thread::sleep(due.saturating_sub(begin.elapsed()));
                 }
-                self.machine.push.serve(me, &mut processor.order);
-                self.machine.pull.serve(me, &mut processor.order);
+                self.machine.serve(me, &mut processor.order);
                 processor.watch.turn(cycle);
                 match (&settings.source, &self.turns) {
                     (Source::Trace(script), Some(turns)) => {
                         let event = &script.cores[me][cycle as usize];
-                        if !turns.act(&self.machine, &mut processor, event, &self.stop) {
-                            return Ok((processor.watch.samples, class));
+                        let mut rounds = 0;
+                        while !turns.is_due(event) {
+                            if self.stop.load(Ordering::Relaxed) {
+                                return Ok((processor.watch.samples, class));
+                            }
+                            self.give_way(&mut rounds);
                         }
+                        turns.act(machine, &mut processor, event);
                     }
                     _ => match &self.task_set {
                         Some(set) => {
                             let each = (settings.processors, settings.cycle.as_nanos() as u64);
-                            set.cycle(each, &self.machine, &mut processor, now);
+                            set.cycle(each, machine, &mut processor, now);
                         }
-                        None => workload.cycle(settings, &self.machine, &mut processor, now),
+                        None => workload.cycle(settings, machine, &mut processor, now),
                     },
                 }
                 self.cycles[me].store(cycle + 1, Ordering::Relaxed);
@@ -446,12 +471,4 @@ fn enter_real_time_class(settings: &Settings, bound: bool) -> Result<(), String>
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let thread = thread_priority::thread_native_id();
     thread_priority::set_thread_priority_and_policy(thread, priority, policy).map_err(|why| format!("{why:?}"))
-}
-
-/// The page faults of this thread until now; zero where the system does not tell.
-fn page_faults() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
-    // Behind the name, which is in brackets: state, then numbers; the 8th and the 10th are the faults.
-    let numbers: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    [7, 9].iter().filter_map(|at| numbers.get(*at)?.parse::<u64>().ok()).sum()
 }

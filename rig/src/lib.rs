@@ -3,9 +3,11 @@
 //! schedulers run, from `tactus-structures`.
 #![forbid(unsafe_code)]
 
+mod any_machine;
 pub mod check;
 pub mod count;
 mod engine;
+mod faults;
 mod machine;
 mod measure;
 pub mod names;
@@ -13,12 +15,11 @@ pub mod replay;
 mod report;
 mod run_queue;
 mod settings;
-pub mod svg;
 mod transfer;
 mod workload;
 
 pub use engine::{run, Failed, Finished};
-pub use machine::{Machine, QueueRank};
+pub use machine::{Machine, QueueRank, Tables};
 pub use measure::{Boxes, Operation, Samples};
 pub use report::{joined, lines, merge, other_settings, Line};
 pub use run_queue::RunQueue;

@@ -31,6 +31,12 @@ pub struct Machine<D, Q> {
     pub push: D,
     /// Where to pull from.
     pub pull: D,
+    /// What is known beside.
+    pub tables: Tables,
+}
+
+/// What all processors share beside structures.
+pub struct Tables {
     /// Who has tasks waiting.
     pub overload: Overload,
     /// By task: whether it is ready. Written by who holds its queue.
@@ -49,27 +55,15 @@ pub(crate) struct Processor {
     pub(crate) watch: Watch,
 }
 
-impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
-    pub(crate) fn new(processors: usize, tasks: usize) -> Self {
-        let machine = Machine {
-            queues: (0..processors).map(|_| Lock::new(RunQueue::new(tasks))).collect(),
-            push: D::init(processors),
-            pull: D::init(processors),
+impl Tables {
+    fn new(tasks: usize, priorities: bool) -> Tables {
+        Tables {
             overload: Overload::default(),
             alive: (0..tasks).map(|_| AtomicBool::new(false)).collect(),
             allowed: (0..tasks).map(|_| AtomicU64::new(u64::MAX)).collect(),
             expiry: (0..tasks).map(|_| AtomicU64::new(0)).collect(),
-            priorities: D::LEVELS < u64::MAX || Q::LEVELS < u64::MAX,
-        };
-        let mut order = Order::unlocked();
-        for core in 0..processors {
-            // All are idle.
-            let mut held = machine.queues[core].lock(&mut order);
-            let (queue, order) = held.parts();
-            machine.push.finish(core, order, core, queue.room());
-            machine.push.serve(0, order);
+            priorities,
         }
-        machine
     }
 
     /// Whether tasks have priorities instead of deadlines, since a structure knows levels only.
@@ -91,8 +85,39 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
         Cores(self.allowed[task as usize].load(Ordering::Relaxed))
     }
 
+    /// When its deadline or its run time is over.
     pub(crate) fn expiry(&self, task: u32) -> u64 {
         self.expiry[task as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether it is ready.
+    pub(crate) fn is_ready(&self, task: u32) -> bool {
+        self.alive[task as usize].load(Ordering::Relaxed)
+    }
+
+    /// What a queue has to say to those who push and to those who pull.
+    pub fn says<Q: ReadyQueue>(&self, queue: &RunQueue<Q>) -> (u64, u64) {
+        (queue.room(), queue.offer(|urgency| self.turned(urgency)))
+    }
+}
+
+impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
+    pub(crate) fn new(processors: usize, tasks: usize) -> Self {
+        let machine = Machine {
+            queues: (0..processors).map(|_| Lock::new(RunQueue::new(tasks))).collect(),
+            push: D::init(processors),
+            pull: D::init(processors),
+            tables: Tables::new(tasks, D::LEVELS < u64::MAX || Q::LEVELS < u64::MAX),
+        };
+        let mut order = Order::unlocked();
+        for core in 0..processors {
+            // All are idle.
+            let mut held = machine.queues[core].lock(&mut order);
+            let (queue, order) = held.parts();
+            machine.push.finish(core, order, core, queue.room());
+            machine.push.serve(0, order);
+        }
+        machine
     }
 
     /// Tells the directories what has changed in a queue that the caller holds.
@@ -106,7 +131,7 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
         arrival: bool,
     ) {
         let (me, watch) = processor;
-        let after = self.says(queue);
+        let after = self.tables.says(queue);
         let mut hook = |directory: &D, operation, value| {
             watch.time(operation, || {
                 if arrival {
@@ -126,26 +151,21 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
         if after.1 != before.1 {
             hook(&self.pull, pull, after.1);
         }
-        self.overload.set(core, !queue.waiting.is_empty());
-    }
-
-    /// What a queue has to say to those who push and to those who pull.
-    pub fn says(&self, queue: &RunQueue<Q>) -> (u64, u64) {
-        (queue.room(), queue.offer(|urgency| self.turned(urgency)))
+        self.tables.overload.set(core, !queue.waiting.is_empty());
     }
 
     /// A task becomes ready on this processor.
     pub(crate) fn on_activation(&self, processor: &mut Processor, entry: Entry, allowed: Cores, expiry: u64) {
         let Processor { me, order, watch } = processor;
-        self.allowed[entry.task as usize].store(allowed.0, Ordering::Relaxed);
-        self.expiry[entry.task as usize].store(expiry, Ordering::Relaxed);
+        self.tables.allowed[entry.task as usize].store(allowed.0, Ordering::Relaxed);
+        self.tables.expiry[entry.task as usize].store(expiry, Ordering::Relaxed);
         {
             let mut held = self.queues[*me].lock(order);
             let (queue, order) = held.parts();
-            let before = self.says(queue);
+            let before = self.tables.says(queue);
             watch.time(Operation::Enqueue, || queue.enqueue(entry));
             queue.arrivals += 1;
-            self.alive[entry.task as usize].store(true, Ordering::Relaxed);
+            self.tables.alive[entry.task as usize].store(true, Ordering::Relaxed);
             self.tell((*me, watch), order, *me, before, queue, true);
         }
         watch.samples.arrivals += 1;
@@ -153,7 +173,7 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
     }
 
     /// The task that runs on this processor blocks, if there is one that `ends`. Gives the task.
-    pub(crate) fn on_block(&self, processor: &mut Processor, ends: impl FnOnce(Entry) -> bool) -> Option<u32> {
+    pub(crate) fn on_block(&self, processor: &mut Processor, ends: &mut dyn FnMut(Entry) -> bool) -> Option<u32> {
         let Processor { me, order, watch } = processor;
         let task = {
             let mut held = self.queues[*me].lock(order);
@@ -170,7 +190,7 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
     pub(crate) fn on_block_of(&self, processor: &mut Processor, task: u32) -> bool {
         let me = processor.me;
         // It can be moved while it is looked for, so the search is repeated while it is alive.
-        while self.alive[task as usize].load(Ordering::Relaxed) {
+        while self.tables.alive[task as usize].load(Ordering::Relaxed) {
             for core in (0..self.queues.len()).map(|n| (me + n) % self.queues.len()) {
                 let Processor { order, watch, .. } = &mut *processor;
                 let mut held = self.queues[core].lock(order);
@@ -200,11 +220,11 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
         task: u32,
     ) {
         let (me, watch) = processor;
-        let before = self.says(queue);
+        let before = self.tables.says(queue);
         watch.time(Operation::Dequeue, || queue.dequeue(task));
         queue.departures += 1;
         watch.samples.departures += 1;
-        self.alive[task as usize].store(false, Ordering::Relaxed);
+        self.tables.alive[task as usize].store(false, Ordering::Relaxed);
         self.tell((me, watch), order, core, before, queue, false);
     }
 
@@ -236,14 +256,14 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
         for _ in 0..TRIES {
             let than = {
                 let held = self.queues[*me].lock(order);
-                held.running.map_or(0, |running| self.turned(running.urgency))
+                held.running.map_or(0, |running| self.tables.turned(running.urgency))
             };
             let Some(from) = watch.time(Operation::PullFind, || self.pull.find(*me, order, than, others)) else {
                 return false;
             };
             let (mut mine, mut theirs) = lock_two(&self.queues, *me, from, order);
             let fits = theirs.waiting.peek().filter(|entry| {
-                self.allowed(entry.task).contains(*me)
+                self.tables.allowed(entry.task).contains(*me)
                     && mine.running.is_none_or(|running| entry.urgency < running.urgency)
             });
             if let Some(entry) = fits {
@@ -259,7 +279,7 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
         let others = Cores::below(self.queues.len()).without(*me);
         for _ in 0..TRIES {
             let Some(entry) = self.queues[*me].lock(order).waiting.peek() else { return false };
-            let allowed = others.and(self.allowed(entry.task));
+            let allowed = others.and(self.tables.allowed(entry.task));
             let Some(to) = watch.time(Operation::Find, || self.push.find(*me, order, entry.urgency, allowed)) else {
                 return false;
             };
@@ -282,12 +302,12 @@ impl<D: Directory, Q: ReadyQueue> Machine<D, Q> {
     ) {
         let (me, watch) = processor;
         let (queue, order) = source.parts();
-        let before = self.says(queue);
+        let before = self.tables.says(queue);
         watch.time(Operation::Dequeue, || queue.dequeue(entry.task));
         queue.balance -= 1;
         self.tell((me, watch), order, from, before, queue, false);
         let (queue, order) = target.parts();
-        let before = self.says(queue);
+        let before = self.tables.says(queue);
         watch.time(Operation::Enqueue, || queue.enqueue(entry));
         queue.balance += 1;
         self.tell((me, watch), order, to, before, queue, true);

@@ -6,13 +6,13 @@
 //! earlier one: a processor waits for its turn. The events of the trace have one order in which all of this holds, so
 //! the wait always ends.
 
-use crate::machine::{Machine, Processor, PRIORITIES};
+use crate::any_machine::AnyMachine;
+use crate::machine::{Processor, PRIORITIES};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tactus_record::Kind;
-use tactus_structures::directory::Directory;
-use tactus_structures::queue::{Entry, ReadyQueue};
+use tactus_structures::queue::Entry;
 use tactus_structures::Cores;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::Trace;
@@ -175,6 +175,11 @@ impl Script {
         Ok(script)
     }
 
+    /// How many events the core has that has most.
+    pub fn longest(&self) -> u64 {
+        self.cores.iter().map(|events| events.len() as u64).max().unwrap_or(0)
+    }
+
     fn add(&mut self, state: &mut Reading, core: usize, place: u32, what: What) {
         let turn = &mut state.turns[place as usize];
         self.cores[core].push(Event { place, turn: *turn, what });
@@ -232,33 +237,24 @@ impl Turns {
         Turns((0..script.places).map(|_| AtomicU32::new(0)).collect())
     }
 
-    /// Does an event as soon as it is its turn. Whether it was done: not if the run was stopped meanwhile.
-    pub(crate) fn act<D: Directory, Q: ReadyQueue>(
-        &self,
-        machine: &Machine<D, Q>,
-        processor: &mut Processor,
-        event: &Event,
-        stop: &AtomicBool,
-    ) -> bool {
-        let turn = &self.0[event.place as usize];
-        while turn.load(Ordering::Acquire) != event.turn {
-            if stop.load(Ordering::Relaxed) {
-                return false;
-            }
-            std::thread::yield_now();
-        }
+    /// Whether it is the event's turn.
+    pub(crate) fn is_due(&self, event: &Event) -> bool {
+        self.0[event.place as usize].load(Ordering::Acquire) == event.turn
+    }
+
+    /// Does an event whose turn it is.
+    pub(crate) fn act(&self, machine: &dyn AnyMachine, processor: &mut Processor, event: &Event) {
         match event.what {
             What::Activate { urgency, priority, allowed } => {
-                let urgency = if machine.has_priorities() { priority } else { urgency };
+                let urgency = if machine.tables().has_priorities() { priority } else { urgency };
                 let entry = Entry { urgency, task: event.place };
-                let allowed = allowed.and(Cores::below(machine.queues.len()));
+                let allowed = allowed.and(Cores::below(machine.processors()));
                 machine.on_activation(processor, entry, allowed, u64::MAX);
             }
             What::Block => {
                 machine.on_block_of(processor, event.place);
             }
         }
-        turn.store(event.turn + 1, Ordering::Release);
-        true
+        self.0[event.place as usize].store(event.turn + 1, Ordering::Release);
     }
 }

@@ -26,7 +26,7 @@ pub struct Line {
     pub faults: u64,
     /// Whether each processor had a core of its own.
     pub bound: bool,
-    /// Cycles of each processor.
+    /// Cycles of each processor; in a replay, the events of the one that has most.
     pub cycles: u64,
     /// Whether cycles had the length that they have, or followed one another.
     pub real_time: bool,
@@ -38,7 +38,7 @@ pub struct Line {
     /// Whether the processors were in the real-time class.
     #[serde(default)]
     pub real_time_class: bool,
-    /// The time of the rig's clock that went by (s).
+    /// The time of the rig's clock that went by (s); a replay has none.
     #[serde(default)]
     pub seconds: f64,
     /// Activations.
@@ -104,7 +104,9 @@ pub fn other_settings(settings: &Settings) -> String {
             settings.bound
         ),
         Source::Tasks(tasks) => format!("{} periodic tasks", tasks.len()),
-        Source::Trace(_) => "a trace".to_string(),
+        Source::Trace(script) => {
+            format!("a trace: {} activations, {} blockings", script.activations, script.blockings)
+        }
     };
     let class = if settings.urgent { " urgent" } else { "" };
     format!("cycle {:?} {tasks} stamp {:?}{class}", settings.cycle, settings.serialise)

@@ -1,14 +1,13 @@
 //! What an emulated processor does in a cycle: the source's events, drawn at random; or releases of periodic tasks, and
 //! their completions.
 
-use crate::machine::{Machine, Processor, PRIORITIES};
+use crate::any_machine::AnyMachine;
+use crate::machine::{Processor, PRIORITIES};
 use crate::settings::{Periodic, Settings};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tactus_structures::directory::Directory;
-use tactus_structures::queue::{Entry, ReadyQueue};
+use tactus_structures::queue::Entry;
 use tactus_structures::Cores;
 
 /// One processor's source of events.
@@ -38,15 +37,9 @@ impl Workload {
     }
 
     /// One cycle, at this time of the rig's clock (ns).
-    pub(crate) fn cycle<D: Directory, Q: ReadyQueue>(
-        &mut self,
-        settings: &Settings,
-        machine: &Machine<D, Q>,
-        processor: &mut Processor,
-        now: u64,
-    ) {
+    pub(crate) fn cycle(&mut self, settings: &Settings, machine: &dyn AnyMachine, processor: &mut Processor, now: u64) {
         // The deadline of what runs, or its run time where tasks have priorities, is over.
-        self.free.extend(machine.on_block(processor, |running| machine.expiry(running.task) <= now));
+        self.free.extend(machine.on_block(processor, &mut |running| machine.tables().expiry(running.task) <= now));
         let event = self.part();
         if event < settings.activation {
             let Some(task) = self.free.pop() else {
@@ -55,7 +48,7 @@ impl Workload {
             };
             let (low, high) = settings.deadline;
             let expiry = now + self.between(low.as_nanos() as u64, high.as_nanos() as u64);
-            let urgency = if machine.has_priorities() { self.between(1, PRIORITIES) } else { expiry };
+            let urgency = if machine.tables().has_priorities() { self.between(1, PRIORITIES) } else { expiry };
             let allowed = if self.part() < settings.bound {
                 // Half of the processors at random, this one among them.
                 Cores(self.draw.next_u64() | 1 << processor.me)
@@ -64,7 +57,7 @@ impl Workload {
             };
             machine.on_activation(processor, Entry { urgency, task }, allowed, expiry);
         } else if event < settings.activation + settings.early_finish {
-            self.free.extend(machine.on_block(processor, |_| true));
+            self.free.extend(machine.on_block(processor, &mut |_| true));
         }
     }
 }
@@ -91,24 +84,24 @@ impl TaskSet {
     }
 
     /// One cycle that begins at this time of the rig's clock (ns), of a processor that releases every `of`-th task.
-    pub(crate) fn cycle<D: Directory, Q: ReadyQueue>(
+    pub(crate) fn cycle(
         &self,
         (of, length): (usize, u64),
-        machine: &Machine<D, Q>,
+        machine: &dyn AnyMachine,
         processor: &mut Processor,
         now: u64,
     ) {
         // What ran until now: several jobs may have ended since.
-        let left = Cell::new(length);
-        let ends = |running: Entry| {
+        let mut left = length;
+        let mut ends = |running: Entry| {
             let (task, had) = (&self.tasks[running.task as usize], &self.had[running.task as usize]);
             let before = had.load(Ordering::Relaxed);
-            let given = left.get().min(task.takes.saturating_sub(before));
+            let given = left.min(task.takes.saturating_sub(before));
             had.store(before + given, Ordering::Relaxed);
-            left.set(left.get() - given);
+            left -= given;
             before + given >= task.takes
         };
-        while now > 0 && machine.on_block(processor, ends).is_some() {}
+        while now > 0 && machine.on_block(processor, &mut ends).is_some() {}
         for n in (processor.me..self.tasks.len()).step_by(of) {
             let task = &self.tasks[n];
             // The first release that this cycle begins at or after, and the cycle before did not.
@@ -116,14 +109,14 @@ impl TaskSet {
             if now > 0 && now - release >= length {
                 continue;
             }
-            if machine.alive[n].load(Ordering::Relaxed) {
+            if machine.tables().is_ready(n as u32) {
                 // The last job is still there: this one is left out.
                 processor.watch.samples.refused += 1;
                 continue;
             }
             self.had[n].store(0, Ordering::Relaxed);
             let deadline = release + task.period;
-            let urgency = if machine.has_priorities() { self.priorities[n] } else { deadline };
+            let urgency = if machine.tables().has_priorities() { self.priorities[n] } else { deadline };
             machine.on_activation(processor, Entry { urgency, task: n as u32 }, Cores::ALL, u64::MAX);
         }
     }

@@ -1,7 +1,9 @@
 //! The rig as a person calls it: a sweep that is killed on its way goes on where it was, with the same rows and none measured
-//! twice; what a system did under MC² is done again with every structure.
+//! twice; what a system did under MC² is done again with every structure, checked and measured; each measurement leaves rows
+//! and a picture of them, and a long one tells how far it is.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -92,4 +94,78 @@ fn what_a_system_did_under_mc2_is_done_again_in_the_rig_with_every_structure() {
     let events = head.split("cores: ").nth(1).unwrap().split(", at most").next().unwrap();
     let held: Vec<&str> = said.output.lines().filter(|line| line.contains(events) && line.ends_with("held")).collect();
     assert_eq!(held.len(), 12, "{}", said.output);
+
+    // Measured, it ends soon also where there are fewer cores than four.
+    let out = Scratch::new("rig-replay");
+    let begin = Instant::now();
+    let arguments = ["--mode", "performance", "--oversubscribe", "--stamp", "lfence", "--out"].map(OsStr::new);
+    let arguments =
+        [&[OsStr::new("rig"), "replay".as_ref(), folder.as_os_str()], &arguments[..], &[out.path().as_ref()]];
+    let said = tactus(arguments.concat());
+    if said.errors.contains("cannot be locked") {
+        return println!("left out: {}", said.errors);
+    }
+    assert_eq!(said.status, 0, "{}\n{}", said.output, said.errors);
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+    let whole: Vec<&str> =
+        said.output.lines().filter(|line| line.contains(events) && line.contains("measured")).collect();
+    assert_eq!(whole.len(), 12, "{}", said.output);
+    picture_has_all(out.path(), "replay", 12 * OPERATIONS * 5);
+
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() < 4) {
+        let refused = tactus(["rig".as_ref(), "replay".as_ref(), folder.as_os_str(), "--mode=performance".as_ref()]);
+        assert_eq!(refused.status, 2, "{}", refused.errors);
+        assert!(refused.errors.contains("--oversubscribe"), "{}", refused.errors);
+    }
+}
+
+/// The rows are so many, and the picture has a box for each that has durations.
+fn picture_has_all(folder: &Path, name: &str, rows: usize) {
+    let read = |end: &str| std::fs::read_to_string(folder.join(format!("{name}.{end}"))).unwrap();
+    let (lines, picture) = (read("jsonl"), read("svg"));
+    assert_eq!(lines.lines().count(), rows);
+    let measured = |line: &&str| !serde_json::from_str::<serde_json::Value>(line).unwrap()["durations"].is_null();
+    let measured = lines.lines().filter(measured).count();
+    assert!(measured > rows / 2, "{measured} of {rows}");
+    assert_eq!(picture.matches("<title>").count(), measured);
+    for word in ["find", "empty", "cycles", "median", "processor"] {
+        assert!(picture.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_measured_run_leaves_rows_and_a_picture_and_says_now_and_then_how_far_it_is() {
+    let out = Scratch::new("rig-run");
+    let arguments =
+        ["rig", "run", "--mode", "performance", "--processors", "1", "--structure", "cpupri", "--real-time"];
+    // A little longer than it takes until a line is written where there is no terminal.
+    let arguments = [&arguments[..], &["--cycles", "1200", "--out"]].concat();
+    let said = tactus(arguments.into_iter().map(OsStr::new).chain([out.path().as_ref()]));
+    if said.errors.contains("cannot be locked") {
+        return println!("left out: {}", said.errors);
+    }
+    assert_eq!(said.status, 0, "{}\n{}", said.output, said.errors);
+    let told: Vec<&str> = said.errors.lines().collect();
+    assert!(told.len() == 1 && told[0].contains("cpupri · binary-heap · 1 processor: "), "{}", said.errors);
+    let part: u32 = told[0].split(": ").nth(1).unwrap().trim_end_matches(" %").parse().unwrap();
+    assert!((70..=99).contains(&part), "{}", said.errors);
+    assert!(!said.output.contains("processor: "), "{}", said.output);
+    picture_has_all(out.path(), "run", OPERATIONS * 2);
+}
+
+#[test]
+fn a_tested_run_leaves_what_was_counted() {
+    let out = Scratch::new("rig-test");
+    let arguments = ["rig", "run", "--structure", "scan", "--processors", "3", "--cycles", "300", "--out"];
+    let said = tactus(arguments.map(OsStr::new).into_iter().chain([out.path().as_ref()]));
+    assert_eq!(said.status, 0, "{}\n{}", said.output, said.errors);
+    let lines = std::fs::read_to_string(out.path().join("run.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), OPERATIONS * 4);
+    let all: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |operation: &str| {
+        let of = all.iter().find(|row| row["operation"] == operation && row["processor"].is_null()).unwrap();
+        of["count"].as_u64().unwrap()
+    };
+    assert!(count("enqueue") > 0 && count("pull") == count("push"), "{lines}");
+    assert!(all.iter().all(|row| row["durations"].is_null()) && !out.path().join("run.svg").exists());
 }

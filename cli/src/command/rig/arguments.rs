@@ -17,6 +17,8 @@ pub struct Rig {
 #[derive(Debug, Subcommand)]
 pub enum What {
     /// Drive one structure with random events, and check or measure it
+    ///
+    /// Writes out/rig/run.jsonl; in performance mode also box plots of all operations on each processor, out/rig/run.svg.
     #[command(after_help = "Examples:
   ./tactus rig run --structure cpudl --processors 8
   ./tactus rig run --structure cpupri --queue bitmap --mode performance --processors 2")]
@@ -41,7 +43,13 @@ pub enum What {
     #[command(after_help = "Example:\n  ./tactus rig model --cores 2,4,8,16,32,48")]
     Model(Model),
     /// Replay the events of a run in the rig, with as many processors as it had cores
-    #[command(after_help = "Example:\n  ./tactus rig replay out/avionics")]
+    ///
+    /// Testing mode checks that everything holds with each structure; performance mode measures the operations, writes
+    /// out/rig/replay.jsonl and draws box plots, out/rig/replay.svg.
+    #[command(after_help = "Examples:
+  ./tactus run examples/avionics.toml
+  ./tactus rig replay out/avionics
+  ./tactus rig replay out/avionics --mode performance --oversubscribe --structures cpudl,tournament")]
     Replay(Replay),
     /// Do rounds of one operation for an instruction counter around this program
     #[command(hide = true)]
@@ -139,9 +147,9 @@ pub struct Run {
     /// How often the checker looks
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "200 us")]
     pub check_every: Duration,
-    /// Write the results, one JSON object a line, to this file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    /// Where the results go
+    #[arg(long, value_name = "FOLDER", default_value = "out/rig")]
+    pub out: PathBuf,
 }
 
 /// Options of `rig compare`.
@@ -192,11 +200,24 @@ pub struct Replay {
     #[arg(value_name = "FOLDER|FILE")]
     pub results: PathBuf,
     /// The directories [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::DIRECTORIES))]
+    #[arg(long, alias = "structure", value_name = "NAMES", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::DIRECTORIES))]
     pub structures: Vec<String>,
     /// The ready queue
     #[arg(long, value_name = "NAME", default_value = "binary-heap", value_parser = clap::builder::PossibleValuesParser::new(tactus_rig::names::QUEUES))]
     pub queue: String,
+    /// Test or measure
+    #[arg(long, default_value = "testing")]
+    pub mode: Mode,
+    /// What serialises time stamps
+    #[arg(long, value_name = "HOW", default_value = "cpuid")]
+    pub stamp: Stamp,
+    /// Measure also where the run had more cores than this machine has: then processors are not bound, and no more of them
+    /// act at the same time than there are cores
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// Where the results go
+    #[arg(long, value_name = "FOLDER", default_value = "out/rig")]
+    pub out: PathBuf,
 }
 
 /// Options of `rig counted`.

@@ -1,24 +1,25 @@
 //! Structures measured side by side. What was measured already with the same settings is read, not measured again.
 
 use super::arguments::{Compare, Mode};
+use super::plots::{self, Page, Panel};
+use super::rows;
+use super::runs::Runs;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use tactus_rig::{names, svg, Boxes, Finished, Line, Settings};
+use tactus_rig::{names, Boxes, Finished, Line, Operation, Settings};
 
-/// What is plotted: a name, and the operations in it.
-const PLOTS: [(&str, &str); 8] = [
-    ("preempt", "modify: tell the directory of an arrival"),
-    ("finish", "modify: tell the directory of a departure"),
-    ("find", "query: find a core to push to"),
-    ("pull-preempt", "modify, pull side: tell the directory of an arrival"),
-    ("pull-finish", "modify, pull side: tell the directory of a departure"),
-    ("pull-find", "query, pull side: find a core to pull from"),
-    ("push", "a whole push"),
-    ("pull", "a whole pull"),
+/// What is plotted.
+const PLOTS: [Operation; 8] = [
+    Operation::Preempt,
+    Operation::Finish,
+    Operation::Find,
+    Operation::PullPreempt,
+    Operation::PullFinish,
+    Operation::PullFind,
+    Operation::Push,
+    Operation::Pull,
 ];
 
 /// What is compared: which processors, which structures, and with tasks of which utilisation, if not with random events.
@@ -47,25 +48,24 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
     lines::line("rig", format!("{machine} on this machine, of {most} asked for at most"));
     let (cores, lacking): (Vec<usize>, Vec<usize>) =
         wanted.into_iter().partition(|n| *n <= here || arguments.events.oversubscribe);
-    fs::create_dir_all(&arguments.out)
-        .map_err(|error| Failure::Machine(format!("{}: {error}", arguments.out.display())))?;
+    rows::folder(&arguments.out)?;
     let path = arguments.out.join("compare.jsonl");
-    let mut all = read(&path)?;
+    let mut all = rows::read(&path)?;
+    let mut runs = Runs::new(cores.len() * structures.len() * arguments.load.len().max(1) * arguments.sets as usize);
     let mut comparison = Comparison { arguments, cores, structures, load: None };
     let mut held = true;
     if arguments.load.is_empty() {
-        held &= comparison.measure(&path, &mut all)?;
-        comparison.show(&all)?;
+        held &= comparison.measure(&path, &mut all, &mut runs)?;
+        runs.aside(|| comparison.show(&all))?;
     }
     for load in &arguments.load {
         comparison.load = Some(*load);
-        lines::line(
-            "load",
-            format!("{load} for each processor, {}", lines::count(arguments.sets as usize, "task set")),
-        );
-        held &= comparison.measure(&path, &mut all)?;
-        comparison.show(&all)?;
+        let sets = lines::count(arguments.sets as usize, "task set");
+        runs.aside(|| lines::line("load", format!("{load} for each processor, {sets}")));
+        held &= comparison.measure(&path, &mut all, &mut runs)?;
+        runs.aside(|| comparison.show(&all))?;
     }
+    runs.end();
     if !lacking.is_empty() {
         let list: Vec<String> = lacking.iter().map(ToString::to_string).collect();
         let list = list.join(", ");
@@ -83,7 +83,7 @@ pub fn compare(arguments: &Compare) -> Result<Outcome, Failure> {
 
 impl Comparison<'_> {
     /// Measures what is not in the file yet. Whether all rules held.
-    fn measure(&self, path: &Path, all: &mut Vec<Line>) -> Result<bool, Failure> {
+    fn measure(&self, path: &Path, all: &mut Vec<Line>, runs: &mut Runs) -> Result<bool, Failure> {
         let mut held = true;
         for processors in &self.cores {
             let (settings, wanted) = self.settings(*processors)?;
@@ -91,23 +91,24 @@ impl Comparison<'_> {
                 let done = |line: &&Line| line.directory == *structure && self.same(line, &settings, &wanted);
                 // All rows of a run, or it was broken off while they were written.
                 if all.iter().filter(done).count() == rows_of_a_run(*processors) {
+                    runs.skip(self.arguments.sets as usize);
                     continue;
                 }
                 if all.iter().any(|line| done(&line)) {
                     all.retain(|line| !done(&line));
-                    fs::write(path, text(all, path)?)
-                        .map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+                    rows::replace(path, all)?;
                 }
-                match self.run(structure, *processors)? {
+                match self.run(structure, *processors, runs)? {
                     Ok(finished) => {
                         let mut new = tactus_rig::lines(structure, &self.arguments.queue, &settings, &finished);
                         new.iter_mut().for_each(|line| line.settings.clone_from(&wanted));
-                        append(path, &new)?;
+                        rows::append(path, &new)?;
                         all.extend(new);
                     }
                     Err(broken) => {
                         held = false;
-                        lines::line("checks", lines::bad(format!("{structure}, {processors} processors: {broken}")));
+                        let words = lines::bad(format!("{structure}, {processors} processors: {broken}"));
+                        runs.aside(|| lines::line("checks", words));
                     }
                 }
             }
@@ -116,17 +117,20 @@ impl Comparison<'_> {
     }
 
     /// One run, or one for each task set, put together.
-    fn run(&self, structure: &str, processors: usize) -> Result<Result<Finished, String>, Failure> {
+    fn run(&self, structure: &str, processors: usize, runs: &mut Runs) -> Result<Result<Finished, String>, Failure> {
         let Compare { events, queue, sets, .. } = self.arguments;
-        let mut runs = Vec::new();
+        let mut done = Vec::new();
         for set in 0..*sets {
             let settings = super::settings(events, self.load.map(|load| (load, set)), Mode::Performance, processors)?;
-            match super::run(structure, queue, &settings)? {
-                Ok(finished) => runs.push(finished),
-                Err(broken) => return Ok(Err(broken)),
+            match runs.run(structure, queue, &settings)? {
+                Ok(finished) => done.push(finished),
+                Err(broken) => {
+                    runs.skip((*sets - set - 1) as usize);
+                    return Ok(Err(broken));
+                }
             }
         }
-        Ok(tactus_rig::joined(runs).ok_or_else(|| "no run".to_string()))
+        Ok(tactus_rig::joined(done).ok_or_else(|| "no run".to_string()))
     }
 
     /// The settings of a run, and what a line must say of them to be of this comparison.
@@ -159,31 +163,45 @@ impl Comparison<'_> {
             }));
         }
         let part = self.load.map_or(String::new(), |load| format!("-load-{load}"));
-        for (operation, title) in PLOTS {
+        let periodic = self.load.map_or(String::new(), |load| format!(", periodic tasks, load {load}"));
+        for operation in PLOTS {
+            let name = operation.name();
             let row = |structure: &String| -> Vec<(usize, Boxes)> {
-                let of = |line: &&&Line| line.directory == *structure && line.operation == operation;
+                let of = |line: &&&Line| line.directory == *structure && line.operation == name;
                 chosen.iter().filter(of).filter_map(|line| Some((line.processors, line.durations?))).collect()
             };
             let rows: Vec<(&str, Vec<(usize, Boxes)>)> =
                 structures.iter().map(|structure| (structure.as_str(), row(structure))).collect();
-            let file = self.arguments.out.join(format!("{operation}{part}.svg"));
-            fs::write(&file, svg::boxes(title, &rows))
-                .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
+            let of = |row: &[(usize, Boxes)], n: usize| row.iter().find(|(m, _)| *m == n).map(|(_, boxes)| *boxes);
+            let panel = Panel {
+                title: String::new(),
+                groups: cores.iter().map(ToString::to_string).collect(),
+                boxes: rows.iter().map(|(_, row)| cores.iter().map(|n| of(row, *n)).collect()).collect(),
+            };
+            let page = Page {
+                title: format!("{name} – {}{periodic}", plots::words(operation)),
+                x_name: "processors",
+                names: structures.clone(),
+                panels: vec![panel],
+            };
+            page.write(&self.arguments.out.join(format!("{name}{part}.svg")))?;
             let heads: Vec<String> = cores.iter().map(|n| format!("{n}: 25 % / median / 75 % / 99 %")).collect();
-            let mut head = vec![operation];
+            let mut head = vec![name];
             head.extend(heads.iter().map(String::as_str));
             let cell = |boxes: &Boxes| format!("{} / {} / {} / {}", boxes.p25, boxes.median, boxes.p75, boxes.p99);
             let cells: Vec<Vec<String>> = rows
                 .iter()
                 .map(|(structure, row)| {
-                    let of = |n: &usize| row.iter().find(|(m, _)| m == n).map_or("–".to_string(), |(_, b)| cell(b));
-                    std::iter::once((*structure).to_string()).chain(cores.iter().map(of)).collect()
+                    let cells = cores.iter().map(|n| of(row, *n).map_or("–".to_string(), |boxes| cell(&boxes)));
+                    std::iter::once((*structure).to_string()).chain(cells).collect()
                 })
                 .collect();
             lines::put(&lines::table(&head, &cells));
             lines::put("\n");
         }
-        notes(&chosen.into_iter().filter(|line| line.operation == "empty").collect::<Vec<_>>());
+        let runs: Vec<&Line> = chosen.into_iter().filter(|line| line.operation == "empty").collect();
+        events(&runs);
+        notes(&runs);
         Ok(())
     }
 }
@@ -193,12 +211,8 @@ fn rows_of_a_run(processors: usize) -> usize {
     tactus_rig::Operation::ALL.len() * (processors + 1)
 }
 
-/// What has to be known to read the figures, from one line of each run.
-fn notes(runs: &[&Line]) {
-    if let Some(empty) = runs.iter().find_map(|line| line.durations) {
-        let median = empty.median;
-        lines::line("empty", format!("a measurement itself takes {median} cycles (median), which are not taken off"));
-    }
+/// How much happened, from one line of each run.
+fn events(runs: &[&Line]) {
     let seconds: f64 = runs.iter().map(|line| line.seconds * line.processors as f64).sum();
     let sum = |count: fn(&Line) -> u64| runs.iter().map(|line| count(line)).sum::<u64>();
     lines::line(
@@ -210,7 +224,16 @@ fn notes(runs: &[&Line]) {
             lines::grouped(sum(|line| line.moved))
         ),
     );
-    lines::line("faults", format!("{} page faults while measured, in all runs together", sum(|line| line.faults)));
+}
+
+/// What has to be known to read the figures, from one line of each run.
+pub fn notes(runs: &[&Line]) {
+    if let Some(empty) = runs.iter().find_map(|line| line.durations) {
+        let median = empty.median;
+        lines::line("empty", format!("a measurement itself takes {median} cycles (median), which are not taken off"));
+    }
+    let faults: u64 = runs.iter().map(|line| line.faults).sum();
+    lines::line("faults", format!("{faults} page faults while measured, in all runs together"));
     let urgent = runs.iter().filter(|line| line.real_time_class).count();
     lines::line("class", format!("{urgent} of {} in the real-time class", lines::count(runs.len(), "run")));
     let apart: BTreeSet<String> = runs
@@ -236,41 +259,4 @@ fn notes(runs: &[&Line]) {
             ),
         );
     }
-}
-
-/// Appends results to a file.
-pub fn append(path: &Path, new: &[Line]) -> Result<(), Failure> {
-    let cannot = |error: String| Failure::Machine(format!("{}: {error}", path.display()));
-    let text = text(new, path)?;
-    let file = fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| cannot(error.to_string()))
-}
-
-/// One JSON object a line.
-fn text(all: &[Line], path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    for line in all {
-        let line = serde_json::to_string(line);
-        text.push_str(&line.map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?);
-        text.push('\n');
-    }
-    Ok(text)
-}
-
-fn read(path: &Path) -> Result<Vec<Line>, Failure> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Failure::Machine(format!("{}: {error}", path.display()))),
-    };
-    // A line without an end is what was being written when a sweep was broken off; its run is done again.
-    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-    if whole.len() < text.len() {
-        fs::write(path, whole).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
-    }
-    let line = |(n, line): (usize, &str)| {
-        serde_json::from_str(line)
-            .map_err(|error| Failure::Input(format!("{}:{}: {error}; remove the file", path.display(), n + 1)))
-    };
-    whole.lines().enumerate().map(line).collect()
 }

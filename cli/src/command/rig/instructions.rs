@@ -4,7 +4,7 @@
 use super::arguments::Compare;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
-use crate::progress::Wait;
+use crate::progress::Work;
 use std::fs;
 use std::process::{Command, Stdio};
 use tactus_rig::count::{COUNTED, DIRECTORY_OPERATIONS, QUEUE_OPERATIONS};
@@ -30,15 +30,20 @@ pub fn count(arguments: &Compare) -> Result<Outcome, Failure> {
         .collect();
     let kinds =
         [("cores", names, DIRECTORY_OPERATIONS, cores), ("tasks", QUEUES.to_vec(), QUEUE_OPERATIONS, TASKS.to_vec())];
+    let of = |(_, names, operations, sizes): &(_, Vec<&str>, &[&str], Vec<usize>)| {
+        1 + names.len() * sizes.len() * operations.iter().filter(|operation| **operation != "loop").count()
+    };
+    let total = kinds.iter().map(of).sum();
+    let mut count = Count { work: Work::new("count", total as u64), done: 0, total };
     for (unit, names, operations, sizes) in kinds {
         // What a round costs by itself.
-        let empty = instructions(names[0], "loop", sizes[0])?;
+        let empty = instructions(&mut count, names[0], "loop", sizes[0])?;
         for operation in operations.iter().filter(|operation| **operation != "loop") {
             let mut rows = Vec::new();
             for name in &names {
                 let mut row = vec![(*name).to_string()];
                 for size in &sizes {
-                    let all = instructions(name, operation, *size)?;
+                    let all = instructions(&mut count, name, operation, *size)?;
                     let each = all.saturating_sub(empty) as f64 / ROUNDS as f64;
                     row.push(format!("{each:.1}"));
                     stored.push(serde_json::json!({
@@ -50,10 +55,10 @@ pub fn count(arguments: &Compare) -> Result<Outcome, Failure> {
             let heads: Vec<String> = sizes.iter().map(|size| format!("{size} {unit}")).collect();
             let mut head = vec![*operation];
             head.extend(heads.iter().map(String::as_str));
-            lines::put(&lines::table(&head, &rows));
-            lines::put("\n");
+            count.work.aside(|| lines::put(&format!("{}\n", lines::table(&head, &rows))));
         }
     }
+    drop(count);
     let text: String = stored.iter().map(|line| format!("{line}\n")).collect();
     let path = arguments.out.join("instructions.jsonl");
     let wrote = fs::create_dir_all(&arguments.out).and_then(|()| fs::write(&path, text));
@@ -63,8 +68,18 @@ pub fn count(arguments: &Compare) -> Result<Outcome, Failure> {
     Ok(Outcome::Held)
 }
 
-fn instructions(structure: &str, operation: &str, size: usize) -> Result<u64, Failure> {
-    let wait = Wait::new("count", &format!("{structure} · {operation} · {size}"));
+/// How far it is.
+struct Count {
+    work: Work,
+    done: usize,
+    total: usize,
+}
+
+fn instructions(count: &mut Count, structure: &str, operation: &str, size: usize) -> Result<u64, Failure> {
+    let Count { work, done, total } = count;
+    let words = || format!("{structure} · {operation} · {size}, count {} of {total}", *done + 1);
+    work.tell(*done as u64, words);
+    *done += 1;
     let program = std::env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -76,7 +91,6 @@ fn instructions(structure: &str, operation: &str, size: usize) -> Result<u64, Fa
         .map_err(|error| {
             Failure::Machine(format!("valgrind does not start: {error}; install it (apt-get install valgrind)"))
         })?;
-    wait.end();
     let words = String::from_utf8_lossy(&output.stderr);
     let counted = words.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
     match counted {
