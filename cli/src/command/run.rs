@@ -11,7 +11,7 @@ use crate::measure;
 use crate::progress;
 use crate::promise::{can_run, promised, Promised};
 use crate::results::Results;
-use crate::{costs, place, subject, verdict};
+use crate::{costs, place, subject, tiers, verdict};
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,12 +117,18 @@ pub(super) fn image(
         Ok::<_, Failure>(path.clone())
     };
     let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    let promises: Vec<_> = promised.view.tasks.iter().map(|task| told(task.promise)).collect();
+    let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promised.view.weakest_promise(n))).collect();
+    let tiers = tiers::of(system)?;
+    let (plan, scheduler) = match &tiers {
+        None => (promised.setup.encode(), "tactus-scheduler"),
+        Some(tiers) => (tiers[0].encode(), tiers::PROGRAM),
+    };
     let request = Request {
         system,
-        plan: &promised.setup.encode(),
+        plan: &plan,
         promises: &promises,
-        scheduler: &read(&program("tactus-scheduler")?)?,
+        scheduler: &read(&program(scheduler)?)?,
+        tiers: &tiers.map(|tiers| tiers::parts(system, &tiers)).unwrap_or_default(),
         workload: &read(&program("tactus-workload")?)?,
         components: &components,
     };
@@ -133,7 +139,7 @@ pub(super) fn image(
 
 /// Our programs by name.
 pub(super) fn compile_ours(wait: &progress::Wait) -> Result<Programs, Failure> {
-    let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload"].map(str::to_string);
+    let names = ["tactus-kernel", "tactus-scheduler", tiers::PROGRAM, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().map_err(machine)?;
     build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)
 }
@@ -170,8 +176,15 @@ pub(super) fn boot(
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
     }
-    let memory = ended.rings.memory().map_err(machine)?;
-    Ok((Trace::from_memory(&memory, system.cores).map_err(machine)?, ended.took))
+    let read = |part: usize| -> Result<Trace, Failure> {
+        let memory = ended.rings.part(part).map_err(machine)?;
+        Trace::from_memory(&memory, system.cores).map_err(machine)
+    };
+    let trace = match tiers::of(system)? {
+        None => read(0)?,
+        Some(tiers) => tiers::whole(system, &tiers, read)?,
+    };
+    Ok((trace, ended.took))
 }
 
 /// Boots the machine and waits for its end.

@@ -4,6 +4,8 @@
 pub mod build;
 pub mod emulator;
 pub mod rings;
+pub mod stretches;
+pub mod symbols;
 pub mod toolchain;
 pub mod watch;
 

@@ -53,8 +53,14 @@ impl Rings {
 
     /// The whole trace memory, for `Trace::from_memory`.
     pub fn memory(&self) -> io::Result<Vec<u8>> {
-        let mut memory = vec![0; (self.stride * self.cores as u64) as usize];
-        self.file.read_exact_at(&mut memory, self.address)?;
+        self.part(0)
+    }
+
+    /// The trace memory of one of the schedulers that have any; the root's is the first.
+    pub fn part(&self, number: usize) -> io::Result<Vec<u8>> {
+        let bytes = self.stride * self.cores as u64;
+        let mut memory = vec![0; bytes as usize];
+        self.file.read_exact_at(&mut memory, self.address + number as u64 * bytes)?;
         Ok(memory)
     }
 }

@@ -1,7 +1,8 @@
 //! Starts the machine, tells how far it has come, and ends it where it has come to a halt.
 
-use super::emulator::{status_of_exit, Boot};
+use super::emulator::{status_of_exit, Boot, Medium};
 use super::rings::{Progress, Rings};
+use super::stretches;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -12,6 +13,9 @@ use std::time::{Duration, Instant};
 
 /// How often the rings are looked at.
 const LOOK: Duration = Duration::from_millis(40);
+
+/// How many times slower the machine may be where what it executes is followed.
+const FOLLOWED: u32 = 20;
 
 /// Where the rings lie, and how patient to be.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +101,19 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
     let words_file = boot.serial.with_extension("emulator");
     let words = fs::File::create(&words_file).map_err(start)?;
     let begin = Instant::now();
-    let child = boot.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(words).spawn().map_err(start)?;
+    let mut command = boot.command();
+    if stretches::wanted() {
+        stretches::ask(&mut command);
+        command.stdout(Stdio::piped());
+    } else {
+        command.stdout(Stdio::null());
+    }
+    let mut child = command.stdin(Stdio::null()).stderr(words).spawn().map_err(start)?;
+    let Medium::Direct { kernel, .. } = boot.from.clone();
+    let followed = child.stdout.take().map(|log| thread::spawn(move || stretches::read(log, &kernel)));
     let mut emulation = Emulation(child);
 
+    let patience = if stretches::wanted() { FOLLOWED * watch.patience } else { watch.patience };
     let mut last = (Progress::default(), Instant::now());
     let status = loop {
         if let Some(status) = emulation.0.try_wait().map_err(start)? {
@@ -108,13 +122,16 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
         let seen = rings.progress().map_err(start)?;
         if seen != last.0 {
             last = (seen, Instant::now());
-        } else if last.1.elapsed() > watch.patience {
-            return Err(RunFailure::Hung { progress: seen, patience: watch.patience, log: boot.serial.clone() });
+        } else if last.1.elapsed() > patience {
+            return Err(RunFailure::Hung { progress: seen, patience, log: boot.serial.clone() });
         }
         progress(seen);
         thread::sleep(LOOK);
     };
     progress(rings.progress().map_err(start)?);
+    if let Some(Ok(told)) = followed.map(thread::JoinHandle::join) {
+        fs::write(boot.serial.with_file_name(stretches::FILE), told.map_err(start)?).map_err(start)?;
+    }
     let took = begin.elapsed();
     let words = fs::read_to_string(&words_file).unwrap_or_default();
     let _ = fs::remove_file(&words_file);

@@ -111,7 +111,7 @@ pub enum MemoryKind {
     Clock = 2,
     /// The shared regions of all cores, of the scheduler that maps them. Made by the kernel.
     Regions = 3,
-    /// The trace memory, physically contiguous, zeroed.
+    /// A scheduler's part of the trace memory, physically contiguous: `offset` bytes from where the trace memory begins.
     Trace = 4,
     /// A device's memory: `offset` is its physical address.
     Device = 5,

@@ -212,6 +212,10 @@ pub struct Region {
     pub own: u64,
     /// Kernel: the component that was restarted last by another one than the root, and above it, from bit 32 on, by whom.
     pub restarted: u64,
+    /// Kernel: until when (time-stamp ticks) this scheduler and those below it had the core when they had it last.
+    pub until: u64,
+    /// Kernel: `until` as it was when [`event::GIVEN`] was posted first since the scheduler took its events.
+    pub left: u64,
     /// The event list's head: slot 0, whose `next` is the first slot in the list; and the slots of threads and brands.
     pub slots: [Slot; SLOTS],
 }

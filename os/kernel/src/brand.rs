@@ -11,7 +11,7 @@ use crate::component::{self, Component};
 use crate::path::Path;
 use crate::thread::{self, state, Frame, Thread};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicU8, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicU8, AtomicUsize};
 use tactus_abi::call::{reason, BrandOperation, Error};
 use tactus_abi::layout::{MAX_BRANDS, MAX_INVOCATIONS, MAX_UPCALLS};
 
@@ -37,6 +37,8 @@ pub struct Brand {
     pub path: Path,
     /// Its upcall threads, plus one.
     upcalls: [AtomicU16; MAX_UPCALLS],
+    /// The first of them, once it is there.
+    first: AtomicPtr<Thread>,
     /// Triggers, and how many of them were served.
     triggered: AtomicU32,
     served: AtomicU32,
@@ -58,6 +60,7 @@ impl Brand {
         frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
         path: Path::NONE,
         upcalls: [const { AtomicU16::new(0) }; MAX_UPCALLS],
+        first: AtomicPtr::new(core::ptr::null_mut()),
         triggered: AtomicU32::new(0),
         served: AtomicU32::new(0),
         words: [const { (AtomicU32::new(0), AtomicU64::new(0)) }; WORDS],
@@ -119,11 +122,11 @@ impl Brand {
     /// The first upcall thread, active and taken for this core, if it is free.
     #[inline(always)]
     pub fn activate_first(&self, core: &Core, home: &Component) -> Option<&'static mut Thread> {
-        let upcall = thread::any(self.upcalls[0].load(Relaxed).checked_sub(1)?.into())?;
-        if home.is_stopped() {
+        let upcall = self.first.load(Relaxed);
+        if upcall.is_null() || home.is_stopped() {
             return None;
         }
-        // SAFETY: owner and state are atomics; once it is taken it is this core's.
+        // SAFETY: a thread of the table; owner and state are atomics, and once it is taken it is this core's.
         unsafe {
             (*upcall).exchange_state(state::BRAND | state::INACTIVE, state::BRAND, core.mark).then(|| &mut *upcall)
         }
@@ -159,15 +162,23 @@ impl Brand {
     }
 
     /// The upcall returns to the components that are recorded.
-    #[inline(never)]
+    #[inline(always)]
     fn climb(&self, upcall: &mut Thread) {
         let stack = upcall.fresh_stack;
-        for (frame, recorded) in
-            upcall.frames.iter_mut().zip(&self.frames[..usize::from(self.depth) % (MAX_INVOCATIONS + 1)])
-        {
-            *frame = Frame { rsp: stack, ..*recorded };
+        upcall.frames[0] = Frame { rsp: stack, ..self.frames[0] };
+        if self.depth > 1 {
+            self.climb_on(upcall);
         }
         upcall.depth = self.depth;
+    }
+
+    /// The same for all but the lowest.
+    #[inline(never)]
+    fn climb_on(&self, upcall: &mut Thread) {
+        let stack = upcall.fresh_stack;
+        for (frame, recorded) in upcall.frames.iter_mut().zip(&self.frames).take(self.depth.into()) {
+            *frame = Frame { rsp: stack, ..*recorded };
+        }
     }
 }
 
@@ -319,6 +330,9 @@ fn add_upcall(caller: &Thread, number: u64) -> Result<u64, Error> {
     thread.clear(state::SPARE);
     thread.set(state::BRAND | state::INACTIVE);
     place.store(thread.id + 1, SeqCst);
+    if core::ptr::eq(place, &brand.upcalls[0]) {
+        brand.first.store(thread, SeqCst);
+    }
     Ok(thread.id.into())
 }
 

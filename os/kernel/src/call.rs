@@ -35,6 +35,10 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     if component::get(thread.component).is_stopped() {
         return fault::caller_stopped(core);
     }
+    #[cfg(feature = "plant")]
+    if let Some(result) = crate::check::plant::asked(core, thread) {
+        return answer(core, thread, result);
+    }
     let result = match Call::ALL.get(thread.registers.rax as usize) {
         Some(Call::Invoke | Call::InvokeWide) => Err(refused_invocation(thread, a0)),
         Some(Call::Return) => return give_back(core, thread, [a0, a1]),

@@ -1,28 +1,41 @@
 //! The rules that the kernel's objects must keep, looked at from outside the code that keeps them. Only with the feature
 //! `check`; a broken rule ends the run.
 //!
-//! Each way out of the kernel checks the thread that goes on, every sixteenth all that this core answers for; the end of a
-//! run checks everything, and that all time was charged to somebody. On a machine whose cores run at the same time, others may be in the middle of a change.
+//! Each way out of the kernel looks at the thread that goes on ([`goes_on`]), every sixteenth at all threads and at the tree,
+//! every 4,096th at slots, time and pages as well ([`pages`]); the end of a run looks at everything.
+//!
+//! Cores run at the same time, or take turns at any instruction, so others may be in the middle of a change: what
+//! they may change counts as broken only if it stays so while they go on. What is this core's own is looked at once.
 
 use crate::arch::percore::{self, Core};
 use crate::component;
-use crate::path::Entry;
-use crate::say;
+use crate::path::{self, Entry, Path, Scheduler};
 use crate::thread::{self, state, Thread};
+use crate::{restart, say};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tactus_abi::layout::{MAX_CORES, MAX_SCHEDULERS, MAX_THREADS};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS, MAX_THREADS};
+
+mod pages;
+#[cfg(feature = "plant")]
+pub mod plant;
 
 /// The run ended because a rule was broken.
 const END_BROKEN: u8 = 0x75;
 
 /// When each core's time began to count, in time-stamp ticks.
 static BEGAN: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
-/// All objects are looked at on one of so many ways out; on the others, the thread that goes on.
+/// All threads are looked at on one of so many ways out; on the others, the one that goes on.
 const WALKED: u64 = 16;
+/// Slots, time and pages are looked at on one of so many.
+const THOROUGH: u64 = 4_096;
 /// How often something is looked at before it counts as broken.
-const LOOKS: usize = 8;
+const LOOKS: usize = 16;
 /// How many ways out were checked.
 static CHECKED: AtomicU64 = AtomicU64::new(0);
+/// Threads that were seen in use, as bits.
+static USED: [AtomicU64; MAX_THREADS.div_ceil(64)] = [const { AtomicU64::new(0) }; MAX_THREADS.div_ceil(64)];
+/// The latest generation that was seen of each component's promotion.
+static GENERATIONS: [AtomicU64; MAX_COMPONENTS] = [const { AtomicU64::new(0) }; MAX_COMPONENTS];
 
 fn broken(rule: &str, number: u64) -> ! {
     say!("tactus: broken rule: {rule} ({number})");
@@ -32,6 +45,9 @@ fn broken(rule: &str, number: u64) -> ! {
 /// The core's time begins to count.
 pub fn begin(core: &Core) {
     BEGAN[core.id as usize % MAX_CORES].store(core.charged, Relaxed);
+    if core.id == 0 {
+        pages::begin();
+    }
 }
 
 fn threads() -> impl Iterator<Item = &'static Thread> {
@@ -42,107 +58,199 @@ fn threads() -> impl Iterator<Item = &'static Thread> {
 
 /// What this core answers for, on its way out.
 pub fn way_out(core: &Core) {
-    // A walk over all of them takes thousands of instructions: what stays broken is found a little later as well.
-    let spared = CHECKED.fetch_add(1, Relaxed) % WALKED != 0;
     // SAFETY: the running thread, if any, is this core's.
-    if let Some(thread) = unsafe { core.current.as_ref() }.filter(|_| spared) {
-        return one_path(thread);
+    let current = unsafe { core.current.as_ref() };
+    if let Some(thread) = current {
+        goes_on(core, thread);
+    }
+    // A walk over all of them takes thousands of instructions: what stays broken is found a little later as well.
+    let number = CHECKED.fetch_add(1, Relaxed);
+    if number % WALKED == 0 || current.is_none() {
+        walk(core);
+    }
+    if number % THOROUGH == 0 {
+        thoroughly();
+    }
+}
+
+/// The thread may run here and now.
+fn goes_on(core: &Core, thread: &Thread) {
+    if !thread.is_owned_by(core.id) {
+        broken("a core has the thread that it runs", thread.id.into());
+    }
+    if !thread.lacks(state::INACTIVE | state::STOPPED | state::SPARE) {
+        broken("who runs is active", thread.id.into());
+    }
+    // It may be stopped by another core while this one is on its way: then its request to leave is still to come here.
+    if component::get(thread.component).is_stopped() && restart::has_left(core, thread.component) {
+        broken("nobody runs in a component that this core was told to leave", thread.id.into());
+    }
+    one_path(thread);
+}
+
+/// All threads, and the tree.
+fn walk(core: &Core) {
+    for number in 0..MAX_THREADS {
+        let (place, bit) = (&USED[number / 64], 1 << (number % 64));
+        // Before: another core may make it one and see it in use in between.
+        let used = place.load(Relaxed) & bit != 0;
+        if thread::get(number as u64).is_some() {
+            place.fetch_or(bit, Relaxed);
+        } else if used {
+            broken("the root schedules every thread", number as u64);
+        }
     }
     for thread in threads() {
-        let here = core::ptr::eq(thread, core.current);
-        let kept = here || core::ptr::eq(thread, core.upcall);
+        let kept = core::ptr::eq(thread, core.current) || core::ptr::eq(thread, core.upcall);
         if thread.is_owned_by(core.id) != kept {
             broken("a core has the thread that it runs, and its root upcall, and no other", thread.id.into());
         }
-        if here && !thread.lacks(state::INACTIVE | state::STOPPED | state::SPARE) {
-            broken("who runs is active", thread.id.into());
-        }
-        if here && component::get(thread.component).is_stopped() {
-            broken("nobody runs in a stopped component", thread.id.into());
-        }
         one_path(thread);
     }
-    tree();
+    tree(core);
 }
 
-/// Whether it is wrong however often one looks. Other cores may change the tree between two steps of a look, and what is
-/// broken stays so.
+/// What takes long to look at.
+fn thoroughly() {
+    slots();
+    time();
+    pages::look();
+}
+
+/// Whether it is wrong however often one looks, with others going on in between: what is broken stays so.
 fn stays(wrong: impl Fn() -> bool) -> bool {
-    (0..LOOKS).all(|_| wrong())
+    (0..LOOKS).all(|_| {
+        let it = wrong();
+        if it {
+            // Where cores take turns, the others have theirs.
+            core::hint::spin_loop();
+        }
+        it
+    })
 }
 
 /// The schedulers that hold the thread are one way from the root down.
 fn one_path(thread: &Thread) {
-    let parted = || {
-        let mut above = None;
-        thread.path().holders().any(|(scheduler, _)| {
-            let parted = scheduler.parent() != above || !scheduler.stands();
-            above = Some(scheduler);
-            parted
-        })
-    };
-    if stays(parted) {
+    let path = thread.path();
+    if stays(|| (0..MAX_SCHEDULERS).any(|depth| !follows(path, depth))) {
         broken("a thread's schedulers are one path", thread.id.into());
     }
-    if stays(|| thread.path().holders().next().is_none()) {
-        broken("the root schedules every thread", thread.id.into());
+}
+
+/// Whether the path's entry at this depth is void, or a scheduler of that depth below the entry above it. The first is the
+/// root.
+fn follows(path: &Path, depth: usize) -> bool {
+    let identity = path.at(depth).identity();
+    let standing = identity.and_then(|it| path::scheduler(it.component())).filter(|it| Some(it.identity) == identity);
+    match standing {
+        Some(it) if depth == 0 => it.depth == 0,
+        Some(it) => it.depth == depth && it.parent().is_some_and(|parent| path.holds(parent)),
+        None => depth != 0,
     }
 }
 
-/// Every scheduler has one parent, one step closer to the root.
-fn tree() {
+/// There is one root; every other scheduler stands one step below its parent, who schedules its upcalls. Promotions are
+/// counted upwards: what an older one gave stays void.
+fn tree(core: &Core) {
     for number in 0..crate::components() {
-        if stays(|| !is_one_way(number)) {
-            broken("a tree: one parent, one step closer to the one root, and no circle", number.into());
+        if stays(|| !is_one_way(core, number)) {
+            broken("a tree: one root, and every parent one step closer to it", number.into());
+        }
+        let generation = component::get(number).rank().generation();
+        let before = GENERATIONS[usize::from(number) % MAX_COMPONENTS].fetch_max(generation, Relaxed);
+        // Another core may have seen a newer one since this one looked.
+        if before > generation && component::get(number).rank().generation() < before {
+            broken("a component's promotions are counted upwards", number.into());
+        }
+        let child = || path::scheduler(number).filter(|it| it.depth != 0);
+        if stays(|| child().is_some_and(|it| !has_upcalls_of(it))) {
+            broken("a scheduler's upcalls are its parent's to dispatch", number.into());
         }
     }
 }
 
-/// Whether the component is no scheduler, or comes to the root in as many steps as it is deep.
-fn is_one_way(number: u16) -> bool {
-    let mut scheduler = crate::path::scheduler(number);
-    for _ in 0..=MAX_SCHEDULERS {
-        let Some(it) = scheduler else { return true };
-        scheduler = it.parent();
-        let good = match scheduler {
-            Some(parent) => parent.depth + 1 == it.depth && parent.stands(),
-            None => it.depth == 0 && component::get(it.component()).is_root(),
-        };
-        if !good {
-            return false;
-        }
+/// Whether the component is no scheduler, or the root, or stands below a parent that is none any more, or that is one step
+/// closer to the root.
+fn is_one_way(core: &Core, number: u16) -> bool {
+    let rank = component::get(number).rank();
+    let own = rank.generation() == 0 || rank.identity().component() == number;
+    let Some(depth) = rank.depth() else { return own };
+    if depth == 0 || u64::from(number) == core.root {
+        return own && depth == 0 && u64::from(number) == core.root;
     }
-    scheduler.is_none()
+    let parent = component::get(rank.parent().component()).rank();
+    let above = match parent.depth() {
+        Some(above) if parent.identity() == rank.parent() => above + 1 == depth,
+        _ => true,
+    };
+    own && above && depth < MAX_SCHEDULERS
 }
 
-/// At the end of a run: slots belong to one holder, and all time was charged.
-pub fn total(core: &Core) {
+/// Whether all upcalls of the scheduler have those above it on their path, and nobody else.
+fn has_upcalls_of(scheduler: Scheduler) -> bool {
+    let upcalls = component::get(scheduler.component()).upcalls;
+    let mut threads =
+        upcalls.iter().take(crate::cores()).filter_map(|it| it.checked_sub(1)).filter_map(|it| thread::any(it.into()));
+    threads.all(|upcall| {
+        // SAFETY: a path is of atomics.
+        let path = unsafe { (*upcall).path() };
+        path.at(scheduler.depth) == Entry::NONE && scheduler.parent().is_some_and(|parent| path.holds(parent))
+    })
+}
+
+/// Slots belong to one holder.
+fn slots() {
     for thread in threads() {
         for (scheduler, slot) in thread.path().holders().filter(|&(_, slot)| slot != 0) {
-            let same = |other: &&Thread| {
-                !core::ptr::eq(other.path(), thread.path())
-                    && other.path().at(scheduler.depth) == Entry::new(scheduler.identity, slot)
+            let entry = Entry::new(scheduler.identity, slot);
+            let same = |other: &Thread| {
+                !core::ptr::eq(other.path(), thread.path()) && other.path().at(scheduler.depth) == entry
             };
-            if threads().any(|other| same(&other)) {
+            let twice = || thread.path().at(scheduler.depth) == entry && threads().any(same);
+            if stays(twice) {
                 broken("a slot has one holder", slot.into());
             }
         }
     }
+}
+
+/// What threads used, in which time nobody ran, and what elapsed up to each core's last charge.
+fn sums() -> [u64; 3] {
     // SAFETY: places of the table, read as they are.
-    let used: u64 = (0..MAX_THREADS as u64).filter_map(thread::any).map(|it| unsafe { (*it).used }).sum();
+    let used =
+        (0..MAX_THREADS as u64).filter_map(thread::any).map(|it| unsafe { (&raw const (*it).used).read_volatile() });
     let (mut idle, mut elapsed) = (0, 0);
     for number in 0..crate::cores() {
         let it = percore::of(number);
         // SAFETY: a core's block, read as it is.
         unsafe {
-            idle += (*it).idle;
-            elapsed += (*it).charged - BEGAN[number % MAX_CORES].load(Relaxed);
+            idle += (&raw const (*it).idle).read_volatile();
+            elapsed += (&raw const (*it).charged).read_volatile() - BEGAN[number % MAX_CORES].load(Relaxed);
         }
     }
-    if used + idle != elapsed {
+    [used.sum(), idle, elapsed]
+}
+
+/// All time was charged to somebody.
+fn time() {
+    // Time begins to count when the core's root begins.
+    let counts = BEGAN.iter().take(crate::cores()).all(|it| it.load(Relaxed) != 0);
+    let wrong = || {
+        let [used, idle, elapsed] = sums();
+        used + idle != elapsed
+    };
+    if counts && stays(wrong) {
+        let [used, idle, elapsed] = sums();
         say!("tactus: {used} used + {idle} idle, {elapsed} elapsed");
         broken("used and idle time add up to what elapsed", used + idle);
     }
+}
+
+/// The end of a run: everything is looked at.
+pub fn total(core: &Core) {
+    walk(core);
+    thoroughly();
+    let [used, idle, elapsed] = sums();
     say!(
         "tactus: checked {} ways out; {used} used + {idle} idle = {elapsed} elapsed on {} cores, core {} ends",
         CHECKED.load(Relaxed),

@@ -82,7 +82,7 @@ impl Component {
 
     /// Whether it was stopped after a fault.
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.stopped.load(Ordering::Acquire)
     }
 
     /// See [`Rank`].
@@ -104,7 +104,7 @@ impl Component {
 
     /// Stops it: nobody enters it again.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Release);
     }
 }
 

@@ -91,8 +91,7 @@ pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
 /// The rest of [`run`] where the timer has to be set.
 #[inline(never)]
 pub fn run_with_timer(core: &mut Core, timeout: u64) {
-    core.expiry = timeout;
-    core.armed = if crate::turn() == 0 { timeout } else { UNARMED };
+    arm(core, timeout);
     if crate::turn() == 0 {
         start_timer(core);
         return leave_kernel(core);
@@ -236,8 +235,8 @@ pub fn enter(core: &mut Core, scheduler: Scheduler) {
         let Some(parent) = scheduler.parent() else { break };
         scheduler = parent;
     }
-    // The root's upcall is always the core's; a root that stopped has ended the run.
-    unreachable!("the root scheduler cannot be entered")
+    // Somebody on the way was demoted meanwhile. The root can always be entered.
+    post_root(core, 0)
 }
 
 /// The scheduler's upcall thread on this core, for this core; nothing if it cannot run.
@@ -278,6 +277,13 @@ pub fn begin_upcall(core: &mut Core, scheduler: Scheduler, upcall: &mut Thread) 
 /// The scheduler as whose upcall the thread stands, if that is one still.
 pub fn upcall_of(thread: &Thread) -> Option<Scheduler> {
     thread.is_scheduler_upcall().then(|| path::scheduler(thread.home)).flatten()
+}
+
+/// The next time-out, or tick, is this one: the caller starts the timer for it.
+#[inline(always)]
+pub fn arm(core: &mut Core, timeout: u64) {
+    core.expiry = timeout;
+    core.armed = if crate::turn() == 0 { timeout } else { UNARMED };
 }
 
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for

@@ -30,6 +30,12 @@ pub fn attend(core: &Core) {
     DONE[core.id as usize % MAX_CORES].store(requested, SeqCst);
 }
 
+/// Whether this core has done it.
+#[cfg(feature = "check")]
+pub fn is_done_here(core: &Core, number: u64) -> bool {
+    DONE[core.id as usize % MAX_CORES].load(SeqCst) >= number
+}
+
 /// Whether all cores have done it.
 pub fn is_done(number: u64) -> bool {
     DONE.iter().take(crate::cores()).all(|done| done.load(SeqCst) >= number)

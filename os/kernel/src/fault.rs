@@ -7,7 +7,7 @@ use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{
-    charge, end_turn, enter, first_timeout, is_under, leave_kernel, leave_unnoted, post_root, start_timer,
+    arm, charge, end_turn, enter, first_timeout, is_under, leave_kernel, leave_unnoted, post_root, start_timer,
     take_timeouts,
 };
 use crate::region::Shared;
@@ -28,10 +28,7 @@ extern "C" fn kernel_trap() {
     // SAFETY: a thread was running.
     let thread = unsafe { &mut *core.current };
     core.cause = cause::INTERRUPT + thread.registers.vector;
-    let component = component::get(thread.component);
-    if component.has_sequences {
-        restart_sequence(&component.sequences, &mut thread.registers.rip);
-    }
+    leave_sequence(thread);
     match thread.registers.vector {
         vector if is_interrupt(vector) => interrupt(core, vector),
         vector => {
@@ -41,7 +38,15 @@ extern "C" fn kernel_trap() {
     }
 }
 
-/// Whoever was interrupted inside a restartable sequence goes on at its beginning.
+/// Whoever was interrupted inside a restartable sequence of its component goes on at its beginning.
+#[inline(always)]
+pub fn leave_sequence(thread: &mut Thread) {
+    let component = component::get(thread.component);
+    if component.has_sequences {
+        restart_sequence(&component.sequences, &mut thread.registers.rip);
+    }
+}
+
 fn restart_sequence(sequences: &[[u64; 2]], rip: &mut u64) {
     if let Some([start, _]) = sequences.iter().find(|[start, end]| *start < *rip && *rip < *end) {
         *rip = *start;
@@ -138,13 +143,13 @@ fn some_expired(core: &mut Core) {
     if core.levels == 1 && core.tick <= core.entered && core.entered < core.timeouts[0] {
         // Only the tick.
         let passed = wire::tick_passed(core);
-        (core.expiry, core.armed) = (core.timeouts[0].min(core.tick), UNARMED);
+        arm(core, core.timeouts[0].min(core.tick));
         start_timer(core);
         return wire::tick(core, passed);
     }
     let first = take_timeouts(core);
     let passed = (core.tick <= core.entered).then(|| wire::tick_passed(core));
-    (core.expiry, core.armed) = (first_timeout(core), UNARMED);
+    arm(core, first_timeout(core));
     if core.expiry != NO_TIMEOUT {
         start_timer(core);
     }
@@ -203,9 +208,8 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     if culprit.is_root() {
         end_of_root(core, kind, address, instruction)
     }
-    culprit.stop();
     // Other threads may be in it on other cores.
-    restart::stopped(core, thread.component);
+    restart::stop(core, thread.component);
     let component = u64::from(thread.component);
     leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
 }
@@ -246,7 +250,7 @@ fn leave_stopped(core: &mut Core, told: Fault) {
     let told = Fault { thread: thread.id.into(), survives: survives.into(), ..told };
     // The root is entered below.
     Shared::of_root(core).note_fault(told);
-    if thread.path().root_slot_only().is_none() {
+    if !thread.path().is_roots() {
         tell_children(core, thread, told);
     }
     if survives {

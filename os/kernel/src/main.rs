@@ -36,6 +36,7 @@ use arch::port::{out8, time_stamp};
 use arch::{acpi, apic, descriptors, idle, lines, paging, percore, serial, smp, time};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
+use tactus_abi::image::role;
 use tactus_abi::shared::{event, Clock};
 
 /// The run's end, for the emulator's exit status.
@@ -193,9 +194,12 @@ fn run_core() -> ! {
     unsafe { core::arch::asm!("jmp resume", options(noreturn)) }
 }
 
-/// Decides the start of the run, the same for all cores: 20 ms ahead, so that the scheduler can set itself up before.
+/// Decides the start of the run, the same for all cores: 20 ms ahead, and as much for every four further schedulers, so that
+/// they can set themselves up before.
 fn begin_run() {
-    let epoch = time_stamp() + TIME_STAMP_RATE.load(Ordering::Relaxed) / 50;
+    let schedulers = (0..components()).filter(|number| component::get(*number).has_role(role::SCHEDULER));
+    let lead = TIME_STAMP_RATE.load(Ordering::Relaxed) / 200 * (4 + schedulers.count() as u64);
+    let epoch = time_stamp() + lead;
     paging::drop_identity();
     // SAFETY: the clock page is the kernel's to write; no component runs yet.
     unsafe { (*paging::direct::<Clock>(CLOCK.load(Ordering::Relaxed))).epoch = epoch };

@@ -90,6 +90,52 @@ pub fn set_up_window(frames: &mut Frames, component: usize, space: AddressSpace)
     Ok(())
 }
 
+/// Whether the entry stands in the table of the component's window.
+#[cfg(feature = "check")]
+pub fn is_in_window(component: u16, entry: *mut u64) -> bool {
+    // SAFETY: written during set-up only.
+    let windows = unsafe { (&raw const (*POOL.0.get()).windows).cast::<*mut u64>() };
+    // SAFETY: in bounds by the remainder.
+    let table = unsafe { *windows.add(usize::from(component) % MAX_COMPONENTS) };
+    !table.is_null() && (table as u64) == (entry as u64) & !(PAGE - 1)
+}
+
+/// Whether all is as is noted; nothing if another core is at it.
+#[cfg(feature = "check")]
+pub fn is_sound() -> Option<bool> {
+    if BUSY.swap(true, Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: as in `control`.
+    let sound = unsafe { (*POOL.0.get()).is_sound() };
+    BUSY.store(false, Ordering::Release);
+    Some(sound)
+}
+
+/// Makes it unsound: a window shows a frame that was not given out, or one is shown less often than is noted.
+#[cfg(feature = "plant")]
+pub fn plant(shown: bool) -> Option<()> {
+    if BUSY.swap(true, Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: as in `control`.
+    let pool = unsafe { &mut *POOL.0.get() };
+    let base = pool.base;
+    let number = (0..pool.count).find(|&it| pool.frame(it).is_some_and(|it| it.taken != shown));
+    let empty = (0..MAX_COMPONENTS as u64).find_map(|it| pool.entry(it, WINDOW_PAGES - 1).ok());
+    let done = match (number, empty, shown) {
+        (Some(number), Some(entry), true) => {
+            // SAFETY: as in `map`.
+            unsafe { entry.write_volatile(paging::leaf(base + number * PAGE, Access::Read)) };
+            Some(())
+        }
+        (Some(number), _, false) => pool.frame(number).map(|it| it.mapped += 1),
+        _ => None,
+    };
+    BUSY.store(false, Ordering::Release);
+    done
+}
+
 /// `(operation, component, address, page)`: what comes back in `rdi` and `rsi`.
 pub fn control(core: &Core, caller: u16, [operation, component, address, page]: [u64; 4]) -> Result<[u64; 2], Error> {
     if !component::get(caller).has_role(role::MEMORY) {
@@ -205,6 +251,52 @@ impl Pool {
         paging::clear(address);
         self.put(page as usize);
         Ok([0; 2])
+    }
+
+    /// Whether every window's entry shows a frame that was given out, each frame is shown as often as is noted, and all others
+    /// hang in their colours' lists.
+    #[cfg(feature = "check")]
+    fn is_sound(&mut self) -> bool {
+        // One number for how often each frame is shown.
+        let weight = |number: u64| (2 * number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (mut shown, mut noted, mut taken) = (0_u64, 0_u64, 0);
+        for component in 0..u64::from(crate::components()) {
+            for page in 0..WINDOW_PAGES {
+                let Ok(entry) = self.entry(component, page) else { continue };
+                // SAFETY: as in `map`.
+                let entry = unsafe { entry.read_volatile() } & !paging::USED;
+                if entry == 0 {
+                    continue;
+                }
+                let number = paging::frame_of(entry).wrapping_sub(self.base) / PAGE;
+                let frame = paging::frame_of(entry);
+                let known = [Access::Read, Access::Write].iter().any(|&access| entry == paging::leaf(frame, access));
+                if !known || !self.frame(number).is_some_and(|it| it.taken) {
+                    return false;
+                }
+                shown = shown.wrapping_add(weight(number));
+            }
+        }
+        for number in 0..self.count {
+            let Some(frame) = self.frame(number) else { return false };
+            noted = noted.wrapping_add(weight(number).wrapping_mul(frame.mapped.into()));
+            taken += u64::from(frame.taken);
+        }
+        let free: Option<u64> = (0..self.colours as usize % (MAX_COLOURS + 1)).map(|colour| self.free_of(colour)).sum();
+        shown == noted && free.is_some_and(|free| free + taken == self.count)
+    }
+
+    /// How many frames hang in the colour's list; nothing if that is not what is noted.
+    #[cfg(feature = "check")]
+    fn free_of(&mut self, colour: usize) -> Option<u64> {
+        let (mut count, mut next) = (0, self.free[colour % MAX_COLOURS]);
+        while next != 0 {
+            let number = u64::from(next - 1);
+            let right = self.colour(number as usize) == colour && count < self.count;
+            next = self.frame(number).filter(|it| right && !it.taken && it.mapped == 0)?.next;
+            count += 1;
+        }
+        (count == u64::from(self.left[colour % MAX_COLOURS])).then_some(count)
     }
 
     fn count_of(&self, colour: u64) -> Result<[u64; 2], Error> {

@@ -5,6 +5,7 @@
 //! rights takes no walk: all entries that name the older generation are void.
 
 use crate::component;
+use core::num::NonZeroU16;
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_SCHEDULERS, SLOTS};
 
@@ -53,6 +54,12 @@ impl Rank {
         ((self.0 >> DEPTH_SHIFT) as usize).checked_sub(1)
     }
 
+    /// How often it was promoted.
+    #[cfg(feature = "check")]
+    pub fn generation(self) -> u64 {
+        (self.0 & IDENTITY) >> COMPONENT_BITS
+    }
+
     /// Who promoted it.
     pub fn parent(self) -> Identity {
         Identity((self.0 >> IDENTITY_BITS & IDENTITY) as u32)
@@ -69,6 +76,12 @@ impl Rank {
                     | u64::from(component),
             )
         })
+    }
+
+    /// The rank with another parent, and nothing else changed.
+    #[cfg(feature = "plant")]
+    pub fn below(self, parent: Identity) -> Rank {
+        Rank(self.0 & !(IDENTITY << IDENTITY_BITS) | u64::from(parent.0) << IDENTITY_BITS)
     }
 
     /// The rank after it was taken away.
@@ -107,10 +120,24 @@ impl Scheduler {
         self.identity.component()
     }
 
-    /// The scheduler above; nothing for the root.
+    /// The scheduler above; nothing for the root, and for one that was demoted since it was looked at.
     pub fn parent(self) -> Option<Scheduler> {
         let above = self.depth.checked_sub(1)?;
-        Some(Scheduler { identity: component::get(self.component()).rank().parent(), depth: above })
+        let rank = component::get(self.component()).rank();
+        let same = rank.identity() == self.identity && rank.depth() == Some(self.depth);
+        same.then(|| Scheduler { identity: rank.parent(), depth: above })
+    }
+
+    /// It and all above it, root first; nothing if it was demoted since it was looked at.
+    pub fn line(self) -> Option<[Option<Scheduler>; MAX_SCHEDULERS]> {
+        let mut line = [None; MAX_SCHEDULERS];
+        let mut scheduler = Some(self);
+        while let Some(it) = scheduler {
+            *line.get_mut(it.depth)? = Some(it);
+            scheduler = it.parent();
+        }
+        line[0]?;
+        Some(line)
     }
 
     /// Whether it is a scheduler still, of the same promotion.
@@ -127,6 +154,24 @@ pub fn scheduler(component: u16) -> Option<Scheduler> {
     (depth == 0 || rank.stands()).then_some(Scheduler { identity: rank.identity(), depth })
 }
 
+/// The number of a slot of a scheduler's regions: there is such a slot, and it is not 0, which is nobody's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Place(NonZeroU16);
+
+impl Place {
+    /// The slot with this number, if it is one.
+    #[inline(always)]
+    pub fn of(number: u16) -> Option<Place> {
+        NonZeroU16::new(number).filter(|number| usize::from(number.get()) < SLOTS).map(Place)
+    }
+
+    /// Its number; less than [`SLOTS`].
+    #[inline(always)]
+    pub fn number(self) -> u16 {
+        self.0.get()
+    }
+}
+
 /// An entry of a path: a scheduler and the slot that the thread has in its regions (0: none); or nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Entry(u64);
@@ -137,6 +182,7 @@ impl Entry {
 
     /// The scheduler with a slot of its regions.
     pub fn new(identity: Identity, slot: u16) -> Entry {
+        let slot = Place::of(slot).map_or(0, Place::number);
         Entry(u64::from(slot) << SLOT_SHIFT | u64::from(identity.0))
     }
 
@@ -151,6 +197,13 @@ impl Entry {
     #[inline(always)]
     pub fn slot(self) -> u16 {
         (self.0 >> SLOT_SHIFT) as u16
+    }
+
+    /// The same, as a place.
+    #[inline(always)]
+    pub fn place(self) -> Option<Place> {
+        // Entries are made of places alone ([`Entry::new`]).
+        NonZeroU16::new(self.slot()).map(Place)
     }
 }
 
@@ -169,10 +222,10 @@ impl Path {
         self.0.get(depth).map_or(Entry::NONE, |entry| Entry(entry.load(core::sync::atomic::Ordering::Relaxed)))
     }
 
-    /// The slot in the root's regions, if nobody but the root is on the path.
+    /// Whether nobody but the root is on the path.
     #[inline(always)]
-    pub fn root_slot_only(&self) -> Option<u16> {
-        (self.at(1) == Entry::NONE).then(|| self.at(0).slot())
+    pub fn is_roots(&self) -> bool {
+        self.at(1) == Entry::NONE
     }
 
     /// Whether the scheduler is on it. That it is a scheduler still is for the caller to know.
@@ -193,15 +246,17 @@ impl Path {
         self.0.get(depth).is_some_and(|place| place.compare_exchange(old.0, new.0, SeqCst, SeqCst).is_ok())
     }
 
-    /// Whether the same schedulers are on both.
+    /// Whether the same schedulers hold both.
     pub fn is_as(&self, other: &Path) -> bool {
-        (0..MAX_SCHEDULERS).all(|depth| self.at(depth).identity() == other.at(depth).identity())
+        self.holders().map(|(scheduler, _)| scheduler).eq(other.holders().map(|(scheduler, _)| scheduler))
     }
 
-    /// The same schedulers, without slots.
+    /// The schedulers that hold the other one, without slots. Another core may be changing that one: what no longer follows the
+    /// entry above it is left out, as it is void there in a moment.
     pub fn copy(&self, from: &Path) {
+        let mut holders = from.holders().fuse();
         for depth in 0..MAX_SCHEDULERS {
-            let entry = from.at(depth).identity().map_or(Entry::NONE, |identity| Entry::new(identity, 0));
+            let entry = holders.next().map_or(Entry::NONE, |(scheduler, _)| Entry::new(scheduler.identity, 0));
             self.set(depth, entry);
         }
     }

@@ -5,11 +5,10 @@
 //! uses nothing from it as an index that it has not compared with the slots' number.
 
 use crate::arch::percore::Core;
-use crate::path::{Path, Scheduler};
+use crate::path::{Path, Place, Scheduler};
 use crate::thread::Thread;
 use core::ptr::{addr_of, addr_of_mut};
-use tactus_abi::layout::SLOTS;
-use tactus_abi::shared::{event, slot, Fault, Region};
+use tactus_abi::shared::{event, slot, Fault, Region, Slot};
 
 /// Urgency of what has no slot: the least that is not disabled.
 const UNTOLD: u16 = slot::DISABLED - 1;
@@ -21,7 +20,11 @@ const _: () = assert!(slot::ACTIVE == 2 && slot::COMPLETED == 4 && slot::IDLE ==
 #[derive(Clone, Copy)]
 pub struct Shared(*mut Region);
 
-/// Reads a field of the region.
+/// One of its slots.
+#[derive(Clone, Copy)]
+struct Slotted(*mut Slot);
+
+/// Reads a field of the region, or of a slot.
 macro_rules! read {
     ($region:expr, $($field:tt)+) => {
         // SAFETY: the region is memory of the kernel's making that is never given back; every value of the field is one.
@@ -29,7 +32,7 @@ macro_rules! read {
     };
 }
 
-/// Writes a field of the region.
+/// Writes a field of the region, or of a slot.
 macro_rules! write {
     ($region:expr, $value:expr, $($field:tt)+) => {{
         let value = $value;
@@ -37,16 +40,6 @@ macro_rules! write {
         // of the same component write at the same time is theirs to lose.
         unsafe { addr_of_mut!((*$region.0).$($field)+).write_volatile(value) }
     }};
-}
-
-/// The slot's place; that of slot 0, which is nobody's, for numbers that are none.
-#[inline(always)]
-fn place(number: u16) -> usize {
-    if usize::from(number) < SLOTS {
-        number.into()
-    } else {
-        0
-    }
 }
 
 impl Shared {
@@ -84,6 +77,20 @@ impl Shared {
     pub fn post(self, events: u64) {
         write!(self, read!(self, events) | events, events);
         write!(self, 1, event_pending);
+    }
+
+    /// Tells a child that it has the core again, and until when it had it.
+    pub fn post_given(self) {
+        if read!(self, events) & event::GIVEN == 0 {
+            write!(self, read!(self, until), left);
+        }
+        self.post(event::GIVEN);
+    }
+
+    /// The scheduler, or one of its threads, had the core until then.
+    #[inline(always)]
+    fn set_until(self, now: u64) {
+        write!(self, now, until);
     }
 
     /// The lock word.
@@ -135,33 +142,42 @@ impl Shared {
         write!(self, u64::from(by) << 32 | u64::from(component), restarted);
     }
 
-    /// The urgency in this slot.
+    /// The slot; the one that is nobody's, for none.
     #[inline(always)]
-    pub fn urgency(self, number: u16) -> u16 {
-        match number {
-            0 => UNTOLD,
-            number => read!(self, slots[place(number)].urgency),
+    fn slot(self, slot: Option<Place>) -> Slotted {
+        // SAFETY: a place's number is less than there are slots.
+        Slotted(unsafe {
+            addr_of_mut!((*self.0).slots).cast::<Slot>().add(slot.map_or(0, |slot| slot.number().into()))
+        })
+    }
+
+    /// The urgency in this slot; of what has no slot, if it is none.
+    #[inline(always)]
+    pub fn urgency(self, slot: Option<Place>) -> u16 {
+        match slot {
+            None => UNTOLD,
+            slot => read!(self.slot(slot), urgency),
         }
     }
 
     /// Says until when a child scheduler has nothing to run.
-    fn set_wake(self, number: u16, wake: u64) {
-        write!(self, wake, slots[place(number)].wake);
+    fn set_wake(self, slot: Place, wake: u64) {
+        write!(self.slot(Some(slot)), wake, wake);
     }
 
     /// Adds time to a slot.
     #[inline(always)]
-    fn add_cycles(self, number: u16, ticks: u64) {
-        let number = place(number);
-        write!(self, read!(self, slots[number].cycles).saturating_add(ticks), slots[number].cycles);
+    fn add_cycles(self, slot: Place, ticks: u64) {
+        let slot = self.slot(Some(slot));
+        write!(slot, read!(slot, cycles).saturating_add(ticks), cycles);
     }
 
     /// Sets flags of a slot and puts it at the list's end if it is in none. `tail` is the list's end as the kernel knows it;
     /// a slot that the scheduler has taken since is not the end of anything: then the list begins anew at its head.
     #[inline(always)]
-    fn link(self, tail: &mut u16, number: u16, flags: u16) {
-        let own = place(number);
-        let found = read!(self, slots[own].flags);
+    fn link(self, tail: &mut u16, slot: Place, flags: u16) {
+        let (own, own_number) = (self.slot(Some(slot)), slot.number());
+        let found = read!(own, flags);
         if found & slot::LINKED != 0 {
             // Of what cannot both be so the later one stands: an upcall is active or completed, a child has something to run
             // or nothing. A child that is told something before its scheduler came to read that it was idle is not idle.
@@ -169,69 +185,76 @@ impl Shared {
                 | (flags & slot::ACTIVE) << 2
                 | (flags & slot::COMPLETED) >> 1
                 | (flags & slot::IDLE) >> 2;
-            write!(self, found & !over | flags, slots[own].flags);
+            write!(own, found & !over | flags, flags);
             return;
         }
         // Looked at before this slot is marked: it may have been the end itself.
-        let end = place(*tail);
-        let end = if read!(self, slots[end].flags) & slot::LINKED != 0 { end } else { 0 };
-        write!(self, 0, slots[own].next);
-        write!(self, found | flags | slot::LINKED, slots[own].flags);
-        write!(self, own as u16, slots[end].next);
-        *tail = own as u16;
+        let end = self.slot(Place::of(*tail));
+        let end = if read!(end, flags) & slot::LINKED != 0 { end } else { self.slot(None) };
+        write!(own, 0, next);
+        write!(own, found | flags | slot::LINKED, flags);
+        write!(end, own_number, next);
+        *tail = own_number;
     }
 }
 
 /// Sets flags of the slot and links it.
 #[inline(always)]
-fn link(core: &mut Core, component: u16, number: u16, flags: u16) {
+fn link(core: &mut Core, component: u16, slot: Place, flags: u16) {
     let region = Shared::of(core, component);
     let place = usize::from(component) % core.tails.len();
-    region.link(&mut core.tails[place], number, flags);
+    region.link(&mut core.tails[place], slot, flags);
 }
 
 /// Tells the root that the slot, if it is one, changed so and used so much time.
 #[inline(always)]
-pub fn post_root_slot(core: &mut Core, number: u16, flags: u16, ticks: u64) {
-    let region = Shared::of_root(core);
-    if number != 0 {
-        if ticks != 0 {
-            region.add_cycles(number, ticks);
-        }
-        let root = core.root as usize % core.tails.len();
-        region.link(&mut core.tails[root], number, flags);
+pub fn post_root_slot(core: &mut Core, slot: Option<Place>, flags: u16, ticks: u64) {
+    match slot {
+        Some(slot) => post_root_place(core, slot, flags, ticks),
+        None => Shared::of_root(core).post(event::SLOTS),
     }
+}
+
+/// As [`post_root_slot`], for a slot that is one.
+#[inline(always)]
+pub fn post_root_place(core: &mut Core, slot: Place, flags: u16, ticks: u64) {
+    let region = Shared::of_root(core);
+    if ticks != 0 {
+        region.add_cycles(slot, ticks);
+    }
+    let root = core.root as usize % core.tails.len();
+    region.link(&mut core.tails[root], slot, flags);
     region.post(event::SLOTS);
 }
 
 /// Tells every scheduler of the path that the slot changed so.
 pub fn post_slots(core: &mut Core, path: &Path, flags: u16) {
     for (scheduler, number) in path.holders() {
-        if number != 0 {
-            link(core, scheduler.component(), number, flags);
+        if let Some(slot) = Place::of(number) {
+            link(core, scheduler.component(), slot, flags);
         }
         Shared::of(core, scheduler.component()).post(event::SLOTS);
     }
 }
 
 /// Tells the scheduler that its child, whose upcall thread has this slot, has nothing to run until then.
-pub fn post_idle(core: &mut Core, parent: Scheduler, number: u16, wake: u64) {
+pub fn post_idle(core: &mut Core, parent: Scheduler, slot: Option<Place>, wake: u64) {
     let region = Shared::of(core, parent.component());
-    if number != 0 {
-        region.set_wake(number, wake);
-        link(core, parent.component(), number, slot::IDLE);
+    if let Some(slot) = slot {
+        region.set_wake(slot, wake);
+        link(core, parent.component(), slot, slot::IDLE);
     }
     region.post(event::CHILD_IDLE | event::SLOTS);
 }
 
 /// Adds the time to the slot, if it is one, in the root's region.
 #[inline(always)]
-pub fn count_root(core: &mut Core, number: u16, ticks: u64) {
-    if number != 0 {
+pub fn count_root(core: &mut Core, slot: Option<Place>, ticks: u64) {
+    if let Some(slot) = slot {
         let region = Shared::of_root(core);
-        region.add_cycles(number, ticks);
+        region.add_cycles(slot, ticks);
         let root = core.root as usize % core.tails.len();
-        region.link(&mut core.tails[root], number, 0);
+        region.link(&mut core.tails[root], slot, 0);
     }
 }
 
@@ -241,16 +264,21 @@ pub fn count(core: &mut Core, thread: &Thread, ticks: u64) {
     if ticks == 0 {
         return;
     }
-    if let (Some(number), false) = (thread.path().root_slot_only(), thread.is_scheduler_upcall()) {
-        return count_root(core, number, ticks);
+    if thread.path().is_roots() && !thread.is_scheduler_upcall() {
+        return count_root(core, thread.path().at(0).place(), ticks);
     }
+    let now = core.charged;
     for (scheduler, number) in thread.path().holders() {
-        if number != 0 {
-            Shared::of(core, scheduler.component()).add_cycles(number, ticks);
-            link(core, scheduler.component(), number, 0);
+        let region = Shared::of(core, scheduler.component());
+        region.set_until(now);
+        if let Some(slot) = Place::of(number) {
+            region.add_cycles(slot, ticks);
+            link(core, scheduler.component(), slot, 0);
         }
     }
     if thread.is_scheduler_upcall() {
-        Shared::of(core, thread.home).add_own(ticks);
+        let region = Shared::of(core, thread.home);
+        region.set_until(now);
+        region.add_own(ticks);
     }
 }

@@ -78,6 +78,8 @@ static RESTORABLE: Shared = Shared(UnsafeCell::new(
 ));
 /// The request to all cores to look whether they are in the component.
 static STOPPED: [AtomicU64; MAX_COMPONENTS] = [const { AtomicU64::new(0) }; MAX_COMPONENTS];
+/// Stands there while the request is still to be made.
+const NOT_ASKED: u64 = u64::MAX;
 static BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Notes memory that the component can write, and what it begins with. During set-up.
@@ -101,12 +103,19 @@ pub fn note(frames: &mut Frames, component: usize, base: u64, pages: u64, source
 
 const _: () = assert!(size_of::<Pieces>() <= PAGE as usize);
 
-/// The component was stopped: all cores are to look whether they are in it.
-pub fn stopped(core: &Core, component: u16) {
-    let number = everywhere::request(core);
-    if let Some(place) = STOPPED.get(usize::from(component)) {
-        place.store(number, Ordering::SeqCst);
-    }
+/// Stops the component: nobody enters it again, and all cores are to look whether they are in it. Before that is asked of them
+/// they cannot have done so, whatever they did when it was stopped the last time.
+pub fn stop(core: &Core, component: u16) {
+    let asked = &STOPPED[usize::from(component) % MAX_COMPONENTS];
+    asked.store(NOT_ASKED, Ordering::SeqCst);
+    component::get(component).stop();
+    asked.store(everywhere::request(core), Ordering::SeqCst);
+}
+
+/// Whether this core has looked, since the component was stopped, whether it is in it. Of one that is stopped.
+#[cfg(feature = "check")]
+pub fn has_left(core: &Core, component: u16) -> bool {
+    everywhere::is_done_here(core, STOPPED[usize::from(component) % MAX_COMPONENTS].load(Ordering::SeqCst))
 }
 
 /// A thread that nobody called and whose component was stopped under it: whether that has begun anew since, and the

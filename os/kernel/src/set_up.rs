@@ -305,17 +305,23 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 base
             }
             k if k == MemoryKind::Trace as u32 => {
-                if header.trace_address == 0 {
+                let part = if header.trace_address == 0 {
                     let base = frames.pages_uncleared(pages).ok_or(ImageError::OutOfMemory)?;
-                    trace = Range { start: base, end: base + memory.bytes };
+                    Range { start: base, end: base + memory.bytes }
                 } else {
-                    trace = Range { start: header.trace_address, end: header.trace_address + memory.bytes };
-                    if !frames.is_free(trace) {
-                        return Err(ImageError::TraceMemory(trace.start, memory.bytes));
+                    let start = header.trace_address + memory.offset;
+                    let part = Range { start, end: start + memory.bytes };
+                    if !frames.is_free(part) {
+                        return Err(ImageError::TraceMemory(part.start, memory.bytes));
                     }
+                    part
+                };
+                // Each scheduler with a trace has its own part, one behind the other, and all come before any other memory.
+                trace = if trace.end == 0 { part } else { Range { end: part.end, ..trace } };
+                if header.trace_address != 0 {
                     frames.reserve(trace);
                 }
-                trace.start
+                part.start
             }
             k if k == MemoryKind::Device as u32 => memory.offset,
             k if k == MemoryKind::Pci as u32 => function(memory.offset)?

@@ -92,7 +92,7 @@ fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u6
         }
         Ok(Plan::Nothing) => answer(core, caller, Ok(())),
         Ok(Plan::Idle) => nobody(core, caller, scheduler, flags, timeout),
-        Ok(Plan::Run(target)) => {
+        Ok(Plan::Run(target, child)) => {
             let region = Shared::of(core, scheduler.component());
             if flags & SWITCH_SYNC_BLOCK != 0 {
                 region.set_waiter(u64::from(caller.id) + 1);
@@ -100,7 +100,7 @@ fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u6
                 region.count_dispatch();
             }
             leave(core, caller, scheduler, flags);
-            give(core, target, scheduler, flags, timeout)
+            give(core, target, child, scheduler, flags, timeout)
         }
         Err(Error::Busy) if flags & SYNC == 0 && !caller.is_scheduler_upcall() => {
             wait_empty_handed(core, caller, scheduler, flags)
@@ -117,8 +117,8 @@ enum Plan {
     Nothing,
     /// Nobody is to run.
     Idle,
-    /// This thread, which was taken for this core.
-    Run(&'static mut Thread),
+    /// This thread, which was taken for this core; and the child whose upcall it is.
+    Run(&'static mut Thread, Option<Scheduler>),
 }
 
 /// The order is that of `docs/kernel-calls.md`.
@@ -179,10 +179,14 @@ fn check(core: &Core, caller: &Thread, scheduler: Scheduler, wanted: u64, flags:
     // What was looked at may have changed before it was taken.
     let mut free = check_resumable(core, target, scheduler);
     if free.is_ok() && (!target.lacks(state::STOPPED) || component::get(target.component).is_stopped()) {
-        free = if !target.lacks(state::STOPPED) || !unwind(target) { Err(Error::ThreadStopped) } else { Ok(()) };
+        free = if !target.lacks(state::STOPPED) || !unwind(target) { Err(Error::ThreadStopped) } else { free };
+    }
+    if target.is_upcall_of(number) && !target.lacks(state::INACTIVE) {
+        free = Err(Error::NotActive);
     }
     match free {
-        Ok(()) => Ok(Plan::Run(target)),
+        // Whoever is demoted from here on was dispatched before.
+        Ok(upcall) => Ok(Plan::Run(target, upcall.filter(|it| it.component() != number))),
         Err(error) => {
             core.give_up(target);
             Err(error)
@@ -191,11 +195,13 @@ fn check(core: &Core, caller: &Thread, scheduler: Scheduler, wanted: u64, flags:
 }
 
 /// Whether an upcall is one that can be dispatched here and now, and the thread is not suspended by somebody who is closer
-/// to the root.
-fn check_resumable(core: &Core, target: &Thread, scheduler: Scheduler) -> Result<(), Error> {
+/// to the root. The scheduler whose upcall it is, as it was looked at: it may be demoted at any time.
+fn check_resumable(core: &Core, target: &Thread, scheduler: Scheduler) -> Result<Option<Scheduler>, Error> {
+    let mut upcall = None;
     if target.is_scheduler_upcall() {
         // A child's begins, if it is this core's.
-        if upcall_of(target).is_none() || u64::from(target.core) != core.id {
+        upcall = upcall_of(target).filter(|_| u64::from(target.core) == core.id);
+        if upcall.is_none() {
             return Err(Error::NotActive);
         }
     } else if !target.lacks(state::INACTIVE) {
@@ -203,7 +209,7 @@ fn check_resumable(core: &Core, target: &Thread, scheduler: Scheduler) -> Result
     }
     match target.suspended_by() {
         Some(depth) if depth < scheduler.depth => Err(Error::Suspended),
-        _ => Ok(()),
+        _ => Ok(upcall),
     }
 }
 
@@ -248,10 +254,17 @@ fn retire(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64
 }
 
 /// Gives the core to the target, whatever kind of thread it is.
-fn give(core: &mut Core, target: &mut Thread, scheduler: Scheduler, flags: u64, timeout: u64) {
+fn give(
+    core: &mut Core,
+    target: &mut Thread,
+    child: Option<Scheduler>,
+    scheduler: Scheduler,
+    flags: u64,
+    timeout: u64,
+) {
     (target.preempter, target.interrupted) = (0, 0);
-    if let (Some(child), false) = (upcall_of(target), target.is_upcall_of(scheduler.component())) {
-        Shared::of(core, child.component()).post(event::GIVEN);
+    if let Some(child) = child {
+        Shared::of(core, child.component()).post_given();
         begin_upcall(core, child, target);
     }
     target.clear(state::SUSPENDED);
@@ -262,16 +275,18 @@ fn give(core: &mut Core, target: &mut Thread, scheduler: Scheduler, flags: u64, 
 
 /// The core sleeps, by the root's will. A child gives it back to its parent.
 fn nobody(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64, timeout: u64) {
-    let Some(parent) = scheduler.parent() else {
+    if scheduler.depth == 0 {
         leave(core, caller, scheduler, flags);
         let first = set_timeout(core, scheduler, timeout);
         return sleep(core, first);
-    };
+    }
+    // One that was demoted meanwhile gives it back to the root.
+    let parent = scheduler.parent().unwrap_or(core.root());
     let component = component::get(scheduler.component());
     let upcall = component.upcalls[core.id as usize % component.upcalls.len()].checked_sub(1);
     // SAFETY: a path is of atomics, and belongs to a table that is never moved.
     let slot =
-        upcall.and_then(|it| thread::any(it.into())).map_or(0, |it| unsafe { (*it).path().at(parent.depth).slot() });
+        upcall.and_then(|it| thread::any(it.into())).and_then(|it| unsafe { (*it).path().at(parent.depth).place() });
     leave(core, caller, scheduler, flags);
     core.current = core::ptr::null_mut();
     core.levels = parent.depth + 1;

@@ -319,6 +319,12 @@ impl Thread {
         u64::from(self.owner.load(Ordering::Relaxed)) == core + 1
     }
 
+    /// As if another core had it.
+    #[cfg(feature = "plant")]
+    pub fn hand_to(&self, core: u64) {
+        self.owner.store(core as u32 + 1, Ordering::SeqCst);
+    }
+
     /// Gives the thread up: from here on any core may take it. Its registers must be saved.
     pub fn release(&self) {
         self.owner.store(NOBODY, Ordering::Release);

@@ -5,17 +5,20 @@
 //! another core is told [`Error::Busy`] and has changed nothing.
 
 use crate::brand;
-use crate::component;
-use crate::path::{self, Entry, Path, Scheduler};
+use crate::component::{self, Component};
+use crate::path::{self, Entry, Path, Rank, Scheduler};
 use crate::restart;
 use crate::thread::{self, state, Thread};
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use tactus_abi::call::{Error, SchedulerOperation};
 use tactus_abi::image::role;
 use tactus_abi::layout::MAX_SCHEDULERS;
 
 /// Set in a slot's holder for brands; threads are their numbers plus one.
 const BRAND: u16 = 1 << 15;
+/// A core promotes a component.
+static PROMOTING: AtomicBool = AtomicBool::new(false);
 
 /// `(operation, thread, other)`.
 pub fn control(core: u64, caller: &Thread, operation: u64, thread: u64, other: u64) -> Result<(), Error> {
@@ -92,6 +95,21 @@ fn promote(core: u64, scheduler: Scheduler, other: u64) -> Result<(), Error> {
     }
     let old = target.rank();
     let new = old.promoted(number, scheduler).ok_or(Error::NotPromotable)?;
+    if PROMOTING.swap(true, Acquire) {
+        return Err(Error::Busy);
+    }
+    let result = promote_alone(core, scheduler, target, (old, new));
+    PROMOTING.store(false, Release);
+    result
+}
+
+/// Two cores that promoted one component at the same time would both write into the paths of its upcalls. So one promotes at a
+/// time, what is as it was when it was looked at: then nobody else changes its rank.
+fn promote_alone(core: u64, scheduler: Scheduler, target: &Component, (old, new): (Rank, Rank)) -> Result<(), Error> {
+    if target.rank() != old {
+        return Err(Error::Busy);
+    }
+    let line = scheduler.line().ok_or(Error::NotScheduler)?;
     // Nobody schedules its upcall threads now: what they were in the middle of belongs to an older promotion.
     for upcall in target.upcalls.iter().take(crate::cores()).filter_map(|it| it.checked_sub(1)) {
         let Some(upcall) = thread::any(upcall.into()) else { continue };
@@ -102,7 +120,7 @@ fn promote(core: u64, scheduler: Scheduler, other: u64) -> Result<(), Error> {
             }
             (*upcall).set(state::INACTIVE);
             (*upcall).clear(state::SUSPENDED);
-            set_above((*upcall).path(), scheduler);
+            set_line((*upcall).path(), &line);
             (*upcall).release();
         }
     }
@@ -113,16 +131,10 @@ fn promote(core: u64, scheduler: Scheduler, other: u64) -> Result<(), Error> {
     }
 }
 
-/// The path holds the scheduler and all above it, and nobody else.
-fn set_above(path: &Path, scheduler: Scheduler) {
-    for depth in scheduler.depth + 1..MAX_SCHEDULERS {
-        path.set(depth, Entry::NONE);
-    }
-    let mut above = Some(scheduler);
-    for _ in 0..MAX_SCHEDULERS {
-        let Some(it) = above else { break };
-        path.set(it.depth, Entry::new(it.identity, 0));
-        above = it.parent();
+/// The path holds these, and nobody else.
+fn set_line(path: &Path, line: &[Option<Scheduler>; MAX_SCHEDULERS]) {
+    for (depth, scheduler) in line.iter().enumerate().rev() {
+        path.set(depth, scheduler.map_or(Entry::NONE, |it| Entry::new(it.identity, 0)));
     }
 }
 

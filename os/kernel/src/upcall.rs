@@ -10,8 +10,8 @@ use crate::call::{answer, entered};
 use crate::component::{self, Component};
 use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, run_with_timer, sleep};
 use crate::fault::caller_stopped;
-use crate::path::{Path, Scheduler};
-use crate::region::{count, count_root, post_root_slot, post_slots, Shared};
+use crate::path::{Path, Place, Scheduler};
+use crate::region::{count, count_root, post_root_place, post_root_slot, post_slots, Shared};
 use crate::thread::{self, state, Thread, IDLE_CORE};
 use core::sync::atomic::{fence, Ordering::SeqCst};
 use tactus_abi::call::{Call, Error, IDLE};
@@ -21,12 +21,33 @@ use tactus_abi::shared::{event, slot};
 /// Asks for one more run of the brand's upcall. Whoever is the core's current thread afterwards goes on.
 #[inline(always)]
 pub fn trigger(core: &mut Core, brand: &'static Brand, word: u64) {
-    // The usual case: nothing waits, the first upcall is free, and the root alone decides. Then nothing needs to be
-    // counted: whoever triggers it meanwhile finds no free upcall, and that one looks again when it ends.
-    if let (false, Some(slot)) = (brand.waits(), brand.path.root_slot_only()) {
+    // SAFETY: the running thread is this core's.
+    let current = unsafe { core.current.as_mut() };
+    trigger_or_push(core, brand, current, word, false)
+}
+
+/// As [`trigger`], where cores take no turns. `current` is the running thread.
+#[inline(always)]
+pub fn trigger_interrupting(core: &mut Core, brand: &'static Brand, current: &'static mut Thread, word: u64) {
+    trigger_or_push(core, brand, Some(current), word, !cfg!(feature = "check"))
+}
+
+/// `plain`: nothing is to be done on the way out.
+#[inline(always)]
+fn trigger_or_push(
+    core: &mut Core,
+    brand: &'static Brand,
+    current: Option<&'static mut Thread>,
+    word: u64,
+    plain: bool,
+) {
+    // The usual case: nothing waits, the first upcall is free, and the root alone decides, by a slot. Then nothing needs to
+    // be counted: whoever triggers it meanwhile finds no free upcall, and that one looks again when it ends.
+    if let (false, true, Some(slot)) = (brand.waits(), brand.path.is_roots(), brand.path.at(0).place()) {
         let home = brand.home();
         if let Some(upcall) = brand.activate_first(core, home) {
-            return start(core, (brand, home), upcall, slot, word);
+            brand.begin_at(home, upcall, word);
+            return start(core, home, upcall, slot, current, plain);
         }
     }
     push(core, brand, word)
@@ -39,47 +60,67 @@ fn push(core: &mut Core, brand: &'static Brand, word: u64) {
     serve(core, brand)
 }
 
-/// Begins the upcall, which has this slot of the root's and no other scheduler. As [`serve`] and [`decide`] would do.
+/// The upcall, which is at its beginning, has this slot of the root's and no other scheduler. As [`serve`] and [`decide`] would
+/// do.
 #[inline(always)]
-fn start(core: &mut Core, (brand, home): (&'static Brand, &Component), upcall: &mut Thread, slot: u16, word: u64) {
+fn start(
+    core: &mut Core,
+    home: &Component,
+    upcall: &mut Thread,
+    slot: Place,
+    current: Option<&'static mut Thread>,
+    plain: bool,
+) {
     (upcall.preempter, upcall.interrupted) = (0, 0);
-    brand.begin_at(home, upcall, word);
-    post_root_slot(core, slot, slot::ACTIVE, 0);
     let region = Shared::of_root(core);
-    let urgency = region.urgency(slot);
-    // SAFETY: the running thread is this core's.
-    let Some(current) = (unsafe { core.current.as_mut() }) else { return decide(core, upcall) };
-    let inside = u64::from(current.component) == core.root || core::ptr::eq(current, core.upcall);
-    // What is not less than anything is not less than a slot that is disabled either.
-    if inside || urgency == slot::DISABLED || urgency >= region.urgency(current.path().at(0).slot()) {
-        core.deferred = true;
-        upcall.release();
-        if crate::turn() != 0 || cfg!(feature = "check") {
-            leave_kernel(core);
-        }
-        return;
+    post_root_place(core, slot, slot::ACTIVE, 0);
+    let Some(current) = current else { return decide(core, upcall) };
+    if core::ptr::eq(current, core.upcall) {
+        return wait(core, upcall, plain);
+    }
+    if u64::from(current.component) == core.root {
+        return wait(core, upcall, plain);
+    }
+    let path = current.path();
+    let theirs = path.at(0).place();
+    // One that is disabled is the greatest of all, and goes before nobody.
+    if region.urgency(Some(slot)) >= region.urgency(theirs) {
+        return wait(core, upcall, plain);
     }
     (current.preempter, upcall.interrupted) = (upcall.id + 1, current.id + 1);
     let ticks = core.entered.wrapping_sub(core.charged);
     core.charged = core.entered;
     current.used += ticks;
     if current.counts() {
-        match current.path().root_slot_only() {
-            Some(slot) if !current.is_scheduler_upcall() => count_root(core, slot, ticks),
-            _ => count(core, current, ticks),
+        if path.is_roots() && !current.is_scheduler_upcall() {
+            count_root(core, theirs, ticks);
+        } else {
+            count(core, current, ticks);
         }
     }
     current.release();
-    run_at(core, upcall, home)
+    run_at(core, upcall, home, plain)
+}
+
+/// The upcall is left to the schedulers.
+#[inline(always)]
+fn wait(core: &mut Core, upcall: &Thread, plain: bool) {
+    core.deferred = true;
+    upcall.release();
+    if !plain && (crate::turn() != 0 || cfg!(feature = "check")) {
+        leave_kernel(core);
+    }
 }
 
 /// As [`run`], for a thread in that component and with the time-outs that are in force.
 #[inline(always)]
-fn run_at(core: &mut Core, thread: &mut Thread, component: &Component) {
+fn run_at(core: &mut Core, thread: &mut Thread, component: &Component, plain: bool) {
     core.current = thread;
     core.descriptors.set_save_area(thread.registers_end());
     core.enter_space(component.space);
-    leave_quickly(core)
+    if !plain {
+        leave_quickly(core)
+    }
 }
 
 /// As [`leave_kernel`], where the stretch is none of the long ones.
@@ -165,12 +206,12 @@ fn closest(core: &Core, upcall: &Thread, current: &Thread) -> Option<Scheduler> 
     }
     let (scheduler, slot, their_slot) = common?;
     let region = Shared::of(core, scheduler.component());
-    (region.urgency(slot) < region.urgency(their_slot)).then_some(scheduler)
+    (region.urgency(Place::of(slot)) < region.urgency(Place::of(their_slot))).then_some(scheduler)
 }
 
 /// Whether every scheduler of the thread lets it run unasked.
 fn is_enabled(core: &Core, path: &Path) -> bool {
-    path.holders().all(|(it, slot)| Shared::of(core, it.component()).urgency(slot) != slot::DISABLED)
+    path.holders().all(|(it, slot)| Shared::of(core, it.component()).urgency(Place::of(slot)) != slot::DISABLED)
 }
 
 /// The scheduler that should decide now, since somebody whose turn it may be, an upcall thread of a scheduler, goes
@@ -225,14 +266,14 @@ extern "C" fn kernel_upcall_done() {
         core.charged = core.entered;
         upcall.used += ticks;
         upcall.interrupted = 0;
-        post_root_slot(core, brand.path.at(0).slot(), slot::COMPLETED, ticks);
+        post_root_slot(core, brand.path.at(0).place(), slot::COMPLETED, ticks);
         upcall.release_as(state::BRAND | state::INACTIVE);
         if brand.waits() {
             return go_on_with_mail(core, interrupted, brand);
         }
         interrupted.preempter = 0;
         let component = component::get(interrupted.component);
-        return run_at(core, interrupted, component);
+        return run_at(core, interrupted, component, false);
     }
     if let Err(error) = done(core, upcall) {
         answer(core, upcall, Err(error));
@@ -247,7 +288,9 @@ fn plainly_done(core: &Core, upcall: &Thread) -> Option<(&'static Brand, &'stati
         return None;
     }
     let brand = get(u64::from(upcall.brand.wrapping_sub(1))).ok()?;
-    brand.path.root_slot_only()?;
+    if !brand.path.is_roots() {
+        return None;
+    }
     let number = u64::from(upcall.interrupted).checked_sub(1)?;
     if brand.waits() || Shared::of_root(core).next_thread() != number {
         return None;
@@ -260,7 +303,7 @@ fn plainly_done(core: &Core, upcall: &Thread) -> Option<(&'static Brand, &'stati
         }
         &mut *thread
     };
-    let linked = thread.preempter == upcall.id + 1 && thread.path().root_slot_only().is_some();
+    let linked = thread.preempter == upcall.id + 1 && thread.path().is_roots();
     if linked && !component::get(thread.component).is_stopped() {
         return Some((brand, thread));
     }
@@ -367,6 +410,6 @@ fn is_overtaken(core: &Core, thread: &Thread, upcall: &Thread) -> bool {
         let child = path.at(scheduler.depth + 1).identity();
         let same = child
             .is_some_and(|it| next_path.at(scheduler.depth + 1).identity() == Some(it) || home == Some(it.component()));
-        !same && region.urgency(theirs.slot()) < region.urgency(slot)
+        !same && region.urgency(theirs.place()) < region.urgency(Place::of(slot))
     })
 }

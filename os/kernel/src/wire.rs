@@ -6,11 +6,13 @@
 //! that the receiver itself gets to run. Interrupt lines come to core 0, which alone touches the interrupt controller, and
 //! go on from there.
 
-use crate::arch::percore::{self, Core, UNARMED};
+use crate::arch::entry::VECTOR_TIMER;
+use crate::arch::percore::{self, Core};
+use crate::arch::port::time_stamp;
 use crate::arch::{apic, lines};
 use crate::brand::{self, Brand};
 use crate::component;
-use crate::dispatch::{enter, first_timeout, is_under, post_root, start_timer};
+use crate::dispatch::{arm, enter, first_timeout, is_under, post_root, start_timer};
 use crate::path::{self, Scheduler};
 use crate::region::{post_slots, Shared};
 use crate::thread::{self, Thread};
@@ -19,7 +21,7 @@ use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicU8};
 use tactus_abi::call::{source, Error};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_CORES, MAX_UPCALLS};
-use tactus_abi::shared::{event, slot};
+use tactus_abi::shared::{cause, event, slot};
 
 /// The shortest tick (microseconds): what it costs stays below a hundredth.
 const SHORTEST_TICK: u64 = 50;
@@ -222,26 +224,64 @@ fn set_tick(core: &mut Core, target: usize) {
 
 /// The core's own tick begins, or ends.
 fn start_tick(core: &mut Core) {
-    let period = TICKS[core.id as usize % MAX_CORES].load(SeqCst) & 0xffff_ffff;
+    let ticks = TICKS[core.id as usize % MAX_CORES].load(SeqCst);
+    let period = ticks & 0xffff_ffff;
+    core.ticking = brand::get((ticks >> 32).wrapping_sub(1)).ok();
+    core.tick_source = source::TICK | period << 8 | core.id;
     core.tick_period = crate::microseconds(period);
     core.tick = if period == 0 { tactus_abi::call::NO_TIMEOUT } else { core.entered + core.tick_period };
-    (core.expiry, core.armed) = (first_timeout(core), UNARMED);
+    arm(core, first_timeout(core));
     start_timer(core);
 }
 
 /// The tick is due: when the next one comes, and how many went by with it; those that were missed come no more.
+#[inline(always)]
 pub fn tick_passed(core: &mut Core) -> u64 {
     let (late, period) = (core.entered - core.tick, core.tick_period);
-    let missed = if late < period { 0 } else { late.checked_div(period).unwrap_or(0) };
-    core.tick += (missed + 1) * period;
-    missed + 1
+    if late < period {
+        core.tick += period;
+        return 1;
+    }
+    let passed = late.checked_div(period).unwrap_or(0) + 1;
+    core.tick += passed * period;
+    passed
 }
 
 /// The tick triggers its brand, which is told how many went by. Whoever is the core's current thread afterwards goes on.
 pub fn tick(core: &mut Core, passed: u64) {
-    let number = (TICKS[core.id as usize % MAX_CORES].load(SeqCst) >> 32).wrapping_sub(1);
-    if let Ok(brand) = brand::get(number) {
-        upcall::trigger(core, brand, passed);
+    // Taken off its source meanwhile, by another core: then it ticks no more from now on.
+    match core.ticking.filter(|brand| brand.source.load(SeqCst) == core.tick_source) {
+        Some(brand) => upcall::trigger(core, brand, passed),
+        None => crate::fault::go_on(core),
+    }
+}
+
+/// The tick alone is due, at user level, where the timer counts as the time-stamp counter does and is set for nothing but
+/// time-outs. `now`: when the kernel was entered.
+#[no_mangle]
+extern "C" fn kernel_tick(now: u64) {
+    // SAFETY: this is the kernel's entry on this core; nobody else holds the block.
+    let core = unsafe { percore::current() };
+    core.entered = now;
+    core.cause = cause::INTERRUPT + VECTOR_TIMER;
+    // SAFETY: a thread was running, and it is this core's.
+    let thread = unsafe { &mut *core.current };
+    crate::fault::leave_sequence(thread);
+    apic::end_of_interrupt();
+    let passed = tick_passed(core);
+    let next = core.timeouts[0].min(core.tick);
+    (core.expiry, core.armed) = (next, next);
+    let now = time_stamp();
+    let ticks = next.wrapping_sub(now);
+    let usual = ticks.wrapping_sub(1) < apic::LONGEST_COUNT.into();
+    apic::start_timer(match usual {
+        true => ticks as u32,
+        false if next <= now => 1,
+        false => apic::LONGEST_COUNT,
+    });
+    match core.ticking.filter(|brand| brand.source.load(SeqCst) == core.tick_source) {
+        Some(brand) => upcall::trigger_interrupting(core, brand, thread, passed),
+        None => crate::fault::go_on(core),
     }
 }
 

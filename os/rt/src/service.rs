@@ -12,6 +12,7 @@ pub type ServiceName = &'static str;
 pub struct Service {
     name: *const u8,
     length: u64,
+    // SAFETY: a type only. Nobody here calls it; the kernel lets callers begin there.
     entry: unsafe extern "C" fn(),
 }
 

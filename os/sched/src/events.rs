@@ -6,28 +6,67 @@ use crate::policy::{Cycles, Policy, Thread};
 use crate::region::{Shared, Told};
 use crate::scheduler::Scheduler;
 use crate::state::{Condition, State};
-use tactus_abi::layout::MAX_CORES;
+use tactus_abi::layout::{MAX_CORES, SLOTS};
 use tactus_abi::shared::{event, slot};
 
 impl<P: Policy, K: Kernel> Scheduler<P, K> {
     /// Takes everything that has been told to this core. Inside its critical section.
     #[inline(always)]
     pub(crate) fn take_events(&self, core: u8, region: Shared, state: &mut State<P>) {
-        // Cleared before anything is looked at: what comes later refuses the dispatch.
-        let events = region.take_events();
-        region.walk(|told| self.told(core, region, state, told));
-        if events != 0 {
-            self.happened(core, region, state, events);
+        if region.event_pending() {
+            self.take_pending(core, region, state);
+        } else {
+            // Time alone may have been told, and nearly always one thread's.
+            let next = self.take_slot(core, region, state, region.take_first());
+            if next != 0 {
+                self.take_slots(core, region, state, next);
+            }
         }
         if self.mail[core as usize % MAX_CORES].is_full() {
             self.take_mail(core, region, state);
         }
     }
 
-    /// One slot of the event list.
+    /// Takes what the kernel says is waiting.
+    #[inline(never)]
+    fn take_pending(&self, core: u8, region: Shared, state: &mut State<P>) {
+        // Cleared before anything is looked at: what comes later refuses the dispatch.
+        let events = region.take_events();
+        self.take_slots(core, region, state, region.take_first());
+        if events != 0 {
+            self.happened(core, region, state, events);
+        }
+    }
+
+    /// Takes the event list from this slot on. A list that makes no sense ends the walk: it hurts nobody but this scheduler.
+    #[inline(never)]
+    fn take_slots(&self, core: u8, region: Shared, state: &mut State<P>, first: u16) {
+        let mut place = first;
+        for _ in 0..SLOTS {
+            if place == 0 {
+                return;
+            }
+            place = self.take_slot(core, region, state, place);
+        }
+    }
+
+    /// Takes one slot of the event list. Gives the next one's place.
     #[inline(always)]
-    fn told(&self, core: u8, region: Shared, state: &mut State<P>, told: Told) {
-        let Told { thread, flags, cycles } = told;
+    fn take_slot(&self, core: u8, region: Shared, state: &mut State<P>, place: u16) -> u16 {
+        let Some(told) = region.take(place) else { return 0 };
+        let Told { thread, cycles, .. } = told;
+        if told.is_time() && self.threads[thread.index()].is_of(core) {
+            Self::elapsed(state, thread, thread, cycles);
+            return told.next();
+        }
+        self.told(core, region, state, thread, told.flags(), cycles);
+        told.next()
+    }
+
+    /// What a slot tells, whatever it is.
+    #[cold]
+    #[inline(never)]
+    fn told(&self, core: u8, region: Shared, state: &mut State<P>, thread: Thread, flags: u16, cycles: u64) {
         let record = &self.threads[thread.index()];
         // What a child's thread used, its child has used.
         let account = match record.under() {
@@ -37,13 +76,19 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
         if !self.threads[account.index()].is_of(core) {
             return;
         }
+        Self::elapsed(state, thread, account, cycles);
+        if flags != 0 {
+            self.changed(core, state, thread, account, flags, region.wake(thread));
+        }
+    }
+
+    /// What the thread used since its slot was last read goes to the account.
+    #[inline(always)]
+    fn elapsed(state: &mut State<P>, thread: Thread, account: Thread, cycles: u64) {
         // The kernel only adds.
         let used = cycles.wrapping_sub(state.seen[thread.index()]);
         state.seen[thread.index()] = cycles;
         state.policy.time_elapsed(account, Cycles(used));
-        if flags != 0 {
-            self.changed(core, state, thread, account, flags, region.wake(thread));
-        }
     }
 
     #[inline(never)]

@@ -2,7 +2,7 @@
 
 use crate::policy::{Thread, Urgency};
 use core::ptr::addr_of_mut;
-use tactus_abi::layout::{MAX_THREADS, SLOTS};
+use tactus_abi::layout::MAX_THREADS;
 use tactus_abi::shared::{slot, Region};
 use tactus_rt::sequences;
 
@@ -18,10 +18,29 @@ pub struct Shared(*mut Region);
 pub struct Told {
     /// The thread.
     pub thread: Thread,
-    /// Flags of [`tactus_abi::shared::slot`].
-    pub flags: u16,
     /// All cycles that were ever posted to the slot.
     pub cycles: u64,
+    /// Link and flags, as they stood there.
+    word: u32,
+}
+
+impl Told {
+    /// Whether time is all.
+    #[inline(always)]
+    pub fn is_time(self) -> bool {
+        self.word & (u32::from(!slot::LINKED) << 16) == 0
+    }
+
+    /// Flags of [`tactus_abi::shared::slot`].
+    pub fn flags(self) -> u16 {
+        (self.word >> 16) as u16 & !slot::LINKED
+    }
+
+    /// The next slot's place in the list.
+    #[inline(always)]
+    pub fn next(self) -> u16 {
+        self.word as u16
+    }
 }
 
 impl Shared {
@@ -57,9 +76,6 @@ impl Shared {
     /// switch fails.
     #[inline(always)]
     pub fn take_events(self) -> u64 {
-        if !self.event_pending() {
-            return 0;
-        }
         // SAFETY: fields of a valid region; the exchange is one instruction, so nothing posted is lost.
         unsafe {
             addr_of_mut!((*self.0).event_pending).write_volatile(0);
@@ -75,36 +91,35 @@ impl Shared {
         unsafe { addr_of_mut!((*self.0).slots).cast::<tactus_abi::shared::Slot>().add(place) }
     }
 
-    /// Takes `next` and `flags` of a slot in one piece.
+    /// Takes the place of the event list's first slot; 0 if it is empty. In two steps: while a slot is in the list, the kernel adds
+    /// at its end and leaves the head alone.
     #[inline(always)]
-    fn take(self, place: usize) -> (u16, u16) {
-        // SAFETY: the first four bytes of a slot are `next` and `flags`; the kernel changes them on this core only, where
-        // the sequence is restarted when it comes between.
-        let word = unsafe { sequences::take_word(self.slot(place).cast()) };
-        (word as u16, (word >> 16) as u16)
+    pub fn take_first(self) -> u16 {
+        // SAFETY: slot 0 is there; the kernel writes its link in one piece.
+        unsafe {
+            let head = addr_of_mut!((*self.slot(0)).next);
+            let first = head.read_volatile();
+            if first != 0 {
+                head.write_volatile(0);
+            }
+            first
+        }
     }
 
-    /// Walks the event list and clears it. A list that makes no sense ends the walk: it hurts nobody but this scheduler.
+    /// Takes the slot at this place out of the list: what it tells; nothing if no slot of a thread is there.
     #[inline(always)]
-    pub fn walk(self, mut told: impl FnMut(Told)) {
-        // SAFETY: slot 0 is there.
-        if unsafe { addr_of_mut!((*self.slot(0)).next).read_volatile() } == 0 {
-            return;
+    pub fn take(self, place: u16) -> Option<Told> {
+        // Slot 0 is none: it ends the list.
+        let thread = usize::from(place).wrapping_sub(1);
+        if thread >= MAX_THREADS {
+            return None;
         }
-        let (mut place, _) = self.take(0);
-        for _ in 0..SLOTS {
-            // Slot 0 is none: it ends the list.
-            let thread = usize::from(place).wrapping_sub(1);
-            if thread >= MAX_THREADS {
-                return;
-            }
-            let (next, flags) = self.take(thread + 1);
-            let slot = self.slot(thread + 1);
-            // SAFETY: in bounds by the line above; written by the kernel in one piece.
-            let cycles = unsafe { addr_of_mut!((*slot).cycles).read_volatile() };
-            told(Told { thread: Thread(thread as u16), flags: flags & !slot::LINKED, cycles });
-            place = next;
-        }
+        let slot = self.slot(thread + 1);
+        // SAFETY: the first four bytes of a slot, which is in bounds by the line above, are `next` and `flags`; the kernel changes
+        // them on this core only, where the sequence is restarted when it comes between. It writes `cycles` in one piece.
+        let (word, cycles) =
+            unsafe { (sequences::take_word(slot.cast()), addr_of_mut!((*slot).cycles).read_volatile()) };
+        Some(Told { thread: Thread(thread as u16), cycles, word })
     }
 
     /// When the child whose upcall thread this is wants the core again, where the flags say so.

@@ -27,6 +27,16 @@ pub struct Scheduler<P, K> {
     pub(crate) phase: AtomicU8,
 }
 
+/// Where a thread goes on that has said all it had to say to the scheduler, once it is dispatched again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Then {
+    /// Behind its call of the library.
+    Here,
+    /// At its own caller, which finds no error and no value. For services alone, which are always called, and where nobody but
+    /// this scheduler dispatches the thread: under the root ([`State::then`]).
+    AtItsCaller,
+}
+
 /// What a core's decision came to.
 pub(crate) struct Decided {
     /// The thread, or [`IDLE`].
@@ -95,7 +105,19 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     ///
     /// Gives what `act` gave: nothing if there is nothing to decide.
     #[inline(always)]
-    pub(crate) fn decide<R>(&self, mut core: u8, me: Thread, act: impl FnOnce(&mut State<P>) -> (bool, R)) -> R {
+    pub(crate) fn decide<R>(&self, core: u8, me: Thread, act: impl FnOnce(&mut State<P>) -> (bool, R)) -> R {
+        self.decide_then(core, me, Then::Here, act)
+    }
+
+    /// As [`Scheduler::decide`], for a thread that goes on where `then` says.
+    #[inline(always)]
+    pub(crate) fn decide_then<R>(
+        &self,
+        core: u8,
+        me: Thread,
+        then: Then,
+        act: impl FnOnce(&mut State<P>) -> (bool, R),
+    ) -> R {
         let region = self.region(core);
         self.kernel.take_lock(region, me);
         // SAFETY: inside the critical section.
@@ -106,41 +128,48 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
             return result;
         }
         let before = state.timeout;
-        let mut decided = self.choose(core, state);
+        let flags = if then == Then::Here { 0 } else { state.then };
+        let decided = self.choose(core, state);
         self.kernel.release_lock(region);
         if decided.thread == u64::from(me.0) && decided.timeout == before && !region.event_pending() {
             // It has the core, until the time that the kernel knows.
             return result;
         }
-        loop {
-            let switched = self.kernel.switch_thread(decided.thread, 0, decided.timeout);
-            if switched.is_ok() {
-                // Whoever is dispatched is on the core that has it: it may be another one than before.
-                match self.home(me) {
-                    Some(_) if self.may_go_on(me) => return result,
-                    Some(home) => core = home,
-                    None => {}
-                }
-            }
-            decided = self.again(core, me, switched, decided.thread);
+        let switched = self.kernel.switch_thread(decided.thread, flags, decided.timeout);
+        if switched.is_err() || !self.may_go_on(me) {
+            self.again(core, me, flags, switched, decided.thread);
         }
+        result
     }
 
-    /// Whether the running thread is not blocked. Its own entry, which changes on this core only.
+    /// Whether the running thread is not blocked, as one that was removed is. Its own entry, which changes on this core only.
     #[inline(always)]
     fn may_go_on(&self, me: Thread) -> bool {
         // SAFETY: the thread runs on the core that has it; a look at one field, in one piece.
         unsafe { self.threads[me.index()].entry().condition == Condition::Ready }
     }
 
-    /// The dispatch was refused, or the thread was resumed by somebody who did not ask this scheduler.
+    /// The dispatch was refused, or the thread was resumed by somebody who did not ask this scheduler: the core decides until
+    /// the thread goes on.
     #[cold]
     #[inline(never)]
-    fn again(&self, core: u8, me: Thread, switched: Result<(), Error>, tried: u64) -> Decided {
-        self.locked(core, me, |state| {
-            self.refused(core, state, switched, tried);
-            self.choose(core, state)
-        })
+    fn again(&self, core: u8, me: Thread, flags: u64, first: Result<(), Error>, first_tried: u64) {
+        let (mut core, mut switched, mut tried) = (core, first, first_tried);
+        loop {
+            if switched.is_ok() {
+                if self.may_go_on(me) {
+                    return;
+                }
+                // Whoever is dispatched is on the core that has it: it may be another one than before.
+                core = self.home(me).unwrap_or(core);
+            }
+            let decided = self.locked(core, me, |state| {
+                self.refused(core, state, switched, tried);
+                self.choose(core, state)
+            });
+            switched = self.kernel.switch_thread(decided.thread, flags, decided.timeout);
+            tried = decided.thread;
+        }
     }
 
     /// Draws the consequence of a refusal.
@@ -182,7 +211,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
         let plain = choice.thread.filter(|chosen| self.entry(state, *chosen).holder.is_none());
         let (thread, timeout) = match plain {
             Some(runs) => (runs.0.into(), choice.until.min(state.next_tick).min(state.timeouts.first())),
-            None => self.choose_for(core, region, state, choice),
+            None => self.choose_for(core, region, state, choice.thread, choice.until),
         };
         region.set_next_thread(thread);
         state.timeout = timeout;
@@ -191,8 +220,15 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
 
     /// The rest of a choice of nobody, or of a thread that depends on another one.
     #[inline(never)]
-    fn choose_for(&self, core: u8, region: Shared, state: &mut State<P>, first: Choice) -> (u64, Cycles) {
-        let mut choice = first;
+    fn choose_for(
+        &self,
+        core: u8,
+        region: Shared,
+        state: &mut State<P>,
+        thread: Option<Thread>,
+        until: Cycles,
+    ) -> (u64, Cycles) {
+        let mut choice = Choice { thread, until };
         for _ in 0..MAX_THREADS {
             let timeout = state.timeouts.first().min(choice.until);
             let Some(chosen) = choice.thread else { return (IDLE, timeout) };
@@ -207,13 +243,15 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     }
 
     /// The thread cannot run until it is woken.
+    #[inline(always)]
     pub(crate) fn block(&self, state: &mut State<P>, thread: Thread) {
         let entry = self.entry(state, thread);
-        let before = core::mem::replace(&mut entry.condition, Condition::Blocked);
-        match before {
-            Condition::Ready => state.policy.thread_block(thread),
-            Condition::Parked => state.parked -= 1,
-            Condition::Blocked => {}
+        if entry.condition == Condition::Ready {
+            entry.condition = Condition::Blocked;
+            state.policy.thread_block(thread);
+        } else if entry.condition == Condition::Parked {
+            entry.condition = Condition::Blocked;
+            state.parked -= 1;
         }
     }
 

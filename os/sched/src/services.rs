@@ -1,5 +1,6 @@
 //! What other components may call, if the system file grants it: each a function of the scheduler, and by
-//! [`crate::scheduler!`] a service of the component under the same name.
+//! [`crate::scheduler!`] a service of the component under the same name; `complete` is `sched_block` for tasks, whose job is
+//! finished.
 //!
 //! | service | words | gives |
 //! |---|---|---|
@@ -21,7 +22,7 @@
 
 use crate::kernel::Kernel;
 use crate::policy::{Cycles, Parameters, Policy, Thread};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, Then};
 use crate::state::{Condition, State};
 use tactus_abi::call::{Caller, Error, SchedulerOperation};
 use tactus_abi::layout::MAX_THREADS;
@@ -59,11 +60,18 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
 
     /// Does something for whoever calls, and lets the most urgent thread run where that can be decided here. `act` says
     /// whether there is something to decide.
-    fn for_anybody<R>(&self, caller: Caller, act: impl FnOnce(&mut State<P>) -> (bool, R)) -> R {
-        let (core, me) = (caller.core(), Thread(caller.thread()));
-        if self.home(me) == Some(core) {
-            return self.decide(core, me, act);
+    #[inline(always)]
+    fn for_anybody<R>(&self, caller: Caller, then: Then, act: impl FnOnce(&mut State<P>) -> (bool, R)) -> R {
+        match self.own(caller) {
+            Ok(Own { core, me }) => self.decide_then(core, me, then, act),
+            Err(_) => self.for_others(caller, act),
         }
+    }
+
+    /// As [`Scheduler::for_anybody`], for a thread that somebody else schedules.
+    #[inline(never)]
+    fn for_others<R>(&self, caller: Caller, act: impl FnOnce(&mut State<P>) -> (bool, R)) -> R {
+        let (core, me) = (caller.core(), Thread(caller.thread()));
         let (needed, result) = self.locked(core, me, act);
         if !needed {
             return result;
@@ -95,17 +103,31 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     /// The caller waits until somebody wakes it; not at all if somebody did before.
     #[inline(always)]
     pub fn sched_block(&self, caller: Caller) -> Answer {
+        self.block_then(caller, Then::Here)
+    }
+
+    /// As [`Scheduler::sched_block`], for a service that does nothing more: the caller need not come back here. It does where the
+    /// call fails, or where there is nothing to wait for.
+    #[inline(always)]
+    pub fn sched_block_and_return(&self, caller: Caller) -> Answer {
+        self.block_then(caller, Then::AtItsCaller)
+    }
+
+    #[inline(always)]
+    fn block_then(&self, caller: Caller, then: Then) -> Answer {
         let Own { core, me } = self.own(caller)?;
-        self.decide(core, me, |state| (self.block_unless_woken(state, me), Ok(0)))
+        self.decide_then(core, me, then, |state| (self.block_unless_woken(state, me), Ok(0)))
     }
 
     #[inline(always)]
     fn block_unless_woken(&self, state: &mut State<P>, me: Thread) -> bool {
-        let woken = core::mem::take(&mut self.entry(state, me).woken);
-        if !woken {
-            self.block(state, me);
+        let entry = self.entry(state, me);
+        if entry.woken {
+            entry.woken = false;
+            return false;
         }
-        !woken
+        self.block(state, me);
+        true
     }
 
     /// The caller waits until somebody wakes it, and meanwhile `holder` is as urgent as the caller.
@@ -138,6 +160,17 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     /// Wakes a thread: at once here, by a message on another core.
     #[inline(always)]
     pub fn sched_wakeup(&self, caller: Caller, thread: u64) -> Answer {
+        self.wake_then(caller, thread, Then::Here)
+    }
+
+    /// As [`Scheduler::sched_wakeup`], for a service that does nothing more: see [`Scheduler::sched_block_and_return`].
+    #[inline(always)]
+    pub fn sched_wakeup_and_return(&self, caller: Caller, thread: u64) -> Answer {
+        self.wake_then(caller, thread, Then::AtItsCaller)
+    }
+
+    #[inline(always)]
+    fn wake_then(&self, caller: Caller, thread: u64, then: Then) -> Answer {
         let thread = Thread::new(thread).ok_or(Error::BadThread)?;
         let home = self.home(thread).ok_or(Error::BadThread)?;
         let core = caller.core();
@@ -145,7 +178,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
             self.send_wake(home, thread);
             return Ok(0);
         }
-        self.for_anybody(caller, |state| {
+        self.for_anybody(caller, then, |state| {
             self.wake(core, state, thread);
             (true, Ok(0))
         })
@@ -166,7 +199,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
         let thread = self.kernel.create_thread(self.is_root(), component, parameters.0, words)?;
         self.bind(thread);
         let region = self.region(here);
-        self.for_anybody(caller, |state| {
+        self.for_anybody(caller, Then::Here, |state| {
             self.entry(state, thread).parameters = parameters;
             self.threads[thread.index()].set_core(Some(core));
             if core == here {
@@ -311,7 +344,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
         }
         let core = caller.core();
         let upcall = self.child_upcall(asks, core);
-        self.for_anybody(caller, |state| {
+        self.for_anybody(caller, Then::Here, |state| {
             let asleep = self.entry(state, upcall).condition != Condition::Ready;
             if asleep {
                 state.timeouts.clear(upcall);
@@ -324,11 +357,6 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     /// Ends the run. Comes back from a scheduler that is not the root.
     pub fn sched_end(&self, _: Caller, code: u64) -> Answer {
         Err(self.kernel.finish(code))
-    }
-
-    /// A task's job is finished: its thread waits.
-    pub fn complete(&self, caller: Caller) -> Answer {
-        self.sched_block(caller)
     }
 
     /// Takes a thread from a child of this scheduler.
@@ -357,9 +385,11 @@ macro_rules! scheduler {
             SCHEDULER.upcall(core)
         }
         $crate::scheduler! { @export
-            complete() sched_block() sched_block_dep(a) sched_wakeup(a) sched_exit() sched_move(a)
-            sched_component_take() sched_component_release() sched_timeout_thd() sched_timeout(a)
-            sched_child_wakeup() sched_end(a)
+            complete() = sched_block_and_return, sched_block() = sched_block_and_return,
+            sched_block_dep(a) = sched_block_dep, sched_wakeup(a) = sched_wakeup_and_return, sched_exit() = sched_exit,
+            sched_move(a) = sched_move, sched_component_take() = sched_component_take,
+            sched_component_release() = sched_component_release, sched_timeout_thd() = sched_timeout_thd,
+            sched_timeout(a) = sched_timeout, sched_child_wakeup() = sched_child_wakeup, sched_end(a) = sched_end
         }
         fn sched_create_thread(caller: $crate::rt::Caller, words: [u64; 5]) -> [u64; 2] {
             let [component, parameters, first, second, _] = words;
@@ -374,10 +404,10 @@ macro_rules! scheduler {
             ]
         }
     };
-    (@export $($name:ident($($word:ident)?))*) => {
+    (@export $($name:ident($($word:ident)?) = $function:ident),*) => {
         $(fn $name(caller: $crate::rt::Caller, _words: [u64; 5]) -> [u64; 2] {
             $(let $word = _words[0];)?
-            $crate::services::words(SCHEDULER.$name(caller $(, $word)?))
+            $crate::services::words(SCHEDULER.$function(caller $(, $word)?))
         })*
     };
 }

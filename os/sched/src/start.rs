@@ -13,7 +13,7 @@ use crate::region::Shared;
 use crate::scheduler::Scheduler;
 use crate::state::State;
 use core::sync::atomic::Ordering;
-use tactus_abi::call::{Error, SchedulerOperation};
+use tactus_abi::call::{Error, SchedulerOperation, SWITCH_RETURN};
 use tactus_abi::image::role;
 use tactus_abi::layout::MAX_COMPONENTS;
 use tactus_abi::shared::{name_text, ComponentCard};
@@ -74,6 +74,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
             core::hint::spin_loop();
         }
         state.next_tick = self.kernel.now().after(self.quantum());
+        state.then = if self.is_root() { SWITCH_RETURN } else { 0 };
         for (place, child) in self.children().enumerate() {
             let upcall = self.child_upcall(child, core);
             let server = u8::try_from(place + 1).unwrap_or(u8::MAX);

@@ -122,6 +122,9 @@ pub(crate) struct State<P> {
     pub parked: usize,
     /// Some thread may depend on another one.
     pub dependants: bool,
+    /// What a thread's last dispatch passes that goes on at its caller: the flag for that, if the kernel and this scheduler alone
+    /// dispatch its threads.
+    pub then: u64,
     /// Whether this core has its children.
     pub started: bool,
 }
@@ -147,6 +150,7 @@ impl<P> Core<P> {
                 timeout: Cycles::NEVER,
                 parked: 0,
                 dependants: false,
+                then: 0,
                 started: false,
             }),
         }

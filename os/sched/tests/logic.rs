@@ -8,6 +8,7 @@ use fake::{Fake, Me, CLIENT};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::OnceLock;
 use tactus_fp_rr::FixedPriority;
+use tactus_sched::rt::calls::Error;
 use tactus_sched::{Parameters, Scheduler};
 
 type System = Scheduler<FixedPriority, Fake>;
@@ -206,18 +207,18 @@ fn dependants_of_a_blocked_thread_wait_with_it_and_lend_it_their_urgency_when_it
     assert_eq!(log, expected);
 }
 
-#[test]
-fn what_comes_between_decision_and_dispatch_is_decided_anew() {
-    let log = run(
+/// The first thread leaves the core, and its choice is a lazy thread; before the dispatch is looked at, an urgent one becomes
+/// active. The lazy one wakes the first.
+fn overtaken(leave: impl FnOnce(&Me, &'static System) + Send + 'static) -> Vec<String> {
+    run(
         1,
         1_000,
         vec![
             Box::new(|me, system| {
                 make(me, system, 1, priority(3));
                 make(me, system, 2, priority(20));
-                // The choice will be the lazy thread; before the dispatch is looked at, the urgent one becomes active.
                 me.overtake_with(2);
-                me.call(|caller| system.sched_block(caller)).expect("its own");
+                leave(me, system);
                 me.end()
             }),
             Box::new(|me, system| {
@@ -231,8 +232,71 @@ fn what_comes_between_decision_and_dispatch_is_decided_anew() {
                 exit(me, system)
             }),
         ],
-    );
+    )
+}
+
+#[test]
+fn what_comes_between_decision_and_dispatch_is_decided_anew() {
+    let log = overtaken(|me, system| {
+        me.call(|caller| system.sched_block(caller)).expect("its own");
+    });
     assert_eq!(log, ["0 urgent", "0 lazy"]);
+}
+
+#[test]
+fn who_leaves_the_core_by_a_service_goes_on_at_its_caller_and_who_keeps_it_comes_back_inside() {
+    let log = run(
+        1,
+        1_000,
+        vec![
+            Box::new(|me, system| {
+                let urgent = make(me, system, 1, priority(3));
+                me.log("first goes on");
+                let asked = me.ask(|caller| {
+                    let answer = system.sched_wakeup_and_return(caller, urgent);
+                    me.log("first is inside");
+                    answer
+                });
+                assert_eq!(asked, Ok(0));
+                me.log("first is back");
+                // Nobody to wake: the answer is its own.
+                let asked = me.ask(|caller| system.sched_wakeup_and_return(caller, 77));
+                assert_eq!(asked, Err(Error::BadThread));
+                me.end()
+            }),
+            Box::new(|me, system| {
+                let block = || {
+                    me.ask(|caller| {
+                        let answer = system.sched_block_and_return(caller);
+                        me.log("urgent is inside");
+                        answer
+                    })
+                };
+                assert_eq!(block(), Ok(0));
+                me.log("urgent is back");
+                // Woken before it blocks: there is nothing to wait for.
+                let itself = me.thread;
+                me.call(|caller| system.sched_wakeup(caller, itself)).expect("its own");
+                assert_eq!(block(), Ok(0));
+                exit(me, system)
+            }),
+        ],
+    );
+    assert_eq!(log, ["0 first goes on", "0 urgent is back", "0 urgent is inside", "0 first is back"]);
+}
+
+#[test]
+fn a_dispatch_that_ends_a_call_and_comes_too_late_is_decided_anew_and_still_ends_the_call() {
+    let log = overtaken(|me, system| {
+        let asked = me.ask(|caller| {
+            let answer = system.sched_block_and_return(caller);
+            me.log("first is inside");
+            answer
+        });
+        assert_eq!(asked, Ok(0));
+        me.log("first is back");
+    });
+    assert_eq!(log, ["0 urgent", "0 lazy", "0 first is back"]);
 }
 
 #[test]
@@ -294,7 +358,6 @@ fn a_thread_that_moves_runs_on_the_other_core_and_is_woken_there() {
 
 #[test]
 fn nobody_may_do_what_is_not_his() {
-    use tactus_sched::rt::calls::Error;
     let log = run(
         1,
         1_000,

@@ -68,6 +68,7 @@ statements! {
     more_a_childs_time_out_never_outlasts_its_parents = 101;
     more_a_child_with_nothing_to_run_gives_the_core_back = 102;
     more_a_line_interrupts_once_until_it_is_acknowledged = 103;
+    more_who_returns_with_its_dispatch_goes_on_at_its_caller = 104;
 }
 
 /// What the siege told of one subtree on each core.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tactus_scenarios::{file, tactus, Finished, Scratch};
+use tactus_scenarios::{file, stretches, tactus, Finished, Scratch};
 
 /// Longest wait for a verdict.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -148,6 +148,7 @@ fn same_verdict(system: &str, duration: &str, cores: usize, ways: &[Way]) {
         }
         // An instruction takes as long as in the run: 2 ns, where the file says nothing.
         let said = boot(&scratch, &iso, *way, cores, 1);
+        stretches::note_log(&said);
         let (got, words) = verdict(&said);
         assert_eq!(words, wanted_words, "{way:?}\n{said}");
         assert_eq!(got.len(), wanted.len(), "{way:?}\n{said}");

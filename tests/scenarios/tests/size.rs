@@ -3,7 +3,7 @@
 //! The table in `docs/measured/size.md` is made by
 //!
 //! ```text
-//! export TACTUS_STRETCHES=/tmp/stretches.txt
+//! export TACTUS_STRETCHES=/tmp/stretches.txt TACTUS_FOLLOW_KERNEL=1
 //! cargo test --release -p tactus-scenarios
 //! cargo test --release -p tactus-scenarios --test size -- --ignored
 //! ```
@@ -11,19 +11,21 @@
 //! Of the longest stretches with interrupts off the table has those that the tests noted in the file that the variable names
 //! (`tactus_scenarios::stretches`); without it, those that the page has stay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tactus_scenarios::{file, root, stretches};
+use tactus_scenarios::stretches::{self, Stretch};
+use tactus_scenarios::{file, root};
 
 /// What is counted, from the kernel outwards.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("kernel", "os/kernel/src"),
     ("what kernel and components share", "os/abi/src"),
     ("what every component is linked with", "os/rt/src"),
     ("scheduler library", "os/sched/src"),
     ("root scheduler", "os/components/scheduler/src"),
+    ("schedulers of a tree", "os/components/tier/src"),
     ("policies", "crates/policy/src"),
 ];
 
@@ -64,7 +66,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         let path = entry.expect("a folder can be read").path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.extension().is_some_and(|it| it == "rs") {
+        } else if path.extension().is_some_and(|it| it == "rs" || it == "s") {
             found.push(path);
         }
     }
@@ -94,7 +96,7 @@ fn sites(name: &str, text: &str) -> Vec<Site> {
         let code = line.split("//").next().unwrap_or("");
         let Some(kind) = begins(code) else { continue };
         let is_type = kind == "extern" || code.contains("unsafe fn(");
-        // What a trait wants of its implementor stands with the trait.
+        // What a trait wants of its implementor stands with the trait, under `# Safety`, not as a `SAFETY:` of its own.
         let outer = lines[..number].iter().rev().find(|it| !it.starts_with(' ') && !it.is_empty());
         let of_trait = kind == "fn" && outer.is_some_and(|it| it.starts_with("unsafe impl"));
         if is_type || of_trait {
@@ -175,21 +177,37 @@ fn stretches_of(page: &Path) -> String {
         let before = fs::read_to_string(page).unwrap_or_default();
         return before.find(STRETCHES).map_or(String::new(), |at| before[at..].to_string());
     }
+    let kinds: BTreeSet<(&str, bool)> = noted.iter().map(|it| (it.file.as_str(), it.cores == 1)).collect();
+    let of = |(file, one): (&str, bool), followed: bool| {
+        noted.iter().find(|it| (it.file.as_str(), it.cores == 1, it.followed) == (file, one, followed))
+    };
+    let mut rows: Vec<_> = kinds.into_iter().map(|kind| (of(kind, true), of(kind, false))).collect();
+    rows.sort_by_key(|(own, told)| std::cmp::Reverse(own.or(*told).map(|it| (own.is_some(), it.instructions))));
     let mut part = format!(
-        "{STRETCHES}\nThe kernel runs with interrupts off, so a stretch is from its entry to its exit. The kernel tells the longest \
-         of each run at its end; here is the longest of each test, in instructions, over {} runs of systems by {} tests.\n",
-        noted.iter().map(|it| it.runs).sum::<u64>(),
-        noted.len()
+        "{STRETCHES}\nThe kernel runs with interrupts off, so a stretch is from its entry to its exit. Here is the longest of each file of \
+         scenario tests, on one core and on several, in instructions, over {} runs of systems.\n\n\
+         *Own* are the instructions that the core executed itself, from the first of the entry to the last of the way out: followed in \
+         the emulator's log, which tells the core with each block of instructions. *Told* is what the kernel tells of itself, \
+         between its first and its last look at the time, with no figure for cores that go to sleep; on several cores the others' \
+         turns, which the emulator may give at any instruction, count with it.\n\n\
+         | Tests | cores, there | runs | own | call | in | told | call |\n|---|---:|---:|---:|---|---|---:|---|\n",
+        rows.iter().filter_map(|(_, told)| told.map(|it| it.runs)).sum::<u64>()
     );
-    for (one, heading) in [
-        (true, "One core: the count is exact."),
-        (false, "Several cores: they take turns in the emulator, at any instruction, and a turn of the others that falls into a \
-                 stretch counts with it, thousands of instructions each. What the kernel itself does is as long as on one core."),
-    ] {
-        let _ = writeln!(part, "\n{heading}\n\n| Test | cores | instructions | call |\n|---|---:|---:|---|");
-        for it in noted.iter().filter(|it| (it.cores == 1) == one).take(10) {
-            let _ = writeln!(part, "| `{}` | {} | {} | {} |", it.test, it.cores, it.instructions, it.cause);
-        }
+    for (own, told) in rows {
+        let Some(either) = own.or(told) else { continue };
+        let cell = |it: Option<&Stretch>, what: fn(&Stretch) -> String| it.map_or("–".to_string(), what);
+        let cores = if either.cores == 1 { "1".to_string() } else { either.cores.to_string() };
+        let _ = writeln!(
+            part,
+            "| `{}` | {cores} | {} | {} | {} | `{}` | {} | {} |",
+            either.file,
+            either.runs,
+            cell(own, |it| it.instructions.to_string()),
+            cell(own, |it| it.cause.clone()),
+            either.test,
+            cell(told, |it| it.instructions.to_string()),
+            cell(told, |it| it.cause.clone()),
+        );
     }
     part
 }

@@ -52,10 +52,7 @@ impl Figure {
 /// The figures of the run under the measuring scheduler on one core. `begun`: the time stamp at the kernel's first instruction.
 pub fn calls(books: &BTreeMap<Series, Vec<u64>>, begun: Option<u64>, paths: &Paths) -> Vec<Figure> {
     let series = |series: Series| books.get(&series).cloned().unwrap_or_default();
-    let mut empty = series(Series::Empty);
-    empty.sort_unstable();
-    let pair = empty.get(empty.len() / 2).copied().unwrap_or(0);
-    let less = |samples: Vec<u64>| samples.into_iter().map(|sample| sample.saturating_sub(pair)).collect::<Vec<_>>();
+    let less = |samples: Vec<u64>| less(samples, books);
     let between = |from: Series, to: Series| -> Vec<u64> {
         series(from).iter().zip(series(to)).map(|(from, to)| to.saturating_sub(*from)).collect()
     };
@@ -63,7 +60,7 @@ pub fn calls(books: &BTreeMap<Series, Vec<u64>>, begun: Option<u64>, paths: &Pat
         begun.into_iter().flat_map(|begun| series(Series::First).into_iter().map(move |at| at - begun)).collect();
     let path = |series| paths.get(&series);
     [
-        Figure::of("empty pair of readings", empty, path(Series::Empty)),
+        Figure::of("empty pair of readings", series(Series::Empty), path(Series::Empty)),
         Figure::of("null call", less(series(Series::Null)), path(Series::Null)),
         Figure::of("unknown call", less(series(Series::Unknown)), path(Series::Unknown)),
         Figure::of("call and return", less(series(Series::Invoke)), path(Series::Invoke)),
@@ -99,6 +96,31 @@ pub fn calls(books: &BTreeMap<Series, Vec<u64>>, begun: Option<u64>, paths: &Pat
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Without what an empty pair of readings takes in the middle.
+fn less(samples: Vec<u64>, books: &BTreeMap<Series, Vec<u64>>) -> Vec<u64> {
+    let mut empty = books.get(&Series::Empty).cloned().unwrap_or_default();
+    empty.sort_unstable();
+    let pair = empty.get(empty.len() / 2).copied().unwrap_or(0);
+    samples.into_iter().map(|sample| sample.saturating_sub(pair)).collect()
+}
+
+/// What each figure through the scheduler library is called, and its series.
+pub const LIBRARY: [(&str, Series); 6] = [
+    ("library: block to next thread", Series::LibraryBlock),
+    ("library: block to next thread, with accounting", Series::LibraryBlockCounted),
+    ("library: wake to more urgent thread", Series::LibraryWake),
+    ("library: wake to more urgent thread, with accounting", Series::LibraryWakeCounted),
+    ("library: block asked for by a user thread, to the next one in its own component", Series::UserBlock),
+    ("library: wake asked for by a user thread, to the more urgent one in its own component", Series::UserWake),
+];
+
+/// The figures of the run in which the scheduler library measures itself.
+pub fn library(books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
+    let samples = |series| books.get(&series).cloned().unwrap_or_default();
+    let figure = |(name, series): (&str, Series)| Figure::of(name, less(samples(series), books), paths.get(&series));
+    LIBRARY.into_iter().filter_map(figure).collect()
 }
 
 /// From the last reading before each tick to its upcall's first: of those readings that came right before it.

@@ -6,6 +6,7 @@
 
 use super::guest::machine;
 use crate::failure::Failure;
+use crate::machine::symbols::Labels;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
@@ -110,9 +111,6 @@ struct Step {
     code: u32,
     apic: u8,
 }
-
-/// The kernel's functions and labels, by address.
-pub type Labels = BTreeMap<u64, String>;
 
 #[derive(Default)]
 struct Follower {

@@ -1,16 +1,16 @@
 //! One run of a measured system: built, booted, and its whole memory kept.
 
-use super::follow::{self, Labels, Paths};
+use super::follow::{self, Paths};
 use crate::command::run::image;
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
 use crate::machine::emulator::{Board, Boot, Medium};
+use crate::machine::symbols::labels;
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
 use crate::progress::Wait;
 use crate::results::Results;
 use crate::{lines, place};
-use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 pub struct Ran {
     /// The machine's memory.
     pub memory: Vec<u8>,
-    /// The trace; empty if the measuring scheduler ran.
+    /// The trace; empty if a measuring scheduler ran.
     pub trace: Trace,
     /// What lies where.
     pub facts: Facts,
@@ -41,7 +41,8 @@ pub struct Ran {
 /// Kernel, components and measuring components, compiled.
 pub fn programs() -> Result<Programs, Failure> {
     let wait = Wait::new("build", "kernel and measuring components");
-    let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload", "tactus-bench"].map(str::to_string);
+    let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload", "tactus-bench", "tactus-sched-bench"]
+        .map(str::to_string);
     let toolchain = Toolchain::find().map_err(machine)?;
     let built = build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine);
     wait.end();
@@ -61,6 +62,8 @@ struct Ready {
     boot: Boot,
     name: String,
     facts: Facts,
+    /// Its root scheduler keeps a trace.
+    traced: bool,
 }
 
 /// Makes the machine for the system. `stand_in` is a program that takes the root scheduler's place.
@@ -88,16 +91,8 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
         board: Board::default(),
         devices: Vec::new(),
     };
-    Ok(Ready { boot, name: system.name.clone(), facts: image.facts })
-}
-
-/// The functions and labels of a program.
-pub fn labels(program: &[u8]) -> Result<Labels, Failure> {
-    let elf = object::File::parse(program).map_err(machine)?;
-    let code: Vec<_> = elf.sections().filter(|it| it.kind() == SectionKind::Text).map(|it| it.index()).collect();
-    let within = |symbol: &object::Symbol| symbol.section_index().is_some_and(|it| code.contains(&it));
-    let named = elf.symbols().filter(within).filter_map(|it| Some((it.address(), it.name().ok()?.to_string())));
-    Ok(named.filter(|it| !it.1.is_empty()).collect())
+    let traced = stand_in.is_none() && system.platform.root.is_none();
+    Ok(Ready { boot, name: system.name.clone(), facts: image.facts, traced })
 }
 
 /// Follows the machine instruction by instruction. Parameters as for [`run`].
@@ -106,7 +101,8 @@ pub fn follow(programs: &Programs, measured: &Measured, stand_in: Option<&str>) 
     let memory = fs::File::create(&boot.memory_file).and_then(|file| file.set_len(boot.memory));
     memory.map_err(machine)?;
     let (wait, began) = (Wait::new("follow", &name), Instant::now());
-    let labels = labels(&fs::read(program(programs, "tactus-kernel")?).map_err(machine)?)?;
+    let kernel = fs::read(program(programs, "tactus-kernel")?).map_err(machine)?;
+    let labels = labels(&kernel).map_err(machine)?;
     let paths = follow::follow(boot.command(), labels);
     wait.end();
     let _ = fs::remove_file(&boot.memory_file);
@@ -117,7 +113,7 @@ pub fn follow(programs: &Programs, measured: &Measured, stand_in: Option<&str>) 
 /// Runs the system of this text, whose components run the programs named. `stand_in` is a program that takes the root
 /// scheduler's place.
 pub fn run(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> Result<Ran, Failure> {
-    let Ready { boot, name, facts } = prepare(programs, measured, stand_in)?;
+    let Ready { boot, name, facts, traced } = prepare(programs, measured, stand_in)?;
     let watch = Watch { trace_address: facts.trace_address, ring_bytes: facts.ring_bytes, patience: PATIENCE };
     let wait = Wait::new("run", &name);
     let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
@@ -131,9 +127,9 @@ pub fn run(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> 
         let words = watch::tail(&said, 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
     }
-    let trace = match stand_in {
-        Some(_) => Trace::default(),
-        None => Trace::from_memory(&ended.rings.memory().map_err(machine)?, boot.cores).map_err(machine)?,
+    let trace = match traced {
+        false => Trace::default(),
+        true => Trace::from_memory(&ended.rings.memory().map_err(machine)?, boot.cores).map_err(machine)?,
     };
     lines::line("measured", format!("{name} · took {:.1} s", ended.took.as_secs_f64()));
     Ok(Ran { memory, trace, facts, said })

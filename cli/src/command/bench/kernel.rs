@@ -35,6 +35,10 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     let mut all = figures::calls(&books(&calls.memory), begun(&calls, &elf), &paths);
     let two = guest::run(&programs, &systems::calls(2, VICTIMS), Some("bench-scheduler"))?;
     all.extend(figures::inter_core(&books(&two.memory), &between));
+    let by_library = guest::follow(&programs, &systems::library(true), None)?;
+    let library = guest::run(&programs, &systems::library(false), None)?;
+    longest = longest.max(longest_stretch(&library, &elf));
+    all.extend(figures::library(&books(&library.memory), &by_library));
     let mut scheduled = Paths::new();
     for policy in POLICIES {
         for tasks in TASKS {
@@ -87,7 +91,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     if keep {
         let folder = history::keep(&entry)?;
         page::write(&folder, &entry)?;
-        paths::write(&folder, &entry, &[paths, between, scheduled], &programs)?;
+        paths::write(&folder, &entry, &[paths, between, scheduled, by_library], &programs)?;
         lines::line("kept", folder.display());
     }
     Ok(Outcome::Held)

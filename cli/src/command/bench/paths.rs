@@ -4,11 +4,12 @@
 //! A group is a function or, in the entry code, a label. What it is for is the first sentence of its own comment in the sources.
 
 use super::follow::{Instruction, Path, Paths};
-use super::guest::{labels, machine};
+use super::guest::machine;
 use super::history::Entry;
 use super::page::PEERS;
 use crate::failure::Failure;
 use crate::machine::build::Programs;
+use crate::machine::symbols::{labels, plain};
 use crate::place;
 use object::{Object, ObjectSection};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use std::path::Path as File;
 use tactus_bench_book::Series;
 
 /// Where the sources of what has this in its name lie; the first that fits. The kernel's labels have nothing of it.
-const SOURCES: [(&str, &str); 9] = [
+const SOURCES: [(&str, &str); 11] = [
     ("tactus_entries", "os/rt/src"),
     ("tactus_service_", "os/rt/src"),
     ("tactus_rt", "os/rt/src"),
@@ -26,12 +27,14 @@ const SOURCES: [(&str, &str); 9] = [
     (": tactus_", "os/rt/src"),
     ("tactus_policy", "crates/policy/src"),
     ("tactus_scheduler", "os/components/scheduler/src"),
+    ("tactus_sched::", "os/sched/src"),
+    ("sched-bench", "os/components/sched-bench/src"),
     ("bench", "os/components/bench/src"),
     ("", "os/kernel/src"),
 ];
 
 /// Whose paths are shown: by the figure's name, the series.
-const SHOWN: [(&str, Series); 13] = [
+const SHOWN: [(&str, Series); 16] = [
     ("null call", Series::Null),
     ("call and return", Series::Invoke),
     ("call and return, ten words each way", Series::InvokeTen),
@@ -39,6 +42,9 @@ const SHOWN: [(&str, Series); 13] = [
     ("tick to upcall in another domain", Series::TickUpcall),
     ("lock and release", Series::Lock),
     ("switch, same domain", Series::Switch),
+    ("library: block to next thread", Series::LibraryBlock),
+    ("library: block to next thread, with accounting", Series::LibraryBlockCounted),
+    ("library: block asked for by a user thread, to the next one in its own component", Series::UserBlock),
     ("switch, other domain, timer set", Series::Resumed),
     ("interrupted thread to scheduler (upcall entry)", Series::Upcall),
     ("fault to scheduler", Series::Fault),
@@ -47,8 +53,8 @@ const SHOWN: [(&str, Series); 13] = [
     ("end of job to next task's job, partitioned-edf, 10 tasks", Series::NextJob),
 ];
 
-/// Writes the page. `followed`: of one core, of two, and under the root scheduler.
-pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 3], programs: &Programs) -> Result<(), Failure> {
+/// Writes the page. `followed`: of one core, of two, under the root scheduler, and through the library.
+pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 4], programs: &Programs) -> Result<(), Failure> {
     let names = Names::read(programs)?;
     let mut text = format!(
         "# What the paths are made of\n\n\
@@ -63,6 +69,7 @@ pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 3], programs: &Pro
         let of = match series {
             Series::InterCore => &followed[1],
             Series::Woken | Series::NextJob => &followed[2],
+            Series::LibraryBlock | Series::LibraryBlockCounted | Series::UserBlock => &followed[3],
             _ => &followed[0],
         };
         let (Some(path), Some(figure)) = (of.get(&series), entry.figures.iter().find(|it| it.name == name)) else {
@@ -123,21 +130,6 @@ fn groups<'a>(path: &'a Path, names: &Names) -> Vec<Group<'a>> {
     groups
 }
 
-/// A symbol as the sources have it: `tactus_kernel::upcall::start` for Rust's long form.
-fn plain(symbol: &str) -> String {
-    let Some(mut rest) = symbol.strip_prefix("_ZN") else { return symbol.to_string() };
-    let mut parts = Vec::new();
-    while let Some(end) = rest.find(|c: char| !c.is_ascii_digit()).filter(|end| *end > 0) {
-        let Some(part) = rest[..end].parse().ok().and_then(|length: usize| rest.get(end..end + length)) else { break };
-        parts.push(part);
-        rest = &rest[end + part.len()..];
-    }
-    // The last part is a number that tells versions apart.
-    parts.pop();
-    let words = parts.join("::").replace("$LT$", "<").replace("$GT$", ">").replace("$u20$", " ").replace("..", "::");
-    words.replace("_<", "<").replace("$C$", ",").replace("$RF$", "&")
-}
-
 /// One program: its code and its functions.
 struct Program {
     name: String,
@@ -162,7 +154,7 @@ impl Names {
                 .filter(|section| section.kind() == object::SectionKind::Text)
                 .filter_map(|section| Some((section.address(), section.data().ok()?.to_vec())))
                 .collect();
-            let functions = labels(&bytes)?.into_iter().map(|(at, name)| (at, plain(&name))).collect();
+            let functions = labels(&bytes).map_err(machine)?.into_iter().map(|(at, name)| (at, plain(&name))).collect();
             read.push(Program { name: name.clone(), code, functions });
         }
         let mut purposes = BTreeMap::new();
@@ -210,7 +202,7 @@ fn comments(folder: &File, under: &str, into: &mut BTreeMap<String, String>) {
         let path = entry.path();
         if path.is_dir() {
             comments(&path, under, into);
-        } else if path.extension().is_some_and(|it| it == "rs") {
+        } else if path.extension().is_some_and(|it| it == "rs" || it == "s") {
             let text = fs::read_to_string(&path).unwrap_or_default();
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let mut comment = String::new();
@@ -244,12 +236,6 @@ fn named(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn symbols_are_read_as_the_sources_have_them() {
-        assert_eq!(plain("trap_timer"), "trap_timer");
-        assert_eq!(plain("_ZN13tactus_kernel6upcall5start17h0123456789abcdefE"), "tactus_kernel::upcall::start");
-    }
 
     #[test]
     fn functions_and_labels_are_told_from_other_lines() {

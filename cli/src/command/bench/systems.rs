@@ -105,6 +105,14 @@ pub fn periodic(policy: &str, tasks: usize, followed: bool) -> (String, Vec<&'st
     (text, vec!["bench-periodic", "bench-pair"])
 }
 
+/// The system in which the scheduler library measures itself, and the programs of its components in order. One that is followed
+/// step by step is short, and knows it by that.
+pub fn library(followed: bool) -> (String, Vec<&'static str>) {
+    let text = include_str!("../../../../examples/sched-bench/sched-bench.toml").replace("../../os/", "os/");
+    let text = if followed { text.replace("\"1 s\"", "\"12 ms\"") } else { text };
+    (text, vec!["sched-bench", "sched-bench-pair"])
+}
+
 /// A system of two tasks on one core, in a machine of so many MiB.
 pub fn small(memory: u64) -> (String, Vec<&'static str>) {
     let mut text = head("bench-small", 1, "100 ms", "partitioned-edf")

@@ -8,6 +8,7 @@ mod spec;
 
 use super::progress::Progress;
 use crate::failure::{Failure, Outcome};
+use crate::machine::stretches;
 use crate::{lines, place};
 use clap::Args;
 use figures::{judge, Figures};
@@ -104,6 +105,24 @@ fn through_card(spec: &Spec, packets: u64, folder: &Path) -> Result<Outcome, Fai
     Ok(Outcome::held_if(whole))
 }
 
+/// Keeps what the machine said, and what was counted of it.
+fn keep_logs(machine: &Path, logs: &Path, point: &Point) -> Result<(), Failure> {
+    let [first, second] = point.rates;
+    let name = format!("{}-{first}-{second}", point.setup.letter());
+    let keep = |file: &str, to: &Path| {
+        if machine.join(file).exists() {
+            fs::copy(machine.join(file), to.join(file))?;
+        }
+        Ok(())
+    };
+    let to = logs.join(name);
+    fs::create_dir_all(&to)
+        .and_then(|()| keep("run.log", &to))
+        .and_then(|()| keep(stretches::FILE, &to))
+        .and_then(|()| fs::write(to.join("machine.txt"), "1 instruction = 1 ns\n"))
+        .map_err(|error| Failure::Machine(format!("{}: {error}", to.display())))
+}
+
 /// Runs the points on several machines at once; the figures come back in the order of the points.
 fn run(guest: &Guest, spec: &Spec, points: &[Point], machines: usize, folder: &Path) -> Result<Vec<Figures>, Failure> {
     let next = AtomicUsize::new(0);
@@ -113,14 +132,17 @@ fn run(guest: &Guest, spec: &Spec, points: &[Point], machines: usize, folder: &P
     let result = thread::scope(|scope| {
         for machine in 0..machines.clamp(1, points.len()) {
             let (sender, next) = (sender.clone(), &next);
+            let logs = folder.join("logs");
             let folder = folder.join(format!("machine-{machine}"));
             scope.spawn(move || {
                 while let Some((number, point)) = points.get(next.load(Ordering::Relaxed)).and_then(|_| {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     Some((number, points.get(number)?))
                 }) {
-                    let ran =
-                        guest.run(spec, point, Source::Timer, &folder).map(|totals| Figures::new(spec, point, &totals));
+                    let ran = guest
+                        .run(spec, point, Source::Timer, &folder)
+                        .and_then(|totals| keep_logs(&folder, &logs, point).map(|()| totals))
+                        .map(|totals| Figures::new(spec, point, &totals));
                     if sender.send((number, ran)).is_err() {
                         break;
                     }

@@ -19,7 +19,7 @@ static COUNTS: [[AtomicU32; ERRORS]; CALLS] = [const { [const { AtomicU32::new(0
 /// Calls since that.
 static UNTOLD: AtomicU32 = AtomicU32::new(0);
 /// Counts are told after so many calls.
-const TELL: u32 = 2_048;
+const TELL: u32 = 512;
 /// How often a thread, upcall or service began here: no two have the same random numbers.
 static BEGINNINGS: AtomicU64 = AtomicU64::new(0);
 /// The seed and the numbers of threads and components, as the root tells; 0: not asked yet.

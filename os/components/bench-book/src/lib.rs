@@ -33,6 +33,8 @@ core::arch::global_asm!(
     ".endr",
 );
 
+const _: () = assert!(Series::ALL.len() < BEGINS as usize);
+
 /// Added to the series' number in a mark: the next reading of the counter begins what the series' next entry tells.
 pub const BEGINS: u16 = 32;
 
@@ -110,11 +112,23 @@ pub enum Series {
     Lock = 24,
     /// The first reading in user mode since the machine's reset.
     First = 25,
+    /// Through the scheduler library, inside the scheduler: from a thread that blocks to the next one.
+    LibraryBlock = 26,
+    /// The same where the time of both is counted in slots.
+    LibraryBlockCounted = 27,
+    /// From a thread that wakes a more urgent one to that one.
+    LibraryWake = 28,
+    /// The same where the time of both is counted in slots.
+    LibraryWakeCounted = 29,
+    /// From a thread that asks the scheduler to block it to the next one, both in another component than the scheduler.
+    UserBlock = 30,
+    /// From a thread that asks the scheduler to wake a more urgent one to that one, both in another component.
+    UserWake = 31,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 25] = [
+    pub const ALL: [Series; 31] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -140,6 +154,12 @@ impl Series {
         Series::TickUpcall,
         Series::Lock,
         Series::First,
+        Series::LibraryBlock,
+        Series::LibraryBlockCounted,
+        Series::LibraryWake,
+        Series::LibraryWakeCounted,
+        Series::UserBlock,
+        Series::UserWake,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.

@@ -11,6 +11,7 @@ use tactus_rt::abi::call::{
 };
 use tactus_rt::abi::layout::{COMPONENTS, MAX_THREADS, REGIONS};
 use tactus_rt::abi::shared::{event, name_text, slot, ComponentCard, Region, Slot};
+use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, info, Caller, Error};
 
 /// The whole run came to its end.
@@ -150,6 +151,40 @@ pub fn suspend(caller: Caller) -> [u64; 2] {
     WHO.store(caller.thread().into(), Relaxed);
     let _ = switch(DRIVER.load(Relaxed), SWITCH_SUSPEND, NO_TIMEOUT);
     [0; 2]
+}
+
+/// Whom [`leave`] dispatches.
+pub mod whom {
+    /// The driver.
+    pub const DRIVER: u64 = 0;
+    /// The calling thread itself.
+    pub const ITSELF: u64 = 1;
+    /// Nobody, for a while.
+    pub const NOBODY: u64 = 2;
+    /// The driver, where an event has come in between.
+    pub const TOO_LATE: u64 = 3;
+}
+
+/// What [`leave`] gives beside the error where its dispatch comes back to it.
+pub const INSIDE: u64 = 77;
+
+/// Dispatches with these flags, once. A thread that comes back here says so, with the error.
+pub fn leave(caller: Caller, flags: u64, whom: u64) -> [u64; 2] {
+    let me = u64::from(caller.thread());
+    SAID[0].store(WOKEN, Relaxed);
+    WHO.store(me, Relaxed);
+    take_events();
+    let (thread, timeout) = match whom {
+        whom::ITSELF => (me, NO_TIMEOUT),
+        whom::NOBODY => (IDLE, time_stamp() + 20_000),
+        _ => (DRIVER.load(Relaxed), NO_TIMEOUT),
+    };
+    set_field!(thread, next_thread);
+    set_field!(u64::from(whom == whom::TOO_LATE), event_pending);
+    let error = calls::switch_thread(thread, flags, timeout).err().unwrap_or(Error::None);
+    // Whoever leaves the root while events wait for it is taken back.
+    take_events();
+    [error as u64, INSIDE]
 }
 
 /// See [`crate::wake`].

@@ -20,7 +20,7 @@ tactus_rt::component! {
     upcall: upcall,
     thread: thread,
     brand: puppet::brand,
-    services: [complete, next, words, suspend, wake, visit],
+    services: [complete, next, words, suspend, wake, visit, leave],
 }
 
 fn is_chief() -> bool {
@@ -66,6 +66,11 @@ fn suspend(caller: Caller, _: [u64; 5]) -> [u64; 2] {
 /// A thread becomes the root's choice, without being dispatched.
 fn wake(_: Caller, [thread, ..]: [u64; 5]) -> [u64; 2] {
     chief::wake(thread)
+}
+
+/// The root dispatches: `(flags, whom)`, see [`chief::leave`].
+fn leave(caller: Caller, [flags, whom, ..]: [u64; 5]) -> [u64; 2] {
+    chief::leave(caller, flags, whom)
 }
 
 /// Nothing but an invocation that comes back.

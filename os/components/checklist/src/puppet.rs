@@ -29,6 +29,9 @@ pub mod order {
     pub const HARM: u64 = 10;
     /// `(address, thread)`: takes the lock and gives it back at once; tells the ticks.
     pub const LOCK_BOTH: u64 = 11;
+    /// `(flags, whom)`: asks the root for a dispatch of its own, see [`crate::chief::leave`]. Tells the invocation's status and what
+    /// it gave.
+    pub const LEAVE: u64 = 12;
 }
 
 /// What an upcall does without being told, by the low byte of its word; any other one: notes, and is done.
@@ -144,6 +147,10 @@ fn obey_one(order: u64, words: [u64; 6]) -> [u64; 5] {
         order::COUNT => count(words[0]),
         order::VISIT => visit(),
         order::HARM => harm(words[0], words[1]),
+        order::LEAVE => match grant("leave").call([words[0], words[1], 0, 0, 0]) {
+            Ok([first, second]) => [0, first, second, 0, 0],
+            Err(error) => [error as u64, 0, 0, 0, 0],
+        },
         _ => [u64::MAX; 5],
     }
 }

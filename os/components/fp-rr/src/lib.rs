@@ -83,17 +83,18 @@ impl FixedPriority {
     fn take_out(&mut self, thread: Thread) {
         let Place { priority, next, previous, .. } = self.places[thread.index()];
         let queue = &mut self.queues[usize::from(priority) % PRIORITIES];
-        match (queue.first == thread.0, queue.last == thread.0) {
-            (true, true) => {
-                (queue.first, queue.last) = (NONE, NONE);
-                self.filled &= !(1 << priority);
-            }
-            (true, false) => queue.first = next,
-            (false, true) => queue.last = previous,
-            (false, false) => {
-                self.places[usize::from(previous) % MAX_THREADS].next = next;
-                self.places[usize::from(next) % MAX_THREADS].previous = previous;
-            }
+        if previous == NONE && next == NONE {
+            (queue.first, queue.last) = (NONE, NONE);
+            self.filled &= !(1 << priority);
+            return;
+        }
+        match previous {
+            NONE => queue.first = next,
+            previous => self.places[usize::from(previous) % MAX_THREADS].next = next,
+        }
+        match next {
+            NONE => queue.last = previous,
+            next => self.places[usize::from(next) % MAX_THREADS].previous = previous,
         }
     }
 }

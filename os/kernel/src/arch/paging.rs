@@ -13,6 +13,9 @@ const WRITE: u64 = 2;
 const USER: u64 = 4;
 /// What is read or written goes to the device at once, past all caches.
 const UNCACHED: u64 = 1 << 3 | 1 << 4;
+/// What the processor notes: read, written.
+#[cfg(feature = "check")]
+pub const USED: u64 = 1 << 5 | 1 << 6;
 const NO_EXECUTE: u64 = 1 << 63;
 const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
@@ -122,10 +125,34 @@ impl AddressSpace {
         true
     }
 
+    /// Shows every entry of the components' half that leads somewhere: where it stands, and what it holds, the processor's
+    /// marks of use apart.
+    #[cfg(feature = "check")]
+    pub fn look(self, see: &mut dyn FnMut(*mut u64, u64)) {
+        look_at(direct(self.0), 3, see);
+    }
+
     /// Makes this the current core's address space.
     pub fn load(self) {
         // SAFETY: every address space holds the kernel's half, so the code and stack in use stay mapped.
         unsafe { asm!("mov cr3, {}", in(reg) self.0, options(nostack, preserves_flags)) }
+    }
+}
+
+/// See [`AddressSpace::look`]; `level` is 3 for the top table, of which components have half.
+#[cfg(feature = "check")]
+fn look_at(table: *mut u64, level: usize, see: &mut dyn FnMut(*mut u64, u64)) {
+    for place in 0..if level == 3 { 256 } else { 512 } {
+        // SAFETY: a table has 512 entries, and is never taken away.
+        let place = unsafe { table.add(place) };
+        // SAFETY: as above; the processor may write marks of use at any time.
+        let entry = unsafe { place.read_volatile() } & !USED;
+        if entry & PRESENT != 0 {
+            see(place, entry);
+            if level != 0 {
+                look_at(direct(entry & ADDRESS), level - 1, see);
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
 
 use super::descriptors::Descriptors;
+use crate::brand::Brand;
 use crate::path::Scheduler;
 use crate::thread::Thread;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS};
@@ -54,6 +55,10 @@ pub struct Core {
     pub tick: u64,
     /// From one tick to the next, in time-stamp ticks; 0 if it has none.
     pub tick_period: u64,
+    /// The brand that its tick triggers.
+    pub ticking: Option<&'static Brand>,
+    /// The source that the brand is wired to for as long as it ticks.
+    pub tick_source: u64,
     /// An upcall was left to the schedulers since the root last dispatched.
     pub deferred: bool,
     /// Time-stamp ticks in which nobody ran.
@@ -110,6 +115,8 @@ const UNUSED: Core = Core {
     owners: [None; MAX_SCHEDULERS],
     tick: tactus_abi::call::NO_TIMEOUT,
     tick_period: 0,
+    ticking: None,
+    tick_source: 0,
     deferred: false,
     idle: 0,
     entered: 0,

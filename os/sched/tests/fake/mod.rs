@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use tactus_sched::rt::abi::call::{Caller, IDLE, SWITCH_UPCALL_DONE};
+use tactus_sched::rt::abi::call::{Caller, IDLE, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_sched::rt::abi::image::{role, NO_COMPONENT};
 use tactus_sched::rt::abi::layout::MAX_CORES;
 use tactus_sched::rt::abi::shared::{event, name, slot, ComponentCard, Region, TaskCard};
@@ -19,9 +19,10 @@ pub const CLIENT: u16 = 1;
 
 type Body = Box<dyn FnOnce(&Me) + Send>;
 
-/// Ends an upcall that is begun anew, or everything.
+/// Ends an upcall that is begun anew, a call whose thread goes on at its caller, or everything.
 enum Unwind {
     Anew,
+    Returned,
     Over,
 }
 
@@ -296,6 +297,15 @@ impl Me<'_> {
         result
     }
 
+    /// Calls a service of the scheduler: a dispatch may end the call, which then gives what the kernel gives.
+    pub fn ask(&self, service: impl FnOnce(Caller) -> Result<u64, Error>) -> Result<u64, Error> {
+        self.call(|caller| match catch_unwind(AssertUnwindSafe(|| service(caller))) {
+            Ok(answer) => answer,
+            Err(why) if matches!(why.downcast_ref(), Some(Unwind::Returned)) => Ok(0),
+            Err(why) => resume_unwind(why),
+        })
+    }
+
     /// Notes something, with the time.
     pub fn log(&self, words: &str) {
         let mut inside = self.fake.inside();
@@ -384,16 +394,15 @@ impl Kernel for Fake {
         }
         inside.dispatches += 1;
         inside.cores[core].timeout = timeout.0;
-        if thread == me {
-            return Ok(());
-        }
-        self.give(&mut inside, core, (thread != IDLE).then_some(thread));
-        if flags & SWITCH_UPCALL_DONE != 0 {
+        if thread != me {
+            self.give(&mut inside, core, (thread != IDLE).then_some(thread));
             drop(self.wait(inside, me));
-            resume_unwind(Box::new(Unwind::Anew));
         }
-        drop(self.wait(inside, me));
-        Ok(())
+        match flags {
+            SWITCH_UPCALL_DONE => resume_unwind(Box::new(Unwind::Anew)),
+            SWITCH_RETURN => resume_unwind(Box::new(Unwind::Returned)),
+            _ => Ok(()),
+        }
     }
 
     fn notify(&self, core: u8) {

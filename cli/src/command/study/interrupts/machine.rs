@@ -166,6 +166,7 @@ impl Guest {
             plan: &plan,
             promises: &vec![Promise::None; system.tasks.len()],
             scheduler: &read("tactus-scheduler")?,
+            tiers: &[],
             workload: &read("tactus-workload")?,
             components: &programs,
         })

@@ -1,11 +1,17 @@
-//! What the list does not name: time-outs that nest, idle children, interrupt lines.
+//! What the list does not name: time-outs that nest, idle children, interrupt lines, dispatches that end a call.
 
 use super::{demote, promote, Verdict};
-use crate::chief::{ask, ask_until, bind, call, component, make, make_brand, own_tree, seen, status, take_slots};
+use crate::chief::{
+    ask, ask_until, bind, call, component, driver, make, make_brand, own_tree, run, seen, status, switch, take_slots,
+    whom, INSIDE, WOKEN,
+};
 use crate::puppet::order;
 use crate::{field, tell};
 use core::mem::offset_of;
-use tactus_rt::abi::call::{source, BrandOperation, Call, Error, SchedulerOperation::*, IDLE, NO_TIMEOUT};
+use tactus_rt::abi::call::{
+    source, BrandOperation, Call, Error, SchedulerOperation::*, IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_SUSPEND,
+    SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE,
+};
 use tactus_rt::abi::layout::REGIONS;
 use tactus_rt::abi::shared::{event, slot, Region};
 use tactus_rt::clock::time_stamp;
@@ -36,7 +42,7 @@ pub fn a_childs_time_out_never_outlasts_its_parents(verdict: &mut Verdict) {
     verdict.holds((100_000..103_000).contains(&after));
     verdict.holds(seen().0 & event::TIMER != 0);
     verdict.same(ask(first, order::READ, &[EVENTS]).words[0] & event::TIMER, 0);
-    crate::chief::run(chooser, NO_TIMEOUT);
+    run(chooser, NO_TIMEOUT);
     // The child's comes first: it is entered, its parent is not.
     let (who, after) = give(900_000, 100_000);
     verdict.same(who, first);
@@ -96,4 +102,47 @@ pub fn a_line_interrupts_once_until_it_is_acknowledged(verdict: &mut Verdict) {
     for it in [thread, upcall] {
         let _ = own_tree(Slot, it, 0);
     }
+}
+
+pub fn who_returns_with_its_dispatch_goes_on_at_its_caller(verdict: &mut Verdict) {
+    let thread = make(component("worker"));
+    let leave = |flags: u64, whom: u64| ask(thread, order::LEAVE, &[flags, whom]);
+    // Where it was dispatched again it is back in its own component, which finds no error and no value. First without a slot,
+    // then with one, then suspended meanwhile.
+    for (slot, flags) in [(0, SWITCH_RETURN), (43, SWITCH_RETURN), (43, SWITCH_RETURN | SWITCH_SUSPEND)] {
+        if slot != 0 {
+            verdict.same(bind(thread, slot, 10), Error::None);
+        }
+        let left = leave(flags, whom::DRIVER);
+        verdict.same((left.who, left.words[0]), (thread, WOKEN));
+        let back = run(thread, NO_TIMEOUT);
+        verdict.same((back.who, back.words), (thread, [0; 5]));
+    }
+    // Without the flag it comes back to where it left.
+    leave(0, whom::DRIVER);
+    verdict.same(run(thread, NO_TIMEOUT).words, [0, 0, INSIDE, 0, 0]);
+    // To itself: its call ends there and then.
+    let said = leave(SWITCH_RETURN, whom::ITSELF);
+    verdict.same((said.who, said.words), (thread, [0; 5]));
+    // To nobody: the root's upcall comes when the time-out does, and dispatches the driver.
+    seen();
+    leave(SWITCH_RETURN, whom::NOBODY);
+    verdict.same(seen().1, 1);
+    verdict.same(run(thread, NO_TIMEOUT).words, [0; 5]);
+    // What is refused leaves the call as it was: it ends with its own values.
+    let refused = [
+        (SWITCH_RETURN, whom::TOO_LATE, Error::Again),
+        (SWITCH_RETURN | SWITCH_UPCALL_DONE, whom::DRIVER, Error::BadArgument),
+        (SWITCH_RETURN | SWITCH_SYNC_BLOCK, whom::DRIVER, Error::BadArgument),
+        (SWITCH_RETURN | SWITCH_SYNC_UNBLOCK, whom::DRIVER, Error::BadArgument),
+        (SWITCH_RETURN << 1 | SWITCH_RETURN, whom::DRIVER, Error::BadArgument),
+    ];
+    for (flags, whom, error) in refused {
+        let said = leave(flags, whom);
+        verdict.same((said.who, said.words), (thread, [0, error as u64, INSIDE, 0, 0]));
+    }
+    // Whom nobody called has nowhere to return to: the driver began here.
+    verdict.same(switch(thread, SWITCH_RETURN, NO_TIMEOUT), Err(Error::BadArgument));
+    verdict.same(switch(driver(), 0, NO_TIMEOUT), Ok(()));
+    let _ = own_tree(Slot, thread, 0);
 }

@@ -84,6 +84,7 @@ pub fn all() {
     statement!(101, beyond::a_childs_time_out_never_outlasts_its_parents);
     statement!(102, beyond::a_child_with_nothing_to_run_gives_the_core_back);
     statement!(103, beyond::a_line_interrupts_once_until_it_is_acknowledged);
+    statement!(104, beyond::who_returns_with_its_dispatch_goes_on_at_its_caller);
 }
 
 /// Makes the component a child of the root and lets its upcall begin and ask for its regions. The upcall's thread.

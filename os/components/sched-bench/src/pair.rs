@@ -1,20 +1,27 @@
-//! Threads that block and wake each other, for `os/components/sched-bench`.
+//! Threads that block and wake each other, for the scheduler that measures itself.
 #![no_std]
 #![no_main]
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tactus_bench_book::{Book, Series};
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{grant, info, Job};
 
 tactus_rt::component! { job: drive, thread: help, services: [] }
 
-const ROUNDS: u64 = 2_000;
+static BOOK: Book = Book::new();
 static BEGAN: AtomicU64 = AtomicU64::new(0);
 static LEAST: [AtomicU64; 2] = [const { AtomicU64::new(u64::MAX) }; 2];
 static MOST: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
+/// What is noted: the time since it began until the next thread is back in here.
+const BLOCK: usize = 0;
+/// See [`BLOCK`].
+const WAKE: usize = 1;
+
 fn note(which: usize) {
     let length = time_stamp() - BEGAN.load(Relaxed);
+    BOOK.write([Series::UserBlock, Series::UserWake][which], length);
     LEAST[which].fetch_min(length, Relaxed);
     MOST[which].fetch_max(length, Relaxed);
 }
@@ -33,7 +40,7 @@ fn help([what, _]: [u64; 2]) {
             let block = grant("block");
             loop {
                 let _ = block.call([0; 5]);
-                note(1);
+                note(WAKE);
                 BEGAN.store(time_stamp(), Relaxed);
             }
         }
@@ -48,22 +55,22 @@ fn make(what: u64) -> u64 {
 
 fn drive(job: &Job) {
     let _ = job;
-    let _ = grant("lock").call([0; 5]);
+    let rounds = grant("lock").call([0; 5]).map_or(0, |[rounds, _]| rounds);
     let me = u64::from(info().cores);
     let sleeper = make(1);
     let _ = grant("waker").call([sleeper, 0, 0, 0, 0]);
     for thread in [sleeper, me] {
         let _ = grant("accounting").call([thread, 0, 0, 0, 0]);
     }
-    let _ = grant("waker").call([sleeper, 1, 0, 0, 0]);
+    let _ = grant("waker").call([sleeper, 0, 0, 0, 0]);
     let _ = grant("accounting").call([me, 1, 0, 0, 0]);
     let _ = grant("contended").call([sleeper, 0, 0, 0, 0]);
     let other = make(2);
     let wake = grant("wakeup");
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         BEGAN.store(time_stamp(), Relaxed);
         let _ = wake.call([other, 0, 0, 0, 0]);
-        note(0);
+        note(BLOCK);
     }
     for which in 0..2 {
         let _ =

@@ -1,5 +1,6 @@
-//! What the scheduler library costs: a root scheduler that measures itself, driven by the threads of
-//! `examples/sched-bench/pair`. Readings of the time-stamp counter; on a machine of 1 ns for each instruction, instructions.
+//! What the scheduler library costs: a root scheduler that measures itself, driven by the threads of `pair.rs`. Readings of
+//! the time-stamp counter; on a machine of 1 ns for each instruction, instructions. The run says what came out; every single
+//! one is in the component's book, for `tactus bench kernel`.
 #![cfg_attr(target_os = "none", no_std)]
 #![cfg_attr(target_os = "none", no_main)]
 
@@ -7,12 +8,13 @@
 mod component {
     use core::fmt::{self, Write};
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use tactus_bench_book::{Book, Series as Noted};
     use tactus_fp_rr::FixedPriority;
     use tactus_rt::abi::call::SchedulerOperation;
     use tactus_rt::abi::layout::REGIONS;
     use tactus_rt::abi::shared::{event, Region};
     use tactus_rt::clock::time_stamp;
-    use tactus_rt::{calls, sequences, Caller};
+    use tactus_rt::{calls, info, sequences, Caller};
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),
@@ -20,7 +22,9 @@ mod component {
         services: [lock, sleeper, waker, accounting, tell, sweep, contended],
     }
 
-    const ROUNDS: u64 = 2_000;
+    static BOOK: Book = Book::new();
+    /// A run that the system file makes shorter than this (ns) is followed instruction by instruction.
+    const SHORT: u64 = 100_000_000;
     /// When the thing measured began.
     static BEGAN: AtomicU64 = AtomicU64::new(0);
 
@@ -46,6 +50,30 @@ mod component {
 
     static WAKE: Series = Series::new();
     static BLOCK: Series = Series::new();
+    /// Whether the pair's time is counted in slots.
+    static COUNTED: AtomicU64 = AtomicU64::new(1);
+
+    /// How often each thing is done.
+    fn rounds() -> u64 {
+        if info().duration < SHORT {
+            40
+        } else {
+            2_000
+        }
+    }
+
+    /// Adds the time since what is measured began to the series of now, which is `plain` or `counted`.
+    #[inline(always)]
+    fn note(series: &Series, plain: Noted, counted: Noted) {
+        write(time_stamp() - BEGAN.load(Relaxed), series, plain, counted);
+    }
+
+    /// Apart from what is measured, so that its registers are not this one's.
+    #[inline(never)]
+    fn write(length: u64, series: &Series, plain: Noted, counted: Noted) {
+        series.note(length);
+        BOOK.write(if COUNTED.load(Relaxed) == 0 { plain } else { counted }, length);
+    }
 
     struct Console;
 
@@ -65,13 +93,14 @@ mod component {
         let _ = writeln!(Console, "{what:<48} {:>5} to {:>5}", least - overhead.min(least), most - overhead.min(most));
     }
 
-    /// Takes and releases the scheduler lock.
+    /// Takes and releases the scheduler lock. Gives how often each thing is done.
     fn lock(caller: Caller, _: [u64; 5]) -> [u64; 2] {
         let region = REGIONS as *mut Region;
         // SAFETY: only its address is formed.
         let word = unsafe { &raw mut (*region).lock };
         let series = Series::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds() {
+            BOOK.write(Noted::Empty, empty());
             let began = time_stamp();
             // SAFETY: the lock of this core, by the running thread, which does not have it.
             unsafe {
@@ -81,26 +110,26 @@ mod component {
             series.note(time_stamp() - began);
         }
         line("lock and release", series.take(), empty());
-        [0; 2]
+        [rounds(), 0]
     }
 
     /// Sleeps again and again; woken by `waker`.
     fn sleeper(caller: Caller, _: [u64; 5]) -> [u64; 2] {
         loop {
             let _ = SCHEDULER.sched_block(caller);
-            WAKE.note(time_stamp() - BEGAN.load(Relaxed));
+            note(&WAKE, Noted::LibraryWake, Noted::LibraryWakeCounted);
             BEGAN.store(time_stamp(), Relaxed);
         }
     }
 
     /// Wakes the sleeper, which is more urgent, again and again: `(thread)`.
-    fn waker(caller: Caller, [thread, name, ..]: [u64; 5]) -> [u64; 2] {
-        for _ in 0..ROUNDS {
+    fn waker(caller: Caller, [thread, ..]: [u64; 5]) -> [u64; 2] {
+        for _ in 0..rounds() {
             BEGAN.store(time_stamp(), Relaxed);
             let _ = SCHEDULER.sched_wakeup(caller, thread);
-            BLOCK.note(time_stamp() - BEGAN.load(Relaxed));
+            note(&BLOCK, Noted::LibraryBlock, Noted::LibraryBlockCounted);
         }
-        let with = if name == 0 { "with accounting" } else { "without accounting" };
+        let with = if COUNTED.load(Relaxed) == 0 { "without accounting" } else { "with accounting" };
         let _ = writeln!(Console, "inside the scheduler, {with}:");
         line("  block, until the next thread is back", BLOCK.take(), empty());
         line("  wake a more urgent thread, until it is back", WAKE.take(), empty());
@@ -109,6 +138,7 @@ mod component {
 
     /// Binds the thread to its event slot or unbinds it: `(thread, whether)`.
     fn accounting(_: Caller, [thread, on, ..]: [u64; 5]) -> [u64; 2] {
+        COUNTED.store(on, Relaxed);
         let slot = if on == 0 { 0 } else { thread + 1 };
         let result = calls::scheduler_control(SchedulerOperation::Slot, thread, slot);
         [0, result.map_or_else(|error| error as u64, |()| 0)]
@@ -192,7 +222,7 @@ mod component {
         // SAFETY: a field of this core's region, which the kernel writes in one piece.
         let entries = || unsafe { entries.read_volatile() };
         let before = entries();
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds() {
             // SAFETY: the lock of this core, by the running thread, which does not have it; what the kernel looks at is
             // written as the library writes it.
             let helped = unsafe {
@@ -213,7 +243,7 @@ mod component {
         }
         let entered = entries() - before;
         line("contended: release, the other decides, until back", series.take(), empty());
-        let _ = writeln!(Console, "contended lock: {came} of {ROUNDS} helped, {entered} entries of the scheduler");
+        let _ = writeln!(Console, "contended lock: {came} of {} helped, {entered} entries of the scheduler", rounds());
         [came, entered]
     }
 

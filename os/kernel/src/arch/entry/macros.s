@@ -1,0 +1,76 @@
+# What the pieces of the entry code share.
+
+.text
+.macro push_general
+    push rax
+    push rcx
+    push rdx
+    push rbx
+    push rbp
+    push rsi
+    push rdi
+    push r8
+    push r9
+    push r10
+    push r11
+    push r12
+    push r13
+    push r14
+    push r15
+.endm
+.macro pop_general
+    pop r15
+    pop r14
+    pop r13
+    pop r12
+    pop r11
+    pop r10
+    pop r9
+    pop r8
+    pop rdi
+    pop rsi
+    pop rbp
+    pop rbx
+    pop rdx
+    pop rcx
+    pop rax
+.endm
+
+# The way out, with nothing but rax, rdi, rsi and rdx passed on. rcx: where to; rsp: the stack there.
+.macro clean_and_leave
+    mov r11d, {user_flags}
+    xor ebx, ebx
+    xor ebp, ebp
+    xor r8d, r8d
+    xor r9d, r9d
+    xor r10d, r10d
+    xor r12d, r12d
+    xor r13d, r13d
+    xor r14d, r14d
+    xor r15d, r15d
+    swapgs
+    sysretq
+.endm
+
+# The address space in the register is loaded unless it is the one loaded.
+.macro enter_space space
+    cmp gs:[{space}], \space
+    je .Lentered\@
+    mov gs:[{space}], \space
+    mov cr3, \space
+.Lentered\@:
+.endm
+
+# The time-stamp counter in rax.
+.macro read_time
+    rdtsc
+    shl rdx, 32
+    or rax, rdx
+.endm
+
+# rdx: the time since the last charge, which is charged now. rax: the time-stamp counter.
+.macro take_time
+    mov rdx, rax
+    sub rdx, gs:[{charged}]
+    mov gs:[{charged}], rax
+.endm
