@@ -1,7 +1,7 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
 use crate::layout::Layout;
-use crate::parts::{Parts, SCHEDULER};
+use crate::parts::{Part, Parts};
 use crate::platform::{self, Placed};
 use crate::size::{self, pages};
 use crate::wire::Stored;
@@ -29,9 +29,12 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
 
     let parts = Parts::new(request)?;
     let mut layout = Layout::default();
-    // The first object: the kernel takes the trace's place before it hands out any frame.
-    let trace = layout.memory(MemoryKind::Trace, 0, None);
-    layout.map(SCHEDULER as u32, trace, TRACE, WRITABLE);
+    // The first objects: the kernel takes the trace's place before it hands out any frame.
+    let schedulers: Vec<usize> = (0..parts.components.len()).filter(|n| parts.components[*n].plans(*n)).collect();
+    for scheduler in &schedulers {
+        let trace = layout.memory(MemoryKind::Trace, 0, None);
+        layout.map(*scheduler as u32, trace, TRACE, WRITABLE);
+    }
     // A system may do without the built-in workload.
     let used = |number: usize| parts.components.iter().any(|part| part.program == number);
     let programs = parts.programs.iter().enumerate();
@@ -43,20 +46,26 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
-        heaps.push(layout.heap(component, part, system, request.plan.len())?);
+        heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
     layout.task_pages(&parts);
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);
-    layout.scheduler_tables(system.cores, request.plan, &cards(request, &parts))?;
+    let plans: Vec<(usize, &[u8])> =
+        schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
+    layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
     let placed = platform::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
     let arrays = pages(parts.array_bytes() + layout.array_bytes());
     let image_bytes = arrays + layout.contents.len() as u64;
-    let place = size::place(system, image_bytes, layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes)?;
-    layout.memories[trace as usize].bytes = place.ring * system.cores as u64;
+    let fresh = layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes;
+    let place = size::place(system, image_bytes, fresh, schedulers.len())?;
+    for (number, memory) in layout.memories.iter_mut().take(schedulers.len()).enumerate() {
+        memory.bytes = place.ring * system.cores as u64;
+        memory.offset = number as u64 * memory.bytes;
+    }
 
     for (number, at) in infos.into_iter().enumerate() {
         let it = info(request, &parts, number, heaps[number], place.ring, &placed);
@@ -89,6 +98,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         trace_address: place.trace,
         ring_bytes: place.ring,
         ring_records: (place.ring - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,
+        traces: schedulers.len(),
     };
     Ok(Image { bytes, facts })
 }
@@ -149,7 +159,7 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
     for (stored, grant) in grants.iter_mut().zip(&part.grants) {
         *stored = name(&grant.name);
     }
-    let scheduler = number == SCHEDULER;
+    let scheduler = part.plans(number);
     let touched = part.tasks.first().map_or(0, |task| system.tasks[task.index()].memory);
     Info {
         component: number as u32,
@@ -157,7 +167,7 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         cores: system.cores as u32,
         tasks: system.tasks.len() as u32,
         heap_bytes: heap,
-        plan_bytes: if scheduler { request.plan.len() as u64 } else { 0 },
+        plan_bytes: if scheduler { plan_of(request, part).len() as u64 } else { 0 },
         ring_bytes: if scheduler { ring } else { 0 },
         duration: if scheduler { system.duration.as_nanos() } else { 0 },
         touch_bytes: if part.workload { touched } else { 0 },
@@ -171,6 +181,12 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         grants,
     }
 }
+
+/// The policy's set-up for a scheduler.
+fn plan_of<'a>(request: &Request<'a>, part: &Part) -> &'a [u8] {
+    part.tier.map_or(request.plan, |tier| &request.tiers[tier].plan)
+}
+
 /// The cards of all tasks, one after another.
 fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
     let system = request.system;

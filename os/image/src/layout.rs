@@ -101,7 +101,7 @@ impl Layout {
     pub fn heap(&mut self, component: u32, part: &Part, system: &System, plan: usize) -> Result<u64, ImageError> {
         let tasks = part.tasks.iter().map(|task| &system.tasks[task.index()]);
         let asked = tasks.map(|task| task.memory).fold(0, u64::saturating_add);
-        let least = match (component as usize == SCHEDULER, part.workload) {
+        let least = match (part.plans(component as usize), part.workload) {
             (true, _) => SCHEDULER_HEAP + 4 * plan as u64,
             (false, true) => PAGE,
             (false, false) => USER_HEAP,
@@ -122,7 +122,8 @@ impl Layout {
             let memory = self.zeros(PAGE);
             let offset = u64::from(task.0) * PAGE;
             self.map(thread.component, memory, TASK_PAGE + offset, 0);
-            self.map(SCHEDULER as u32, memory, TASK_PAGES + offset, WRITABLE);
+            let scheduler = parts.scheduler_of(thread.component as usize);
+            self.map(scheduler as u32, memory, TASK_PAGES + offset, WRITABLE);
         }
     }
 
@@ -157,21 +158,24 @@ impl Layout {
         stacks
     }
 
-    /// What only the scheduler sees, but for the trace.
-    pub fn scheduler_tables(&mut self, cores: usize, plan: &[u8], cards: &[u8]) -> Result<(), ImageError> {
-        let scheduler = SCHEDULER as u32;
-        self.regions(scheduler, cores);
-        let (bytes, limit) = (plan.len() as u64, CARDS - PLAN);
-        if bytes > limit {
-            let what = "the policy's set-up".to_string();
-            let remedy = "choose periods with a shorter common multiple, so that level-A tables get shorter";
-            return Err(ImageError::NoRoom { what, bytes, limit, remedy });
-        }
-        for (contents, address) in [(plan, PLAN), (cards, CARDS)] {
-            if !contents.is_empty() {
-                let memory = self.in_place(contents);
-                self.map(scheduler, memory, address, 0);
+    /// What only schedulers see, but for the trace: to each its plan, the tasks' cards to all. The root's comes first.
+    pub fn scheduler_tables(&mut self, cores: usize, plans: &[(usize, &[u8])], cards: &[u8]) -> Result<(), ImageError> {
+        self.regions(SCHEDULER as u32, cores);
+        for (scheduler, plan) in plans {
+            let (bytes, limit) = (plan.len() as u64, CARDS - PLAN);
+            if bytes > limit {
+                let what = "the policy's set-up".to_string();
+                let remedy = "choose periods with a shorter common multiple, so that level-A tables get shorter";
+                return Err(ImageError::NoRoom { what, bytes, limit, remedy });
             }
+            if !plan.is_empty() {
+                let memory = self.in_place(plan);
+                self.map(*scheduler as u32, memory, PLAN, 0);
+            }
+        }
+        if !cards.is_empty() {
+            let memory = self.in_place(cards);
+            plans.iter().for_each(|(scheduler, _)| self.map(*scheduler as u32, memory, CARDS, 0));
         }
         Ok(())
     }

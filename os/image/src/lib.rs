@@ -42,10 +42,25 @@ pub struct Request<'a> {
     pub promises: &'a [Promise],
     /// The scheduler's program: an ELF file.
     pub scheduler: &'a [u8],
+    /// Schedulers below the root's that run the same program, each after the one that it is below.
+    pub tiers: &'a [Tier],
     /// The program of the built-in workload: an ELF file.
     pub workload: &'a [u8],
     /// The programs of the user's components, in the order of [`System::components`]: ELF files.
     pub components: &'a [Vec<u8>],
+}
+
+/// A scheduler below the root's, with a plan of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tier {
+    /// Its name as a component.
+    pub name: String,
+    /// The scheduler that it is below, by its place among the tiers; nothing for the root's.
+    pub parent: Option<usize>,
+    /// Its policy's set-up, encoded.
+    pub plan: Vec<u8>,
+    /// The tasks that it schedules itself.
+    pub tasks: Vec<TaskId>,
 }
 
 /// What was promised for a task, for the verdict that the scheduler prints.
@@ -87,6 +102,8 @@ pub struct Facts {
     pub ring_bytes: u64,
     /// How many records each core's ring can hold.
     pub ring_records: u64,
+    /// How many schedulers have rings for all cores, the root's first.
+    pub traces: usize,
 }
 
 /// A thread of an image.

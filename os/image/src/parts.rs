@@ -33,6 +33,15 @@ pub(crate) struct Part {
     pub workload: bool,
     /// Its place among the user's components.
     pub user: Option<usize>,
+    /// Its place among the tiers.
+    pub tier: Option<usize>,
+}
+
+impl Part {
+    /// Whether it is a scheduler with a plan: the root or a tier.
+    pub fn plans(&self, number: usize) -> bool {
+        number == SCHEDULER || self.tier.is_some()
+    }
 }
 
 pub(crate) struct Granted {
@@ -50,6 +59,8 @@ pub(crate) struct Parts {
     pub calls: Calls,
     /// Numbers of the user's components, by their places.
     pub numbers: Vec<usize>,
+    /// The components of the schedulers above, by tier.
+    pub parents: Vec<usize>,
 }
 
 impl Parts {
@@ -91,10 +102,16 @@ impl Parts {
         let part = |name: &str, program: usize, stack: u64, user: Option<usize>| {
             let complete = Granted { name: COMPLETE.to_string(), target: SCHEDULER, entry: complete };
             let grants = if program == root_program { Vec::new() } else { vec![complete] };
-            Part { name: name.to_string(), program, tasks: Vec::new(), grants, stack, workload: program == 1, user }
+            let (name, workload) = (name.to_string(), program == 1);
+            Part { name, program, tasks: Vec::new(), grants, stack, workload, user, tier: None }
         };
         let root_stack = if root.is_some() { USER_STACK } else { SYSTEM_STACK };
         let mut components = vec![part(root_name, root_program, root_stack, root)];
+        let first_tier = components.len();
+        for (place, tier) in request.tiers.iter().enumerate() {
+            components.push(Part { tier: Some(place), ..part(&tier.name, root_program, SYSTEM_STACK, None) });
+        }
+        let first_workload = components.len();
         for task in system.tasks.iter().filter(|task| task.body == Body::Workload) {
             components.push(part(&task.name, 1, SYSTEM_STACK, None));
         }
@@ -115,14 +132,22 @@ impl Parts {
             threads.push(ThreadFact { component: component as u32, kind, number: number as u32 });
         };
         (0..system.cores).for_each(|core| thread(SCHEDULER, ThreadKind::Upcall, core));
-        let mut workload = 1..first_user;
+        let mut workload = first_workload..first_user;
         for (index, task) in system.tasks.iter().enumerate() {
             let component = match task.body {
                 Body::Component(place) => numbers[place],
                 Body::Workload => workload.next().expect("one component was made for each such task"),
             };
-            components[component].tasks.push(TaskId(index as u16));
+            let task = TaskId(index as u16);
+            components[component].tasks.push(task);
+            if let Some(tier) = request.tiers.iter().position(|tier| tier.tasks.contains(&task)) {
+                // Who schedules its jobs is told when they are finished.
+                components[component].grants[0].target = first_tier + tier;
+            }
             thread(component, ThreadKind::Task, index);
+        }
+        for tier in first_tier..first_workload {
+            (0..system.cores).for_each(|core| thread(tier, ThreadKind::Upcall, core));
         }
         for (place, component) in system.components.iter().enumerate() {
             if component.rights.scheduler.is_some() {
@@ -141,7 +166,9 @@ impl Parts {
         }
         let targets = |part: &Part| part.grants.iter().map(|grant| grant.target).collect();
         let calls = Calls(components.iter().map(targets).collect());
-        let parts = Parts { programs, components, threads, calls, numbers };
+        let parents =
+            request.tiers.iter().map(|tier| tier.parent.map_or(SCHEDULER, |parent| first_tier + parent)).collect();
+        let parts = Parts { programs, components, threads, calls, numbers, parents };
         let names = |chain: Vec<usize>| chain.into_iter().map(|c| parts.components[c].name.clone()).collect();
         if let Some(circle) = parts.calls.circle() {
             let line = parts.components[circle[0]].user.map_or(0, |place| system.components[place].line);
@@ -160,6 +187,16 @@ impl Parts {
         let all: Vec<_> = self.threads.iter().enumerate().collect();
         let mut found = all.iter().filter(of);
         found.next().map_or((0, 0), |(first, _)| (*first as u32, 1 + found.count() as u32))
+    }
+
+    /// The component of the scheduler above a tier.
+    pub fn parent_of(&self, tier: usize) -> usize {
+        self.parents[tier]
+    }
+
+    /// The scheduler that is told when the component's jobs are finished.
+    pub fn scheduler_of(&self, component: usize) -> usize {
+        self.components[component].grants.first().map_or(SCHEDULER, |grant| grant.target)
     }
 
     /// Length of the arrays that this describes, and of the head.

@@ -70,6 +70,10 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         first_upcall,
         brands: 0,
     };
+    if let Some(tier) = part.tier {
+        card.role = role::SCHEDULER;
+        card.parent = parts.parent_of(tier) as u32;
+    }
     let Some(place) = part.user else { return card };
     let rights = &system.components[place].rights;
     let shares = system.platform.buffers.iter().any(|it| it.between.contains(&place));

@@ -100,8 +100,10 @@ fn margins(small: bool) -> (u64, u64) {
 ///
 /// From below: kernel, tables and fresh memory, and the image if the boot loader puts it low, as GRUB does. From
 /// above: what firmware keeps, the image if the loader puts it high, as QEMU's does, then the trace.
-pub(crate) fn place(system: &System, image: u64, fresh: u64) -> Result<Placement, ImageError> {
-    let cores = system.cores as u64;
+///
+/// `schedulers`: how many have a ring for each core.
+pub(crate) fn place(system: &System, image: u64, fresh: u64, schedulers: usize) -> Result<Placement, ImageError> {
+    let cores = (system.cores * schedulers) as u64;
     let image = pages(image);
     let small = system.memory < SMALL;
     let (firmware, alignment) = margins(small);

@@ -133,7 +133,8 @@ fn components(image: &Parsed) -> Result<(), VerifyError> {
         )?;
         check(u64::from(it.first_grant) == next, "has grants that do not follow those of the one before")?;
         check(it.grants as usize <= MAX_GRANTS, "has more grants than a component can hold")?;
-        check((it.grants == 0) == (number == 0), "has no grant, or is the scheduler and has one")?;
+        let plans = platform::plans(image, number);
+        check((it.grants == 0) == plans, "has no grant, or is the scheduler and has one")?;
         platform::component(image, number)?;
         next += u64::from(it.grants);
     }
@@ -148,10 +149,10 @@ fn calls(image: &Parsed) -> Result<Vec<Vec<bool>>, VerifyError> {
         rule(it.reserved == 0, Part::Grant, number, "has something where zero belongs")?;
     }
     let mut entry = None;
-    for number in 1..count {
+    for number in (1..count).filter(|number| !platform::plans(image, *number)) {
         let first = image.grants_of(number)[0];
         let same = *entry.get_or_insert(first.entry) == first.entry;
-        let holds = first.component == 0 && same;
+        let holds = platform::plans(image, first.component as usize) && same;
         rule(holds, Part::Component, number, "has a first grant that is not the end of a job")?;
     }
     // What can be reached in at most so many steps, step by step: a fixpoint instead of the builder's search.

@@ -13,6 +13,7 @@ const SOURCE: &str = r#"
 #![no_main]
 #[repr(C)]
 pub struct Service { name: *const u8, length: u64, entry: extern "C" fn(u64) -> u64 }
+// SAFETY: never changed, and read by nobody at run time.
 unsafe impl Sync for Service {}
 static COUNT: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(7);
 static ROOM: [core::sync::atomic::AtomicU64; 2000] = [const { core::sync::atomic::AtomicU64::new(0) }; 2000];

@@ -109,6 +109,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         plan: &[],
         promises,
         scheduler: &scheduler,
+        tiers: &[],
         workload: &workload,
         components,
     };

@@ -6,7 +6,7 @@ use crate::state::{core_state, system};
 use core::fmt::{self, Write};
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::Task;
+use tactus_policy::{Action, Part, Task};
 use tactus_record::{Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::cause::Cause;
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
@@ -17,7 +17,7 @@ use tactus_rt::{calls, clock};
 pub struct Counts {
     /// The component in which its thread is at home.
     pub home: u64,
-    /// The first release.
+    /// The first release, or where it would have been.
     offset: Duration,
     /// From release to release.
     period: Duration,
@@ -60,7 +60,17 @@ impl Counts {
     /// The nominal release of the job.
     #[inline(always)]
     pub fn release(&self, job: u32) -> Instant {
-        Instant::ZERO + self.offset + self.period * u64::from(job)
+        // The offset may be less than nothing: see `altered`.
+        let after = self.period.as_nanos().wrapping_mul(u64::from(job));
+        Instant::from_nanos(self.offset.as_nanos().wrapping_add(after))
+    }
+
+    /// A change of the system took effect: the job that is released next comes `next`, and those after it in this period. No
+    /// job is under way whose release could still be asked for.
+    fn altered(&mut self, next: Instant, period: Duration, deadline: Duration) {
+        let before = period.as_nanos().wrapping_mul(self.released);
+        self.offset = Duration::from_nanos(next.as_nanos().wrapping_sub(before));
+        (self.period, self.deadline) = (period, deadline);
     }
 
     /// The policy ended the job: it misses its deadline, if that lies in the run.
@@ -138,6 +148,9 @@ impl Sink for Counting<'_> {
     fn put(&mut self, kind: Kind, stored: Stored) {
         self.pen.store(stored);
         if !matches!(kind, Kind::Release | Kind::Removed | Kind::Complete | Kind::Dropped) {
+            if matches!(kind, Kind::Changed | Kind::ChangeRefused) {
+                changed(self.counts, kind, stored);
+            }
             return;
         }
         // No task has the number that stands for none.
@@ -150,6 +163,34 @@ impl Sink for Counting<'_> {
                 crate::kill::ended(TaskId(stored.task_number() as u16), stored.job());
             }
             _ => counts.finish(stored.job(), stored.time),
+        }
+    }
+}
+
+/// Changes that took effect, and that were refused.
+static CHANGES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// A change is settled: from one that takes effect on, jobs of what it concerns are released at other times.
+#[cold]
+fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
+    CHANGES[usize::from(kind == Kind::ChangeRefused)].fetch_add(1, Ordering::Relaxed);
+    let setup = &system().setup;
+    let tactus_policy::Kind::Changing(changing) = &setup.kind else { return };
+    let Some(change) = changing.changes.get(stored.job() as usize).filter(|_| kind == Kind::Changed) else { return };
+    let now = Instant::from_nanos(stored.time);
+    for (n, counts) in counts.iter_mut().enumerate() {
+        let own = change.part == Part::Task(TaskId(n as u16));
+        let inside = changing.tree.places.get(n).is_some_and(|place| change.part == Part::Server(place.server));
+        match change.action {
+            // What is inside a server that begins, and is itself not there, begins later, and is counted anew then.
+            Action::Add if own || inside => {
+                counts.altered(now + setup.tasks[n].offset, counts.period, counts.deadline);
+            }
+            Action::Alter(values) if own => {
+                let next = counts.release(counts.released as u32);
+                counts.altered(next, values.period, values.deadline);
+            }
+            _ => {}
         }
     }
 }
@@ -188,6 +229,10 @@ fn total(task: usize) -> Counts {
         sum.finished += counts.finished;
         sum.missed += counts.missed;
         sum.released += counts.released;
+        if counts.released > 0 {
+            // Where the system changes, one core alone releases the task's jobs.
+            (sum.offset, sum.period, sum.deadline) = (counts.offset, counts.period, counts.deadline);
+        }
         sum.dropped += counts.dropped;
         sum.removed |= counts.removed;
         sum.worst = sum.worst.max(counts.worst);
@@ -282,6 +327,10 @@ fn tell() -> bool {
     }
     for core in 0..system().setup.cores {
         let _ = writeln!(console, "core {core}   {}", KernelCounts(core as u8));
+    }
+    let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
+    if made + refused > 0 {
+        let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
     }
     crate::recovery::tell(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();

@@ -1,6 +1,6 @@
 //! What components are told: the information page of each, the cards of the tasks, the tables of demands.
 
-use super::{is_name, rule, Part, VerifyError};
+use super::{is_name, platform, rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use crate::wire::Stored;
 use tactus_abi::layout::{CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, TRACE};
@@ -14,7 +14,7 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         let info = Info::take(&mut page).ok_or(VerifyError::Truncated { part: Part::Info })?;
         check_info(image, number, &info)?;
         image.infos.push(info);
-        if number > 0 && image.mapping_at(number, DEMANDS).is_some() {
+        if !platform::plans(image, number) && image.mapping_at(number, DEMANDS).is_some() {
             let mut table = contents(image, bytes, number, DEMANDS);
             let count = u64::take(&mut table).unwrap_or(0);
             let holds = count > 0 && count <= (table.len() / 8) as u64;
@@ -63,7 +63,7 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(unused.iter().all(|name| *name == [0; NAME_BYTES]), "names a grant that it does not have")?;
     let twice = named.iter().enumerate().any(|(place, name)| named[..place].contains(name));
     check(!twice, "names two grants alike")?;
-    if number == 0 {
+    if platform::plans(image, number) {
         let cores = u64::from(image.header.cores);
         check(is_name(&info.system), "has a name of the system that is no text")?;
         check(info.plan_bytes.div_ceil(PAGE) == length(PLAN) / PAGE, "tells of another set-up than it has")?;

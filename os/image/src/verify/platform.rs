@@ -7,8 +7,8 @@ use crate::parsed::Parsed;
 use crate::wire::Stored;
 use tactus_abi::image::{pci, role, Memory, MemoryKind, ThreadKind, EXECUTABLE, NO_COMPONENT};
 use tactus_abi::layout::{
-    BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, MAX_BRANDS, REGIONS,
-    WINDOW_PAGES,
+    BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, MAX_BRANDS, PLAN,
+    REGIONS, WINDOW_PAGES,
 };
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard};
 
@@ -48,6 +48,12 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
     }
     let brands: u32 = image.components.iter().map(|it| it.brands.min(MAX_BRANDS as u32)).sum();
     rule(brands as usize <= MAX_BRANDS, Part::Header, 0, "lets its components make more brands than there can be")
+}
+
+/// Whether the component is the root scheduler, or one that is made as the root is and has a plan of its own.
+pub(super) fn plans(image: &Parsed, number: usize) -> bool {
+    let tier = |it: &tactus_abi::image::Component| it.role == role::SCHEDULER && it.grants == 0;
+    number == 0 || image.components.get(number).is_some_and(tier) && image.mapping_at(number, PLAN).is_some()
 }
 
 /// After the tasks' threads come the upcalls of child schedulers, one for each core, then the spare ones.

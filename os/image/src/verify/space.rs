@@ -46,6 +46,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     let first = image.array_bytes.div_ceil(PAGE) * PAGE;
     let mut ranges = Vec::new();
     let mut made = [0; 9];
+    let mut traced = 0;
     for (number, it) in image.memories.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Memory, number, text);
         check(it.reserved == 0, "has something where zero belongs")?;
@@ -54,7 +55,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
         check(it.offset % PAGE == 0, "has contents that are not page-aligned")?;
         check(it.file_bytes <= it.bytes, "has more contents than memory")?;
         if it.file_bytes == 0 {
-            let named = it.kind >= MemoryKind::Device as u32;
+            let named = it.kind >= MemoryKind::Trace as u32;
             check(named || it.offset == 0, "has no contents, but a place for them")?;
         } else {
             check(it.offset >= first, "has contents that lie within the image's arrays")?;
@@ -78,13 +79,22 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
                     _ => it.bytes % (cores * PAGE) == 0,
                 };
                 check(length, "is made by the kernel and has another length than the layout says")?;
+                if it.kind == RINGS {
+                    // The parts lie one behind the other, before all other memory.
+                    check(
+                        it.offset == traced && made[RINGS as usize] == number,
+                        "is a part of the trace out of its place",
+                    )?;
+                    traced += it.bytes;
+                }
             }
             _ => platform::memory(number, it)?,
         }
         made[it.kind as usize] += 1;
     }
     let schedulers = image.components.iter().filter(|it| it.role & (role::ROOT | role::SCHEDULER) != 0).count();
-    for (kind, count) in [(MemoryKind::Clock, 1), (MemoryKind::Regions, schedulers), (MemoryKind::Trace, 1)] {
+    let traces = (0..image.components.len()).filter(|number| platform::plans(image, *number)).count();
+    for (kind, count) in [(MemoryKind::Clock, 1), (MemoryKind::Regions, schedulers), (MemoryKind::Trace, traces)] {
         let text = "counts no clock, regions or trace, or more of them than belong there";
         rule(made[kind as usize] == count, Part::Header, 0, text)?;
     }
@@ -132,7 +142,7 @@ pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
 
 /// What lies at this address; nothing if nothing may, or not so much of it.
 fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
-    let scheduler = it.component == 0;
+    let scheduler = platform::plans(image, it.component as usize);
     let tasks = image.tasks() as u64 * PAGE;
     let end = it.address.checked_add(bytes)?;
     let place = |start: u64| ((it.address - start) / PAGE) as usize;
@@ -212,9 +222,12 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
             all if all.iter().all(|(_, it)| *it == Use::Components) => true,
             all if all.iter().all(|(_, it)| *it == Use::Program) => kind == MemoryKind::InPlace as u32,
-            [(component, Use::TaskPage(task)), (0, Use::TaskPageWritten(same))]
-            | [(0, Use::TaskPageWritten(same)), (component, Use::TaskPage(task))] => {
-                task == same && image.threads[cores + task].component == *component
+            all if all.iter().all(|(_, it)| *it == Use::Cards) => true,
+            [(component, Use::TaskPage(task)), (scheduler, Use::TaskPageWritten(same))]
+            | [(scheduler, Use::TaskPageWritten(same)), (component, Use::TaskPage(task))] => {
+                // It is written by the scheduler that is told when the job is finished.
+                let told = image.grants_of(*component as usize).first().map(|grant| grant.component);
+                task == same && image.threads[cores + task].component == *component && told == Some(*scheduler)
             }
             _ => false,
         };

@@ -126,7 +126,7 @@ pub fn image_with(
     components: &[Vec<u8>],
 ) -> Result<Image, ImageError> {
     let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
-    let request = Request { system, plan: b"a plan", promises: &promises, scheduler, workload, components };
+    let request = Request { system, plan: b"a plan", promises: &promises, scheduler, tiers: &[], workload, components };
     build(&request)
 }
 

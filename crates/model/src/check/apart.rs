@@ -1,0 +1,84 @@
+//! The rules for systems whose servers have schedulers of their own: what makes the same schedule there, and what the
+//! schedulers know how to do.
+
+use super::server::of_policy;
+use crate::problem::{Collector, Place};
+use crate::{Body, Overrun, Server, ServerKind, Spread, System, TaskOrder};
+use std::collections::HashMap;
+
+/// The most servers inside one another: the root's scheduler is the fourth.
+const DEEPEST: usize = 3;
+const REMEDY: &str = "or choose schedulers = \"together\"";
+
+/// Finds all that is in the way. `place` is that of the key.
+pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
+    let refuse = |out: &mut Collector, line: usize, subject: &str, why: &str, remedy: &str| {
+        let why = format!("{why}, and schedulers are \"apart\"");
+        out.refuse(Place { line, column: 1 }, subject, why, format!("{remedy}, {REMEDY}"));
+    };
+    let servers = &system.scheduling.servers;
+    let places = &system.scheduling.places;
+    if !places.iter().any(|place| place.server.is_some()) {
+        let why = "schedulers are \"apart\", but no server has anything inside";
+        out.refuse(place, "[policy]", why, "put tasks into servers, or remove the key");
+        return;
+    }
+    for server in servers {
+        let subject = format!("server {:?}", server.name);
+        let inner = server.parent.is_some();
+        let parent = server.parent.map(|parent| servers[parent].order);
+        let order = parent.or(of_policy(&system.policy).map(|(_, order)| order));
+        let inherits = server.kind == ServerKind::PriorityInheriting;
+        let why = if server.spread != Spread::Partitioned && server.cores.iter().count() > 1 {
+            Some(("its cores share queues", "choose a partitioned policy for it"))
+        } else if depth(servers, server) > DEEPEST {
+            Some(("it is more than three servers deep", "make the tree flatter"))
+        } else if inner && matches!(server.kind, ServerKind::Periodic | ServerKind::Polling) {
+            Some(("it is inside another server and loses its budget without work", "choose another kind"))
+        } else if inherits && (inner || order == Some(TaskOrder::EarliestDeadline)) {
+            Some(("it inherits priorities inside another server, or is ordered by its deadline", "choose another kind"))
+        } else if server.order == TaskOrder::LeastLaxity {
+            Some(("it orders by laxity as time passes", "choose another order"))
+        } else {
+            None
+        };
+        if let Some((why, remedy)) = why {
+            refuse(out, server.line, &subject, why, remedy);
+        }
+    }
+    let mut homes: HashMap<usize, Option<usize>> = HashMap::new();
+    for (task, place) in system.tasks.iter().zip(places) {
+        let subject = format!("task {:?}", task.name);
+        if place.overrun == Overrun::Kill {
+            refuse(out, task.line, &subject, "its jobs are killed", "choose another overrun");
+        }
+        let Body::Component(component) = task.body else { continue };
+        if *homes.entry(component).or_insert(place.server) != place.server {
+            let why = "its component runs tasks of another server as well";
+            refuse(out, task.line, &subject, why, "give each server a component of its own");
+        }
+    }
+    if !system.scheduling.changes.is_empty() {
+        let why = "changes of the running system are given, and schedulers are \"apart\"";
+        out.refuse(place, "[policy]", why, format!("remove them, {REMEDY}"));
+    }
+    for component in &system.components {
+        let rights = &component.rights;
+        let subject = format!("component {:?}", component.name);
+        if rights.scheduler.is_some() || system.platform.root.is_some() {
+            let why = "there are schedulers of the file's own";
+            refuse(out, component.line, &subject, why, "remove them");
+        }
+        if rights.restart.is_some() {
+            refuse(out, component.line, &subject, "it is to be restarted", "remove the key");
+        }
+        if rights.threads > 0 || rights.brands > 0 {
+            refuse(out, component.line, &subject, "it has threads or brands that a scheduler makes", "remove them");
+        }
+    }
+}
+
+/// How many servers the server is inside of, itself included.
+fn depth(servers: &[Server], server: &Server) -> usize {
+    std::iter::successors(Some(server), |it| it.parent.map(|parent| &servers[parent])).count()
+}

@@ -1,0 +1,288 @@
+//! Trees cut into schedulers that do not share memory: one for the root, and one for each server with something inside.
+//!
+//! Each decides among its own tasks and the servers directly inside it, by a [`Domain`] of its own for each core. A server
+//! with a scheduler of its own has one task in it that stands for that scheduler: it has a job while the scheduler has
+//! something to run. The scheduler itself says when it has nothing more, and from when on it will ([`Tier::doze`]);
+//! and when it gets the core again it is told until when it had it ([`Tier::handle`]), and makes up what it missed.
+//!
+//! Queues are of one core each. All together decide as the whole tree would.
+
+use super::domain::Domain;
+use super::{build, Overrun, Place, Server, Supplier, TaskOrder, Tree};
+use crate::codec::{put, DecodeError, Input};
+use crate::{Decision, Event, Kind, Scheduler, Setup, SetupError, Task};
+use alloc::vec::Vec;
+use core::fmt;
+use tactus_record::Sink;
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+
+/// The most schedulers from the root down.
+const DEEPEST: usize = 4;
+
+/// What one scheduler is made from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TierPlan {
+    /// Its own tasks, then, for each scheduler below and each of its cores, one task that stands for it. Its server is the root.
+    pub setup: Setup,
+    /// Its own tasks as the whole system calls them.
+    pub tasks: Vec<TaskId>,
+    /// Its servers as the whole system calls them.
+    pub servers: Vec<u16>,
+    /// The schedulers directly below.
+    pub below: Vec<Below>,
+}
+
+/// A scheduler directly below another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Below {
+    /// Its place in the list that [`cut`] gives.
+    pub place: u16,
+    /// The task that stands for it in decisions and records: a number that no task has.
+    pub stands: TaskId,
+    /// The cores on which it has tasks.
+    pub cores: CoreSet,
+    /// All tasks of it and of those below it.
+    pub tasks: Vec<TaskId>,
+}
+
+/// Why a tree cannot be cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CutError {
+    /// The policy has no servers to be cut at.
+    NoTree,
+    /// Several cores share a queue of this server.
+    Shared(u16),
+    /// The server is deeper than schedulers can be.
+    Depth(u16),
+    /// The periodic or polling server is inside another one: without work it loses its budget when it is the most urgent,
+    /// which its parent's parent cannot tell.
+    Drains(u16),
+    /// The priority-inheriting server is inside another one or ordered by deadlines: its budget begins with the first charge,
+    /// which a parent that is asked less often makes later.
+    Inherits(u16),
+    /// The server orders by laxity as time passes: who is first depends on when it is looked at, and it is looked at whenever
+    /// anything happens on the core.
+    Looks(u16),
+    /// Jobs of the task are ended by force.
+    Kills(TaskId),
+}
+
+impl fmt::Display for CutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CutError::NoTree => write!(f, "the policy has no tree of servers"),
+            CutError::Shared(server) => write!(f, "cores share a queue of server {server}"),
+            CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
+            CutError::Drains(server) => write!(f, "the periodic or polling server {server} is inside another one"),
+            CutError::Inherits(server) => {
+                write!(f, "the priority-inheriting server {server} is inside another one or ordered by deadlines")
+            }
+            CutError::Looks(server) => write!(f, "server {server} orders by laxity as time passes"),
+            CutError::Kills(task) => write!(f, "jobs of task {} are killed", task.0),
+        }
+    }
+}
+
+impl core::error::Error for CutError {}
+
+/// Cuts the tree: the root's plan first, each after the one that it is below.
+///
+/// # Errors
+/// If the policy is no tree, or not one whose parts decide together as the whole does.
+pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
+    let Kind::Servers(tree) = &setup.kind else { return Err(CutError::NoTree) };
+    // Servers with something inside, and the root, become schedulers.
+    let whose: Vec<usize> =
+        (0..tree.servers.len()).filter(|server| *server == 0 || !inside(tree, *server).is_empty()).collect();
+    check(setup, tree, &whose)?;
+    Ok(whose.iter().map(|server| plan(setup, tree, *server, &whose)).collect())
+}
+
+/// A server and those that it is inside of, the root last.
+fn way_up(tree: &Tree, server: usize) -> impl Iterator<Item = usize> + '_ {
+    core::iter::successors(Some(server), |at| (*at != 0).then(|| usize::from(tree.servers[*at].parent)))
+}
+
+/// All tasks of the server and of those inside it.
+fn inside(tree: &Tree, server: usize) -> Vec<TaskId> {
+    let places = tree.places.iter().enumerate();
+    let of = |place: &Place| way_up(tree, place.server.into()).any(|at| at == server);
+    places.filter(|(_, place)| of(place)).map(|(n, _)| TaskId(n as u16)).collect()
+}
+
+fn check(setup: &Setup, tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
+    for (n, server) in tree.servers.iter().enumerate() {
+        let place = n as u16;
+        if server.queues.iter().any(|queue| queue.bits().count_ones() > 1) {
+            return Err(CutError::Shared(place));
+        }
+        if whose.contains(&n) && way_up(tree, n).count() > DEEPEST {
+            return Err(CutError::Depth(place));
+        }
+        if n > 0 && server.order == TaskOrder::LeastLaxity {
+            return Err(CutError::Looks(place));
+        }
+        let is = |kind: Supplier| server.supply.is_some_and(|supply| supply.kind == kind);
+        if (is(Supplier::Periodic) || is(Supplier::Polling)) && server.parent != 0 {
+            return Err(CutError::Drains(place));
+        }
+        let order = tree.servers[usize::from(server.parent)].order;
+        if is(Supplier::PriorityInheriting) && (server.parent != 0 || order == TaskOrder::EarliestDeadline) {
+            return Err(CutError::Inherits(place));
+        }
+    }
+    let kills = |place: &Place| place.overrun == Overrun::Kill;
+    match tree.places.iter().position(kills).filter(|_| setup.tasks.len() == tree.places.len()) {
+        Some(task) => Err(CutError::Kills(TaskId(task as u16))),
+        None => Ok(()),
+    }
+}
+
+fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
+    let all = CoreSet::first(setup.cores);
+    let of = |server: usize| &tree.servers[server];
+    let mut servers: Vec<u16> = alloc::vec![own as u16];
+    servers.extend((1..tree.servers.len()).filter(|n| usize::from(of(*n).parent) == own).map(|n| n as u16));
+    let local =
+        |server: usize| servers.iter().skip(1).position(|n| usize::from(*n) == server).map_or(0, |n| n as u16 + 1);
+    // The root has all cores; on those that the server does not have it has nothing to do.
+    let mut queues = of(own).queues.clone();
+    queues.extend(all.iter().filter(|core| !of(own).cores.contains(*core)).map(alone));
+    let root = Server { parent: 0, cores: all, queues, supply: None, background: false, ..of(own).clone() };
+    let apart = |n: &u16| {
+        let server = of((*n).into());
+        // Inside is one task at most on each core.
+        let order = TaskOrder::FixedPriority;
+        Server { parent: 0, order, queues: server.cores.iter().map(alone).collect(), ..server.clone() }
+    };
+    let made = core::iter::once(root).chain(servers[1..].iter().map(apart)).collect();
+
+    let mut tasks = Vec::new();
+    let mut places = Vec::new();
+    let mut names = Vec::new();
+    for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
+        if usize::from(place.server) == own {
+            tasks.push(*task);
+            places.push(Place { server: 0, ..*place });
+            names.push(TaskId(n as u16));
+        }
+    }
+    let mut below = Vec::new();
+    for child in whose.iter().filter(|child| **child != 0 && usize::from(of(**child).parent) == own) {
+        let within = inside(tree, *child);
+        let mut cores = CoreSet::EMPTY;
+        for core in of(*child).cores.iter() {
+            let here = within.iter().map(|task| &setup.tasks[task.index()]).filter(|task| task.core == Some(core));
+            let Some(first) = here.map(|task| task.offset).min() else { continue };
+            cores.insert(core);
+            tasks.push(Task {
+                level: Level::A,
+                core: Some(core),
+                offset: first,
+                period: Duration::MAX,
+                deadline: Duration::MAX,
+                budget: Duration::ZERO,
+            });
+            places.push(Place { server: local(*child), priority: 0, overrun: Overrun::Continue });
+        }
+        let place = whose.iter().position(|server| server == child).unwrap_or(0) as u16;
+        below.push(Below { place, stands: TaskId((setup.tasks.len() + *child) as u16), cores, tasks: within });
+    }
+    let setup = Setup { cores: setup.cores, kind: Kind::Servers(Tree { servers: made, places }), tasks };
+    TierPlan { setup, tasks: names, servers, below }
+}
+
+fn alone(core: CoreId) -> CoreSet {
+    CoreSet::from_bits(1 << core.0)
+}
+
+/// One scheduler on one core.
+pub struct Tier(Domain);
+
+impl Tier {
+    /// The scheduler on each core.
+    ///
+    /// # Errors
+    /// If the plan's set-up cannot be used.
+    pub fn new(plan: &TierPlan) -> Result<Vec<Tier>, SetupError> {
+        Scheduler::new(&plan.setup)?;
+        let Kind::Servers(tree) = &plan.setup.kind else { return Err(SetupError::ServerCount(0)) };
+        let stands: Vec<TaskId> =
+            plan.below.iter().flat_map(|below| below.cores.iter().map(|_| below.stands)).collect();
+        let domain = |core: CoreId| {
+            let mut domain = build::domain(&plan.setup, tree, alone(core));
+            for task in &mut domain.tasks {
+                let local = task.name.0.index();
+                match stands.get(local.wrapping_sub(plan.tasks.len())) {
+                    Some(stands) => (task.name.0, task.foreign) = (*stands, true),
+                    None => task.name.0 = plan.tasks[local],
+                }
+            }
+            domain.vps.iter_mut().for_each(|vp| vp.server = plan.servers[usize::from(vp.server)]);
+            Tier(domain)
+        };
+        Ok((0..plan.setup.cores).map(|core| domain(CoreId(core as u8))).collect())
+    }
+
+    /// As [`Policy::handle`](crate::Policy::handle). `left`: until when it had the core, if it did not have it since its last
+    /// decision; `now`, if it did. Beside the decision: whether its parent has to be told that it had nothing to run for a
+    /// moment, though it has now.
+    pub fn handle(&mut self, left: Instant, now: Instant, event: Event, records: &mut dyn Sink) -> (Decision, bool) {
+        let (decision, emptied) = self.0.handle_after(0, (left, now), event, records);
+        (decision, emptied && decision.run.is_some())
+    }
+
+    /// The scheduler below that has the core has nothing to run before `until`; [`Event::Complete`] is to follow.
+    pub fn doze(&mut self, until: Instant) {
+        if let Some(place) = self.0.slots[0].running() {
+            self.0.tasks[place].doze(until);
+        }
+    }
+}
+
+impl TierPlan {
+    /// The stored form: the set-up's with its length before it, then the fields in their order.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let setup = self.setup.encode();
+        put(&mut out, setup.len() as u64);
+        out.extend(setup);
+        let list = |out: &mut Vec<u8>, numbers: &mut dyn ExactSizeIterator<Item = u16>| {
+            put(out, numbers.len() as u64);
+            numbers.for_each(|number| out.extend(number.to_le_bytes()));
+        };
+        list(&mut out, &mut self.tasks.iter().map(|task| task.0));
+        list(&mut out, &mut self.servers.iter().copied());
+        put(&mut out, self.below.len() as u64);
+        for below in &self.below {
+            out.extend(below.place.to_le_bytes());
+            out.extend(below.stands.0.to_le_bytes());
+            out.push(below.cores.bits());
+            list(&mut out, &mut below.tasks.iter().map(|task| task.0));
+        }
+        out
+    }
+
+    /// Reads the stored form.
+    ///
+    /// # Errors
+    /// If the bytes are not what [`TierPlan::encode`] writes.
+    pub fn decode(bytes: &[u8]) -> Result<TierPlan, DecodeError> {
+        let mut input = Input::of(bytes);
+        let setup = Setup::decode(input.bytes()?)?;
+        let word = |input: &mut Input| input.take().map(u16::from_le_bytes);
+        let task = |input: &mut Input| word(input).map(TaskId);
+        let tasks = input.list(2, task)?;
+        let servers = input.list(2, word)?;
+        let below = input.list(2 + 2 + 1 + 8, |input| {
+            Ok(Below {
+                place: word(input)?,
+                stands: task(input)?,
+                cores: CoreSet::from_bits(input.byte()?),
+                tasks: input.list(2, task)?,
+            })
+        })?;
+        input.end()?;
+        Ok(TierPlan { setup, tasks, servers, below })
+    }
+}

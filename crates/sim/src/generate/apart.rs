@@ -1,0 +1,41 @@
+//! Random systems whose servers have schedulers of their own.
+
+use super::tree;
+use crate::setup;
+use tactus_model::{Overrun, Policy, Schedulers, ServerKind, Spread, System, TaskOrder};
+
+/// The tree of this seed with what schedulers apart do not know how to do exchanged for what comes closest; nothing if it has
+/// no servers with anything inside.
+pub fn apart(seed: u64) -> Option<System> {
+    let mut system = tree(seed);
+    let Policy::Ordered { spread: Spread::Partitioned, order: root } = system.policy else { return None };
+    let scheduling = &mut system.scheduling;
+    let orders: Vec<TaskOrder> = scheduling.servers.iter().map(|server| server.order).collect();
+    for server in &mut scheduling.servers {
+        (server.spread, server.clusters) = (Spread::Partitioned, Vec::new());
+        if server.order == TaskOrder::LeastLaxity {
+            server.order = TaskOrder::LaxityAtRelease;
+        }
+        let inner = server.parent.is_some();
+        let order = server.parent.map_or(root, |parent| orders[parent]);
+        match server.kind {
+            ServerKind::Periodic | ServerKind::Polling if inner => server.kind = ServerKind::Deferrable,
+            ServerKind::PriorityInheriting if inner || order == TaskOrder::EarliestDeadline => {
+                server.kind = ServerKind::Sporadic;
+            }
+            _ => {}
+        }
+    }
+    for (n, (task, place)) in system.tasks.iter_mut().zip(&mut scheduling.places).enumerate() {
+        if place.overrun == Overrun::Kill {
+            place.overrun = Overrun::Continue;
+        }
+        if let (None, Some(server)) = (task.core, place.server) {
+            let cores = scheduling.servers[server].cores;
+            task.core = cores.iter().nth(n % cores.iter().count().max(1));
+        }
+    }
+    scheduling.schedulers = Schedulers::Apart;
+    let tiers = tactus_policy::cut(&setup(&system, Vec::new(), &[])).ok()?;
+    (tiers.len() > 1).then_some(system)
+}

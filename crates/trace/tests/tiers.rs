@@ -1,0 +1,109 @@
+//! Traces of schedulers of their own, made one.
+
+use tactus_record::{Kind, Record};
+use tactus_time::{CoreId, Instant, TaskId};
+use tactus_trace::{merge, Trace};
+
+/// Two tasks; the scheduler below is called 7.
+const TASKS: usize = 2;
+const BELOW: u16 = 7;
+
+fn record(time: u64, kind: Kind, task: Option<u16>, job: u32) -> Record {
+    let (time, task) = (Instant::from_nanos(time), task.map(TaskId));
+    Record { time, arg: 0, job, task, kind, level: 0, core: CoreId(0), ticket: 0 }
+}
+
+fn part(records: &[(u64, Kind, Option<u16>, u32)]) -> Trace {
+    let records = records.iter().map(|(time, kind, task, job)| record(*time, *kind, *task, *job)).collect();
+    Trace { cores: vec![records], dropped: vec![1] }
+}
+
+fn told(parts: &[Trace]) -> Vec<(u64, Kind, Option<u16>, u32)> {
+    let whole = merge(parts, TASKS);
+    assert_eq!(whole.dropped, [parts.len() as u64]);
+    whole.cores[0].iter().map(|r| (r.time.as_nanos(), r.kind, r.task.map(|task| task.0), r.job)).collect()
+}
+
+#[test]
+fn who_takes_the_core_from_a_scheduler_takes_it_from_its_job_and_the_job_gets_it_back() {
+    use Kind::{Complete, Dispatch, Enter, Idle, Leave, Preempt, Release};
+    let root = part(&[
+        (0, Enter, None, 0),
+        (0, Dispatch, Some(BELOW), 0),
+        (2, Leave, Some(BELOW), 0),
+        (20, Enter, Some(BELOW), 0),
+        (20, Release, Some(1), 0),
+        (20, Preempt, Some(BELOW), 0),
+        (20, Dispatch, Some(1), 0),
+        (22, Leave, Some(1), 0),
+        (30, Enter, Some(1), 0),
+        (30, Complete, Some(1), 0),
+        (30, Dispatch, Some(BELOW), 0),
+        (32, Leave, Some(BELOW), 0),
+        (50, Enter, Some(BELOW), 0),
+        (50, Complete, Some(BELOW), 0),
+        (50, Idle, None, 0),
+        (52, Leave, None, 0),
+    ]);
+    let below = part(&[
+        (4, Enter, None, 0),
+        (4, Release, Some(0), 0),
+        (4, Dispatch, Some(0), 0),
+        (6, Leave, Some(0), 0),
+        (34, Enter, Some(0), 0),
+        (36, Leave, Some(0), 0),
+        (45, Enter, Some(0), 0),
+        (45, Complete, Some(0), 0),
+        (45, Idle, None, 0),
+        (47, Leave, None, 0),
+    ]);
+    let expected = [
+        (0, Enter, None, 0),
+        (2, Leave, None, 0),
+        (4, Enter, None, 0),
+        (4, Release, Some(0), 0),
+        (4, Dispatch, Some(0), 0),
+        (6, Leave, Some(0), 0),
+        (20, Enter, Some(0), 0),
+        (20, Release, Some(1), 0),
+        (20, Preempt, Some(0), 0),
+        (20, Dispatch, Some(1), 0),
+        (22, Leave, Some(1), 0),
+        (30, Enter, Some(1), 0),
+        (30, Complete, Some(1), 0),
+        (32, Leave, None, 0),
+        (34, Enter, Some(0), 0),
+        (34, Dispatch, Some(0), 0),
+        (36, Leave, Some(0), 0),
+        (45, Enter, Some(0), 0),
+        (45, Complete, Some(0), 0),
+        (47, Leave, None, 0),
+        (50, Enter, None, 0),
+        (50, Idle, None, 0),
+        (52, Leave, None, 0),
+    ];
+    assert_eq!(told(&[root, below]), expected);
+}
+
+#[test]
+fn a_decision_that_was_interrupted_ends_there_and_what_it_chose_begins_when_it_is_given_the_core() {
+    use Kind::{Dispatch, Enter, Leave};
+    let root = part(&[(10, Enter, Some(BELOW), 0), (12, Leave, Some(BELOW), 0)]);
+    let below = part(&[
+        (8, Enter, None, 0),
+        (8, Dispatch, Some(0), 3),
+        (14, Leave, Some(0), 3),
+        (15, Enter, Some(0), 0),
+        (17, Leave, Some(0), 3),
+    ]);
+    let expected = [
+        (8, Enter, None, 0),
+        (8, Dispatch, Some(0), 3),
+        (10, Leave, Some(0), 3),
+        (10, Enter, Some(0), 0),
+        (12, Leave, Some(0), 3),
+        (15, Enter, Some(0), 0),
+        (17, Leave, Some(0), 3),
+    ];
+    assert_eq!(told(&[root, below]), expected);
+}

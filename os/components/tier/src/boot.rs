@@ -1,0 +1,116 @@
+//! Set-up, before the run begins: the root sets itself up, makes the schedulers below what they are, and lets each set itself
+//! up in turn, on every core; and so do they.
+
+use crate::state::{self, Child, System};
+use crate::Next;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tactus_policy::{Tier, TierPlan};
+use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT};
+use tactus_rt::abi::image::role;
+use tactus_rt::abi::layout::{MAX_CORES, PLAN};
+use tactus_rt::time::{CoreId, Duration, Instant};
+use tactus_rt::{calls, clock, info};
+
+/// The run ended because a scheduler could not be set up.
+const END_BAD_PLAN: u8 = 0x74;
+/// How long a scheduler may take on each core, those below it apart: one that takes longer is not ready when the run begins. The
+/// kernel allows for a little more than that for all of them.
+const PATIENCE: Duration = Duration::from_millis(4);
+
+/// How many schedulers below have been let set up on each core.
+static DONE: [AtomicUsize; MAX_CORES] = [const { AtomicUsize::new(0) }; MAX_CORES];
+/// Core 0 has begun to set up: it goes on with that if it was interrupted.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// What a core does next whose run has not begun; nothing if it begins now.
+#[cold]
+pub fn step(core: u8) -> Option<Next> {
+    // The first core to come sets up.
+    if !BEGUN.swap(true, Ordering::AcqRel) {
+        set_up();
+    }
+    while !state::is_ready() {
+        core::hint::spin_loop();
+    }
+    let system = state::system();
+    let done = &DONE[usize::from(core) % MAX_CORES];
+    while let Some(child) = system.below.get(done.load(Ordering::Relaxed)) {
+        let place = done.fetch_add(1, Ordering::Relaxed);
+        if system.plan.below[place].cores.contains(CoreId(core)) {
+            let patience = PATIENCE * (1 + below(child.component));
+            let patience = clock::reading(Instant::ZERO + patience) - clock::clock().epoch;
+            let timeout = clock::time_stamp() + patience;
+            return Some(Next { thread: child.first_upcall + u64::from(core), timeout });
+        }
+    }
+    let epoch = clock::clock().epoch;
+    if clock::time_stamp() < epoch {
+        return Some(Next { thread: IDLE, timeout: if system.root { epoch } else { NO_TIMEOUT } });
+    }
+    state::begin(core);
+    None
+}
+
+/// How many schedulers there are below the component.
+fn below(component: u64) -> u64 {
+    let children = state::components().iter().enumerate().filter(|(_, card)| u64::from(card.parent) == component);
+    children.map(|(number, _)| 1 + below(number as u64)).sum()
+}
+
+/// Makes the policy from what the image holds, and the schedulers below what they are.
+fn set_up() {
+    // SAFETY: the image builder maps the encoded plan read-only, `plan_bytes` long.
+    let plan = unsafe { core::slice::from_raw_parts(PLAN as *const u8, info().plan_bytes as usize) };
+    let Ok(plan) = TierPlan::decode(plan) else { fail("a scheduler cannot read its plan") };
+    let Ok(tiers) = Tier::new(&plan) else { fail("a scheduler refuses its plan") };
+    let own = info().component;
+    let cards = state::components().iter().enumerate();
+    let children = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own);
+    let child = |(number, card): (usize, &tactus_rt::abi::shared::ComponentCard)| Child {
+        component: number as u64,
+        first_upcall: card.first_upcall.into(),
+        lost: AtomicBool::new(false),
+    };
+    let system = System {
+        below: children.map(child).collect(),
+        root: state::is_root(),
+        end: Instant::from_nanos(info().duration),
+        plan,
+    };
+    if system.below.len() != system.plan.below.len() {
+        fail("a scheduler has other children than its plan says");
+    }
+    // Refused where the kernel shares the regions already.
+    let _ = calls::scheduler_control(SchedulerOperation::Region, 0, 0);
+    for task in &system.plan.tasks {
+        bind(system.thread_of(*task));
+    }
+    for (child, below) in system.below.iter().zip(&system.plan.below) {
+        if calls::scheduler_control(SchedulerOperation::Promote, 0, child.component).is_err() {
+            fail("a scheduler cannot be made one");
+        }
+        for task in &below.tasks {
+            if calls::scheduler_control(SchedulerOperation::Grant, system.thread_of(*task), child.component).is_err() {
+                fail("a scheduler cannot be given its threads");
+            }
+        }
+        for core in 0..u64::from(info().cores) {
+            bind(child.first_upcall + core);
+        }
+    }
+    state::place(system, tiers);
+}
+
+/// Gives the thread its slot, so that its time is counted.
+fn bind(thread: u64) {
+    if calls::scheduler_control(SchedulerOperation::Slot, thread, thread + 1).is_err() {
+        fail("a thread cannot be given its slot");
+    }
+}
+
+fn fail(why: &str) -> ! {
+    calls::text("tactus: ");
+    calls::text(why);
+    calls::text("\n");
+    calls::finish(END_BAD_PLAN)
+}

@@ -1,0 +1,122 @@
+//! One scheduler of a tree of schedulers that do not trust each other: the root, or that of one server.
+//!
+//! It decides among its own tasks and the servers directly inside it ([`tactus_policy::Tier`]), and gives the core to the
+//! threads of its tasks or to the schedulers below. A scheduler below says by giving the core back that it has nothing to
+//! run, and from when on it will; the budget of its server is a time-out here, which the kernel keeps whatever it does.
+//! In turn this one is given the core by its parent, and is told until when it had it.
+//!
+//! It is entered by its upcall and by a task's thread that has finished its job, and may be interrupted by its parent anywhere:
+//! so what it keeps of a core is used inside the scheduler lock of that core alone. Whoever comes in does the same: it takes
+//! all events, decides, writes its choice where the kernel looks, leaves the lock, and dispatches. A dispatch that something
+//! overtook is refused, and all is done again.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+mod boot;
+mod faults;
+// One way to write records, whoever writes them.
+#[allow(dead_code)]
+#[path = "../../scheduler/src/ring.rs"]
+mod ring;
+mod state;
+mod step;
+#[cfg(feature = "wild")]
+mod wild;
+
+use core::ptr::addr_of_mut;
+use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
+use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
+use tactus_rt::abi::shared::Region;
+use tactus_rt::{calls, sequences, Caller, Error};
+
+tactus_rt::component! { upcall: upcall, services: [complete] }
+
+/// Beside the kernel's events: the running job is finished.
+const COMPLETED: u64 = 1 << 16;
+/// Who runs can never run again.
+const REMOVED: u64 = 1 << 17;
+
+/// What is to be dispatched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Next {
+    thread: u64,
+    timeout: u64,
+}
+
+impl Next {
+    /// Nobody, for ever.
+    const NOBODY: Next = Next { thread: IDLE, timeout: NO_TIMEOUT };
+}
+
+/// The kernel has events for this core, or the parent has given it.
+fn upcall(core: u8) -> ! {
+    #[cfg(feature = "wild")]
+    wild::upcall(core);
+    decide(core, state::upcall_thread(core), 0, SWITCH_UPCALL_DONE);
+    // An upcall that gave up the core is begun anew, never resumed.
+    calls::give_up()
+}
+
+/// A task's thread has finished its job. Only the component in which it is at home may say so; anybody else gets a 1 back.
+fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    if !state::is_home(caller.thread().into(), caller.component().into()) {
+        return [1, 0];
+    }
+    decide(caller.core(), caller.thread().into(), COMPLETED, SWITCH_RETURN);
+    [0; 2]
+}
+
+fn region(core: u8) -> *mut Region {
+    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
+}
+
+/// Decides and dispatches until the kernel takes it. `me` is the running thread.
+fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
+    let region = region(core);
+    let mut stopped = None;
+    loop {
+        // SAFETY: this core's region; the lock is that of the scheduler that the running thread is in.
+        let lock = unsafe { addr_of_mut!((*region).lock) };
+        // SAFETY: as above.
+        unsafe { sequences::take_lock(lock, me) };
+        due |= take_events(region);
+        let waits = if state::has_begun(core) { None } else { boot::step(core) };
+        // SAFETY: inside the lock of this core, and the reference ends before it is released.
+        let next = match (waits, unsafe { state::of(core) }) {
+            (None, Some(state)) => {
+                // Somebody else may have decided since the dispatch was refused.
+                if stopped.take().is_some_and(|thread| state.thread == thread) {
+                    due |= REMOVED;
+                }
+                step::step(state, region, due)
+            }
+            (waits, _) => waits.unwrap_or(Next::NOBODY),
+        };
+        due = 0;
+        // SAFETY: a field of the region that the scheduler alone writes.
+        unsafe { addr_of_mut!((*region).next_thread).write_volatile(next.thread) };
+        // SAFETY: taken above.
+        unsafe { sequences::release_lock(lock) };
+        match calls::switch_thread(next.thread, flags, next.timeout) {
+            Ok(()) => return,
+            Err(Error::Again) => {}
+            Err(Error::Busy) => core::hint::spin_loop(),
+            // It can never run again, or is not this scheduler's any more.
+            Err(_) => stopped = Some(next.thread),
+        }
+    }
+}
+
+/// Takes the events that the kernel posted. The mark is cleared before they are taken, so that none is missed.
+fn take_events(region: *mut Region) -> u64 {
+    // SAFETY: the core's region; each access is one instruction.
+    unsafe {
+        addr_of_mut!((*region).event_pending).write_volatile(0);
+        let events: u64;
+        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).events),
+            taken = inout(reg) 0_u64 => events, options(nostack, preserves_flags));
+        events
+    }
+}

@@ -1,0 +1,183 @@
+//! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
+
+use crate::ring::Ring;
+use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
+use tactus_policy::{Below, Tier, TierPlan};
+use tactus_record::Subject;
+use tactus_rt::abi::call::IDLE;
+use tactus_rt::abi::image::role;
+use tactus_rt::abi::layout::{CARDS, COMPONENTS, MAX_CORES};
+use tactus_rt::abi::shared::{ComponentCard, TaskCard};
+use tactus_rt::info;
+use tactus_rt::time::{Instant, TaskId};
+
+/// The same for all cores.
+pub struct System {
+    /// What was decided when the image was built.
+    pub plan: TierPlan,
+    /// The schedulers below, in the order of the plan's.
+    pub below: Vec<Child>,
+    /// Whether this is the root.
+    pub root: bool,
+    /// When the run ends.
+    pub end: Instant,
+}
+
+/// A scheduler below.
+pub struct Child {
+    /// Its component.
+    pub component: u64,
+    /// Its upcall thread on core 0; the others follow.
+    pub first_upcall: u64,
+    /// It was stopped, and its tasks with it.
+    pub lost: AtomicBool,
+}
+
+/// One core's own.
+pub struct CoreState {
+    /// The core.
+    pub core: u8,
+    /// The policy's.
+    pub tier: Tier,
+    /// Its trace.
+    pub ring: Ring,
+    /// The system.
+    pub system: &'static System,
+    /// The thread that the last decision chose.
+    pub thread: u64,
+    /// Who that is, for records.
+    pub running: Subject,
+    /// Whether the policy has begun.
+    pub begun: bool,
+    /// When it is to be entered next at the latest.
+    pub wake: Instant,
+    /// The run is over here.
+    pub ended: bool,
+}
+
+impl System {
+    /// The scheduler below for which the task stands.
+    pub fn child(&self, task: TaskId) -> Option<(&Below, &Child)> {
+        self.plan.below.iter().zip(&self.below).find(|(below, _)| below.stands == task)
+    }
+
+    /// The thread that runs the task's jobs.
+    pub fn thread_of(&self, task: TaskId) -> u64 {
+        self.plan.setup.cores as u64 + u64::from(task.0)
+    }
+
+    /// The place of a task of this scheduler's own.
+    pub fn own(&self, task: TaskId) -> Option<usize> {
+        self.plan.tasks.binary_search(&task).ok()
+    }
+}
+
+impl CoreState {
+    /// A core before its first decision.
+    pub fn new(core: u8, tier: Tier, system: &'static System) -> CoreState {
+        CoreState {
+            core,
+            tier,
+            ring: Ring::new(core),
+            system,
+            thread: IDLE,
+            running: Subject::NONE,
+            begun: false,
+            wake: Instant::NEVER,
+            ended: false,
+        }
+    }
+}
+
+/// All components.
+pub fn components() -> &'static [ComponentCard] {
+    // SAFETY: the image builder maps so many cards, read-only, into every scheduler.
+    unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) }
+}
+
+fn tasks() -> &'static [TaskCard] {
+    // SAFETY: the image builder maps so many cards, read-only.
+    unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, info().tasks as usize) }
+}
+
+/// Whether this is the root.
+pub fn is_root() -> bool {
+    own_card().is_some_and(|card| card.role & role::ROOT != 0)
+}
+
+fn own_card() -> Option<&'static ComponentCard> {
+    components().get(info().component as usize)
+}
+
+/// This scheduler's upcall thread on the core.
+pub fn upcall_thread(core: u8) -> u64 {
+    own_card().map_or(0, |card| u64::from(card.first_upcall)) + u64::from(core)
+}
+
+/// Whether the thread runs the jobs of a task of this scheduler's that is at home in the component.
+pub fn is_home(thread: u64, component: u64) -> bool {
+    let task = thread.wrapping_sub(info().cores.into());
+    tasks().get(task as usize).is_some_and(|card| card.home == component)
+        && is_ready()
+        && system().own(TaskId(task as u16)).is_some()
+}
+
+struct Shared<T>(UnsafeCell<Option<T>>);
+
+// SAFETY: `SYSTEM` is written once, before `READY`; each place of `CORES` is written once before `READY` and then used
+// inside the lock of its core only.
+unsafe impl<T> Sync for Shared<T> {}
+
+static SYSTEM: Shared<System> = Shared(UnsafeCell::new(None));
+static CORES: [Shared<CoreState>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
+static READY: AtomicBool = AtomicBool::new(false);
+static BEGUN: [AtomicBool; MAX_CORES] = [const { AtomicBool::new(false) }; MAX_CORES];
+
+/// Puts everything in its place. Once, by core 0.
+pub fn place(system: System, tiers: Vec<Tier>) {
+    // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
+    let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
+    for (number, (place, tier)) in CORES.iter().zip(tiers).enumerate() {
+        // SAFETY: as above.
+        unsafe { *place.0.get() = Some(CoreState::new(number as u8, tier, system)) };
+    }
+    READY.store(true, Ordering::Release);
+}
+
+/// Whether the scheduler is set up.
+pub fn is_ready() -> bool {
+    READY.load(Ordering::Acquire)
+}
+
+/// The system. Only after [`is_ready`].
+pub fn system() -> &'static System {
+    // SAFETY: written before `READY`, not changed since.
+    match unsafe { &*SYSTEM.0.get() } {
+        Some(system) => system,
+        None => panic!("the scheduler is not set up"),
+    }
+}
+
+/// The run has begun on the core.
+pub fn begin(core: u8) {
+    BEGUN[usize::from(core) % MAX_CORES].store(true, Ordering::Relaxed);
+}
+
+/// Whether the run has begun on the core.
+pub fn has_begun(core: u8) -> bool {
+    BEGUN[usize::from(core) % MAX_CORES].load(Ordering::Relaxed)
+}
+
+/// The core's own, if the scheduler is set up.
+///
+/// # Safety
+/// Inside the core's lock, with no other reference to the state.
+pub unsafe fn of(core: u8) -> Option<&'static mut CoreState> {
+    if !is_ready() {
+        return None;
+    }
+    // SAFETY: the caller vouches that it is the only one.
+    unsafe { (*CORES[usize::from(core) % MAX_CORES].0.get()).as_mut() }
+}

@@ -1,0 +1,179 @@
+//! One decision.
+
+use crate::state::CoreState;
+use crate::{faults, Next, COMPLETED, REMOVED};
+use core::fmt::{self, Write};
+use core::ptr::{addr_of, addr_of_mut};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use tactus_policy::{Decision, Event};
+use tactus_record::{EntryReason, Kind, Sink, Stored, Subject};
+use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
+use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
+use tactus_rt::abi::shared::cause::Cause;
+use tactus_rt::abi::shared::{event, slot, Region, TaskPage};
+use tactus_rt::time::{CoreId, Instant};
+use tactus_rt::{calls, clock, info};
+
+/// Handles what is due and says who is to run. Inside the core's lock.
+pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
+    let stamp = clock::time_stamp();
+    let now = clock::instant(stamp);
+    if state.system.root && now >= state.system.end {
+        return end(state, region, now);
+    }
+    if due & event::FAULT != 0 {
+        due |= faults::told(state, region);
+    }
+    let left = match due & event::GIVEN {
+        0 => now,
+        // SAFETY: the core's region; the kernel wrote it with the event.
+        _ => clock::instant(unsafe { addr_of!((*region).left).read_volatile() }),
+    };
+    let (what, reason) = event(state, region, due);
+    let core = CoreId(state.core);
+    let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
+    let level = reason as u8;
+    state.ring.store(Stored::about(state.running.with_level(level), now, core, Kind::Enter, 0, expiry));
+    let before = state.running.task();
+    let (decision, blinks) = state.tier.handle(left, now, what, &mut state.ring);
+    if let (Event::Remove, Some(task)) = (what, before) {
+        faults::gone(state, task);
+    }
+    let next = keep(state, &decision, blinks, stamp);
+    let (subject, job) = match decision.run {
+        Some(running) => (Subject::new(running.task, level), running.job),
+        None => (Subject::NONE.with_level(level), 0),
+    };
+    let after = clock::now();
+    state.ring.store(Stored::about(subject, after, core, Kind::Leave, job, decision.timer.as_nanos()));
+    state.ring.look(after);
+    next
+}
+
+/// What the policy is told, and how records call it.
+fn event(state: &mut CoreState, region: *mut Region, due: u64) -> (Event, EntryReason) {
+    if !state.begun {
+        state.begun = true;
+        return (Event::Start, EntryReason::Start);
+    }
+    if due & REMOVED != 0 {
+        return (Event::Remove, EntryReason::Fault);
+    }
+    if due & COMPLETED != 0 {
+        return (Event::Complete, EntryReason::Complete);
+    }
+    if due & event::CHILD_IDLE != 0 {
+        let runs = state.running.task().and_then(|task| state.system.child(task));
+        let until = runs.and_then(|(_, child)| idle(region, child.first_upcall + u64::from(state.core)));
+        if let Some(until) = until {
+            state.tier.doze(until);
+            return (Event::Complete, EntryReason::Complete);
+        }
+    }
+    (Event::Timer, EntryReason::Timer)
+}
+
+/// Whether the scheduler below said that it has nothing to run, and until when.
+fn idle(region: *mut Region, upcall: u64) -> Option<Instant> {
+    // SAFETY: the core's region; the slot is that of a thread, so there is one. The kernel writes it on this core only,
+    // and one instruction takes the flag.
+    let (flags, wake) = unsafe {
+        let place = addr_of_mut!((*region).slots[upcall as usize + 1]);
+        let flags = addr_of!((*place).flags).read_volatile();
+        core::arch::asm!("and word ptr [{at}], {rest}", at = in(reg) addr_of_mut!((*place).flags),
+            rest = const !slot::IDLE as i16, options(nostack));
+        (flags, addr_of!((*place).wake).read_volatile())
+    };
+    let until = if wake == NO_TIMEOUT { Instant::NEVER } else { clock::instant(wake) };
+    (flags & slot::IDLE != 0).then_some(until)
+}
+
+/// Keeps the decision and what follows from it.
+fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64) -> Next {
+    let system = state.system;
+    state.wake = decision.timer;
+    state.running = decision.run.map_or(Subject::NONE, |running| Subject::new(running.task, 0));
+    state.thread = match decision.run {
+        None => IDLE,
+        Some(running) => match system.child(running.task) {
+            Some((_, child)) => child.first_upcall + u64::from(state.core),
+            None => {
+                publish(state, &running, stamp);
+                system.thread_of(running.task)
+            }
+        },
+    };
+    let timeout = |at: Instant| if at == Instant::NEVER { NO_TIMEOUT } else { clock::reading(at) };
+    if system.root {
+        return Next { thread: state.thread, timeout: timeout(decision.timer.min(system.end)) };
+    }
+    // The parent is to know that there was nothing to run, and that there is now.
+    let (thread, timeout) = if blinks { (IDLE, stamp) } else { (state.thread, timeout(decision.timer)) };
+    Next { thread, timeout }
+}
+
+/// Tells the chosen job's component what it needs to know.
+fn publish(state: &CoreState, running: &tactus_policy::Running, stamp: u64) {
+    let Some(place) = state.system.own(running.task) else { return };
+    let task = &state.system.plan.setup.tasks[place];
+    let release = Instant::ZERO.saturating_add(task.offset).saturating_add(task.period * u64::from(running.job));
+    let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
+    // SAFETY: the page of a task of this scheduler's, mapped writable here; its thread does not run now, since this core
+    // is in the scheduler, and runs on no other core.
+    unsafe {
+        addr_of_mut!((*page).job).write_volatile(running.job.into());
+        addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
+        addr_of_mut!((*page).since).write_volatile(stamp);
+        addr_of_mut!((*page).release).write_volatile(release.as_nanos());
+    }
+}
+
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+/// The exit code of a run that came to its end. Whether every promise held is for the judge to say, who reads all records.
+const WHOLE_RUN: u8 = 0x10;
+
+/// The run is over on this core; the last one ends it for all.
+#[cold]
+fn end(state: &mut CoreState, region: *mut Region, now: Instant) -> Next {
+    if !core::mem::replace(&mut state.ended, true) {
+        // SAFETY: the core's region.
+        let refused = unsafe { addr_of!((*region).refused).read_volatile() };
+        state.ring.end(now, refused);
+        let cores = info().cores as usize;
+        if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
+            tell(cores as u8);
+            calls::finish(WHOLE_RUN);
+        }
+    }
+    Next::NOBODY
+}
+
+struct Console;
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        calls::text(text);
+        Ok(())
+    }
+}
+
+/// What the kernel counted.
+fn tell(cores: u8) {
+    for core in 0..cores {
+        let region = crate::region(core);
+        // SAFETY: the region of a core that exists, shared with the kernel, which writes each field in one piece.
+        let (dispatches, refused, longest, why) = unsafe {
+            (
+                addr_of!((*region).dispatches).read_volatile(),
+                addr_of!((*region).refused).read_volatile(),
+                addr_of!((*region).longest).read_volatile(),
+                Cause(addr_of!((*region).longest_cause).read_volatile()),
+            )
+        };
+        let longest = clock::ticks_to_nanos(longest);
+        let _ = writeln!(
+            Console,
+            "core {core}   {dispatches} dispatches, {refused} calls refused, longest in the kernel {longest} ns: {why}"
+        );
+    }
+}

@@ -1,0 +1,182 @@
+//! Servers with schedulers of their own (`schedulers = "apart"`): the same file makes the same schedule as with one scheduler
+//! for all, in the simulator and on the machine.
+
+use tactus_record::{Kind, Record};
+use tactus_scenarios::{tactus, Finished, Scratch};
+use tactus_time::{Duration, Instant, TaskId};
+use tactus_trace::Trace;
+
+/// A system file. Everything happens on whole milliseconds, but that jobs take a little less than that: so that the system's
+/// own work, microseconds, moves no event over another one.
+fn file(scratch: &Scratch, name: &str, cores: usize, policy: &str, rest: &str) -> std::path::PathBuf {
+    let text = format!(
+        "[system]\nname = \"{name}\"\ncores = {cores}\nduration = \"500 ms\"\n[machine]\ninstruction = \"1 ns\"\n\
+         [policy]\nkind = \"{policy}\"\n{rest}"
+    );
+    scratch.write(&format!("{name}.toml"), &text)
+}
+
+fn server(name: &str, more: &str, budget: u64, period: u64) -> String {
+    format!("[[server]]\nname = \"{name}\"\nbudget = \"{budget} ms\"\nperiod = \"{period} ms\"\n{more}\n")
+}
+
+/// What jobs take less than told (µs).
+const LESS: u64 = 60;
+
+/// Offset, period and execution in milliseconds.
+fn task(name: &str, core: usize, more: &str, [offset, period, execution]: [u64; 3]) -> String {
+    let actual = execution * 1_000 - LESS;
+    format!(
+        "[[task]]\nname = \"{name}\"\ncore = {core}\noffset = \"{offset} ms\"\nperiod = \"{period} ms\"\n\
+         execution = \"{execution} ms\"\nactual = \"{actual} us\"\n{more}\n"
+    )
+}
+
+/// One core, one level of servers: fixed priorities outside; deadlines, priorities, lengths and order of arrival inside.
+fn flat(more: &str) -> String {
+    let in_server = |server: &str, priority: u32| format!("server = \"{server}\"\npriority = {priority}");
+    more.to_string()
+        + &server("video", "kind = \"deferrable\"\npolicy = \"partitioned-edf\"\npriority = 5", 3, 10)
+        + &server("logs", "kind = \"cbs-hard\"\npolicy = \"partitioned-fp\"\npriority = 4", 2, 16)
+        + &server("poll", "kind = \"polling\"\npolicy = \"partitioned-fifo\"\npriority = 3", 2, 20)
+        + &server("short", "kind = \"sporadic\"\npolicy = \"partitioned-sjf\"\npriority = 2\nbackground = true", 2, 25)
+        + &server("filler", "kind = \"periodic\"\npolicy = \"partitioned-dm\"\npriority = 1", 4, 40)
+        + &task("urgent", 0, "priority = 9", [0, 12, 1])
+        + &task("v1", 0, "server = \"video\"", [1, 20, 2])
+        + &task("v2", 0, "server = \"video\"", [3, 31, 4])
+        + &task("l1", 0, &in_server("logs", 2), [2, 40, 3])
+        + &task("l2", 0, &in_server("logs", 1), [3, 53, 1])
+        + &task("p1", 0, "server = \"poll\"", [1, 40, 1])
+        + &task("p2", 0, "server = \"poll\"", [7, 61, 2])
+        + &task("s1", 0, "server = \"short\"", [11, 50, 3])
+        + &task("s2", 0, "server = \"short\"", [12, 60, 2])
+        + &task("f1", 0, "server = \"filler\"", [4, 50, 3])
+}
+
+/// Two cores, three levels of servers, deadlines outside; the servers of both cores are one.
+fn deep(more: &str) -> String {
+    let both = |name: &str, core: usize, server: &str, times: [u64; 3]| {
+        task(
+            &format!("{name}{core}"),
+            core,
+            &format!("server = \"{server}\"\n{}", if server == "outer" { "priority = 1" } else { "" }),
+            times,
+        )
+    };
+    let mut text = more.to_string()
+        + &server("outer", "kind = \"cbs-hard\"\npolicy = \"partitioned-fp\"", 12, 20)
+        + &server(
+            "middle",
+            "parent = \"outer\"\nkind = \"deferrable\"\npriority = 4\npolicy = \"partitioned-edf\"",
+            6,
+            20,
+        )
+        + &server("inner", "parent = \"middle\"\nkind = \"cbs-soft\"\npolicy = \"partitioned-rm\"", 3, 30);
+    for core in 0..2 {
+        let late = core as u64;
+        text += &task(&format!("out{core}"), core, "", [late, 25, 2]);
+        text += &both("a", core, "outer", [1 + late, 40, 3]);
+        text += &both("b", core, "middle", [2 + late, 50, 4]);
+        text += &both("c", core, "inner", [1 + late, 60, 2]);
+        text += &both("d", core, "inner", [9 + late, 80, 3]);
+    }
+    text
+}
+
+/// Four cores, each with a server of its own and one that is on all of them.
+fn wide(more: &str) -> String {
+    let mut text =
+        more.to_string() + &server("all", "kind = \"deferrable\"\npolicy = \"partitioned-edf\"\npriority = 2", 3, 12);
+    for core in 0..4 {
+        let late = core as u64;
+        let more = format!("kind = \"sporadic\"\ncores = [{core}]\npolicy = \"partitioned-fp\"\npriority = 1");
+        text += &server(&format!("own{core}"), &more, 4, 20);
+        text += &task(&format!("top{core}"), core, "priority = 7", [late, 10, 1]);
+        text += &task(&format!("e{core}"), core, "server = \"all\"", [1 + late, 24, 2]);
+        text += &task(&format!("f{core}"), core, "server = \"all\"", [3 + late, 36, 3]);
+        text += &task(&format!("g{core}"), core, &format!("server = \"own{core}\"\npriority = 1"), [2 + late, 40, 5]);
+    }
+    text
+}
+
+/// What happens to jobs on a core, in order: each time that one has the core for longer than `short`, and each end.
+fn steps(records: &[Record], short: Duration) -> Vec<(Step, Instant)> {
+    let mut steps: Vec<(Step, Instant)> = Vec::new();
+    let mut runs: Option<(TaskId, u32, Instant)> = None;
+    for r in records {
+        match (r.kind, r.task) {
+            (Kind::Dispatch, Some(task)) => runs = Some((task, r.job, r.time)),
+            (Kind::Preempt | Kind::Complete, Some(task)) => {
+                let since = runs.take().map_or(r.time, |(_, _, since)| since);
+                let finished = r.kind == Kind::Complete;
+                if finished || r.time.since(since) > short {
+                    steps.push(((task, r.job, false), since));
+                }
+                if finished {
+                    steps.push(((task, r.job, true), r.time));
+                }
+            }
+            _ => {}
+        }
+    }
+    // A job that goes on as it was has not been away.
+    steps.dedup_by(|later, earlier| later.0 == earlier.0);
+    steps
+}
+
+/// A job begins to run, or goes on, or is finished.
+type Step = (TaskId, u32, bool);
+
+/// That both do the same in the same order, stretches left out in which one is only on its way to the next decision. How many
+/// steps, and the largest difference in time.
+fn same(what: &str, one: &Trace, other: &Trace, short: Duration) -> (usize, Duration) {
+    let (mut count, mut most) = (0, Duration::ZERO);
+    for (core, (one, other)) in one.cores.iter().zip(&other.cores).enumerate() {
+        let (one, other) = (steps(one, short), steps(other, short));
+        for (n, (a, b)) in one.iter().zip(&other).enumerate() {
+            assert_eq!(a.0, b.0, "{what}: core {core}, step {n}, at {} and {}", a.1, b.1);
+            most = most.max(if a.1 > b.1 { a.1.since(b.1) } else { b.1.since(a.1) });
+            count += 1;
+        }
+        assert!(one.len().abs_diff(other.len()) <= 2, "{what}: core {core}: {} and {} steps", one.len(), other.len());
+    }
+    (count, most)
+}
+
+#[test]
+fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator() {
+    let scratch = Scratch::new("apart");
+    for (name, cores, policy, rest) in [
+        ("flat", 1, "partitioned-fp", flat as fn(&str) -> String),
+        ("deep", 2, "partitioned-edf", deep),
+        ("wide", 4, "partitioned-fp", wide),
+    ] {
+        let together = file(&scratch, name, cores, policy, &rest(""));
+        let apart = file(&scratch, &format!("{name}-apart"), cores, policy, &rest("schedulers = \"apart\"\n"));
+        let simulated = Finished::simulate(&apart, &["--costs", "none"]).trace();
+        let together = Finished::run(&together, &[]).trace();
+        let apart = Finished::run(&apart, &[]);
+        assert!(apart.components().len() > cores + 3, "{:?}", apart.components());
+        let apart = apart.trace();
+        // Less than the shortest stretch that the file means.
+        let short = Duration::from_micros(LESS * 10);
+        let (_, first) = same(&format!("{name}: simulated and together"), &simulated, &together, short);
+        let (count, second) = same(&format!("{name}: simulated and apart"), &simulated, &apart, short);
+        let (_, third) = same(&format!("{name}: together and apart"), &together, &apart, short);
+        println!(
+            "{name}: {count} steps the same; times differ by {first} together, {second} apart, {third} from each other"
+        );
+        // What entries cost, with the turns that emulated cores take; less than what jobs need less than their round times.
+        assert!(second < Duration::from_micros(LESS * 8), "{name}: {second}");
+    }
+}
+
+#[test]
+fn random_trees_with_schedulers_apart_do_on_the_machine_what_they_do_in_the_simulator() {
+    let folder = Scratch::new("agree-apart");
+    let out = folder.path().join("agree");
+    let words = ["agree", "--apart", "--systems", "16", "--duration", "200 ms", "--shift", "2", "--out"];
+    let said = tactus(words.iter().map(std::ffi::OsStr::new).chain([out.as_os_str()]));
+    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+    assert!(said.output.contains("all agree"), "{}", said.output);
+}
