@@ -393,6 +393,9 @@ pub struct Agree {
     /// Run only systems that the check accepts and promises something; the others are passed over
     #[arg(long)]
     pub accepted: bool,
+    /// Trees of servers with schedulers of their own, in place of systems of every policy
+    #[arg(long)]
+    pub apart: bool,
     /// How many machines to run at a time
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub jobs: usize,

@@ -2,7 +2,7 @@
 //! `--costs measured` stands for.
 
 use crate::failure::Failure;
-use tactus_model::{Costs, System};
+use tactus_model::{Costs, Schedulers, Server, System};
 use tactus_studies::costs::{self, CostsError};
 use tactus_time::Duration;
 
@@ -81,9 +81,29 @@ impl Seen {
 
 /// Reads what `--costs` names: `none`, `measured`, or a file.
 pub fn read(named: &str, system: &System) -> Result<Costs, Failure> {
-    costs::named(named, system).map_err(|error| match error {
+    let costs = costs::named(named, system).map_err(|error| match error {
         CostsError::Unreadable { .. } => Failure::Input(format!("--{error}")),
         CostsError::Wrong { .. } => Failure::Input(error.to_string()),
         CostsError::NotMeasured { .. } => Failure::Machine(error.to_string()),
-    })
+    })?;
+    Ok(apart(costs, system))
+}
+
+/// Where servers have schedulers of their own, an entry may go through one after another: from the one whose job ends up to
+/// the root, and down to the one whose job begins.
+fn apart(costs: Costs, system: &System) -> Costs {
+    if system.scheduling.schedulers == Schedulers::Together {
+        return costs;
+    }
+    let servers = &system.scheduling.servers;
+    let above = |server: &Server| std::iter::successors(Some(server), |it| it.parent.map(|up| &servers[up])).count();
+    let turns = 1 + 2 * servers.iter().map(above).max().unwrap_or(0) as u64;
+    let Costs { release, schedule, switch, inter_core, complete } = costs;
+    Costs {
+        release: release * turns,
+        schedule: schedule * turns,
+        switch: switch * turns,
+        inter_core,
+        complete: complete * turns,
+    }
 }

@@ -14,6 +14,7 @@ mod progress;
 mod promise;
 mod results;
 mod subject;
+mod tiers;
 mod verdict;
 
 use arguments::{Arguments, Command};

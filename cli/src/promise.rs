@@ -37,6 +37,13 @@ pub fn line(system: &System, check: &Check) {
         };
         lines::line("", format!("{place}: {}; {}", finding.what, finding.remedy));
     }
+    for ruling in &check.changes {
+        let verdict = match &ruling.refused {
+            None => lines::good("admitted"),
+            Some(why) => format!("{}: {why}", lines::bad("refused")),
+        };
+        lines::line("change", format!("at {}: {} · {verdict}", brief(ruling.at), ruling.change));
+    }
 }
 
 /// Every task with its bound; `free` is the check of the same system without overheads.

@@ -9,6 +9,7 @@
 //! | `run.json` | what the trace has to be read against, see [`Kept`] |
 //! | `run.log` | serial output of the machine; only of a run on it |
 //! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
+//! | `stretches.txt` | each core's longest stretch in the kernel; only if the variable `TACTUS_FOLLOW_KERNEL` is set |
 //! | `system.img` | the boot image; only of a run on the machine |
 
 use crate::failure::Failure;
@@ -33,6 +34,7 @@ impl Results {
             "trace.pftrace",
             "run.json",
             "run.log",
+            "stretches.txt",
             "costs.toml",
             "system.img",
         ] {

@@ -2,7 +2,7 @@
 
 use crate::lines::{self, brief, grouped};
 use tactus_time::Level;
-use tactus_trace::{Broken, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict, What};
+use tactus_trace::{Broken, ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict, What};
 
 /// Whether a script may go on: no promise was broken and, where the check had refused the system, so that there was
 /// none, no deadline that the policy means to keep was missed either (those of levels C and D are not); and no component
@@ -16,6 +16,9 @@ pub fn held(summary: &Summary) -> bool {
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
     let mut text = format!("{}\n{}\n{}", headline(summary), by_level(summary), by_task(summary));
+    for change in &summary.changes {
+        text += &changed(change);
+    }
     for culprit in &summary.culprits {
         let task = culprit.task.as_deref().unwrap_or("no task");
         let (core, time) = (culprit.core, culprit.time);
@@ -44,6 +47,21 @@ pub fn text(summary: &Summary) -> String {
         text += &format!("{} job{plural} ended unfinished with the component\n", grouped(summary.aborted));
     }
     text
+}
+
+/// `remove task log, asked for at 22 ms: took effect at 26 ms`
+fn changed(change: &ChangeSummary) -> String {
+    let settled = change.settled.map_or(String::new(), |at| at.to_string());
+    let fate = match change.fate {
+        Fate::TookEffect => format!("took effect at {settled}"),
+        Fate::Refused => {
+            let why = change.why.as_deref().unwrap_or("it was not admitted");
+            format!("{} at {settled}: {why}", lines::bad("refused"))
+        }
+        Fate::Waiting => "still waited at the end, since at no instant could it do no harm".to_string(),
+        Fate::NotAsked => "the run ended before".to_string(),
+    };
+    format!("{}, asked for at {}: {fate}\n", change.what, change.asked)
 }
 
 fn headline(summary: &Summary) -> String {

@@ -1,11 +1,12 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
-use tactus_analysis::{Bound, Check, TaskVerdict};
-use tactus_model::{policy_label, Body, Costs, Demand, Policy, System, Task};
+use tactus_analysis::{Bound, Check, Ruling, TaskVerdict};
+use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Stage, System, Task};
 use tactus_policy::{Setup, Slot, Table};
-use tactus_time::{Duration, Level};
-use tactus_trace::{Promise, TaskView, View};
+use tactus_sim::Ruled;
+use tactus_time::{CoreId, Duration, Level};
+use tactus_trace::{ChangeView, Changes, Now, Promise, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -20,12 +21,19 @@ pub struct Promised {
 pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
     let tables = check.tables.iter().map(table_of).collect();
     let allowances = allowances(system, costs);
-    let setup = tactus_sim::setup(system, tables, &allowances);
+    let ruled = |ruling: &Ruling| Ruled { admitted: ruling.admitted(), drains: ruling.drains };
+    let rulings: Vec<Ruled> = check.changes.iter().map(ruled).collect();
+    let setup = tactus_sim::setup_with(system, tables, &allowances, &rulings);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
-    let tasks = system.tasks.iter().zip(&check.tasks).zip(&allowances).map(|((task, verdict), &allowance)| {
-        let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
-        task_view(task, verdict, allowance.max(tactus_analysis::overhead::entry(costs)), budget)
-    });
+    let tasks =
+        system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
+            let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
+            let view = task_view(task, verdict, allowance.max(tactus_analysis::overhead::entry(costs)), budget);
+            // The judge looks for the changes of a task on its core.
+            let core =
+                view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
+            TaskView { core, ..view }
+        });
     let view = View {
         name: system.name.clone(),
         policy: policy_label(&system.policy).to_string(),
@@ -34,6 +42,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         accepted: check.accepted,
         tasks: tasks.collect(),
         tree: tactus_sim::tree_view(&setup),
+        changes: (!check.changes.is_empty()).then(|| changes(system, check)),
     };
     Promised { setup, view }
 }
@@ -51,12 +60,64 @@ fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
     tactus_analysis::check(&counting, costs).allowances
 }
 
-fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {
-    let promise = match verdict.bound {
+/// What was promised when, as the judge reads it.
+fn changes(system: &System, check: &Check) -> Changes {
+    let tasks = |stage: &Stage, verdicts: &[TaskVerdict]| -> Vec<Now> {
+        let one = |(n, (task, verdict)): (usize, (&Task, &TaskVerdict))| Now {
+            there: stage.has(Part::Task(n)),
+            period: task.period,
+            deadline: task.deadline,
+            promise: told(verdict.promise()),
+        };
+        stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
+    };
+    let servers = |stage: &Stage| {
+        let all = stage.system.scheduling.servers.iter().enumerate();
+        let lengths = all.map(|(n, it)| stage.has(Part::Server(n)).then_some((it.budget, it.period)));
+        // The root is place 0.
+        std::iter::once(None).chain(lengths).collect::<Vec<_>>()
+    };
+    let mut stage = Stage::first(system);
+    let (start, first) = (tasks(&stage, &check.tasks), servers(&stage));
+    let mut list = Vec::new();
+    for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
+        if let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) {
+            stage = next;
+        }
+        let core = match change.part {
+            Part::Task(n) => system.tasks[n].core,
+            Part::Server(n) => system.scheduling.servers[n].cores.iter().next(),
+        };
+        list.push(ChangeView {
+            what: ruling.change.clone(),
+            // Changes are made of what is bound to one core; a task may leave that to its server.
+            core: core.or_else(|| core_of_server(system, change.part)).unwrap_or(CoreId(0)),
+            at: ruling.at,
+            refused: ruling.refused.clone(),
+            tasks: tasks(&stage, &ruling.tasks),
+            servers: servers(&stage),
+        });
+    }
+    Changes { start, servers: first, list }
+}
+
+/// The core of the server that a task is in.
+fn core_of_server(system: &System, part: Part) -> Option<CoreId> {
+    let Part::Task(n) = part else { return None };
+    let server = system.scheduling.places.get(n)?.server?;
+    system.scheduling.servers[server].cores.iter().next()
+}
+
+fn told(bound: Bound) -> Promise {
+    match bound {
         Bound::Response(bound) => Promise::Response(bound),
         Bound::Tardiness(bound) => Promise::Tardiness(bound),
         Bound::None => Promise::None,
-    };
+    }
+}
+
+fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {
+    let promise = told(verdict.bound);
     TaskView {
         name: task.name.clone(),
         level: task.level,

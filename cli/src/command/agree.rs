@@ -31,11 +31,11 @@ use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
 use tactus_image::TURN_INSTRUCTIONS;
-use tactus_model::{Costs, System};
+use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
 use tactus_sim::compare::{compare, explain, Cause};
-use tactus_sim::generate::any;
+use tactus_sim::generate::{any, apart};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
 use tactus_studies::promise::{made, Promised};
@@ -110,7 +110,8 @@ fn one(
     folder: &Path,
     totals: &Mutex<Totals>,
 ) -> Result<(), Failure> {
-    let mut system = any(seed);
+    let drawn = if arguments.apart { apart(seed) } else { Some(any(seed)) };
+    let Some(mut system) = drawn else { return skip(totals) };
     if let Some(duration) = arguments.duration {
         system.duration = duration;
     }
@@ -187,6 +188,9 @@ fn skip(totals: &Mutex<Totals>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The most instructions from the decision of a scheduler to the one of the next below or above it, in ns at one each.
+const BETWEEN: u64 = 2_000;
+
 /// The longest turn of the scheduler in a trace.
 fn longest_turn(trace: &Trace) -> Duration {
     let mut longest = Duration::ZERO;
@@ -238,10 +242,19 @@ fn judge(
     let cores = system.cores as u64;
     let turn = Duration::from_nanos(u64::from(TURN_INSTRUCTIONS) << system.machine.shift);
     let others = if cores > 1 { turn * (cores - 1) + longest_stretch(trace, turn) } else { Duration::ZERO };
+    // Schedulers apart decide one after another.
+    let longest_turn = |trace: &Trace| match system.scheduling.schedulers {
+        Schedulers::Together => longest_turn(trace),
+        Schedulers::Apart => longest_stretch(trace, Duration::from_nanos(BETWEEN << system.machine.shift)),
+    };
     let allowed = longest_turn(trace) + others;
     let machine = |error: &dyn std::fmt::Display| Failure::Machine(format!("seed {seed}: {error}"));
-    let replayed = lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
-        .map_err(|error| machine(&error))?;
+    // Where each server has a scheduler of its own, no decision is the whole policy's.
+    let replayed = match system.scheduling.schedulers {
+        Schedulers::Apart => Ok(Default::default()),
+        Schedulers::Together => lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
+            .map_err(|error| machine(&error))?,
+    };
     let agreement = match replayed {
         Ok(agreement) => agreement,
         Err(disagreement) => {

@@ -22,7 +22,7 @@ const TAIL_LINES: usize = 60;
 type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static str, &'a str)]);
 
 /// What runs on the bare machine.
-const BARE_LINTS: [&str; 20] = [
+const BARE_LINTS: [&str; 22] = [
     "clippy",
     "--quiet",
     "--release",
@@ -34,6 +34,8 @@ const BARE_LINTS: [&str; 20] = [
     "tactus-rt",
     "-p",
     "tactus-scheduler",
+    "-p",
+    "tactus-tier",
     "-p",
     "tactus-workload",
     "-p",

@@ -26,6 +26,6 @@ pub mod utilisation;
 
 pub use check::{
     assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, Bound, Check, CoreLoad, Finding, Growth,
-    TaskVerdict, Unassigned,
+    Ruling, TaskVerdict, Unassigned,
 };
 pub use mc2::table::{Slot, Table};

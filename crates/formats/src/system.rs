@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
-    policy_key, Body, Demand, Locks, Machine, Mixed, Overrun, Platform, Policy, Scheduling, Server, ServerKind, Spread,
-    System, TaskOrder, MAX_NAME,
+    policy_key, Action, Body, Change, Demand, Locks, Machine, Mixed, Overrun, Part, Platform, Policy, Schedulers,
+    Scheduling, Server, ServerKind, Spread, System, TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -216,6 +216,9 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
         let actual = actual(task)?;
         let _ = write_task(&mut text, n, task, system, &actual);
     }
+    for change in &system.scheduling.changes {
+        let _ = write_change(&mut text, change, system);
+    }
     Ok(text)
 }
 
@@ -234,6 +237,9 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
     }
     if !scheduling.quantum.is_zero() {
         writeln!(text, "quantum = {}", time(scheduling.quantum))?;
+    }
+    if scheduling.schedulers == Schedulers::Apart {
+        writeln!(text, "schedulers = \"apart\"")?;
     }
     writeln!(text, "\n[machine]\ninstruction = \"{} ns\"\noverheads = {overheads}", 1 << shift)
 }
@@ -307,6 +313,28 @@ fn write_server(text: &mut String, server: &Server, system: &System) -> fmt::Res
         writeln!(text, "background = true")?;
     }
     Ok(())
+}
+
+fn write_change(text: &mut String, change: &Change, system: &System) -> fmt::Result {
+    let name = system.name_of(change.part);
+    writeln!(text, "\n[[change]]\nat = {}", time(change.at))?;
+    let (part, length) = match change.part {
+        Part::Task(_) => ("task", "execution"),
+        Part::Server(_) => ("server", "budget"),
+    };
+    match change.action {
+        Action::Add => writeln!(text, "add = \"{name}\""),
+        Action::Remove => writeln!(text, "remove = \"{name}\""),
+        Action::Alter(values) => {
+            writeln!(text, "{part} = \"{name}\"")?;
+            for (key, value) in [(length, values.time), ("period", values.period), ("deadline", values.deadline)] {
+                if let Some(value) = value {
+                    writeln!(text, "{key} = {}", time(value))?;
+                }
+            }
+            values.priority.map_or(Ok(()), |priority| writeln!(text, "priority = {priority}"))
+        }
+    }
 }
 
 fn root_order(system: &System) -> TaskOrder {

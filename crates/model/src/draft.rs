@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Place;
-use crate::{Demand, Locks, Overrun, Policy, ServerKind, Spread, TaskOrder};
+use crate::{Demand, Locks, Overrun, Policy, Schedulers, ServerKind, Spread, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -66,7 +66,9 @@ pub(crate) struct Draft {
     pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
     pub quantum: Given<Duration>,
     pub locks: Locks,
+    pub schedulers: Given<Schedulers>,
     pub servers: Vec<DraftServer>,
+    pub changes: Vec<DraftChange>,
     pub shift: Given<u8>,
     pub overheads: Given<bool>,
     pub tasks: Vec<DraftTask>,
@@ -123,6 +125,22 @@ pub(crate) struct DraftServer {
     pub quantum: Given<Duration>,
     pub priority: Given<u64>,
     pub background: Given<bool>,
+}
+
+pub(crate) struct DraftChange {
+    pub place: Place,
+    /// For messages: `change number 2`.
+    pub subject: String,
+    pub at: Given<Duration>,
+    pub add: Given<String>,
+    pub remove: Given<String>,
+    pub task: Given<String>,
+    pub server: Given<String>,
+    pub execution: Given<Duration>,
+    pub budget: Given<Duration>,
+    pub period: Given<Duration>,
+    pub deadline: Given<Duration>,
+    pub priority: Given<u64>,
 }
 
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@
 //! reported in one go. The keys and the rules are told in `docs/system-file.md` and `docs/rt-app.md`.
 #![forbid(unsafe_code)]
 
+mod changes;
 mod check;
 mod demand;
 mod draft;
@@ -19,12 +20,15 @@ mod rtapp;
 mod scheduling;
 mod units;
 
+pub use changes::{Action, Change, Part, Stage, Values};
 pub use demand::SHORTEST_JOB;
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{Locks, Overrun, Place as TaskPlace, Scheduling, Server, ServerKind, Spread, TaskOrder};
+pub use scheduling::{
+    Locks, Overrun, Place as TaskPlace, Schedulers, Scheduling, Server, ServerKind, Spread, TaskOrder,
+};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;

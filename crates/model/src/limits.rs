@@ -24,6 +24,8 @@ pub const MAX_MEMORY: u64 = 2 << 30;
 pub const MAX_NAME: usize = 31;
 /// The most servers of one system.
 pub const MAX_SERVERS: usize = 64;
+/// The most changes of one system.
+pub const MAX_CHANGES: usize = 64;
 /// The most servers from the root down, the root included.
 pub const MAX_DEPTH: usize = 6;
 /// The largest priority.

@@ -1,5 +1,6 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
+use crate::Change;
 use tactus_time::{CoreSet, Duration};
 
 /// How jobs, or servers, are ordered among each other.
@@ -113,6 +114,16 @@ pub enum Locks {
     Messages,
 }
 
+/// Whether the servers of a system share one scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Schedulers {
+    /// `together`: one component schedules all.
+    #[default]
+    Together,
+    /// `apart`: the root and each server with something inside are components of their own.
+    Apart,
+}
+
 /// Order, queues and servers of a system, as far as they are more than the kind of the policy tells.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Scheduling {
@@ -124,8 +135,12 @@ pub struct Scheduling {
     pub servers: Vec<Server>,
     /// For MC²: how cores share levels C and D.
     pub locks: Locks,
+    /// Whether servers share one scheduler. Both make the same schedule.
+    pub schedulers: Schedulers,
     /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.
     pub places: Vec<Place>,
+    /// Changes of the running system, in the order in which they are asked for.
+    pub changes: Vec<Change>,
 }
 
 /// A server.
@@ -175,7 +190,7 @@ pub struct Place {
 impl Scheduling {
     /// Whether the kind of the policy tells all, but for quantum and clusters.
     pub fn is_plain(&self) -> bool {
-        self.servers.is_empty() && self.places.is_empty()
+        self.servers.is_empty() && self.places.is_empty() && self.changes.is_empty()
     }
 
     /// The queues of a server or, without one, of the root: each a set of cores. `all` are the root's cores.

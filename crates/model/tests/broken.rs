@@ -394,6 +394,44 @@ const CASES: &[Case] = &[
             (12, "\"for\" is missing; add a line like for = \"video\""),
         ],
     ),
+    (
+        "9d-schedulers-apart.toml",
+        &[
+            (10, "its cores share queues, and schedulers are \"apart\"; choose a partitioned policy for it, or choose"),
+            (17, "it inherits priorities inside another server, or is ordered by its deadline, and schedulers are"),
+            (24, "it is inside another server and loses its budget without work, and schedulers are \"apart\""),
+            (38, "its jobs are killed, and schedulers are \"apart\"; choose another overrun, or choose schedulers"),
+        ],
+    ),
+    (
+        "a0-changes.toml",
+        &[
+            (28, "it says neither add nor remove, nor whose values change; write one of"),
+            (31, "it says add and remove at once; write one of"),
+            (38, "there is no task or server \"nva\"; did you mean \"nav\"?"),
+            (40, "\"period\" is missing; add a line like execution = \"2 ms\""),
+            (47, "budget is given, but a task has no budget; remove it"),
+            (52, "priority is given, but it is not ordered by priority; remove it"),
+            (57, "budget is given, but what is added or removed keeps its values; remove it"),
+            (65, "\"nav\" is not there by then; mend the order of the changes"),
+            (74, "at is 150 ms, before the 200 ms of the change above; write changes in the order of their times"),
+            (78, "at is 1 s, not before the end of the run at 1 s; ask for it earlier"),
+            (84, "period is 10 µs, less than the shortest, 100 µs; lengthen it"),
+        ],
+    ),
+    ("a1-changes-under-mc2.toml", &[(15, "changes of the running system are not offered under \"mc2\"; remove them")]),
+    (
+        "a2-changes-of-inner-servers.toml",
+        &[
+            (33, "\"outer\" has servers inside, where changes are not offered; change what has tasks only"),
+            (37, "\"inner\" lies in a server inside another, where changes are not offered;"),
+            (42, "\"nav\" lies in a server inside another, where changes are not offered;"),
+        ],
+    ),
+    (
+        "a3-change-without-time.toml",
+        &[(15, "\"at\" is missing; add a line like at = \"2 s\""), (17, "key \"wen\" is not known here")],
+    ),
 ];
 
 fn folder() -> PathBuf {

@@ -1,16 +1,15 @@
 //! How long a decision takes: a zero-cost machine drives a policy as fast as it can.
 //!
 //! `cargo run --release -p tactus-policy --example decisions -- <policy> <cores> <tasks> <jobs>`, policy one of `prm`,
-//! `pdm`, `pfp`, `pedf`, `grm`, `gdm`, `gfp`, `gedf`, `mc2`; or of the trees of servers `p-` or `g-` (partitioned, global) with `fp`, `rm`,
+//! `pdm`, `pfp`, `pedf`, `grm`, `gdm`, `gfp`, `gedf`, `mc2`, `amc`, `edf-vd`; or of the trees of servers `p-` or `g-` (partitioned, global) with `fp`, `rm`,
 //! `dm`, `edf`, `llf`, `llf-at-release`, `sjf`, `fifo`, `rr`; or `cbs`, one hard server on each core. Prints jobs and decisions per second. For instructions, run the built example under
-//! `valgrind --tool=callgrind` and divide what `callgrind_annotate --inclusive=yes` says of `decide` by the number of
-//! decisions: that is the policy alone, records written to nowhere. Built as one unit
-//! (`CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_LTO=fat`) it takes about a sixth less.
+//! `valgrind --tool=callgrind`: the calls of `Expire::visit` (the short way of releases) and of `Handle::visit` (all else, nearly only
+//! completions), with all that they call, are the policy alone, records written to nowhere; by their number it is the mean of one.
 
 use std::time::Instant as WallClock;
 use tactus_policy::{
-    CoreState, Decision, Event, Kind, Mc2, Overrun, Place, Policy, Priorities, Running, Scheduler, Server, Setup,
-    Supplier, Supply, Table, Task, TaskOrder, Tree,
+    CoreState, Decision, Dual, Event, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Policy, Priorities, Running,
+    Scheduler, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree, Visitor,
 };
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -32,17 +31,22 @@ fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duratio
             allowance: Duration::ZERO,
             tables: vec![Table::default(); cores],
         }),
+        "amc" | "edf-vd" => Kind::Mixed(two_levels(policy, cores, tasks)),
         other => tree(other, cores, tasks)?,
     };
+    let two_levels = matches!(kind, Kind::Mixed(_));
     let global = policy.starts_with("g-");
     let mut demand = Vec::new();
     let mut list = Vec::new();
     for n in 0..tasks {
-        let period = Duration::from_micros(1_000 + (n as u64 * 7_919) % 99_000);
-        let budget = period * 9 * cores as u64 / (10 * tasks as u64);
+        let (period, budget) = period_and_budget(n, cores, tasks);
         demand.push(budget * 4 / 5);
         list.push(Task {
-            level: if policy == "mc2" { [Level::B, Level::C, Level::C, Level::C][n % 4] } else { Level::A },
+            level: match policy {
+                "mc2" => [Level::B, Level::C, Level::C, Level::C][n % 4],
+                _ if two_levels => [Level::A, Level::B][n % 2],
+                _ => Level::A,
+            },
             core: (!global).then_some(CoreId((n % cores) as u8)),
             offset: Duration::ZERO,
             period,
@@ -53,8 +57,32 @@ fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duratio
     Some((Setup { cores, kind, tasks: list }, demand))
 }
 
+fn period_and_budget(n: usize, cores: usize, tasks: usize) -> (Duration, Duration) {
+    let period = Duration::from_micros(1_000 + (n as u64 * 7_919) % 99_000);
+    (period, period * 9 * cores as u64 / (10 * tasks as u64))
+}
+
+/// No job takes longer than its LO time, so that no mode changes.
+fn two_levels(policy: &str, cores: usize, tasks: usize) -> Mixed {
+    let dual = |n: usize| {
+        let (period, budget) = period_and_budget(n, cores, tasks);
+        Dual {
+            low: if n % 2 == 0 { budget * 9 / 10 } else { budget },
+            priority: priority(n),
+            virtual_deadline: period * 3 / 4,
+        }
+    };
+    let order = if policy == "amc" { MixedOrder::FixedPriority } else { MixedOrder::VirtualDeadline };
+    Mixed { order, tasks: (0..tasks).map(dual).collect() }
+}
+
+/// By rates, so that hardly any deadline is missed.
+fn priority(n: usize) -> u32 {
+    (100_000 - (n * 7_919) % 99_000) as u32
+}
+
 fn priorities(tasks: usize) -> Priorities {
-    Priorities((0..tasks).map(|n| (n * 7_919 % 1_000) as u32).collect())
+    Priorities((0..tasks).map(priority).collect())
 }
 
 /// A tree without servers, or with one server on each core.
@@ -88,11 +116,7 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<Kind> {
     let supply = Supply { kind, budget: Duration::from_micros(9_500), period: Duration::from_millis(10) };
     let inside = server.then(|| Server { supply: Some(supply), ..root.clone() });
     let servers = std::iter::once(root).chain(inside).collect();
-    let place = |n: usize| Place {
-        server: u16::from(server),
-        priority: (n * 7_919 % 1_000) as u32,
-        overrun: Overrun::Continue,
-    };
+    let place = |n: usize| Place { server: u16::from(server), priority: priority(n), overrun: Overrun::Continue };
     Some(Kind::Servers(Tree { servers, places: (0..tasks).map(place).collect() }))
 }
 
@@ -121,10 +145,35 @@ fn main() {
     );
 }
 
-/// One call of the policy, on its own so that a profiler sees it.
-#[inline(never)]
+/// One call of the policy, as the scheduler component makes it.
 fn decide(scheduler: &Scheduler, core: &mut CoreState, now: Instant, event: Event) -> Decision {
-    scheduler.handle(core, now, event, &mut NoSink)
+    let short = if event == Event::Timer { scheduler.visit(core, Expire(now)) } else { None };
+    short.unwrap_or_else(|| scheduler.visit(core, Handle(now, event)))
+}
+
+/// The end of a time-out, the short way. On its own, compiled for each policy, as the component has it: so that a
+/// profiler sees it.
+struct Expire(Instant);
+
+impl Visitor for Expire {
+    type Output = Option<Decision>;
+
+    #[inline(never)]
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
+        policy.expire(core, self.0, &mut NoSink)
+    }
+}
+
+/// Any decision.
+struct Handle(Instant, Event);
+
+impl Visitor for Handle {
+    type Output = Decision;
+
+    #[inline(never)]
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Decision {
+        policy.handle(core, self.0, self.1, &mut NoSink)
+    }
 }
 
 /// Runs until so many jobs are complete. Gives the number of jobs and of decisions.

@@ -56,6 +56,11 @@ pub enum SetupError {
     ServerDepth(u16),
     /// The task is in a server that does not exist.
     TaskServer(TaskId),
+    /// Changes are to be made where cores share queues.
+    ChangeCores,
+    /// This change, by its number, comes before the one in front of it, or is of something that does not exist or cannot be
+    /// changed, or has a value that cannot be; the greatest number stands for what is absent at the start.
+    ChangePart(u32),
     /// The task has no core where its server has several queues, or one that its server does not have.
     TaskQueue(TaskId),
 }
@@ -120,6 +125,17 @@ impl fmt::Display for SetupError {
                 write!(f, "server {n}: it lies more than {} servers deep", crate::MAX_DEPTH)
             }
             SetupError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
+            SetupError::ChangeCores => {
+                write!(f, "changes are made on cores by themselves only: let no two cores share a queue")
+            }
+            SetupError::ChangePart(u32::MAX) => {
+                write!(f, "what is absent at the start must be a task, or a server of one core in the root")
+            }
+            SetupError::ChangePart(n) => write!(
+                f,
+                "change {n}: it must be of a task, or of a server of one core in the root, not come before the one in \
+                 front of it, and give no budget longer than its period"
+            ),
             SetupError::TaskQueue(task) => {
                 write!(f, "task {}: it needs a core of its server, to tell in which queue it waits", task.0)
             }

@@ -88,10 +88,8 @@ impl Setup {
         let cores = usize::try_from(input.number()?).map_err(|_| DecodeError::Value(at))?;
         let kind = Kind::decode(&mut input)?;
         let tasks = input.list(TASK_BYTES, Input::task)?;
-        match bytes.len() - input.at {
-            0 => Ok(Setup { cores, kind, tasks }),
-            left => Err(DecodeError::Trailing(left)),
-        }
+        input.end()?;
+        Ok(Setup { cores, kind, tasks })
     }
 }
 
@@ -163,7 +161,26 @@ pub(crate) struct Input<'a> {
     at: usize,
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// All of these bytes.
+    pub(crate) fn of(bytes: &'a [u8]) -> Input<'a> {
+        Input { bytes, at: 0 }
+    }
+    /// So many bytes as they are.
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
+        let length = usize::try_from(self.number()?).map_err(|_| DecodeError::Truncated)?;
+        let rest = &self.bytes[self.at..];
+        let bytes = rest.get(..length).ok_or(DecodeError::Truncated)?;
+        self.at += length;
+        Ok(bytes)
+    }
+    /// Whether nothing is left; if something is, how much.
+    pub(crate) fn end(&self) -> Result<(), DecodeError> {
+        match self.bytes.len() - self.at {
+            0 => Ok(()),
+            left => Err(DecodeError::Trailing(left)),
+        }
+    }
     pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let chunk = self.bytes[self.at..].first_chunk::<N>().ok_or(DecodeError::Truncated)?;
         self.at += N;

@@ -125,11 +125,22 @@ impl Jobs {
         self.pending = self.pending.saturating_add(1);
         (number, self.pending == 1)
     }
+    /// As [`Jobs::release`] of a task that has no pending job.
+    #[inline(always)]
+    pub(crate) fn release_alone(&mut self) -> u32 {
+        self.pending = 1;
+        self.job
+    }
     /// The release after the one at `release`; nothing if it is later than every time.
     #[inline]
     pub(crate) fn next_release(&self, release: Instant) -> Option<Instant> {
         let next = release.saturating_add(self.period);
         (next < Instant::NEVER).then_some(next)
+    }
+    /// Whether no other job waits for the end of the oldest.
+    #[inline(always)]
+    pub(crate) fn has_one_job(&self) -> bool {
+        self.pending == 1
     }
     /// The same if the task has no pending job and may have one.
     #[inline(always)]
@@ -148,6 +159,14 @@ impl Jobs {
         self.charged = Duration::ZERO;
         self.pending = self.pending.saturating_sub(1);
         self.pending > 0
+    }
+    /// As [`Jobs::complete`] of a task that [`Jobs::has_one_job`].
+    #[inline(always)]
+    pub(crate) fn complete_alone(&mut self) {
+        self.job = self.job.wrapping_add(1);
+        self.release = self.release.saturating_add(self.period);
+        self.charged = Duration::ZERO;
+        self.pending = 0;
     }
     /// Takes the task out for good: no pending jobs, and none to come.
     pub(crate) fn remove(&mut self) {

@@ -52,7 +52,11 @@ pub use check::SetupError;
 pub use codec::DecodeError;
 pub use mixed::{Dual, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
-pub use tree::{Budget, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree, MAX_CHUNKS, MAX_DEPTH};
+pub use tree::{cut, Below, CutError, Tier, TierPlan};
+pub use tree::{
+    Action, Budget, Change, Changing, Overrun, Part, Place, Protocol, Server, Supplier, Supply, TaskOrder, Tree,
+    Values, MAX_CHUNKS, MAX_DEPTH,
+};
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]

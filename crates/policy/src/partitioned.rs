@@ -72,7 +72,8 @@ impl<R: Rule> Core<R> {
     fn new(setup: &Setup, id: CoreId) -> Core<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(id));
         let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
-        let mut releases = Releases::with_capacity(tasks.len());
+        let apart = mine().map(|(_, task)| task.offset.max(task.period)).max().unwrap_or_default();
+        let mut releases = Releases::with_capacity(tasks.len(), apart);
         for (place, (_, task)) in mine().enumerate() {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
@@ -83,6 +84,17 @@ impl<R: Rule> Core<R> {
 
     #[inline(always)]
     fn handle<S: Sink>(&mut self, now: Instant, event: Event, records: &mut S) -> Decision {
+        if event == Event::Complete {
+            if let Some(decision) = self.complete_alone(now, records) {
+                return decision;
+            }
+        }
+        self.handle_any(now, event, records)
+    }
+
+    /// The long way, which needs nothing to be as it mostly is.
+    #[inline(never)]
+    fn handle_any<S: Sink>(&mut self, now: Instant, event: Event, records: &mut S) -> Decision {
         self.releases.settle();
         let (now, elapsed) = self.clock.advance(now);
         let mut records = Recorder { sink: records, core: self.id, now };
@@ -111,6 +123,36 @@ impl<R: Rule> Core<R> {
         Decision { run, timer, notify: CoreSet::EMPTY, ticket: 0 }
     }
 
+    /// The job is complete, its task has no other, and no release is due: nearly all completions. The queue of releases is put
+    /// in order here, so that the next release finds it so.
+    #[inline(always)]
+    fn complete_alone<S: Sink>(&mut self, now: Instant, records: &mut S) -> Option<Decision> {
+        let timer = self.releases.next();
+        let task = self.tasks.get_mut(self.runs)?;
+        if timer <= now || !task.has_one_job() {
+            return None;
+        }
+        task.charge(self.clock.try_advance(now)?);
+        let mut records = Recorder { sink: records, core: self.id, now };
+        records.about(Kind::Complete, task.subject(), self.job, task.charged().as_nanos());
+        task.complete_alone();
+        self.ready.pop();
+        let run = match self.ready.peek().and_then(|chosen| Some((chosen.place(), self.tasks.get(chosen.place())?))) {
+            Some((place, task)) => {
+                (self.runs, self.job) = (place, task.job());
+                records.about(Kind::Dispatch, task.subject(), self.job, 0);
+                Some(Running { task: task.id(), job: self.job, charged: task.charged() })
+            }
+            None => {
+                records.core(Kind::Idle, 0);
+                self.runs = IDLE;
+                None
+            }
+        };
+        self.releases.settle();
+        Some(Decision { run, timer, notify: CoreSet::EMPTY, ticket: 0 })
+    }
+
     /// One job is due, of a task that has no other: nearly all that timers are set for. The queue of releases is put in
     /// order later, when the core has time for it.
     #[inline(always)]
@@ -126,7 +168,7 @@ impl<R: Rule> Core<R> {
         }
         let elapsed = self.clock.try_advance(now)?;
         let (subject, id) = (task.subject(), task.id());
-        let (job, _) = task.release();
+        let job = task.release_alone();
         let key = task.key::<R>(place);
         let mut records = Recorder { sink: records, core: self.id, now };
         records.about(Kind::Release, subject, job, due.time().as_nanos());

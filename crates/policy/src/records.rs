@@ -26,6 +26,10 @@ impl<S: Sink + ?Sized> Recorder<'_, S> {
     pub(crate) fn server(&mut self, kind: Kind, server: u16, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
     }
+    /// A record that concerns a change of the system.
+    pub(crate) fn change(&mut self, kind: Kind, number: u32, arg: u64) {
+        self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, number), arg));
+    }
     /// A record that concerns the core alone.
     #[inline]
     pub(crate) fn core(&mut self, kind: Kind, arg: u64) {

@@ -8,7 +8,7 @@ use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonoto
 use crate::mc2::{Containers, Fine, Messages};
 use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
-use crate::tree::{Servers, Tree};
+use crate::tree::{Changing, Servers, Tree};
 use crate::{check, Decision, Event, FineMc2, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
@@ -109,6 +109,8 @@ policies! {
     11 FineMc2(FineMc2) => Fine,
     /// MC² without locks: core 0 owns levels C and D, and is sent messages.
     12 Mc2Messages(Mc2) => Messages,
+    /// The same as [`Kind::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
+    13 Changing(Changing) => Servers,
 }
 
 impl Kind {

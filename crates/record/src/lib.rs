@@ -48,6 +48,13 @@ pub enum Kind {
     /// The core changed its mode of criticality. `level` byte: the least critical [`Level`] that it serves from now on.
     /// `task`, `job`: the job that took longer than it should, where that was the cause; none where the core went back.
     Mode = 15,
+    /// A change of the running system took effect. `job`: its number, in the order in which changes are asked for. No task.
+    Changed = 16,
+    /// A change was asked for. `job`: its number. `arg`: the time at which it was to be (ns). No task.
+    ChangeAsked = 17,
+    /// A change was refused, and nothing else was done. `job`: its number. `arg`: why: [`CHANGE_NOT_ADMITTED`],
+    /// [`CHANGE_OVERLOADS`]. No task.
+    ChangeRefused = 18,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -96,6 +103,9 @@ impl Kind {
             13 => Kind::ServerExhausted,
             14 => Kind::ServerReplenish,
             15 => Kind::Mode,
+            16 => Kind::Changed,
+            17 => Kind::ChangeAsked,
+            18 => Kind::ChangeRefused,
             32 => Kind::Enter,
             33 => Kind::Leave,
             34 => Kind::Fault,
@@ -208,6 +218,11 @@ pub struct Record {
     /// As the kind says; else 0.
     pub ticket: u32,
 }
+
+/// `arg` of [`Kind::ChangeRefused`]: admission, before the run, found that a promise would be broken.
+pub const CHANGE_NOT_ADMITTED: u64 = 0;
+/// `arg` of [`Kind::ChangeRefused`]: the core would have promised more than there is of it.
+pub const CHANGE_OVERLOADS: u64 = 1;
 
 const NO_TASK: u16 = u16::MAX;
 

@@ -3,6 +3,7 @@
 //!
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
+mod changes;
 mod tree;
 
 use crate::Details;
@@ -39,6 +40,9 @@ struct Stored {
     /// Left out where the rules of servers and queues do not apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tree: Option<tree::Stored>,
+    /// Left out where the system does not change while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    changes: Option<changes::Stored>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -61,6 +65,24 @@ enum StoredPromise {
     Response { bound_ns: u64 },
     Tardiness { bound_ns: u64 },
     None,
+}
+
+impl StoredPromise {
+    fn of(promise: Promise) -> StoredPromise {
+        match promise {
+            Promise::Response(bound) => StoredPromise::Response { bound_ns: bound.as_nanos() },
+            Promise::Tardiness(bound) => StoredPromise::Tardiness { bound_ns: bound.as_nanos() },
+            Promise::None => StoredPromise::None,
+        }
+    }
+
+    fn promise(self) -> Promise {
+        match self {
+            StoredPromise::Response { bound_ns } => Promise::Response(Duration::from_nanos(bound_ns)),
+            StoredPromise::Tardiness { bound_ns } => Promise::Tardiness(Duration::from_nanos(bound_ns)),
+            StoredPromise::None => Promise::None,
+        }
+    }
 }
 
 impl Kept {
@@ -95,6 +117,7 @@ impl Kept {
             facts: details.facts.clone(),
             tasks: view.tasks.iter().map(store).collect(),
             tree: view.tree.as_ref().map(tree::store),
+            changes: view.changes.as_ref().map(changes::store),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -111,6 +134,9 @@ impl Kept {
         if stored.format != FORMAT {
             return Err(format!("it has format {}, this program reads {FORMAT}: run the system again", stored.format));
         }
+        let servers = stored.tree.as_ref().map_or(0, tree::Stored::servers);
+        let changes = stored.changes;
+        let changes = changes.map(|it| changes::restore(it, stored.tasks.len(), servers, stored.cores)).transpose()?;
         let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len())).transpose()?;
         let view = View {
             name: stored.system,
@@ -120,6 +146,7 @@ impl Kept {
             accepted: stored.accepted,
             tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
             tree,
+            changes,
         };
         let details = Details {
             machine: stored.machine,
@@ -140,11 +167,7 @@ fn store(task: &TaskView) -> StoredTask {
         offset_ns: task.offset.as_nanos(),
         period_ns: task.period.as_nanos(),
         deadline_ns: task.deadline.as_nanos(),
-        promise: match task.promise {
-            Promise::Response(bound) => StoredPromise::Response { bound_ns: bound.as_nanos() },
-            Promise::Tardiness(bound) => StoredPromise::Tardiness { bound_ns: bound.as_nanos() },
-            Promise::None => StoredPromise::None,
-        },
+        promise: StoredPromise::of(task.promise),
         assumed_ns: task.assumed.map(|length| length.map(Duration::as_nanos)),
         budget_ns: task.budget.map(Duration::as_nanos),
     }
@@ -165,11 +188,7 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
         offset: Duration::from_nanos(task.offset_ns),
         period: Duration::from_nanos(task.period_ns),
         deadline: Duration::from_nanos(task.deadline_ns),
-        promise: match task.promise {
-            StoredPromise::Response { bound_ns } => Promise::Response(Duration::from_nanos(bound_ns)),
-            StoredPromise::Tardiness { bound_ns } => Promise::Tardiness(Duration::from_nanos(bound_ns)),
-            StoredPromise::None => Promise::None,
-        },
+        promise: task.promise.promise(),
         assumed: task.assumed_ns.map(|length| length.map(Duration::from_nanos)),
         budget: task.budget_ns.map(Duration::from_nanos),
     })
@@ -180,6 +199,7 @@ mod tests {
     use super::*;
     use tactus_time::CoreSet;
     use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
+    use tactus_trace::{ChangeView, Changes, Now};
 
     fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
@@ -213,7 +233,20 @@ mod tests {
             tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Changing)],
         };
         let (name, policy) = ("n".into(), "MC²".into());
-        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree) };
+        let now =
+            |promise| Now { there: true, period: Duration::from_nanos(9), deadline: Duration::from_nanos(8), promise };
+        let start = vec![now(Promise::None), now(Promise::Tardiness(Duration::ZERO)), now(Promise::None)];
+        let lengths = vec![None, Some((Duration::from_nanos(1), Duration::from_nanos(9)))];
+        let change = ChangeView {
+            what: "remove task log".into(),
+            core: CoreId(1),
+            at: Duration::from_millis(3),
+            refused: Some("no".into()),
+            tasks: start.clone(),
+            servers: lengths.clone(),
+        };
+        let changes = Some(Changes { start, servers: lengths, list: vec![change] });
+        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

@@ -2,7 +2,7 @@
 
 use crate::page::{component_name, Details};
 use crate::text::{at, count, counted, escape, percent, put};
-use tactus_trace::{Broken, Promise, Share, Summary, Verdict, View, What};
+use tactus_trace::{Broken, Fate, Promise, Share, Summary, Verdict, View, What};
 
 /// The verdict as a section of the page.
 pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String {
@@ -22,6 +22,7 @@ pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String
         first_broken(&mut out, broken);
     }
     culprits(&mut out, summary, extra);
+    changes(&mut out, summary);
     void(&mut out, summary);
     out.push_str("</section>\n");
     out
@@ -171,6 +172,34 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
         put(out, format_args!("<li>{jobs} ended unfinished with the component that they ran in</li>\n"));
     }
     out.push_str("</ul></div>\n");
+}
+
+/// Changes of the running system, and what became of them.
+fn changes(out: &mut String, summary: &Summary) {
+    if summary.changes.is_empty() {
+        return;
+    }
+    out.push_str("<details class=\"void\" open><summary>Changes of the running system</summary>\n<ul>\n");
+    for change in &summary.changes {
+        let link = change.settled.map_or(String::new(), |time| {
+            let nanos = time.as_nanos();
+            let (from, to) = (nanos.saturating_sub(20_000_000), nanos + 20_000_000);
+            format!("<a href=\"#t={from},{to}\">{}</a>", at(time))
+        });
+        let fate = match (change.fate, change.why.as_deref()) {
+            (Fate::TookEffect, _) => format!("took effect at {link}"),
+            (Fate::Refused, why) => format!("refused at {link}: {}", escape(why.unwrap_or("it was not admitted"))),
+            (Fate::Waiting, _) => "waited until the end for an instant at which it could do no harm".into(),
+            (Fate::NotAsked, _) => "not asked for: the run ended before".into(),
+        };
+        let asked = at(change.asked);
+        let what = escape(&change.what);
+        put(
+            out,
+            format_args!("<li><strong>{what}</strong>, asked for at {asked} on core {}: {fate}</li>\n", change.core),
+        );
+    }
+    out.push_str("</ul></details>\n");
 }
 
 /// Promises that ceased to bind, and why.

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bdm;
+mod changes;
 pub mod compare;
 pub mod generate;
 mod keep;
@@ -24,7 +25,7 @@ mod setup;
 pub use keep::Keep;
 pub use machine::{Counts, Simulation, Stuck};
 pub use rules::tree_view;
-pub use setup::setup;
+pub use setup::{setup, setup_with, Ruled};
 pub use tactus_model::Costs;
 
 use std::fmt;

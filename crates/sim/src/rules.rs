@@ -1,13 +1,13 @@
 //! From a set-up to what the rules of servers are judged against.
 
-use tactus_policy::{Kind, Setup, Supplier, TaskOrder};
+use tactus_policy::{Changing, Kind, Setup, Supplier, TaskOrder};
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
 pub fn tree_view(setup: &Setup) -> Option<TreeView> {
     let tree = match &setup.kind {
-        Kind::Servers(tree) => tree,
+        Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => tree,
         plain => return plain_view(setup, plain),
     };
     let servers = tree.servers.iter().map(|server| ServerView {

@@ -1,5 +1,6 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
+use crate::changes;
 use tactus_model::{self as model, Locks, Policy, System};
 use tactus_policy::{
     Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supplier, Supply, Table,
@@ -15,7 +16,23 @@ use tactus_time::{CoreSet, Duration, Level};
 ///
 /// A task's budget is its execution time as assumed at its own level, and its allowance where budgets are enforced. A
 /// task of level D has none, whatever the file says, since nothing at that level is held to one.
+///
+/// Changes of a system that has some are all refused: what admission says of them is for [`setup_with`].
 pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Setup {
+    setup_with(system, tables, allowances, &[])
+}
+
+/// What admission says of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ruled {
+    /// It is admitted.
+    pub admitted: bool,
+    /// It waits until its server is empty.
+    pub drains: bool,
+}
+
+/// As [`setup`], with what admission says of each change, in their order; of which nothing is said, that is refused.
+pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], rulings: &[Ruled]) -> Setup {
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. } | Policy::Mixed(_));
     let allowance_of = |n: usize| allowances.get(n).copied().filter(|_| enforced).unwrap_or(Duration::ZERO);
     let kind = match system.policy {
@@ -49,6 +66,12 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Se
         let (core, offset, period, deadline) = (task.core, task.offset, task.period, task.deadline);
         Task { level, core, offset, period, deadline, budget }
     });
+    let kind = match kind {
+        Kind::Servers(tree) if !system.scheduling.changes.is_empty() => {
+            Kind::Changing(changes::changing(system, tree, rulings))
+        }
+        kind => kind,
+    };
     Setup { cores: system.cores, kind, tasks: tasks.collect() }
 }
 
@@ -71,7 +94,7 @@ fn mixed(system: &System, scheme: model::Mixed, allowance: impl Fn(usize) -> Dur
 fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> Kind {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
     let usual = |place: &model::TaskPlace| place.server.is_none() && place.overrun == model::Overrun::Continue;
-    let plain = servers.is_empty() && places.iter().all(usual);
+    let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
     match (spread, order) {
         (model::Spread::Partitioned, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::PartitionedDm,
         (model::Spread::Global, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::GlobalDm,

@@ -1,5 +1,6 @@
 //! From a trace to its summary: figures per task, level and core, and the verdict.
 
+use crate::changes::History;
 use crate::extend;
 use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
@@ -23,7 +24,17 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     let mut all = Samples::default();
     samples.iter().for_each(|s| all.join(s));
     let overheads = all.sum_up();
-    let case = promise::Case { view, trace, jobs: &jobs, segments: &segments, void: &void, overheads: &overheads, end };
+    let history = &History::of(view, trace);
+    let case = promise::Case {
+        view,
+        trace,
+        jobs: &jobs,
+        segments: &segments,
+        void: &void,
+        overheads: &overheads,
+        end,
+        history,
+    };
     let verdict = case.verdict();
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
@@ -32,7 +43,8 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut tasks = Vec::with_capacity(view.tasks.len());
     for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
-        let mut summary = task_summary(task, jobs, &void[i], end);
+        let owed = |job: &Job| history.owed(view, job.task, job.release, seen_until(job, end));
+        let mut summary = task_summary(task, jobs, &void[i], end, &owed);
         summary.id = tactus_time::TaskId(i as u16);
         // Where nothing was promised, nothing ceases to bind.
         let ended = void[i].first().filter(|_| task.promise != Promise::None);
@@ -61,6 +73,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         refused,
         culprits: culprits(view, trace),
         restarts: restarts(trace),
+        changes: history.summary(trace),
         aborted: trace.cores.iter().flatten().filter(|r| r.kind == Kind::Aborted).count() as u64,
         levels: levels(&tasks, &of_task),
         tasks,
@@ -83,20 +96,27 @@ fn seen_until(job: &Job, end: Instant) -> Instant {
     job.completed.or(job.removed).unwrap_or(end)
 }
 
-fn task_summary(task: &TaskView, jobs: &[Job], void: &promise::Void, end: Instant) -> TaskSummary {
+fn task_summary(
+    task: &TaskView,
+    jobs: &[Job],
+    void: &promise::Void,
+    end: Instant,
+    owed: &dyn Fn(&Job) -> (Duration, Promise),
+) -> TaskSummary {
     let mut counts = JobCounts { released: jobs.len() as u64, ..JobCounts::default() };
     let mut tardiness_max = Duration::ZERO;
     let mut worst: Option<f64> = None;
     for job in jobs {
         let until = seen_until(job, end);
-        let tardiness = until.since(job.release.saturating_add(task.deadline));
+        let (deadline, promise) = owed(job);
+        let tardiness = until.since(job.release.saturating_add(deadline));
         match job.completed {
             Some(_) => counts.completed += 1,
             None => counts.unfinished += 1,
         }
         counts.missed += u64::from(!tardiness.is_zero());
         tardiness_max = tardiness_max.max(tardiness);
-        let (figure, bound) = match task.promise {
+        let (figure, bound) = match promise {
             Promise::Response(bound) => (until.since(job.release), bound),
             Promise::Tardiness(bound) => (tardiness, bound),
             Promise::None => continue,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cause;
+mod changes;
 pub mod check;
 mod draw;
 mod file;
@@ -15,7 +16,9 @@ mod promise;
 mod schedule;
 mod spread;
 mod summary;
+mod tiers;
 
+pub use changes::{ChangeView, Changes, Now};
 pub use draw::{draw, list};
 pub use file::{TraceError, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
@@ -25,6 +28,7 @@ pub use order::in_order;
 pub use perfetto::perfetto;
 pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
+pub use tiers::merge;
 
 use tactus_record::Record;
 use tactus_time::{CoreId, Duration, Level};
@@ -56,6 +60,8 @@ pub struct View {
     /// Servers and queues, where the policy is such that their rules can be held against the trace; MC² has rules of its
     /// own.
     pub tree: Option<check::TreeView>,
+    /// How the system changes while it runs, if it does.
+    pub changes: Option<Changes>,
 }
 
 /// One task and the promise made for it.

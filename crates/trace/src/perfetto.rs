@@ -5,6 +5,7 @@
 
 use crate::jobs::jobs;
 use crate::{run_end, schedule, SegmentKind, Trace, View};
+use tactus_record::Kind;
 use tactus_time::{Instant, TaskId};
 
 /// The bytes of `trace.pftrace`.
@@ -12,7 +13,7 @@ use tactus_time::{Instant, TaskId};
 /// One track per core: a slice for each stretch of a job (`name #job`) and of the scheduler (`scheduler`). One per
 /// task: a slice for each stretch on a core (`core 0`), instants `release`, `deadline` and `missed`, and below it a
 /// track of ghosts where it has any. One counter: the jobs that are released and not finished. Times are those of the
-/// run, in nanoseconds.
+/// run, in nanoseconds. Changes of the system are instants on the track of their core.
 pub fn perfetto(view: &View, trace: &Trace) -> Vec<u8> {
     let segments = schedule(trace);
     let mut out = Vec::new();
@@ -89,6 +90,15 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
             (SegmentKind::Scheduler, _) => slice(core, "scheduler".into()),
             _ => {}
         }
+    }
+    for r in trace.cores.iter().flatten() {
+        let name = match r.kind {
+            Kind::ChangeAsked => "change asked for",
+            Kind::Changed => "change takes effect",
+            Kind::ChangeRefused => "change refused",
+            _ => continue,
+        };
+        out.push((r.time, Event::Instant(CORES + u64::from(r.core.0), name)));
     }
     let end = run_end(trace);
     let mut changes = Vec::new();

@@ -1,6 +1,7 @@
 //! Promises: until when they bind, and which was broken first.
 
 use crate::cause::explain;
+use crate::changes::History;
 use crate::check::{self, Rule};
 use crate::extend;
 use crate::jobs::Job;
@@ -130,6 +131,7 @@ pub(crate) struct Case<'a> {
     pub(crate) overheads: &'a Overheads,
     /// The end of the run.
     pub(crate) end: Instant,
+    pub(crate) history: &'a History<'a>,
 }
 
 impl Case<'_> {
@@ -152,15 +154,16 @@ impl Case<'_> {
         let task = &self.view.tasks[job.task.index()];
         let until = job.completed.or(job.removed).unwrap_or(self.end);
         let response = until.since(job.release);
-        let late = response.saturating_sub(task.deadline);
-        let (what, limit, actual, time) = match task.promise {
-            Promise::Response(bound) if response > bound.min(task.deadline) => {
-                let what = if task.deadline <= bound { What::Deadline } else { What::Response };
-                let limit = bound.min(task.deadline);
+        let (deadline, promise) = self.history.owed(self.view, job.task, job.release, until);
+        let late = response.saturating_sub(deadline);
+        let (what, limit, actual, time) = match promise {
+            Promise::Response(bound) if response > bound.min(deadline) => {
+                let what = if deadline <= bound { What::Deadline } else { What::Response };
+                let limit = bound.min(deadline);
                 (what, limit, response, job.release.saturating_add(limit))
             }
             Promise::Tardiness(bound) if late > bound => {
-                (What::Tardiness, bound, late, job.release.saturating_add(task.deadline).saturating_add(bound))
+                (What::Tardiness, bound, late, job.release.saturating_add(deadline).saturating_add(bound))
             }
             _ => return None,
         };

@@ -37,6 +37,8 @@ pub struct Summary {
     pub culprits: Vec<Culprit>,
     /// Restarts of stopped components, in order of time.
     pub restarts: Vec<Restart>,
+    /// Changes of the running system, in the order in which they are asked for.
+    pub changes: Vec<ChangeSummary>,
     /// Jobs that ended with their component, unfinished; they count as completed.
     pub aborted: u64,
     /// Each level that has tasks, from A to D; one entry without a level where the policy knows none.
@@ -47,6 +49,39 @@ pub struct Summary {
     pub per_core: Vec<CoreSummary>,
     /// The system's own work over all cores.
     pub overheads: Overheads,
+}
+
+/// A change of the running system, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangeSummary {
+    /// In words.
+    pub what: String,
+    /// The core on which it is made.
+    pub core: u8,
+    /// When it was asked for.
+    #[serde(rename = "asked_ns", serialize_with = "instant")]
+    pub asked: Instant,
+    /// What became of it.
+    pub fate: Fate,
+    /// When it took effect or was refused; `null` if it did not come to that.
+    #[serde(rename = "settled_ns", serialize_with = "some_instant")]
+    pub settled: Option<Instant>,
+    /// Why it was refused; `null` if it was not.
+    pub why: Option<String>,
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It took effect.
+    TookEffect,
+    /// It was refused.
+    Refused,
+    /// It waits for an instant at which it can do no harm.
+    Waiting,
+    /// The run ended before.
+    NotAsked,
 }
 
 /// How many jobs came to what.

@@ -333,3 +333,22 @@ fn two_levels_of_criticality_draw_their_worked_examples() {
         .task(&level("A", [2, 8], &virtual_deadline), [0, 10, 10, 8], &[8, 2])
         .is("edf_vd.txt");
 }
+
+/// The system that changes: T2 ends and T4 begins, T5 is refused, and the server gets a larger budget.
+#[test]
+fn a_system_that_changes_while_it_runs_draws_its_worked_example() {
+    let server = "cores = [0]\npolicy = \"partitioned-edf\"";
+    let change = |column: u64, what: &str| format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN);
+    let mut example = Example::new(1, "kind = \"partitioned-edf\"")
+        .server("S1", "cbs-hard", [2, 10], server)
+        .task("core = 0", [0, 10, 10, 2], &[2])
+        .task("core = 0", [0, 20, 20, 7], &[7])
+        .task("core = 0\nserver = \"S1\"", [0, 30, 30, 3], &[3])
+        .task("core = 0", [0, 10, 10, 4], &[4])
+        .task("core = 0", [0, 20, 20, 8], &[8]);
+    example.text += &change(22, "remove = \"T2\"");
+    example.text += &change(22, "add = \"T4\"");
+    example.text += &change(40, "add = \"T5\"");
+    example.text += &change(51, &format!("server = \"S1\"\nbudget = \"{} ms\"", 3 * COLUMN));
+    example.is("change.txt");
+}

@@ -8,6 +8,7 @@
 
 mod assignment;
 mod assumptions;
+mod changes;
 mod global;
 mod growth;
 mod mc2;
@@ -19,13 +20,14 @@ mod sensitivity;
 mod servers;
 
 pub use assignment::{assignment, is_bound, Unassigned};
+pub use changes::Ruling;
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
 use crate::effort::Effort;
 use crate::overhead;
 use rank::Rank;
-use tactus_model::{Costs, Overrun, Policy, Spread, System};
+use tactus_model::{Costs, Overrun, Policy, Spread, Stage, System};
 use tactus_time::{Duration, Level, TaskId};
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
@@ -37,6 +39,15 @@ pub fn check(system: &System, costs: &Costs) -> Check {
 /// it goes on after others have run, or on another core. Every entry of the scheduler may switch once, so each costs that much
 /// more; like the other costs it counts where the system asks for it.
 pub fn check_with_cache(system: &System, costs: &Costs, cache: Duration) -> Check {
+    if system.scheduling.changes.is_empty() {
+        one_system(system, costs, cache)
+    } else {
+        changes::check(system, costs, cache)
+    }
+}
+
+/// Judges a system that does not change.
+fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
     let entry = entry(system, costs, cache);
     let mut check = Check::new(system);
     match rank::of_policy(&system.policy) {
@@ -66,6 +77,15 @@ pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth
 
 /// [`sensitivity`], with the costs of [`check_with_cache`].
 pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, effort: Effort) -> Vec<Growth> {
+    if !system.scheduling.changes.is_empty() {
+        // As it begins.
+        let (present, places) = Stage::first(system).present();
+        let mut growth = vec![Growth::Unknown; system.tasks.len()];
+        for (found, n) in sensitivity_with_cache(&present, costs, cache, effort).into_iter().zip(places) {
+            growth[n] = found;
+        }
+        return growth;
+    }
     let entry = entry(system, costs, cache);
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut purse = growth::Purse::with(effort);

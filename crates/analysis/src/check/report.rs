@@ -1,5 +1,6 @@
 //! What a check gives back: verdicts, findings and the tables, and how they are shown to people.
 
+use super::changes::Ruling;
 use crate::mc2::table::Table;
 use crate::utilisation::Utilisation;
 use std::fmt;
@@ -24,6 +25,8 @@ pub struct Check {
     pub findings: Vec<Finding>,
     /// One line for people.
     pub summary: String,
+    /// What admission says of each change, in the order of the file; all else is about the system as it begins.
+    pub changes: Vec<Ruling>,
 }
 
 /// What is promised for a task.
@@ -163,6 +166,7 @@ impl Check {
             cores,
             findings: Vec::new(),
             summary: String::new(),
+            changes: Vec::new(),
         }
     }
 
@@ -220,6 +224,9 @@ impl fmt::Display for Check {
         }
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
+        }
+        for ruling in &self.changes {
+            writeln!(f, "{ruling}")?;
         }
         write!(f, "{}  {}", self.summary, if self.accepted { "accepted" } else { "not accepted" })
     }

@@ -1,5 +1,7 @@
 //! The rules of a system: from a draft to a [`System`], or to everything that is wrong with it.
 
+mod apart;
+mod change;
 mod component;
 mod platform;
 mod server;
@@ -9,8 +11,8 @@ use crate::draft::{Draft, DraftComponent, DraftTask, Given};
 use crate::problem::{Collector, Complaint, Place};
 use crate::units::format_size;
 use crate::{
-    Machine, Policy, Scheduling, System, TaskPlace, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY,
-    MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
+    Machine, Policy, Schedulers, Scheduling, System, TaskPlace, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT,
+    KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -52,8 +54,14 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         return None;
     }
     let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    let (policy, scheduling) = told(context.policy?, Scheduling { places, locks: draft.locks, ..homes.made });
-    Some(System {
+    let schedulers = draft.schedulers.value().unwrap_or_default();
+    let scheduling = Scheduling { places, locks: draft.locks, schedulers, ..homes.made };
+    let changes = change::check(&draft, context.policy?, context.duration?, &tasks, &scheduling, out);
+    if !out.is_empty() {
+        return None;
+    }
+    let (policy, scheduling) = told(context.policy?, Scheduling { changes, ..scheduling });
+    let system = System {
         name,
         source: source.to_path_buf(),
         cores: context.cores?,
@@ -67,12 +75,16 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         components,
         platform,
         notes,
-    })
+    };
+    if let (Schedulers::Apart, Given::Is(at)) = (schedulers, &draft.schedulers) {
+        apart::check(&system, at.place, out);
+    }
+    out.is_empty().then_some(system)
 }
 
 /// The policy is told in full where it is more than its kind; otherwise nothing is left to tell beside it.
 fn told(policy: Policy, mut scheduling: Scheduling) -> (Policy, Scheduling) {
-    if scheduling.places.iter().all(|place| *place == TaskPlace::default()) {
+    if scheduling.changes.is_empty() && scheduling.places.iter().all(|place| *place == TaskPlace::default()) {
         scheduling.places.clear();
     }
     let ordered = !matches!(policy, Policy::Mixed(_)) && !scheduling.is_plain();

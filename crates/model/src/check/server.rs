@@ -1,5 +1,6 @@
 //! The rules for servers, clusters and the places of tasks among them.
 
+use super::change;
 use crate::draft::{At, Draft, DraftServer, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Place};
 use crate::{
@@ -394,7 +395,8 @@ fn loads(draft: &Draft, made: &Scheduling, all: CoreSet, out: &mut Collector) {
         for core in within.iter() {
             let mut sum = 0.0;
             for (n, server) in made.servers.iter().enumerate() {
-                if server.parent != parent || !server.cores.contains(core) {
+                if server.parent != parent || !server.cores.contains(core) || change::begins_absent(draft, &server.name)
+                {
                     continue;
                 }
                 sum += share(server);

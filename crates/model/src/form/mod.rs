@@ -1,5 +1,6 @@
 //! The TOML form of a system file: from text to a draft.
 
+mod change;
 mod component;
 mod keys;
 mod platform;
@@ -9,12 +10,12 @@ mod task;
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::{Locks, Mixed, Policy, Spread};
+use crate::{Locks, Mixed, Policy, Schedulers, Spread};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 8] = ["system", "policy", "machine", "server", "task", "component", "buffer", "device"];
+const TOP: [&str; 9] = ["system", "policy", "machine", "server", "task", "change", "component", "buffer", "device"];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
 
@@ -66,6 +67,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     for (i, value) in each(&top, &mut reader, "server").into_iter().enumerate() {
         draft.servers.extend(server::read(value, i, &mut reader));
     }
+    for (i, value) in each(&top, &mut reader, "change").into_iter().enumerate() {
+        draft.changes.extend(change::read(value, i, &mut reader));
+    }
     for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, &mut reader));
     }
@@ -104,6 +108,7 @@ const EVERY_KEY: &[&str] = &[
     "work-redistribution",
     "clusters",
     "quantum",
+    "schedulers",
 ];
 
 fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &mut Draft) -> Given<Policy> {
@@ -111,10 +116,12 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     let kind = kind.and_then(|(_, kind)| kind.get_ref().as_str());
     // The parameters of a policy are known only where it is chosen; without a known kind, none is complained about.
     let known: &[&str] = match kind.map(|kind| (kind, server::policy(kind))) {
-        Some((_, Some((Spread::Clustered, order)))) if order.has_quantum() => &["kind", "clusters", "quantum"],
-        Some((_, Some((Spread::Clustered, _)))) => &["kind", "clusters"],
-        Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum"],
-        Some((_, Some(_))) => &["kind"],
+        Some((_, Some((Spread::Clustered, order)))) if order.has_quantum() => {
+            &["kind", "clusters", "quantum", "schedulers"]
+        }
+        Some((_, Some((Spread::Clustered, _)))) => &["kind", "clusters", "schedulers"],
+        Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum", "schedulers"],
+        Some((_, Some(_))) => &["kind", "schedulers"],
         Some(("mc2", None)) => MC2_KEYS,
         Some(("amc" | "edf-vd", None)) => &["kind"],
         _ => EVERY_KEY,
@@ -127,6 +134,7 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     draft.locks = read_locks(&section, reader);
     draft.clusters = server::clusters(&section, reader);
     draft.quantum = section.duration(reader, "quantum");
+    draft.schedulers = read_schedulers(&section, reader);
     let Given::Is(name) = name else { return Given::Broken };
     let policy = match (name.value.as_str(), server::policy(&name.value)) {
         ("partitioned-rm", _) => Policy::PartitionedRm,
@@ -193,6 +201,29 @@ fn read_locks(section: &Section<'_>, reader: &mut Reader<'_>) -> Locks {
             };
             reader.out.add(name.place, "[policy]", complaint);
             Locks::One
+        }
+    }
+}
+
+/// Whether servers share one scheduler.
+fn read_schedulers(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<Schedulers> {
+    let name = match section.string(reader, "schedulers", "\"together\" or \"apart\"") {
+        Given::Is(name) => name,
+        Given::Broken => return Given::Broken,
+        Given::Absent => return Given::Absent,
+    };
+    match name.value.as_str() {
+        "together" => Given::is(Schedulers::Together, name.place),
+        "apart" => Given::is(Schedulers::Apart, name.place),
+        other => {
+            let complaint = Complaint::UnknownName {
+                what: "way to keep schedulers",
+                nearest: nearest(other, ["together", "apart"]),
+                name: other.chars().take(40).collect(),
+                remedy: "choose \"together\" or \"apart\"".to_string(),
+            };
+            reader.out.add(name.place, "[policy]", complaint);
+            Given::Broken
         }
     }
 }

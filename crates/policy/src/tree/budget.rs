@@ -31,25 +31,40 @@ pub struct Budget {
 impl Budget {
     /// A full budget at time zero.
     pub fn new(supply: &Supply) -> Budget {
-        let start = match supply.kind {
-            Supplier::PriorityInheriting => Instant::ZERO,
-            _ => Instant::ZERO.saturating_add(supply.period),
-        };
-        let mut chunks = Chunks::for_kind(supply.kind);
-        if supply.kind == Supplier::Sporadic {
-            chunks.insert(Chunk { amount: supply.budget, at: Instant::ZERO });
-        }
-        Budget {
+        let mut budget = Budget {
             kind: supply.kind,
             full: supply.budget,
             period: supply.period,
-            left: signed(supply.budget),
-            at: start,
+            left: 0,
+            at: Instant::ZERO,
             used: Duration::ZERO,
             since: Instant::ZERO,
             flag: false,
-            chunks,
+            chunks: Chunks::for_kind(supply.kind),
+        };
+        budget.begin_anew(None, Instant::ZERO);
+        budget
+    }
+
+    /// Begins anew at `now`, full, perhaps with another budget and period. Gives the budget.
+    pub(super) fn begin_anew(&mut self, length: Option<(Duration, Duration)>, now: Instant) -> Duration {
+        (self.full, self.period) = length.unwrap_or((self.full, self.period));
+        self.left = signed(self.full);
+        self.at = match self.kind {
+            Supplier::PriorityInheriting => now,
+            _ => now.saturating_add(self.period),
+        };
+        (self.used, self.since, self.flag) = (Duration::ZERO, now, false);
+        self.chunks.clear();
+        if self.kind == Supplier::Sporadic {
+            self.chunks.insert(Chunk { amount: self.full, at: now });
         }
+        self.full
+    }
+
+    /// How large a share of a core it is.
+    pub(super) fn share(&self, of: impl Fn(Duration, Duration) -> u64) -> u64 {
+        of(self.full, self.period)
     }
 
     /// Whether it replenishes whether or not there is work, so that its owner has to look at each boundary.
@@ -153,7 +168,8 @@ impl Budget {
                 // What was used beyond the end comes back too, and is paid at once.
                 Some(came.min(self.full))
             }
-            Supplier::Sporadic | Supplier::PriorityInheriting => None,
+            // Nothing has to be done: what is due counts from its time on.
+            Supplier::Sporadic | Supplier::PriorityInheriting => Some(self.left(now)).filter(|left| !left.is_zero()),
         }
     }
 

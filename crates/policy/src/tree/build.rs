@@ -95,6 +95,7 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
         picked: Vec::with_capacity(MAX_CORES),
         passed: Vec::with_capacity(MAX_CORES),
         entry: 0,
+        changes: None,
         queues: Queues::new(feeds.len() + 1, task_homes),
         tasks,
         vps,
@@ -124,5 +125,6 @@ fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usi
         background: server.background,
         awake: false,
         woken: 0,
+        absent: false,
     }
 }

@@ -25,6 +25,9 @@ impl Chunks {
         Chunks { list: Vec::with_capacity(if room { MAX_CHUNKS } else { 0 }) }
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+    }
     pub(crate) fn first(&self) -> Option<Chunk> {
         self.list.first().copied()
     }

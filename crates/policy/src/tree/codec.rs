@@ -1,9 +1,11 @@
 //! The stored form of a tree.
 
-use super::{Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree};
+use super::{
+    Action, Change, Changing, Overrun, Part, Place, Protocol, Server, Supplier, Supply, TaskOrder, Tree, Values,
+};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
-use tactus_time::CoreSet;
+use tactus_time::{CoreSet, TaskId};
 
 const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
 const PLACE_BYTES: usize = 2 + 4 + 1;
@@ -87,5 +89,72 @@ impl Parameters for Tree {
             Ok(Place { server, priority, overrun: meaning(input, &OVERRUNS)? })
         })?;
         Ok(Tree { servers, places })
+    }
+}
+
+const PART_BYTES: usize = 1 + 2;
+const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
+const PROTOCOLS: [Protocol; 2] = [Protocol::Quiet, Protocol::AtOnce];
+
+fn put_part(out: &mut Vec<u8>, part: Part) {
+    let (kind, place) = match part {
+        Part::Task(task) => (0, task.0),
+        Part::Server(place) => (1, place),
+    };
+    out.push(kind);
+    out.extend(place.to_le_bytes());
+}
+
+fn part(input: &mut Input) -> Result<Part, DecodeError> {
+    let server = input.boolean()?;
+    let place = u16::from_le_bytes(input.take()?);
+    Ok(if server { Part::Server(place) } else { Part::Task(TaskId(place)) })
+}
+
+impl Parameters for Changing {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.tree.encode(out);
+        put(out, self.absent.len() as u64);
+        self.absent.iter().for_each(|part| put_part(out, *part));
+        put(out, self.changes.len() as u64);
+        for change in &self.changes {
+            put(out, change.at.as_nanos());
+            put_part(out, change.part);
+            out.extend([u8::from(change.admitted), u8::from(change.drains)]);
+            match change.action {
+                Action::Add => out.push(0),
+                Action::Remove => out.push(1),
+                Action::Alter(values) => {
+                    out.push(2);
+                    for length in [values.time, values.period, values.deadline] {
+                        put(out, length.as_nanos());
+                    }
+                    out.extend(values.priority.to_le_bytes());
+                }
+            }
+        }
+        out.push(number(&self.protocol, &PROTOCOLS));
+    }
+
+    fn decode(input: &mut Input) -> Result<Changing, DecodeError> {
+        let tree = Tree::decode(input)?;
+        let absent = input.list(PART_BYTES, part)?;
+        let changes = input.list(CHANGE_BYTES, |input| {
+            let (at, part) = (input.time()?, part(input)?);
+            let (admitted, drains) = (input.boolean()?, input.boolean()?);
+            let action = match input.byte()? {
+                0 => Action::Add,
+                1 => Action::Remove,
+                2 => Action::Alter(Values {
+                    time: input.time()?,
+                    period: input.time()?,
+                    deadline: input.time()?,
+                    priority: u32::from_le_bytes(input.take()?),
+                }),
+                _ => return Err(input.no_meaning()),
+            };
+            Ok(Change { at, part, action, admitted, drains })
+        })?;
+        Ok(Changing { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
     }
 }

@@ -2,6 +2,7 @@
 //! decided anew who runs; the choice itself is in `assign`.
 
 use super::budget::{Budget, Hollow};
+use super::change::Changes;
 use super::queues::Queues;
 use super::work::Work;
 use super::{Overrun, TaskOrder, MAX_DEPTH};
@@ -35,6 +36,8 @@ pub(crate) struct Domain {
     pub(super) passed: Vec<Key>,
     /// Counts entries, to wake each server once in an entry.
     pub(super) entry: u32,
+    /// How it changes while it runs.
+    pub(super) changes: Option<Changes>,
 }
 
 /// A core of the domain.
@@ -116,6 +119,8 @@ pub(super) struct Vp {
     /// It has work, as far as is known.
     pub(super) awake: bool,
     pub(super) woken: u32,
+    /// It is not there, or not any more.
+    pub(super) absent: bool,
 }
 
 /// A queue and the virtual processors that take from it.
@@ -172,12 +177,48 @@ impl Domain {
         slot.since = now;
         let mut records = Recorder { sink: records, core: slot.id, now };
         self.entry = self.entry.wrapping_add(1);
-        let unfinished = self.leave(me, elapsed, event, &mut records);
-        self.replenish_due(me, &mut records);
-        self.make_due(me, &mut records);
+        let unfinished = self.leave(me, (now, elapsed), event, &mut records);
+        if self.changes.is_some() {
+            self.change(me, &mut records);
+        }
+        self.decide(me, unfinished, ticket, &mut records)
+    }
+
+    /// One call of the policy by a scheduler that had the core until `left` and has it again since `now`. What fell due in
+    /// between is made due at its own time: so all is as if it had been looked at then. Beside the decision: whether there
+    /// was nothing to run for a moment.
+    pub(super) fn handle_after(
+        &mut self,
+        me: usize,
+        (left, now): (Instant, Instant),
+        event: Event,
+        records: &mut dyn Sink,
+    ) -> (Decision, bool) {
+        let slot = &mut self.slots[me];
+        let now = now.max(slot.since);
+        let left = left.max(slot.since).min(now);
+        let elapsed = left.since(slot.since);
+        slot.since = now;
+        let root = self.vps[slot.root].below;
+        let mut records = Recorder { sink: records, core: slot.id, now };
+        self.entry = self.entry.wrapping_add(1);
+        let something = self.queues.len(root) > 0;
+        let unfinished = self.leave(me, (left, elapsed), event, &mut records);
+        let emptied = something && self.queues.len(root) == 0;
+        if left < now {
+            self.catch_up(me, (left, now), &mut records);
+        }
+        (self.decide(me, unfinished, 0, &mut records), emptied)
+    }
+
+    /// Makes due what is due, and decides anew who runs.
+    fn decide(&mut self, me: usize, unfinished: Option<(usize, u32)>, ticket: u32, records: &mut Recorder) -> Decision {
+        let now = records.now;
+        self.replenish_due(me, now, records);
+        self.make_due(me, now, records);
         self.look_at_laxities(me, now);
         self.assign(me, now, unfinished.map(|(place, _)| place));
-        let run = self.switch(me, unfinished, &mut records);
+        let run = self.switch(me, unfinished, records);
         let timer = self.time_out(me, now);
         self.slots[me].armed = timer;
         let notify = self.whom_to_tell(me, now);
@@ -188,8 +229,13 @@ impl Domain {
     }
 
     /// Charges what ran, and does what the event says. Gives the job that could go on.
-    fn leave(&mut self, me: usize, elapsed: Duration, event: Event, records: &mut Recorder) -> Option<(usize, u32)> {
-        let now = records.now;
+    fn leave(
+        &mut self,
+        me: usize,
+        (now, elapsed): (Instant, Duration),
+        event: Event,
+        records: &mut Recorder,
+    ) -> Option<(usize, u32)> {
         while let Some(ghost) = self.slots[me].ghosts.pop() {
             if let Some(budget) = &mut self.vps[ghost].budget {
                 budget.drain(elapsed);
@@ -230,7 +276,8 @@ impl Domain {
         };
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
-        if event == Event::Remove || self.tasks[place].overrun == Overrun::Kill {
+        let task = &self.tasks[place];
+        if event == Event::Remove || task.overrun == Overrun::Kill || task.foreign {
             self.plan_event(place);
         }
         for (vp, _) in path.iter().rev() {
@@ -240,7 +287,7 @@ impl Domain {
     }
 
     /// Brings a task's place in its queue up to date with its state.
-    fn queue(&mut self, place: usize, now: Instant) {
+    pub(super) fn queue(&mut self, place: usize, now: Instant) {
         let task = &mut self.tasks[place];
         let queue = task.queue;
         if task.ready() {
@@ -310,7 +357,14 @@ impl Domain {
             true => Some(urgency),
             false => (it.awake && it.background).then_some(urgency | BACKGROUND),
         };
-        let next = if it.awake || budget.ticks_on() { budget.next(now) } else { Instant::NEVER };
+        let band = band.filter(|_| !it.absent);
+        let next = if it.absent {
+            Instant::NEVER
+        } else if it.awake || budget.ticks_on() {
+            budget.next(now)
+        } else {
+            Instant::NEVER
+        };
         let (core, entity, queue) = (it.core, self.tasks.len() + vp, self.vps[parent].below);
         match band {
             Some(urgency) => self.queues.insert(Key::new(urgency, entity)),
@@ -330,9 +384,19 @@ impl Domain {
         key.time().as_nanos() >= BACKGROUND
     }
 
+    /// Makes due, one after another, what came while somebody else had the core.
+    #[cold]
+    fn catch_up(&mut self, me: usize, (left, now): (Instant, Instant), records: &mut Recorder) {
+        loop {
+            let first = [self.slots[me].replenish.peek(), self.due.peek()].into_iter().flatten().map(Key::time).min();
+            let Some(at) = first.map(|first| first.max(left)).filter(|at| *at < now) else { return };
+            self.replenish_due(me, at, records);
+            self.make_due(me, at, records);
+        }
+    }
+
     /// Makes due the replenishments of this core's servers.
-    fn replenish_due(&mut self, me: usize, records: &mut Recorder) {
-        let now = records.now;
+    fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.slots[me].replenish.peek().filter(|due| due.time() <= now) {
             let vp = &mut self.vps[due.place()];
             if let Some(budget) = &mut vp.budget {
@@ -345,8 +409,7 @@ impl Domain {
     }
 
     /// Makes due releases, and ends of jobs that are to be killed. A job that runs on another core is ended by that core.
-    fn make_due(&mut self, me: usize, records: &mut Recorder) {
-        let now = records.now;
+    fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
             let place = due.place();
             if !self.tasks[place].kill_is_due(due.time()) {
@@ -362,7 +425,7 @@ impl Domain {
         }
     }
 
-    fn plan_event(&mut self, place: usize) {
+    pub(super) fn plan_event(&mut self, place: usize) {
         match self.tasks[place].next_event() {
             Some(next) => self.due.insert(Key::at(next, place)),
             None => self.due.remove(place),
@@ -417,6 +480,9 @@ impl Domain {
         let mut timer = slot.replenish.peek().map_or(Instant::NEVER, Key::time);
         if let Some(due) = self.due.peek().filter(|_| me == 0) {
             timer = timer.min(due.time());
+        }
+        if let Some(changes) = &self.changes {
+            timer = timer.min(changes.next());
         }
         for ghost in &slot.ghosts {
             if let Some(budget) = &self.vps[*ghost].budget {

@@ -16,21 +16,26 @@
 mod assign;
 mod budget;
 mod build;
+mod change;
 mod check;
 mod chunks;
 mod codec;
 mod domain;
+
 mod queues;
+mod tier;
 mod work;
 
 use crate::global::ContainerRank;
 use crate::{Decision, Event, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 pub use budget::Budget;
+pub use change::{Action, Change, Changing, Part, Protocol, Values};
 use domain::Domain;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Rank, Unlocked};
 use tactus_time::{CoreSet, Duration, Instant};
+pub use tier::{cut, Below, CutError, Tier, TierPlan};
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;
@@ -182,7 +187,11 @@ enum Home {
 impl Servers {
     /// Finds the first thing that is wrong with the tree.
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
-        check::check(setup, tree(setup))
+        check::check(setup, tree(setup))?;
+        match &setup.kind {
+            crate::Kind::Changing(changing) => change::check(setup, changing),
+            _ => Ok(()),
+        }
     }
 
     /// Makes the domains and all cores. The set-up must have been checked.
@@ -191,7 +200,10 @@ impl Servers {
         let mut domains = Vec::new();
         let mut cores: Vec<Option<Core>> = (0..setup.cores).map(|_| None).collect();
         for set in build::domains(setup.cores, tree) {
-            let domain = build::domain(setup, tree, set);
+            let mut domain = build::domain(setup, tree, set);
+            if let crate::Kind::Changing(changing) = &setup.kind {
+                change::attach(&mut domain, changing);
+            }
             let alone = set.iter().nth(1).is_none();
             for (place, core) in set.iter().enumerate() {
                 cores[core.index()] =
@@ -212,7 +224,7 @@ impl Servers {
 /// The tree in a set-up for it.
 fn tree(setup: &Setup) -> &Tree {
     match &setup.kind {
-        crate::Kind::Servers(tree) => tree,
+        crate::Kind::Servers(tree) | crate::Kind::Changing(Changing { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
-use super::{Overrun, Place, TaskOrder};
+use super::{Overrun, Place, TaskOrder, Values};
 use crate::records::Recorder;
 use crate::Task;
 use tactus_record::Kind;
@@ -42,6 +42,11 @@ pub(crate) struct Work {
     pub(crate) turn: u64,
     pub(crate) slice: Duration,
     pub(crate) removed: bool,
+    /// It releases jobs before this instant only.
+    pub(super) until: Instant,
+    offset: Duration,
+    /// It stands for a scheduler of its own, which has a job whenever it has something to run, and says when that is.
+    pub(crate) foreign: bool,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
 }
@@ -68,6 +73,9 @@ impl Work {
             turn: 0,
             slice: Duration::ZERO,
             removed: false,
+            until: Instant::NEVER,
+            offset: task.offset,
+            foreign: false,
             left_to_core: false,
         }
     }
@@ -125,7 +133,7 @@ impl Work {
         if self.removed {
             return None;
         }
-        let mut at = self.next;
+        let mut at = if self.next < self.until { self.next } else { Instant::NEVER };
         if self.overrun == Overrun::Kill && self.pending > 0 && !self.left_to_core {
             at = at.min(self.due());
         }
@@ -151,6 +159,9 @@ impl Work {
     /// Makes the release due that comes next. `uncharged`: how long its job has been running, up to now, that is still to
     /// be charged, to what was left before.
     pub(crate) fn release(&mut self, uncharged: Duration, records: &mut Recorder) {
+        if self.foreign {
+            return self.rouse();
+        }
         let (number, boundary) = (self.released, self.next);
         self.released = number.wrapping_add(1);
         self.next = boundary.saturating_add(self.period);
@@ -167,6 +178,22 @@ impl Work {
             self.begin(number, boundary);
         }
         self.pending = self.pending.saturating_add(1);
+    }
+
+    /// A scheduler of its own has something to run.
+    fn rouse(&mut self) {
+        if self.pending == 0 {
+            let (number, at) = (self.released, self.next);
+            self.released = number.wrapping_add(1);
+            self.begin(number, at);
+            self.pending = 1;
+        }
+        self.next = Instant::NEVER;
+    }
+
+    /// A scheduler of its own, which has the core, has nothing to run before then. Its job is about to complete.
+    pub(crate) fn doze(&mut self, until: Instant) {
+        self.next = until;
     }
 
     fn begin(&mut self, number: u32, release: Instant) {
@@ -198,6 +225,27 @@ impl Work {
     pub(crate) fn exhaust(&mut self, records: &mut Recorder) {
         if self.pending > 0 && !self.ready() {
             records.job(Kind::Exhausted, self.name, self.job, self.next.as_nanos());
+        }
+    }
+
+    /// It begins, or begins again: its next job comes its offset after `now`.
+    pub(super) fn begin_at(&mut self, now: Instant) {
+        self.until = Instant::NEVER;
+        self.next = now.saturating_add(self.offset);
+    }
+
+    /// It has these values from now on; the release that is due next stays.
+    pub(super) fn alter(&mut self, values: &Values) {
+        (self.wcet, self.period, self.deadline) = (values.time, values.period, values.deadline);
+        self.priority = values.priority;
+    }
+
+    /// How large a share of a core it asks for.
+    pub(super) fn share(&self, of: impl Fn(Duration, Duration) -> u64) -> u64 {
+        if self.removed {
+            0
+        } else {
+            of(self.wcet, self.period)
         }
     }
 

@@ -98,6 +98,9 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
                 Kind::ServerExhausted if record.arg == u64::MAX => format!("S{} exhausted", record.job),
                 Kind::ServerExhausted => format!("S{} exhausted until {}", record.job, in_ms(record.arg)),
                 Kind::ServerReplenish => format!("S{} gets {}", record.job, in_ms(record.arg)),
+                Kind::ChangeAsked => format!("change {} asked for", record.job),
+                Kind::Changed => format!("change {} takes effect", record.job),
+                Kind::ChangeRefused => format!("change {} refused", record.job),
                 Kind::Notify => format!("notify core {}", record.arg),
                 other => format!("{other:?} {job}"),
             });

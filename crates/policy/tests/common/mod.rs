@@ -2,6 +2,7 @@
 //! without cause can be thrown in. It asserts nothing by itself; it keeps what happened for the tests to look at.
 #![allow(dead_code)]
 
+pub mod changes;
 pub mod draw;
 pub mod invariants;
 pub mod systems;

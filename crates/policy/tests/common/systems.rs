@@ -66,6 +66,11 @@ pub fn anything(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
     prop_oneof![3 => any_policy(shortest, slot), 2 => super::trees::trees(shortest)]
 }
 
+/// The same, and systems that change while they run.
+pub fn changing_or_not(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
+    prop_oneof![4 => anything(shortest, slot), 1 => super::changes::changing(shortest, 2, 4_000)]
+}
+
 fn table(core: usize, tasks: &[Task], slot: u64) -> Table {
     let mut at = Duration::ZERO;
     let mut slots = Vec::new();

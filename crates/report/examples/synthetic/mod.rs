@@ -125,6 +125,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         accepted: true,
         tasks,
         tree: None,
+        changes: None,
     };
     let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores] };
     let mut run = Run {

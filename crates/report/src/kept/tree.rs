@@ -11,6 +11,13 @@ pub(super) struct Stored {
     tasks: Vec<StoredPlace>,
 }
 
+impl Stored {
+    /// How many servers there are, the root among them.
+    pub(super) fn servers(&self) -> usize {
+        self.servers.len()
+    }
+}
+
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
 #[derive(Serialize, Deserialize)]
 struct StoredServer {

@@ -27,7 +27,7 @@ pub fn explain(
     found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
-    if comparison.agrees() || !matches!(setup.kind, Kind::Servers(_)) {
+    if comparison.agrees() || !matches!(setup.kind, Kind::Servers(_) | Kind::Changing(_)) {
         return Ok(());
     }
     let machine = Steps::of(found);

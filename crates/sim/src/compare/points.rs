@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{Kind, Setup, Supplier, Supply, TaskOrder};
+use tactus_policy::{Changing, Kind, Setup, Supplier, Supply, TaskOrder};
 use tactus_record::{EntryReason, Kind as What, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -39,7 +39,9 @@ impl Points {
     pub fn of(setup: &Setup, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
         let follows: Vec<bool> = match &setup.kind {
-            Kind::Servers(tree) => tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect(),
+            Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
+                tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
+            }
             _ => Vec::new(),
         };
         let mut points = Points { events: Vec::new(), rivals: Vec::new() };
@@ -49,7 +51,7 @@ impl Points {
         }
         // The length of a task's turns, where turns are taken.
         let turn_of = |task: TaskId| match &setup.kind {
-            Kind::Servers(tree) => {
+            Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
                 let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
                 (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
             }
@@ -85,15 +87,19 @@ impl Points {
                     let timed = reason == Some(EntryReason::Timer);
                     let inside = || records[place + 1..].iter().take_while(|r| r.kind.is_policy());
                     let released = inside().any(|r| r.kind == What::Release);
-                    let follows = |r: &Record| follows.get(r.job as usize).is_some_and(|it| *it);
-                    let replenished = inside().any(|r| r.kind == What::ServerReplenish && follows(r));
+                    // Budgets that come: by the clock, or after work that ran.
+                    let budget = |after_work: bool| {
+                        let follows = |r: &Record| follows.get(r.job as usize).is_some_and(|it| *it);
+                        inside().any(|r| r.kind == What::ServerReplenish && follows(r) == after_work)
+                    };
+                    let two = (released || budget(false)) && budget(true);
                     let clock = reason == Some(EntryReason::Start) || timed && released;
                     let point = Point { time: record.time, core: record.core, clock };
                     // An event of another core has its cause there, and that is a point already.
                     if reason != Some(EntryReason::Notify) {
                         self.events.push(point);
                         // A machine may meet these two of one instant in either order.
-                        self.events.extend((released && replenished).then_some(Point { clock: false, ..point }));
+                        self.events.extend(two.then_some(Point { clock: false, ..point }));
                     }
                     if !timed && timer != Instant::NEVER {
                         self.rivals.push((point, timer));

@@ -9,6 +9,7 @@ mod sequence;
 mod servers;
 mod table;
 
+pub use crate::changes::changes;
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
@@ -76,6 +77,8 @@ pub enum Rule {
     Conserving,
     /// No job runs while a more urgent one of its queue waits.
     Order,
+    /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
+    Change,
 }
 
 impl fmt::Display for Rule {
@@ -97,6 +100,7 @@ impl fmt::Display for Rule {
             Rule::NoEvents => "cores that share no queue send no events",
             Rule::Conserving => "no core idles beside work that it could do",
             Rule::Order => "the more urgent job of a queue runs",
+            Rule::Change => "changes are made as they were admitted",
         })
     }
 }
@@ -110,11 +114,15 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(monotone(trace));
     found.extend(one_core(trace));
     found.extend(sequence(trace));
-    found.extend(periodic(view, trace));
+    if view.changes.is_none() {
+        found.extend(periodic(view, trace));
+    }
     found.extend(budget(view, trace, tolerance));
     found.extend(level_order(view, trace, tolerance));
     found.extend(modes(view, trace));
-    if let Some(tree) = &view.tree {
+    found.extend(changes(view, trace, tolerance));
+    // The rules of servers and queues know one set of values.
+    if let Some(tree) = view.tree.as_ref().filter(|_| view.changes.is_none()) {
         found.extend(servers(tree, trace, tolerance));
     }
     found.sort_by_key(|v| v.time);

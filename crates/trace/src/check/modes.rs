@@ -90,7 +90,16 @@ mod tests {
         };
         let tasks = vec![task(Level::A), task(Level::B)];
         let duration = Duration::from_nanos(30);
-        View { name: "v".into(), policy: "AMC".into(), cores: 1, duration, accepted: true, tasks, tree: None }
+        View {
+            name: "v".into(),
+            policy: "AMC".into(),
+            cores: 1,
+            duration,
+            accepted: true,
+            tasks,
+            tree: None,
+            changes: None,
+        }
     }
 
     fn at(time: u64, kind: Kind, task: Option<u16>, job: u32, level: u8, arg: u64) -> Record {

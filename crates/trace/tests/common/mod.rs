@@ -45,6 +45,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         accepted: true,
         tasks,
         tree: None,
+        changes: None,
     }
 }
 

@@ -1,14 +1,15 @@
-//! Holds the trace of a run on the machine against the policy, decision for decision. For systems whose set-up needs no
-//! check: all but MC².
+//! Holds the trace of a run on the machine against the policy, decision for decision. For all systems but those under MC²,
+//! whose budgets follow from the costs that the run's check counted; of changes the same must be admitted without costs.
 //!
 //! ```console
-//! $ cargo run --release -p tactus-sim --example replay -- examples/vcpus.toml out/vcpus/trace.bin
+//! $ cargo run --release -p tactus-studies --example replay -- examples/vcpus.toml out/vcpus/trace.bin
 //! ```
 
 use std::path::Path;
 use std::process::ExitCode;
-use tactus_model::{Body, System};
+use tactus_model::{Body, Costs, System};
 use tactus_sim::lockstep::lockstep;
+use tactus_studies::promise::made;
 use tactus_time::Duration;
 use tactus_trace::Trace;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
 fn replay(file: &Path, trace: &Path) -> Result<String, String> {
     let system = System::read(file).map_err(|e| e.to_string())?;
     let trace = Trace::read(trace).map_err(|e| e.to_string())?;
-    let setup = tactus_sim::setup(&system, Vec::new(), &[]);
+    let setup = made(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default()).setup;
     let demand = |task: tactus_time::TaskId, job| {
         let it = &system.tasks[task.index()];
         (it.body == Body::Workload).then(|| it.demand(system.seed, task, job))

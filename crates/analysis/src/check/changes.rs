@@ -1,0 +1,155 @@
+//! Admission: every change of the running system is judged before it is done.
+//!
+//! In the order in which they are asked for, the system as it would be after a change, with those that were admitted
+//! before, is checked as a system of its own. The change is refused, and the system stays as it is, if then something fails,
+//! or a task that is promised something now would be promised nothing. A system that is not accepted as it is may be changed
+//! by what makes nothing worse.
+//!
+//! That a bound holds from a change on takes a protocol: `tactus-policy` lets a change take effect only when no work of
+//! before is left that could meet that of after. A job that is under way then, behind a server that is without budget, has the
+//! weaker of both promises.
+//!
+//! **Releases.** What is added, and what gets another period, is released from its change on, at instants that nobody knows
+//! before; from there on each task's releases are counted by themselves.
+
+use super::report::{Bound, Check, TaskVerdict};
+use super::{id, one_system};
+use tactus_model::{Action, Change, Costs, Part, Stage, System};
+use tactus_time::Duration;
+
+/// What admission says of a change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ruling {
+    /// When it is asked for.
+    pub at: Duration,
+    /// The change in words.
+    pub change: String,
+    /// Line of the system file.
+    pub line: usize,
+    /// Why it is refused; nothing if it is admitted.
+    pub refused: Option<String>,
+    /// It has to wait until its server is empty, since a task in there is promised something.
+    pub drains: bool,
+    /// The verdict on each task of the file from then on; that of before if the change is refused.
+    pub tasks: Vec<TaskVerdict>,
+}
+
+impl Ruling {
+    /// Whether it is admitted.
+    pub fn admitted(&self) -> bool {
+        self.refused.is_none()
+    }
+}
+
+/// `at 2 s: add task radar: refused: …`
+impl std::fmt::Display for Ruling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at {}: {}: ", self.at, self.change)?;
+        match &self.refused {
+            None => f.write_str("admitted"),
+            Some(why) => write!(f, "refused: {why}"),
+        }
+    }
+}
+
+/// Judges the system as it begins, and every change.
+pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
+    let mut stage = Stage::first(system);
+    let mut aligned = true;
+    let first = judge(&stage, aligned, costs, cache);
+    let mut now = first.clone();
+    let mut rulings = Vec::new();
+    for change in &system.scheduling.changes {
+        let moves = |values: tactus_model::Values| values.period.is_some() && matches!(change.part, Part::Task(_));
+        let aligned_then = aligned
+            && match change.action {
+                Action::Add => false,
+                Action::Remove => true,
+                Action::Alter(values) => !moves(values),
+            };
+        let ruled = stage.after(change).and_then(|next| {
+            let then = judge(&next, aligned_then, costs, cache);
+            match objection(&now, &then, &next) {
+                None => Ok((next, then)),
+                Some(why) => Err(why),
+            }
+        });
+        let mut ruling = Ruling {
+            at: change.at,
+            change: system.describe(change),
+            line: change.line,
+            refused: None,
+            drains: false,
+            tasks: Vec::new(),
+        };
+        match ruled {
+            Ok((next, then)) => {
+                ruling.drains = drains(&next, change, &now, &then);
+                (stage, now, aligned) = (next, then, aligned_then);
+            }
+            Err(why) => ruling.refused = Some(why),
+        }
+        ruling.tasks.clone_from(&now.tasks);
+        rulings.push(ruling);
+    }
+    Check { changes: rulings, ..first }
+}
+
+/// The check of what is there, told by the tasks of the whole file.
+fn judge(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Check {
+    let (mut system, places) = stage.present();
+    if !aligned {
+        // So many instants that none is listed: each task counts by itself.
+        system.duration = Duration::MAX;
+    }
+    let found = one_system(&system, costs, cache);
+    let whole = |task: tactus_time::TaskId| places.get(task.index()).map(|n| id(*n));
+    let mut tasks = Check::new(&stage.system).tasks;
+    for verdict in &mut tasks {
+        verdict.met = true;
+        verdict.utilisation = 0;
+        verdict.explanation = "not there: a change adds it, or has removed it".into();
+    }
+    for (verdict, &n) in found.tasks.into_iter().zip(&places) {
+        let exceeded_by = verdict.exceeded_by.and_then(whole);
+        tasks[n] = TaskVerdict { task: id(n), exceeded_by, ..verdict };
+    }
+    let mut findings = found.findings;
+    for finding in &mut findings {
+        finding.task = finding.task.and_then(whole);
+    }
+    Check { tasks, findings, allowances: vec![Duration::ZERO; stage.system.tasks.len()], ..found }
+}
+
+/// What speaks against the change from the one to the other.
+fn objection(now: &Check, then: &Check, next: &Stage) -> Option<String> {
+    let there = |n: usize| next.has(Part::Task(n));
+    let worse = |n: &usize| now.tasks[*n].met && !then.tasks[*n].met;
+    if now.accepted || then.findings.len() > now.findings.len() {
+        if let Some(finding) = then.findings.first() {
+            return Some(finding.what.clone());
+        }
+    } else if let Some(n) = (0..then.tasks.len()).filter(|&n| there(n)).find(worse) {
+        return Some(format!("task `{}` would fail", then.tasks[n].name));
+    }
+    let loses =
+        |n: &usize| now.tasks[*n].promise() != Bound::None && then.tasks[*n].promise() == Bound::None && there(*n);
+    let n = (0..then.tasks.len()).find(loses)?;
+    let lost = &then.tasks[n];
+    let why = match lost.exceeded_by {
+        Some(other) => format!("jobs of `{}` may take longer than it would assume", then.tasks[other.index()].name),
+        None => lost.explanation.clone(),
+    };
+    Some(format!("task `{}` would lose its promise: {why}", lost.name))
+}
+
+/// Whether a task in the server concerned is promised something before or after.
+fn drains(next: &Stage, change: &Change, now: &Check, then: &Check) -> bool {
+    let home = |n: usize| next.system.scheduling.places.get(n).and_then(|place| place.server);
+    let server = match change.part {
+        Part::Server(n) => Some(n),
+        Part::Task(n) => home(n),
+    };
+    let promised = |n: usize| [now, then].iter().any(|check| check.tasks[n].promise() != Bound::None);
+    server.is_none() || (0..then.tasks.len()).any(|n| home(n) == server && promised(n))
+}

@@ -1,0 +1,218 @@
+//! Changes of the running system: what is asked for and when, and what the system is after some of them.
+//!
+//! A task or server whose first change adds it stands in the file but begins **absent**: room is kept for it, and nothing
+//! of it runs. What is inside an absent server is absent with it. Whether a change is done is decided by admission, before
+//! it; [`Stage`] is the system between two changes, as admission looks at it.
+
+use crate::{Scheduling, System, TaskOrder};
+use tactus_time::Duration;
+
+/// A change, as the file asks for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// When it is asked for.
+    pub at: Duration,
+    /// Of what.
+    pub part: Part,
+    /// Which.
+    pub action: Action,
+    /// Line of the system file at which it begins.
+    pub line: usize,
+}
+
+/// What can be changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// A task, by its place in [`System::tasks`].
+    Task(usize),
+    /// A server, by its place in [`Scheduling::servers`].
+    Server(usize),
+}
+
+/// What is to be done with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// It begins.
+    Add,
+    /// It ends.
+    Remove,
+    /// It has these values from then on.
+    Alter(Values),
+}
+
+/// New values; what is not given stays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Values {
+    /// The execution time of a task, the budget of a server.
+    pub time: Option<Duration>,
+    /// The period. A task whose deadline was its period has the new one for a deadline too.
+    pub period: Option<Duration>,
+    /// The relative deadline of a task.
+    pub deadline: Option<Duration>,
+    /// The priority.
+    pub priority: Option<u32>,
+}
+
+impl System {
+    /// Whether the part is absent at the start: the first change of it adds it.
+    pub fn begins_absent(&self, part: Part) -> bool {
+        let first = self.scheduling.changes.iter().find(|change| change.part == part);
+        first.is_some_and(|change| change.action == Action::Add)
+    }
+
+    /// The name of a task or server.
+    pub fn name_of(&self, part: Part) -> &str {
+        match part {
+            Part::Task(n) => &self.tasks[n].name,
+            Part::Server(n) => &self.scheduling.servers[n].name,
+        }
+    }
+
+    /// The change in words: `add task radar`, `server video: budget 3 ms`.
+    pub fn describe(&self, change: &Change) -> String {
+        let (kind, time) = match change.part {
+            Part::Task(_) => ("task", "execution"),
+            Part::Server(_) => ("server", "budget"),
+        };
+        let name = self.name_of(change.part);
+        let values = match change.action {
+            Action::Add => return format!("add {kind} {name}"),
+            Action::Remove => return format!("remove {kind} {name}"),
+            Action::Alter(values) => values,
+        };
+        let length = |what: &str, length: Option<Duration>| length.map(|length| format!("{what} {length}"));
+        let told = [
+            length(time, values.time),
+            length("period", values.period),
+            length("deadline", values.deadline),
+            values.priority.map(|priority| format!("priority {priority}")),
+        ];
+        format!("{kind} {name}: {}", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The system between two changes.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Everything with its values as they are now, the absent included.
+    pub system: System,
+    tasks: Vec<bool>,
+    servers: Vec<bool>,
+}
+
+impl Stage {
+    /// The system at its start.
+    pub fn first(system: &System) -> Stage {
+        let there = |part| !system.begins_absent(part);
+        Stage {
+            system: system.clone(),
+            tasks: (0..system.tasks.len()).map(|n| there(Part::Task(n))).collect(),
+            servers: (0..system.scheduling.servers.len()).map(|n| there(Part::Server(n))).collect(),
+        }
+    }
+
+    /// Whether the part is there, and what it is inside of.
+    pub fn has(&self, part: Part) -> bool {
+        let scheduling = &self.system.scheduling;
+        let (own, mut around) = match part {
+            Part::Task(n) => (self.tasks[n], scheduling.places.get(n).and_then(|place| place.server)),
+            Part::Server(n) => (self.servers[n], scheduling.servers[n].parent),
+        };
+        let mut there = own;
+        while let Some(server) = around {
+            there &= self.servers[server];
+            around = scheduling.servers[server].parent;
+        }
+        there
+    }
+
+    /// The system after the change.
+    ///
+    /// # Errors
+    /// Why it makes no sense now, in words.
+    pub fn after(&self, change: &Change) -> Result<Stage, String> {
+        let mut next = self.clone();
+        let own = match change.part {
+            Part::Task(n) => &mut next.tasks[n],
+            Part::Server(n) => &mut next.servers[n],
+        };
+        match change.action {
+            Action::Add if *own => return Err("it is there already".into()),
+            Action::Remove | Action::Alter(_) if !*own => return Err("it is not there".into()),
+            Action::Add => *own = true,
+            Action::Remove => *own = false,
+            Action::Alter(values) => next.alter(change.part, values)?,
+        }
+        if change.action == Action::Add && !next.has(change.part) {
+            return Err("the server that it is in is not there".into());
+        }
+        Ok(next)
+    }
+
+    fn alter(&mut self, part: Part, values: Values) -> Result<(), String> {
+        let longer = |a: (&str, Duration), b: (&str, Duration)| match a.1 > b.1 {
+            true => Err(format!("its {} of {} would be longer than its {} of {}", a.0, a.1, b.0, b.1)),
+            false => Ok(()),
+        };
+        match part {
+            Part::Task(n) => {
+                let task = &mut self.system.tasks[n];
+                let implicit = task.deadline == task.period;
+                task.period = values.period.unwrap_or(task.period);
+                task.deadline = values.deadline.unwrap_or(if implicit { task.period } else { task.deadline });
+                if let Some(time) = values.time {
+                    task.execution = [Some(time); 4];
+                }
+                let time = task.execution[0].unwrap_or_default();
+                longer(("deadline", task.deadline), ("period", task.period))?;
+                longer(("execution", time), ("deadline", task.deadline))?;
+                let place = self.system.scheduling.places.get_mut(n);
+                if let (Some(place), Some(priority)) = (place, values.priority) {
+                    place.priority = priority;
+                }
+            }
+            Part::Server(n) => {
+                let server = &mut self.system.scheduling.servers[n];
+                server.period = values.period.unwrap_or(server.period);
+                server.budget = values.time.unwrap_or(server.budget);
+                server.priority = values.priority.unwrap_or(server.priority);
+                longer(("budget", server.budget), ("period", server.period))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is there now, as a system of its own without changes, and which task of the whole each of its tasks is.
+    pub fn present(&self) -> (System, Vec<usize>) {
+        let tasks: Vec<usize> = (0..self.tasks.len()).filter(|&n| self.has(Part::Task(n))).collect();
+        let servers: Vec<usize> = (0..self.servers.len()).filter(|&n| self.has(Part::Server(n))).collect();
+        let renumbered = |old: usize| servers.iter().position(|&n| n == old);
+        let mut system = self.system.clone();
+        system.tasks = tasks.iter().map(|&n| self.system.tasks[n].clone()).collect();
+        let whole = &self.system.scheduling;
+        let server = |&n: &usize| {
+            let mut server = whole.servers[n].clone();
+            server.parent = server.parent.and_then(renumbered);
+            server
+        };
+        let place = |&n: &usize| {
+            let mut place = whole.places.get(n).copied().unwrap_or_default();
+            place.server = place.server.and_then(renumbered);
+            place
+        };
+        system.scheduling = Scheduling {
+            servers: servers.iter().map(server).collect(),
+            places: tasks.iter().map(place).collect(),
+            changes: Vec::new(),
+            ..whole.clone()
+        };
+        (system, tasks)
+    }
+}
+
+impl TaskOrder {
+    /// Whether it looks at priorities.
+    pub const fn has_priorities(self) -> bool {
+        matches!(self, TaskOrder::FixedPriority)
+    }
+}

@@ -1,0 +1,92 @@
+//! Changes of the running system, as they are kept.
+
+use super::StoredPromise;
+use serde::{Deserialize, Serialize};
+use tactus_time::{CoreId, Duration};
+use tactus_trace::{ChangeView, Changes, Now};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Stored {
+    start: Vec<Task>,
+    /// Budget and period of each server; nothing where it is not there.
+    servers_ns: Vec<Option<(u64, u64)>>,
+    list: Vec<Change>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Change {
+    what: String,
+    core: u8,
+    at_ns: u64,
+    refused: Option<String>,
+    tasks: Vec<Task>,
+    servers_ns: Vec<Option<(u64, u64)>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Task {
+    there: bool,
+    period_ns: u64,
+    deadline_ns: u64,
+    promise: StoredPromise,
+}
+
+pub(super) fn store(changes: &Changes) -> Stored {
+    let list = changes.list.iter().map(|change| Change {
+        what: change.what.clone(),
+        core: change.core.0,
+        at_ns: change.at.as_nanos(),
+        refused: change.refused.clone(),
+        tasks: change.tasks.iter().map(task).collect(),
+        servers_ns: lengths(&change.servers),
+    });
+    Stored {
+        start: changes.start.iter().map(task).collect(),
+        servers_ns: lengths(&changes.servers),
+        list: list.collect(),
+    }
+}
+
+fn task(now: &Now) -> Task {
+    let (period_ns, deadline_ns) = (now.period.as_nanos(), now.deadline.as_nanos());
+    Task { there: now.there, period_ns, deadline_ns, promise: StoredPromise::of(now.promise) }
+}
+
+fn lengths(servers: &[Option<(Duration, Duration)>]) -> Vec<Option<(u64, u64)>> {
+    servers.iter().map(|it| it.map(|(budget, period)| (budget.as_nanos(), period.as_nanos()))).collect()
+}
+
+/// What was kept for so many tasks, servers and cores.
+pub(super) fn restore(stored: Stored, tasks: usize, servers: usize, cores: usize) -> Result<Changes, String> {
+    let of_tasks = |all: Vec<Task>| match all.len() == tasks && all.iter().all(|task| task.period_ns > 0) {
+        true => Ok(all.into_iter().map(now).collect()),
+        false => Err("a change does not tell of each task, or of a period of no length".to_string()),
+    };
+    let of_servers = |all: Vec<Option<(u64, u64)>>| {
+        let some = |(budget, period)| (Duration::from_nanos(budget), Duration::from_nanos(period));
+        match all.len() == servers && all.iter().flatten().all(|(_, period)| *period > 0) {
+            true => Ok(all.into_iter().map(|it| it.map(some)).collect()),
+            false => Err("a change does not tell of each server, or of a period of no length".to_string()),
+        }
+    };
+    let one = |change: Change| {
+        if usize::from(change.core) >= cores {
+            return Err(format!("{}: there is no core {}", change.what, change.core));
+        }
+        Ok(ChangeView {
+            what: change.what,
+            core: CoreId(change.core),
+            at: Duration::from_nanos(change.at_ns),
+            refused: change.refused,
+            tasks: of_tasks(change.tasks)?,
+            servers: of_servers(change.servers_ns)?,
+        })
+    };
+    let list = stored.list.into_iter().map(one).collect::<Result<_, _>>()?;
+    Ok(Changes { start: of_tasks(stored.start)?, servers: of_servers(stored.servers_ns)?, list })
+}
+
+fn now(task: Task) -> Now {
+    let (period, deadline) = (Duration::from_nanos(task.period_ns), Duration::from_nanos(task.deadline_ns));
+    Now { there: task.there, period, deadline, promise: task.promise.promise() }
+}
