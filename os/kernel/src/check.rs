@@ -2,7 +2,8 @@
 //! `check`; a broken rule ends the run.
 //!
 //! Each way out of the kernel looks at the thread that goes on ([`goes_on`]), every sixteenth at all threads and at the tree,
-//! every 4,096th at slots, time and pages as well ([`pages`]); the end of a run looks at everything.
+//! every 4,096th at slots, time and pages as well ([`pages`]); the end of a run looks at everything. With the feature `sample`,
+//! for long runs, it is every 512th and every 65,536th.
 //!
 //! Cores run at the same time, or take turns at any instruction, so others may be in the middle of a change: what
 //! they may change counts as broken only if it stays so while they go on. What is this core's own is looked at once.
@@ -25,9 +26,9 @@ const END_BROKEN: u8 = 0x75;
 /// When each core's time began to count, in time-stamp ticks.
 static BEGAN: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 /// All threads are looked at on one of so many ways out; on the others, the one that goes on.
-const WALKED: u64 = 16;
+const WALKED: u64 = if cfg!(feature = "sample") { 512 } else { 16 };
 /// Slots, time and pages are looked at on one of so many.
-const THOROUGH: u64 = 4_096;
+const THOROUGH: u64 = if cfg!(feature = "sample") { 65_536 } else { 4_096 };
 /// How often something is looked at before it counts as broken.
 const LOOKS: usize = 16;
 /// How many ways out were checked.

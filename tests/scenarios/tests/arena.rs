@@ -19,6 +19,8 @@ enum Kernel {
     Usual,
     /// One that looks at its objects.
     Checked,
+    /// One that looks at all of them seldom, and at what goes on always.
+    Sampled,
     /// One that breaks a rule as well, if it is asked to.
     Planted,
 }
@@ -28,6 +30,7 @@ impl Kernel {
         match self {
             Kernel::Usual => None,
             Kernel::Checked => Some("check"),
+            Kernel::Sampled => Some("sample"),
             Kernel::Planted => Some("plant"),
         }
     }
@@ -267,6 +270,15 @@ fn a_million_calls_break_no_rule_of_the_kernels_objects() {
     let told = many(1_200_000, 1..1_000, "400 ms", Kernel::Checked);
     let (calls, _) = told.missing();
     assert_eq!(calls, ["Finish"], "Finish ended the run");
+}
+
+#[test]
+#[ignore = "takes most of an hour; run by name"]
+fn a_hundred_million_calls_break_no_rule_that_is_looked_at_now_and_then() {
+    let told = many(100_000_000, 1..1_000, "1 s", Kernel::Sampled);
+    let (calls, errors) = told.missing();
+    assert_eq!(calls, ["Finish"], "Finish ended the run");
+    assert!(errors.iter().all(|&error| error == TOO_DEEP), "errors never met: {errors:?}");
 }
 
 /// What the kernel can be asked to break, and the rule that finds it (`os/kernel/src/check/plant.rs`); the first breaks nothing.
