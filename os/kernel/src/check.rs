@@ -27,8 +27,13 @@ const END_BROKEN: u8 = 0x75;
 static BEGAN: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 /// All threads are looked at on one of so many ways out; on the others, the one that goes on.
 const WALKED: u64 = if cfg!(feature = "sample") { 512 } else { 16 };
-/// Slots, time and pages are looked at on one of so many.
-const THOROUGH: u64 = if cfg!(feature = "sample") { 65_536 } else { 4_096 };
+/// Slots, time and pages are looked at on one of so many. What is broken on purpose is looked for sooner: the others go on, and
+/// may give a slot anew that two had.
+const THOROUGH: u64 = match (cfg!(feature = "plant"), cfg!(feature = "sample")) {
+    (true, _) => 256,
+    (_, true) => 65_536,
+    _ => 4_096,
+};
 /// How often something is looked at before it counts as broken.
 const LOOKS: usize = 16;
 /// How many ways out were checked.
