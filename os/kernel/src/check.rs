@@ -30,7 +30,7 @@ const WALKED: u64 = if cfg!(feature = "sample") { 512 } else { 16 };
 /// Slots, time and pages are looked at on one of so many. What is broken on purpose is looked for sooner: the others go on, and
 /// may give a slot anew that two had.
 const THOROUGH: u64 = match (cfg!(feature = "plant"), cfg!(feature = "sample")) {
-    (true, _) => 256,
+    (true, _) => 512,
     (_, true) => 65_536,
     _ => 4_096,
 };
