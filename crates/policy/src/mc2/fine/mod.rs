@@ -17,24 +17,27 @@
 //!
 //! Decisions have no single order here, so they carry no tickets, and a run cannot be replayed decision for decision.
 
+mod choose;
 mod cpu;
 mod global;
+mod links;
 mod timers;
 
+use super::check;
 use super::face::Face;
-use super::local::{Local, Wanted};
-use super::{check, Ghost, Job};
+use super::local::Local;
 use crate::global::RELEASE_CORE;
 use crate::heap::{Heap, Key};
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, FineMc2, Policy, Running, Setup, SetupError};
+use crate::{Decision, Event, FineMc2, Policy, Setup, SetupError};
 use alloc::vec::Vec;
-use cpu::{Cpu, Had, Link, Standing};
-use global::{Global, Spot};
-use tactus_record::{Kind, Sink};
+use choose::first_of;
+use cpu::{Cpu, Had};
+use global::Global;
+use tactus_record::Sink;
 use tactus_sync::facade::{AtomicU32, Ordering};
-use tactus_sync::{Cell, Container, Inside, Order, Unlocked};
-use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, MAX_CORES};
+use tactus_sync::{Cell, Container, Order, Unlocked};
+use tactus_time::{CoreId, CoreSet, Instant, Level};
 use timers::{Name, Names, Timers};
 
 /// C and D by their place among the containers that all cores share.
@@ -309,206 +312,6 @@ impl Fine {
         core.releases[which].peek().map_or(Instant::NEVER, Key::time)
     }
 
-    /// A task has something new to compete with. If its ghost had a core, that is over.
-    fn compete(&self, which: usize, inside: &mut Inside<Global>, place: usize, round: &mut Round) {
-        match inside.work().spot(place) {
-            Spot::Linked(on) => {
-                let mut seen = inside.look(|_| ());
-                let (was_there, standing) = self.cores[on.index()].with(seen.order(), |cpu| {
-                    let was_there = cpu.unlink(which, place);
-                    (was_there, cpu.standing(which))
-                });
-                if was_there {
-                    inside.work().note(on, standing);
-                    inside.work().queue(place);
-                    round.tell(on);
-                }
-                // Else whoever displaced it is about to put it back.
-            }
-            Spot::Leaving(_) => {}
-            Spot::Out | Spot::Queued => inside.work().queue(place),
-        }
-    }
-
-    /// Takes the container of C or D, does something with it, mends what is stale, and links what waits. What of D had to make
-    /// way for C is put back afterwards.
-    fn serve(
-        &self,
-        which: usize,
-        order: &mut Order<Unlocked>,
-        round: &mut Round,
-        does: impl FnOnce(&mut Inside<Global>, &mut Round),
-    ) {
-        let mut evicted = [None; MAX_CORES];
-        self.serve_one(which, order, round, &mut evicted, does);
-        if evicted.iter().any(Option::is_some) {
-            // What is linked at D evicts nobody.
-            self.serve_one(D, order, round, &mut [None; MAX_CORES], |inside, _| {
-                for (n, place) in evicted.iter().enumerate() {
-                    if let Some(place) = place {
-                        self.reclaim(D, inside, CoreId(n as u8), usize::from(*place));
-                    }
-                }
-            });
-        }
-    }
-
-    fn serve_one(
-        &self,
-        which: usize,
-        order: &mut Order<Unlocked>,
-        round: &mut Round,
-        evicted: &mut [Option<u16>; MAX_CORES],
-        does: impl FnOnce(&mut Inside<Global>, &mut Round),
-    ) {
-        let mut inside = self.global[which].enter(order);
-        does(&mut inside, round);
-        self.repair(which, &mut inside);
-        self.link(which, &mut inside, round, evicted);
-    }
-
-    /// How the core stands to C and D has changed, and nobody there knows.
-    fn mark(&self, core: CoreId) {
-        for stale in &self.stale {
-            stale.fetch_or(1 << core.0, Ordering::AcqRel);
-        }
-    }
-
-    /// Looks at each core anew whose entry is marked.
-    fn repair(&self, which: usize, inside: &mut Inside<Global>) {
-        let mut marked = self.stale[which].load(Ordering::Acquire);
-        if marked != 0 {
-            marked = self.stale[which].swap(0, Ordering::AcqRel);
-        }
-        for core in CoreSet::from_bits(marked as u8).iter() {
-            self.look_at(which, inside, core);
-        }
-    }
-
-    fn look_at(&self, which: usize, inside: &mut Inside<Global>, core: CoreId) {
-        let mut seen = inside.look(|_| ());
-        let standing = self.cores[core.index()].with(seen.order(), |cpu| cpu.standing(which));
-        inside.work().note(core, standing);
-    }
-
-    /// Links what waits to cores while it is more urgent than what some core has.
-    fn link(
-        &self,
-        which: usize,
-        inside: &mut Inside<Global>,
-        round: &mut Round,
-        evicted: &mut [Option<u16>; MAX_CORES],
-    ) {
-        let mut before = None;
-        loop {
-            let mut seen = inside.look(|global| global.offer(round.me));
-            let Some((on, link)) = seen.known() else { return };
-            let done = self.cores[on.index()].with(seen.order(), |cpu| {
-                let standing = cpu.standing(which);
-                match standing {
-                    Standing::Open(linked) if linked.is_none_or(|linked| link.key < linked) => {}
-                    Standing::Open(_) | Standing::Closed => return Err(standing),
-                }
-                let displaced =
-                    cpu.linked[2 + which].replace(link).map(|old| (old.place(), cpu.holds(which, old.place())));
-                let evicts = which == C && !link.ghost;
-                let below = if evicts { cpu.linked[3].take().map(|link| link.place() as u16) } else { None };
-                if evicts && self.has_level_d {
-                    self.stale[D].fetch_or(1 << on.0, Ordering::AcqRel);
-                }
-                Ok((displaced, below, cpu.standing(which)))
-            });
-            match done {
-                Ok((displaced, below, standing)) => {
-                    let global = inside.work();
-                    global.linked(link.place(), on);
-                    global.note(on, standing);
-                    match displaced {
-                        Some((place, true)) => global.leaves(place, on),
-                        Some((place, false)) => global.queue(place),
-                        None => {}
-                    }
-                    if let Some(below) = below {
-                        evicted[on.index()] = Some(below);
-                    }
-                    round.tell(on);
-                }
-                Err(standing) => {
-                    // The entry was stale; or it was right, and nobody is less urgent.
-                    if before == Some((on, standing)) {
-                        return;
-                    }
-                    before = Some((on, standing));
-                    inside.work().note(on, standing);
-                }
-            }
-        }
-    }
-
-    /// Puts back what was taken off a core by somebody who had no right to this container, unless that core has done so.
-    fn reclaim(&self, which: usize, inside: &mut Inside<Global>, on: CoreId, place: usize) {
-        if inside.work().spot(place) != Spot::Linked(on) {
-            return;
-        }
-        let mut seen = inside.look(|_| ());
-        let (here, holds) = self.cores[on.index()].with(seen.order(), |cpu| {
-            (cpu.linked[2 + which].is_some_and(|link| link.place() == place), cpu.holds(which, place))
-        });
-        if here {
-            return;
-        }
-        if holds {
-            inside.work().leaves(place, on);
-        } else {
-            inside.work().queue(place);
-        }
-    }
-
-    /// Puts back what was taken off a core, one container after the other.
-    fn put_back(&self, on: CoreId, displaced: [Option<u16>; 2], core: &mut Core, round: &mut Round) {
-        for (which, place) in displaced.into_iter().enumerate() {
-            if let Some(place) = place {
-                self.serve(which, &mut core.order, round, |inside, _| {
-                    self.reclaim(which, inside, on, usize::from(place));
-                });
-            }
-        }
-    }
-
-    /// Accounts for what a core had. Whether that could go on.
-    fn settle(
-        &self,
-        which: usize,
-        inside: &mut Inside<Global>,
-        on: CoreId,
-        had: &Had,
-        event: Event,
-        records: &mut Recorder,
-    ) -> bool {
-        let Some(ran) = had.ran else { return false };
-        let place = usize::from(had.place);
-        let (goes_on, changed) = inside.work().charge(had, ran, event, records);
-        let mut seen = inside.look(|global| (global.link(place), global.spot(place)));
-        let (link, spot) = seen.known();
-        let (linked, standing) = self.cores[on.index()].with(seen.order(), |cpu| {
-            if cpu.current[which] == Some(had.place) {
-                cpu.current[which] = None;
-            }
-            let here = cpu.unlink(which, place);
-            if here && !changed {
-                cpu.linked[2 + which] = Some(link);
-            }
-            (here, cpu.standing(which))
-        });
-        if linked && changed {
-            inside.work().note(on, standing);
-            inside.work().queue(place);
-        } else if !linked && (spot == Spot::Leaving(on) || spot == Spot::Linked(on)) {
-            inside.work().queue(place);
-        }
-        goes_on && had.ghost.is_none()
-    }
-
     /// The core goes on to A or B: what it had of C or D, and what was linked to it and displaced, is given back; or left to
     /// the master. Whether the job that it had could go on.
     fn hand_over(
@@ -580,124 +383,5 @@ impl Fine {
                 }
             });
         }
-    }
-
-    /// Accounts for A and B on this core and chooses among them. Gives what they want; the time that the core was anybody
-    /// else's; and what was displaced at C and D.
-    #[allow(clippy::type_complexity)]
-    fn choose_local(
-        &self,
-        core: &mut Core,
-        (last, mut elapsed): (Instant, Duration),
-        event: Event,
-        round: &mut Round,
-        unfinished: &mut Option<Job>,
-        records: &mut Recorder,
-    ) -> (Option<Chosen>, Duration, [Option<u16>; 2]) {
-        let (me, now) = (round.me, round.now);
-        let ran = core.face.job();
-        let mut displaced = [None; 2];
-        let mut chosen: Option<Chosen> = None;
-        for level in [0, 1] {
-            let is_here = |name: Level| name.index() == level;
-            let job = ran.filter(|job| is_here(job.name.1));
-            let had = job.is_some() || core.face.ghosts[level].is_some();
-            let decided = chosen.as_ref().is_some_and(|chosen| chosen.run.is_some());
-            if !core.has[level] || decided && !had {
-                continue;
-            }
-            let mut inside = self.local[level][me.index()].enter(&mut core.order);
-            let ghost = &mut core.face.ghosts[level];
-            let mut seen = inside.look(|local| {
-                let table = local.look_up(now);
-                let late = local.late(&table, ran, last, now);
-                elapsed = elapsed.saturating_sub(late);
-                if let Some(job) = job {
-                    *unfinished = local.leave(job, elapsed, event, records).then_some(job);
-                }
-                if let Some(ghost) = ghost {
-                    ghost.left = ghost.left.saturating_sub(elapsed);
-                    local.drain(ghost, elapsed);
-                }
-                if !late.is_zero() {
-                    // Its job may be due and not noticed.
-                    local.release_due(false, records);
-                    local.charge_late(&table, late);
-                }
-                let wanted = local.choose_and_wait(&table, now, false);
-                (wanted, first_of(local, level, &wanted))
-            });
-            if decided {
-                continue;
-            }
-            let (wanted, link) = seen.known();
-            let off = self.cores[me.index()].with(seen.order(), |cpu| {
-                cpu.linked[level] = link;
-                if link.is_none_or(|link| link.ghost) {
-                    return [None; 2];
-                }
-                if level == 0 {
-                    cpu.linked[1] = None;
-                }
-                self.mark(me);
-                cpu.displace()
-            });
-            displaced = [0, 1].map(|which| displaced[which].or(off[which]));
-            chosen.get_or_insert_with(Chosen::default).add(level, &wanted, link.filter(|link| !link.ghost));
-        }
-        (chosen, elapsed, displaced)
-    }
-
-    /// Writes the records and puts the decision together.
-    fn conclude(
-        &self,
-        core: &mut Core,
-        local: Option<Chosen>,
-        [c, d]: [Option<Link>; 2],
-        unfinished: Option<Job>,
-        round: &Round,
-        records: &mut Recorder,
-    ) -> Decision {
-        let now = round.now;
-        let local = local.unwrap_or_default();
-        let ghost = c.filter(|link| link.ghost);
-        let run = local.run.or(c.filter(|link| !link.ghost)).or(d);
-        let ghosts = [local.ghosts[0], local.ghosts[1], ghost.map(|link| link.as_ghost())];
-        core.face.switch(ghosts, unfinished, run.map(|link| link.job), records);
-        for other in round.notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
-        }
-        let end = |link: Link| if link.ghost || link.enforce { now.saturating_add(link.left) } else { Instant::NEVER };
-        let shared = c.map_or(Instant::NEVER, end);
-        let timer = local.timer.min(shared).min(core.timers.next());
-        let run = run.map(|link| Running { task: link.job.name.0, job: link.job.number, charged: link.charged });
-        Decision { run, timer, notify: round.notify, ticket: 0 }
-    }
-}
-
-/// What is first at A or B: a job, or a ghost.
-fn first_of(local: &Local, level: usize, wanted: &Wanted) -> Option<Link> {
-    let place = wanted.run.map(|job| job.place()).or(wanted.ghosts[level].map(|ghost| ghost.place()));
-    place.map(|place| Link::of(local.task(place), place))
-}
-
-/// What A and B want of a core.
-struct Chosen {
-    run: Option<Link>,
-    ghosts: [Option<Ghost>; 2],
-    timer: Instant,
-}
-
-impl Default for Chosen {
-    fn default() -> Self {
-        Chosen { run: None, ghosts: [None; 2], timer: Instant::NEVER }
-    }
-}
-
-impl Chosen {
-    fn add(&mut self, level: usize, wanted: &Wanted, link: Option<Link>) {
-        self.run = self.run.or(link);
-        self.ghosts[level] = wanted.ghosts[level];
-        self.timer = self.timer.min(wanted.timer);
     }
 }
