@@ -67,6 +67,10 @@ const LOOM: [&str; 11] = [
 ];
 const SHUTTLE: [&str; 6] = ["test", "--release", "--no-fail-fast", "-p", "tactus-structures", "--test=shuttle"];
 
+/// Models are compiled by all cores, and nobody debugs them.
+const UNITS: (&str, &str) = ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+const DEBUG: (&str, &str) = ("CARGO_PROFILE_RELEASE_DEBUG", "0");
+
 /// How many tests went which way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Count {
@@ -100,12 +104,17 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
         (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
         (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
-        (TestKind::Models, "models, loom", &LOOM, &[("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &loom)]),
+        (
+            TestKind::Models,
+            "models, loom",
+            &LOOM,
+            &[("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &loom), UNITS, DEBUG],
+        ),
         (
             TestKind::Models,
             "models, shuttle",
             &SHUTTLE,
-            &[("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &shuttle)],
+            &[("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &shuttle), UNITS, DEBUG],
         ),
         // Optimised, so that what the front door has built is not built again; one machine at a time.
         (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
@@ -169,8 +178,9 @@ fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure
     lines::line("test", format!("{name:<24} {seconds:6.1} s   {result}"));
     if !good {
         let words = String::from_utf8_lossy(&output.stderr);
-        let shown = if counts { failures(&said) } else { said.into_owned() };
-        lines::put(&format!("{}\n{}\n", tail(&words, TAIL_LINES), tail(&shown, TAIL_LINES)));
+        let (words, shown) =
+            if counts { (complaints(&words), failures(&said)) } else { (words.into_owned(), tail(&said, TAIL_LINES)) };
+        lines::put(&format!("{}\n{shown}\n", tail(&words, TAIL_LINES)));
     }
     Ok(count)
 }
@@ -212,10 +222,40 @@ fn count_tests(said: &str) -> Count {
     count
 }
 
-/// What cargo said of the tests that failed, without the long list of those that did not.
+/// What was said of each test that failed, its beginning and its end; of those that did not fail, nothing.
 fn failures(said: &str) -> String {
-    let told = |line: &&str| !(line.starts_with("test ") && line.ends_with("... ok") || line.starts_with("running "));
-    said.lines().filter(told).collect::<Vec<_>>().join("\n")
+    let (mut shown, mut block) = (Vec::new(), Vec::new());
+    let mut failing = false;
+    for line in said.lines() {
+        let ends = line == "failures:" || line.starts_with("test result:");
+        if ends || (failing && line.starts_with("---- ")) {
+            shown.append(&mut shortened(&block));
+            block.clear();
+        }
+        failing = line == "failures:" || (failing && !ends);
+        if failing && line != "failures:" {
+            block.push(line);
+        }
+    }
+    shown.join("\n")
+}
+
+/// The first and the last lines of what a test said.
+fn shortened<'a>(block: &[&'a str]) -> Vec<&'a str> {
+    match block {
+        [first @ .., _] if first.len() >= TAIL_LINES => {
+            let half = TAIL_LINES / 2;
+            [&block[..half], &["..."], &block[block.len() - half..]].concat()
+        }
+        _ => block.to_vec(),
+    }
+}
+
+/// What cargo said besides which program it compiles and runs.
+fn complaints(words: &str) -> String {
+    let chat = ["Compiling", "Running", "Finished", "Doc-tests", "Blocking", "Downloading", "Downloaded"];
+    let told = |line: &&str| !line.starts_with(' ') || !chat.iter().any(|it| line.trim_start().starts_with(it));
+    words.lines().filter(told).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -231,7 +271,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_a_failure_leaves_out_the_tests_that_passed() {
-        assert_eq!(failures("running 2 tests\ntest a ... ok\ntest b ... FAILED\nwhy"), "test b ... FAILED\nwhy");
+    fn what_is_shown_is_what_each_failing_test_said() {
+        let said = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nwhy\n\n\nfailures:\n    b\n\n\
+            test result: FAILED. 1 passed; 1 failed\nrunning 1 test\ntest c ... ok\ntest result: ok. 1 passed; 0 failed";
+        let shown: Vec<String> = failures(said).lines().filter(|line| !line.is_empty()).map(str::to_string).collect();
+        assert_eq!(shown, ["---- b stdout ----", "why", "    b"]);
+    }
+
+    #[test]
+    fn a_long_failure_is_shown_with_its_beginning_and_its_end() {
+        let long: String = (0..200).map(|n| format!("line {n}\n")).collect();
+        let shown = failures(&format!("failures:\n---- b stdout ----\n{long}test result: FAILED. 0 passed; 1 failed"));
+        assert!(shown.starts_with("---- b stdout ----\nline 0\n") && shown.ends_with("\nline 199"), "{shown}");
+        assert_eq!(shown.lines().count(), TAIL_LINES + 1);
+    }
+
+    #[test]
+    fn of_cargos_words_errors_are_shown() {
+        assert_eq!(
+            complaints("   Compiling a v0.1.0\nerror: no\n  --> src/a.rs\n     Running b"),
+            "error: no\n  --> src/a.rs"
+        );
     }
 }
