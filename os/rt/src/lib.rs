@@ -21,13 +21,14 @@ mod console;
 mod heap;
 mod job;
 pub mod lock;
+pub mod region;
 pub mod restart;
 pub mod sequences;
 mod service;
 
 pub use calls::{Caller, Error};
 pub use clock::now;
-pub use console::Console;
+pub use console::{Console, Screen};
 pub use job::{run_jobs, Job};
 pub use service::{grant, info, Grant, Service, ServiceName};
 pub use tactus_abi as abi;

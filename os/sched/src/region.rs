@@ -4,7 +4,7 @@ use crate::policy::{Thread, Urgency};
 use core::ptr::addr_of_mut;
 use tactus_abi::layout::MAX_THREADS;
 use tactus_abi::shared::{slot, Region};
-use tactus_rt::sequences;
+use tactus_rt::{region, sequences};
 
 /// The region of one core.
 ///
@@ -76,14 +76,8 @@ impl Shared {
     /// switch fails.
     #[inline(always)]
     pub fn take_events(self) -> u64 {
-        // SAFETY: fields of a valid region; the exchange is one instruction, so nothing posted is lost.
-        unsafe {
-            addr_of_mut!((*self.0).event_pending).write_volatile(0);
-            let events: u64;
-            core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*self.0).events),
-                taken = inout(reg) 0_u64 => events, options(nostack, preserves_flags));
-            events
-        }
+        // SAFETY: a valid region (`new`).
+        unsafe { region::take_events(self.0) }
     }
 
     fn slot(self, place: usize) -> *mut tactus_abi::shared::Slot {

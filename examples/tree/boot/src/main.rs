@@ -4,11 +4,10 @@
 #![no_std]
 #![no_main]
 
-use core::fmt::{self, Write};
-use tactus_rt::calls::text;
+use core::fmt::Write;
 use tactus_rt::abi::layout::MAX_GRANTS;
 use tactus_rt::abi::shared::name_text;
-use tactus_rt::{grant, info, Job};
+use tactus_rt::{grant, info, Job, Screen};
 
 tactus_rt::component! { job: boot, services: [] }
 
@@ -18,15 +17,6 @@ const LENGTH: u64 = 200 * MILLISECOND;
 /// How the machine says that all is well, or not.
 const HELD: u64 = 0x10;
 const BROKEN: u64 = 0x11;
-
-struct Console;
-
-impl Write for Console {
-    fn write_str(&mut self, words: &str) -> fmt::Result {
-        text(words);
-        Ok(())
-    }
-}
 
 /// Waits so long.
 fn wait(nanos: u64) {
@@ -67,8 +57,8 @@ fn boot(_: &Job) {
         let had = (after - before) * 1000 / LENGTH;
         let good = had.abs_diff(share) <= 15;
         held &= good;
-        let _ = writeln!(Console, "{name:<20} {had:>4} of 1000{}", if good { "" } else { "  WRONG" });
+        let _ = writeln!(Screen, "{name:<20} {had:>4} of 1000{}", if good { "" } else { "  WRONG" });
     }
-    let _ = writeln!(Console, "verdict: {}", if held { "every budget was kept" } else { "a budget was broken" });
+    let _ = writeln!(Screen, "verdict: {}", if held { "every budget was kept" } else { "a budget was broken" });
     let _ = grant("end").call([if held { HELD } else { BROKEN }, 0, 0, 0, 0]);
 }

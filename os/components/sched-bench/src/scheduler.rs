@@ -6,7 +6,7 @@
 
 #[cfg(target_os = "none")]
 mod component {
-    use core::fmt::{self, Write};
+    use core::fmt::Write;
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use tactus_bench_book::{Book, Series as Noted};
     use tactus_fp_rr::FixedPriority;
@@ -14,7 +14,7 @@ mod component {
     use tactus_rt::abi::layout::REGIONS;
     use tactus_rt::abi::shared::{event, Region};
     use tactus_rt::clock::time_stamp;
-    use tactus_rt::{calls, info, sequences, Caller};
+    use tactus_rt::{calls, info, sequences, Caller, Screen};
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),
@@ -75,22 +75,13 @@ mod component {
         BOOK.write(if COUNTED.load(Relaxed) == 0 { plain } else { counted }, length);
     }
 
-    struct Console;
-
-    impl Write for Console {
-        fn write_str(&mut self, words: &str) -> fmt::Result {
-            calls::text(words);
-            Ok(())
-        }
-    }
-
     fn empty() -> u64 {
         let began = time_stamp();
         time_stamp() - began
     }
 
     fn line(what: &str, [least, most]: [u64; 2], overhead: u64) {
-        let _ = writeln!(Console, "{what:<48} {:>5} to {:>5}", least - overhead.min(least), most - overhead.min(most));
+        let _ = writeln!(Screen, "{what:<48} {:>5} to {:>5}", least - overhead.min(least), most - overhead.min(most));
     }
 
     /// Takes and releases the scheduler lock. Gives how often each thing is done.
@@ -130,7 +121,7 @@ mod component {
             note(&BLOCK, Noted::LibraryBlock, Noted::LibraryBlockCounted);
         }
         let with = if COUNTED.load(Relaxed) == 0 { "without accounting" } else { "with accounting" };
-        let _ = writeln!(Console, "inside the scheduler, {with}:");
+        let _ = writeln!(Screen, "inside the scheduler, {with}:");
         line("  block, until the next thread is back", BLOCK.take(), empty());
         line("  wake a more urgent thread, until it is back", WAKE.take(), empty());
         [0; 2]
@@ -198,12 +189,12 @@ mod component {
         }
         let inside = early.iter().all(|early| (1..LAST).contains(early));
         let _ = writeln!(
-            Console,
+            Screen,
             "time-outs at {LAST} instructions in a row, each sequence among them: {}",
             if inside { "yes" } else { "NO" }
         );
         let _ =
-            writeln!(Console, "events lost: {words} taking words, {exchanges} exchanging, {unprotected} unprotected");
+            writeln!(Screen, "events lost: {words} taking words, {exchanges} exchanging, {unprotected} unprotected");
         let good = inside && words == 0 && exchanges == 0 && unprotected > 0;
         [u64::from(good), 0]
     }
@@ -243,7 +234,7 @@ mod component {
         }
         let entered = entries() - before;
         line("contended: release, the other decides, until back", series.take(), empty());
-        let _ = writeln!(Console, "contended lock: {came} of {} helped, {entered} entries of the scheduler", rounds());
+        let _ = writeln!(Screen, "contended lock: {came} of {} helped, {entered} entries of the scheduler", rounds());
         [came, entered]
     }
 

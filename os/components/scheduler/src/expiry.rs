@@ -3,11 +3,12 @@
 
 use crate::state::{self, Core, CoreState, Look};
 use crate::verdict::Releasing;
-use crate::{dispatch, publish, region, upcall_for, Dispatched};
+use crate::{dispatch, publish, upcall_for, Dispatched};
 use tactus_policy::{Policy, Visitor, MOST_RECORDS};
 use tactus_record::{EntryReason, Kind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
+use tactus_rt::region;
 use tactus_rt::time::CoreId;
 
 /// An upcall for the timer's event alone, which has been taken. Comes back if it takes the long way.
@@ -56,7 +57,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     state.ring.keep_all(quill);
     state.decide(&decision);
     publish(state, &decision, look.stamp);
-    match dispatch(state, core.0, region(core.0), SWITCH_UPCALL_DONE, after.now) {
+    match dispatch(state, core.0, region::of(core.0), SWITCH_UPCALL_DONE, after.now) {
         Dispatched::Taken | Dispatched::Refused => 0,
         Dispatched::Stopped => crate::recovery::lost(state),
     }

@@ -26,10 +26,10 @@ use state::{system, Core, CoreState, Look};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{PAGE, REGIONS, REGION_STRIDE, TASK_PAGES};
+use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
-use tactus_rt::{calls, clock, Caller, Error};
+use tactus_rt::{calls, clock, region, Caller, Error};
 use verdict::Counting;
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
@@ -48,8 +48,9 @@ const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIM
 /// The kernel has events for this core.
 #[inline(always)]
 fn upcall(core: u8) -> ! {
-    let region = region(core);
-    let due = take_events(region);
+    let region = region::of(core);
+    // SAFETY: the core's region.
+    let due = unsafe { region::take_events(region) };
     if due == event::TIMER {
         expiry::upcall(core);
     }
@@ -80,24 +81,6 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
-fn region(core: u8) -> *mut Region {
-    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
-}
-
-/// Takes the events that the kernel posted. Cleared before they are taken, so that none is missed.
-#[inline(always)]
-fn take_events(region: *mut Region) -> u64 {
-    // SAFETY: the core's region, shared with the kernel, which writes it only while this code does not run on the
-    // core; each access is one instruction.
-    unsafe {
-        addr_of_mut!((*region).event_pending).write_volatile(0);
-        let events: u64;
-        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).events),
-            taken = inout(reg) 0_u64 => events, options(nostack, preserves_flags));
-        events
-    }
-}
-
 impl Look {
     #[inline(always)]
     fn take(state: &CoreState) -> Look {
@@ -122,9 +105,10 @@ fn converted(stamp: u64) -> Instant {
 /// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
 #[inline(always)]
 fn decide(core: u8, mut due: u64, flags: u64) {
-    let region = region(core);
+    let region = region::of(core);
     loop {
-        due |= take_events(region);
+        // SAFETY: the core's region.
+        due |= unsafe { region::take_events(region) };
         let Some(Core { policy, state }) = state::running(core) else {
             begin(core, region, &mut due, flags);
             continue;
@@ -263,7 +247,7 @@ fn end(state: &mut CoreState, look: Look) -> Look {
     state.limit = Instant::ZERO;
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
-    let refused = unsafe { addr_of!((*region(state.core)).refused).read_volatile() };
+    let refused = unsafe { addr_of!((*region::of(state.core)).refused).read_volatile() };
     state.ring.end(look.now, refused);
     look
 }

@@ -3,14 +3,12 @@
 
 use crate::ring::{Pen, Quill};
 use crate::state::{core_state, system};
-use core::fmt::{self, Write};
-use core::ptr::addr_of;
+use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{Action, Part, Task};
 use tactus_record::{Kind, Record, Sink, Stored, Subject};
-use tactus_rt::abi::shared::cause::Cause;
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_rt::{calls, clock};
+use tactus_rt::{calls, clock, region, Screen};
 
 /// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
 #[derive(Clone, Copy)]
@@ -210,15 +208,6 @@ pub fn end() {
     }
 }
 
-struct Console;
-
-impl Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        calls::text(text);
-        Ok(())
-    }
-}
-
 /// A task's counts over all cores.
 fn total(task: usize) -> Counts {
     let mut sum = Counts::new(&system().setup.tasks[task], system().cards()[task].home);
@@ -252,32 +241,12 @@ fn total(task: usize) -> Counts {
     sum
 }
 
-/// What the kernel counted on a core.
-struct KernelCounts(u8);
-
-impl fmt::Display for KernelCounts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let region = crate::region(self.0);
-        // SAFETY: the region of a core that exists, shared with the kernel, which writes each field in one piece.
-        let (dispatches, refused, longest, why) = unsafe {
-            (
-                addr_of!((*region).dispatches).read_volatile(),
-                addr_of!((*region).refused).read_volatile(),
-                addr_of!((*region).longest).read_volatile(),
-                Cause(addr_of!((*region).longest_cause).read_volatile()),
-            )
-        };
-        let longest = clock::ticks_to_nanos(longest);
-        write!(f, "{dispatches} dispatches, {refused} calls refused, longest in the kernel {longest} ns: {why}")
-    }
-}
-
 /// Prints the verdict; whether every promise held.
 fn tell() -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
     let mut held = true;
-    let mut console = Console;
+    let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
     let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
     for level in [Some(Level::A), Some(Level::B), Some(Level::C), Some(Level::D), None] {
@@ -326,7 +295,9 @@ fn tell() -> bool {
         let _ = writeln!(console, "{:>6} µs", tardiness.as_nanos() / 1000);
     }
     for core in 0..system().setup.cores {
-        let _ = writeln!(console, "core {core}   {}", KernelCounts(core as u8));
+        // SAFETY: the region of a core that exists.
+        let counts = unsafe { region::Counts::of(region::of(core as u8)) };
+        let _ = writeln!(console, "core {core}   {counts}");
     }
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
     if made + refused > 0 {

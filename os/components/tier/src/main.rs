@@ -27,9 +27,7 @@ mod wild;
 
 use core::ptr::addr_of_mut;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
-use tactus_rt::abi::shared::Region;
-use tactus_rt::{calls, sequences, Caller, Error};
+use tactus_rt::{calls, region, sequences, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
@@ -68,20 +66,17 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
-fn region(core: u8) -> *mut Region {
-    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
-}
-
 /// Decides and dispatches until the kernel takes it. `me` is the running thread.
 fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
-    let region = region(core);
+    let region = region::of(core);
     let mut stopped = None;
     loop {
         // SAFETY: this core's region; the lock is that of the scheduler that the running thread is in.
         let lock = unsafe { addr_of_mut!((*region).lock) };
         // SAFETY: as above.
         unsafe { sequences::take_lock(lock, me) };
-        due |= take_events(region);
+        // SAFETY: the core's region.
+        due |= unsafe { region::take_events(region) };
         let waits = if state::has_begun(core) { None } else { boot::step(core) };
         // SAFETY: inside the lock of this core, and the reference ends before it is released.
         let next = match (waits, unsafe { state::of(core) }) {
@@ -106,17 +101,5 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
             // It can never run again, or is not this scheduler's any more.
             Err(_) => stopped = Some(next.thread),
         }
-    }
-}
-
-/// Takes the events that the kernel posted. The mark is cleared before they are taken, so that none is missed.
-fn take_events(region: *mut Region) -> u64 {
-    // SAFETY: the core's region; each access is one instruction.
-    unsafe {
-        addr_of_mut!((*region).event_pending).write_volatile(0);
-        let events: u64;
-        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).events),
-            taken = inout(reg) 0_u64 => events, options(nostack, preserves_flags));
-        events
     }
 }

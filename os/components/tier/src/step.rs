@@ -2,17 +2,16 @@
 
 use crate::state::CoreState;
 use crate::{faults, Next, COMPLETED, REMOVED};
-use core::fmt::{self, Write};
+use core::fmt::Write;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{Decision, Event};
 use tactus_record::{EntryReason, Kind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
-use tactus_rt::abi::shared::cause::Cause;
 use tactus_rt::abi::shared::{event, slot, Region, TaskPage};
 use tactus_rt::time::{CoreId, Instant};
-use tactus_rt::{calls, clock, info};
+use tactus_rt::{calls, clock, info, region, Screen};
 
 /// Handles what is due and says who is to run. Inside the core's lock.
 pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
@@ -148,32 +147,11 @@ fn end(state: &mut CoreState, region: *mut Region, now: Instant) -> Next {
     Next::NOBODY
 }
 
-struct Console;
-
-impl Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        calls::text(text);
-        Ok(())
-    }
-}
-
 /// What the kernel counted.
 fn tell(cores: u8) {
     for core in 0..cores {
-        let region = crate::region(core);
-        // SAFETY: the region of a core that exists, shared with the kernel, which writes each field in one piece.
-        let (dispatches, refused, longest, why) = unsafe {
-            (
-                addr_of!((*region).dispatches).read_volatile(),
-                addr_of!((*region).refused).read_volatile(),
-                addr_of!((*region).longest).read_volatile(),
-                Cause(addr_of!((*region).longest_cause).read_volatile()),
-            )
-        };
-        let longest = clock::ticks_to_nanos(longest);
-        let _ = writeln!(
-            Console,
-            "core {core}   {dispatches} dispatches, {refused} calls refused, longest in the kernel {longest} ns: {why}"
-        );
+        // SAFETY: the region of a core that exists.
+        let counts = unsafe { region::Counts::of(region::of(core)) };
+        let _ = writeln!(Screen, "core {core}   {counts}");
     }
 }

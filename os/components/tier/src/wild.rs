@@ -1,10 +1,10 @@
 //! For tests: a scheduler that goes wild a while after the run began. It writes nonsense all over its regions, asks for
 //! whatever comes to its mind, and gives the core back to nobody.
 
-use crate::{region, state};
+use crate::state;
 use tactus_rt::abi::layout::REGION_STRIDE;
 use tactus_rt::time::Instant;
-use tactus_rt::{calls, clock, info};
+use tactus_rt::{calls, clock, info, region};
 
 /// From then on.
 const BEGINS: Instant = Instant::from_nanos(20_000_000);
@@ -27,7 +27,7 @@ pub fn upcall(core: u8) {
         let words = (REGION_STRIDE / 8 - 1) as usize;
         for _ in 0..16 {
             // SAFETY: within this scheduler's own region, which nobody but it relies on.
-            unsafe { region(core).cast::<u64>().add(random() as usize % words).write_volatile(random()) };
+            unsafe { region::of(core).cast::<u64>().add(random() as usize % words).write_volatile(random()) };
         }
         // All calls but those that end it, that write to the console, or that give the core back: a scheduler with nothing to
         // run is none that goes wild.
