@@ -432,6 +432,10 @@ const CASES: &[Case] = &[
         "a3-change-without-time.toml",
         &[(15, "\"at\" is missing; add a line like at = \"2 s\""), (17, "key \"wen\" is not known here")],
     ),
+    (
+        "a4-changes-of-schedulers-apart.toml",
+        &[(8, "changes of the running system are given, and schedulers are \"apart\"; remove them, or choose schedulers =")],
+    ),
 ];
 
 fn folder() -> PathBuf {
