@@ -4,6 +4,9 @@
 //! Light uniform utilisations and short periods, as the source has them; where n such tasks are more than the cores can do, all
 //! are shortened alike. A decision begins when the scheduler looks at the clock and ends when it does so again; where another
 //! core wrote a record in between, it had its turn on the emulated machine, and the decision is left out.
+//!
+//! Each set runs twice. In the second run jobs have nothing to do: each ends at its first look at the clock, always the same few
+//! instructions after its first. There the switch of context is seen ([`switches`]).
 
 use super::kept::{csv, markdown, plot, put, Line};
 use super::mc2::overheads::length;
@@ -14,6 +17,7 @@ use crate::lines;
 use crate::progress::Wait;
 use crate::results::Results;
 use clap::Args;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use tactus_model::{Body, Costs, Demand, Machine, Policy, Scheduling, Spread, System, Task, TaskOrder};
 use tactus_record::{EntryReason, Kind};
@@ -48,14 +52,27 @@ const SHIFT: u8 = 1;
 /// No decision takes so many instructions by itself.
 const TOO_MUCH: u64 = 30_000;
 /// What is measured, and what in it.
-const KINDS: [(&str, &str); 4] = [
+const KINDS: [(&str, &str); 6] = [
     ("release", "a decision in which jobs were released"),
     ("scheduling", "a decision at the end of a job"),
     ("timer", "from the time set to the scheduler's first look at the clock"),
     ("inter-core", "from the end of the decision that sent an event to the other core's first look at the clock"),
+    (
+        "switch",
+        "from the end of a decision that begins a job to the scheduler's first look at the clock at the job's end, where jobs have \
+         nothing to do and all other cores are idle: the switch to the job, some 65 instructions of the job and its library, and \
+         its call of the scheduler",
+    ),
+    (
+        "wake-up",
+        "from the nominal release of a job, for which its core wakes up while all others stay idle, to the scheduler's first look \
+         at the clock at the job's end, where jobs have nothing to do: timer, release and switch in one",
+    ),
 ];
 
-type Samples = [Vec<u64>; 4];
+type Samples = [Vec<u64>; 6];
+/// What a job with nothing to do takes: its time is up before its first look at the clock.
+const NOTHING: Duration = Duration::from_nanos(1);
 
 fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration) -> System {
     let mut random = Random::new(seed ^ (n as u64) << 32);
@@ -124,6 +141,21 @@ fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration)
     }
 }
 
+/// One line for each task: what another system needs in order to run the same. Without a core, any may run it; of a cluster
+/// stands the first.
+fn listed(system: &System, spread: &str, seed: u64) -> Vec<Vec<String>> {
+    let tasks = system.tasks.iter().enumerate().map(|(number, task)| {
+        let core = task.core.map_or("any".to_string(), |core| core.0.to_string());
+        let execution = task.execution[0].unwrap_or_default().as_nanos();
+        let numbers = [system.tasks.len() as u64, seed, number as u64].map(|it| it.to_string());
+        let mut row = vec![spread.to_string()];
+        row.extend(numbers);
+        row.extend([core, task.period.as_nanos().to_string(), execution.to_string()]);
+        row
+    });
+    tasks.collect()
+}
+
 /// Adds what a run shows; gives how many decisions were left out.
 fn samples(trace: &Trace, into: &mut Samples) -> u64 {
     let mut left_out = 0;
@@ -190,6 +222,56 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
     left_out
 }
 
+/// Adds what a run whose jobs have nothing to do shows: from the decision that begins a job to the decision at its end, if
+/// nothing else happened and no other core had anything to run, so that all instructions in between are this core's.
+fn switches(trace: &Trace, into: &mut Samples) {
+    let mut begun = HashMap::new();
+    for record in trace.cores.iter().flatten().filter(|record| record.kind == Kind::Leave) {
+        begun
+            .entry((record.task, record.job))
+            .and_modify(|t: &mut Instant| *t = record.time.min(*t))
+            .or_insert(record.time);
+    }
+    for (core, records) in trace.cores.iter().enumerate() {
+        let others_idle = |from: Instant, to: Instant| {
+            trace.cores.iter().enumerate().filter(|(n, _)| *n != core).all(|(_, records)| {
+                let next = records.partition_point(|record| record.time < from);
+                let last = records[..next].iter().rfind(|record| matches!(record.kind, Kind::Enter | Kind::Leave));
+                let idle = last.is_none_or(|record| record.kind == Kind::Leave && record.task.is_none());
+                idle && records.get(next).is_none_or(|record| record.time > to)
+            })
+        };
+        let (mut was_idle, mut released) = (false, Vec::new());
+        let mut given: Option<(Instant, Option<Instant>)> = None;
+        for record in records {
+            match record.kind {
+                Kind::Enter => {
+                    let done = EntryReason::from_u8(record.level) == Some(EntryReason::Complete);
+                    if let Some((left, woken)) = given.take().filter(|_| done) {
+                        if others_idle(left, record.time) {
+                            into[4].push(record.time.since(left).as_nanos() >> SHIFT);
+                        }
+                        if let Some(release) = woken.filter(|release| others_idle(*release, record.time)) {
+                            into[5].push(record.time.since(release).as_nanos() >> SHIFT);
+                        }
+                    }
+                    was_idle = record.task.is_none();
+                    released.clear();
+                }
+                Kind::Release => released.push((record.task, record.job, Instant::from_nanos(record.arg))),
+                Kind::Leave => {
+                    let job = (record.task, record.job);
+                    if record.task.is_some() && begun.get(&job) == Some(&record.time) {
+                        let release = released.iter().find(|(task, number, _)| (*task, *number) == job);
+                        given = Some((record.time, release.filter(|_| was_idle).map(|(_, _, at)| *at)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 /// Mean, median, the value that 99 of 100 do not exceed, and the largest.
 fn figures(samples: &[u64]) -> [f64; 4] {
     let mut sorted = samples.to_vec();
@@ -214,7 +296,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let programs = programs?;
     let total = (SPREADS.len() * arguments.tasks.len()) as u64 * arguments.sets;
     let mut progress = Progress::new("study", "runs", total);
-    let (mut done, mut left_out, mut rows) = (0, 0, Vec::new());
+    let (mut done, mut left_out, mut rows, mut sets) = (0, 0, Vec::new(), Vec::new());
     // By spread, number of tasks and kind.
     let mut all = Vec::new();
     for (name, spread) in SPREADS {
@@ -222,14 +304,24 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
         for &n in &arguments.tasks {
             let mut found = Samples::default();
             for seed in 0..arguments.sets {
-                let system = system(n, cores, spread, seed, arguments.duration);
+                let mut system = system(n, cores, spread, seed, arguments.duration);
+                sets.extend(listed(&system, name, seed));
                 let free = Costs::default();
                 let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
-                let (kernel, image) = image(&system, &promised, &programs, &[])?;
-                let folder = arguments.out.join("machine");
-                let (trace, _) = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
-                let _ = std::fs::remove_dir_all(folder);
-                left_out += samples(&trace, &mut found);
+                for empty in [false, true] {
+                    if empty {
+                        system.tasks.iter_mut().for_each(|task| task.demand = Demand::Fixed(NOTHING));
+                    }
+                    let (kernel, image) = image(&system, &promised, &programs, &[])?;
+                    let folder = arguments.out.join("machine");
+                    let (trace, _) = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+                    let _ = std::fs::remove_dir_all(folder);
+                    if empty {
+                        switches(&trace, &mut found);
+                    } else {
+                        left_out += samples(&trace, &mut found);
+                    }
+                }
                 done += 1;
                 progress.tell(done);
             }
@@ -246,6 +338,8 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     progress.end();
     let columns = ["spread", "n", "overhead", "samples", "mean", "median", "p99", "worst"];
     put(&arguments.out, "overheads.csv", &csv(&columns, &rows))?;
+    let columns = ["spread", "n", "set", "task", "core", "period_ns", "execution_ns"];
+    put(&arguments.out, "sets.csv", &csv(&columns, &sets))?;
     let page = page(arguments, &all, &head, left_out)?;
     put(&arguments.out, "overheads.md", &page)?;
     lines::put(&page);
@@ -288,4 +382,71 @@ fn page(arguments: &Arguments, all: &[Vec<Vec<[f64; 4]>>], head: &str, left_out:
         page += &format!("\n![{name}](overheads/{name}.svg)\n");
     }
     Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tactus_record::Record;
+    use tactus_time::TaskId;
+
+    fn record(time: u64, kind: Kind, level: u8, task: Option<u16>, job: u32, arg: u64) -> Record {
+        let time = Instant::from_nanos(time);
+        Record { time, arg, job, task: task.map(TaskId), kind, level, core: CoreId(0), ticket: 0 }
+    }
+
+    const NOTHING_SEEN: [Vec<u64>; 2] = [Vec::new(), Vec::new()];
+
+    /// An idle core wakes up for a job, 100 ns late, and runs it in one piece.
+    fn woken() -> Vec<Record> {
+        vec![
+            record(1_100, Kind::Enter, EntryReason::Timer as u8, None, 0, 1_000),
+            record(1_100, Kind::Release, 0, Some(0), 3, 1_000),
+            record(1_100, Kind::Dispatch, 0, Some(0), 3, 0),
+            record(1_700, Kind::Leave, EntryReason::Timer as u8, Some(0), 3, 5_000),
+            record(2_300, Kind::Enter, EntryReason::Complete as u8, Some(0), 0, 0),
+            record(2_300, Kind::Complete, 0, Some(0), 3, 1_200),
+            record(2_900, Kind::Leave, EntryReason::Complete as u8, None, 0, 5_000),
+        ]
+    }
+
+    fn seen(cores: Vec<Vec<Record>>) -> [Vec<u64>; 2] {
+        let mut samples = Samples::default();
+        switches(&Trace { dropped: vec![0; cores.len()], cores }, &mut samples);
+        let [.., switch, wake_up] = samples;
+        [switch, wake_up]
+    }
+
+    #[test]
+    fn a_switch_reaches_from_the_decision_that_begins_a_job_to_the_one_at_its_end() {
+        assert_eq!(seen(vec![woken(), Vec::new()]), [vec![300], vec![650]]);
+    }
+
+    #[test]
+    fn a_core_that_was_busy_before_gives_a_switch_and_no_wake_up() {
+        let mut busy = woken();
+        busy[0].task = Some(TaskId(1));
+        assert_eq!(seen(vec![busy]), [vec![300], Vec::new()]);
+    }
+
+    #[test]
+    fn nothing_counts_while_another_core_has_something_to_run_or_to_decide() {
+        let runs = vec![record(500, Kind::Leave, EntryReason::Timer as u8, Some(1), 0, 9_000)];
+        assert_eq!(seen(vec![woken(), runs]), NOTHING_SEEN);
+        let decides = vec![
+            record(2_000, Kind::Enter, EntryReason::Timer as u8, None, 0, 2_000),
+            record(2_100, Kind::Leave, EntryReason::Timer as u8, None, 0, 9_000),
+        ];
+        assert_eq!(seen(vec![woken(), decides]), NOTHING_SEEN);
+        let sleeps = vec![record(500, Kind::Leave, EntryReason::Complete as u8, None, 0, 9_000)];
+        assert_eq!(seen(vec![woken(), sleeps]), [vec![300], vec![650]]);
+    }
+
+    #[test]
+    fn a_job_that_was_interrupted_gives_no_switch() {
+        let mut cut = woken();
+        let of = |kind, level| record(1_900, kind, level, Some(0), 3, 0);
+        cut.splice(4..4, [of(Kind::Enter, EntryReason::Timer as u8), of(Kind::Leave, EntryReason::Timer as u8)]);
+        assert_eq!(seen(vec![cut]), NOTHING_SEEN);
+    }
 }
