@@ -21,7 +21,7 @@ pub struct Change {
 }
 
 /// What can be changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
     /// A task, by its place in [`System::tasks`].
     Task(usize),

@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use std::collections::HashSet;
 use tactus_formats::{to_toml, Unwritable};
-use tactus_model::{policy_key, Demand, Policy, ServerKind, Spread, System, TaskOrder};
-use tactus_sim::generate::{any, generate, tree, DEEPEST, POLICIES};
+use tactus_model::{policy_key, Action, Demand, Part, Policy, ServerKind, Spread, System, TaskOrder};
+use tactus_sim::generate::{any, changing, generate, lasting, tree, DEEPEST, POLICIES};
 use tactus_time::{Duration, Level};
 
 #[test]
@@ -94,12 +94,13 @@ fn what_lies_outside_of_the_file_is_not_written() {
 
 #[test]
 fn a_system_file_reads_back_as_the_system() {
-    for system in (0..140).map(generate).chain((0..140).map(tree)) {
+    for system in (0..140).map(generate).chain((0..140).map(tree)).chain((0..140).filter_map(changing)) {
         let text = to_toml(&system).unwrap();
         let mut read = tactus_model::System::parse_toml(&text, &system.source)
             .unwrap_or_else(|problems| panic!("{}:\n{problems}\n{text}", system.name));
         read.tasks.iter_mut().for_each(|task| task.line = 0);
         read.scheduling.servers.iter_mut().for_each(|server| server.line = 0);
+        read.scheduling.changes.iter_mut().for_each(|change| change.line = 0);
         read.notes.clear();
         let (read, drawn) = (format!("{read:#?}"), format!("{system:#?}"));
         let apart = read.lines().zip(drawn.lines()).find(|(read, drawn)| read != drawn);
@@ -145,4 +146,58 @@ fn trees_have_every_order_spread_kind_of_server_and_depth_and_make_a_scheduler()
 fn all_systems_together_are_the_two_families_in_turn() {
     let names: Vec<_> = (6..10).map(|seed| any(seed).name).collect();
     assert_eq!(names, ["generated-3", "tree-3", "generated-4", "tree-4"]);
+}
+
+#[test]
+fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_scheduler() {
+    let systems: Vec<_> = (0..300).filter_map(changing).collect();
+    assert!(systems.len() > 200, "{}", systems.len());
+    let (mut orders, mut kinds) = (HashSet::new(), HashSet::new());
+    for system in &systems {
+        tactus_policy::Scheduler::new(&setup_of(system, Duration::ZERO))
+            .map(drop)
+            .unwrap_or_else(|e| panic!("{}: {e}", system.name));
+        let Policy::Ordered { spread: Spread::Partitioned, order } = system.policy else {
+            panic!("{:?}", system.policy)
+        };
+        orders.insert(format!("{order:?}"));
+        assert!(system.tasks.iter().all(|task| task.core.is_some()));
+        assert!(system.scheduling.servers.iter().all(|server| server.cores.iter().count() == 1));
+        for (place, task) in system.scheduling.places.iter().zip(&system.tasks) {
+            let server = place.server.map(|server| &system.scheduling.servers[server]);
+            assert!(server.is_none_or(|server| task.core.is_some_and(|core| server.cores.contains(core))));
+        }
+        for change in &system.scheduling.changes {
+            let what = match change.action {
+                Action::Add => "add",
+                Action::Remove => "remove",
+                Action::Alter(values) if values.time.is_some() => "time",
+                Action::Alter(values) if values.period.is_some() => "period",
+                Action::Alter(_) => "priority",
+            };
+            kinds.insert((matches!(change.part, Part::Task(_)), what));
+        }
+    }
+    assert_eq!(orders.len(), TaskOrder::ALL.len());
+    assert_eq!(kinds.len(), 10, "{kinds:?}");
+    let load = |system: &System| {
+        let own = system.tasks.iter().map(|task| task.execution[0].unwrap().as_secs_f64() / task.period.as_secs_f64());
+        own.sum::<f64>()
+    };
+    for (seed, system) in (0..40).filter_map(|seed| Some((seed, changing(seed)?))) {
+        assert!((load(&system) - load(&tree(seed))).abs() < 1e-9, "the load of {seed} is that of its tree");
+    }
+}
+
+#[test]
+fn a_part_of_all_systems_changes_and_a_shorter_run_keeps_its_changes() {
+    let some = (0..200).map(any).filter(|system| !system.scheduling.changes.is_empty()).count();
+    assert!((10..100).contains(&some), "{some}");
+    let mut system = (0..9).find_map(changing).unwrap();
+    let times = |system: &System| system.scheduling.changes.iter().map(|change| change.at).collect::<Vec<_>>();
+    let before = times(&system);
+    lasting(&mut system, ms(100));
+    assert_eq!(system.duration, ms(100));
+    assert!(times(&system).iter().zip(&before).all(|(now, then)| now.as_nanos() == then.as_nanos() / 10));
+    assert!(before.iter().any(|at| *at > ms(100)), "{before:?}");
 }

@@ -6,10 +6,12 @@
 //! jobs and many releases at the same instant. A system is a function of its seed.
 
 mod apart;
+mod changing;
 mod random;
 mod trees;
 
 pub use apart::apart;
+pub use changing::{changing, lasting, with_changes};
 pub use trees::{tree, DEEPEST};
 
 pub use random::Random;
@@ -56,12 +58,17 @@ pub fn generate(seed: u64) -> System {
 }
 
 /// The system of this seed among all that there are: even seeds take the machines of their own in turn ([`generate`]), odd
-/// ones orders, spreads, overruns and servers up to three deep ([`tree`]).
+/// ones orders, spreads, overruns and servers up to three deep ([`tree`]). Half of those that can change while they run
+/// do so ([`with_changes`]).
 pub fn any(seed: u64) -> System {
     let half = seed / 2;
-    match seed % 2 {
+    let system = match seed % 2 {
         0 => generate(half),
         _ => tree(half),
+    };
+    match half % 2 {
+        0 => system,
+        _ => with_changes(&system).unwrap_or(system),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use tactus_policy::{Decision, Event, Kind, Policy, Running, Setup, Slot, Table, Task};
 use tactus_record::{Record, Sink};
-use tactus_sim::Costs;
+use tactus_sim::{Costs, Ruled};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub fn ms(n: u64) -> Duration {
@@ -141,12 +141,13 @@ pub fn of_kind(records: &[Record], kind: tactus_record::Kind) -> Vec<(u64, u16, 
 
 /// The set-up of a system with tables of our own, and the same allowance for each task.
 pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
-    let plain = tactus_sim::setup(system, Vec::new(), &[]);
+    let rulings = vec![Ruled { admitted: true, drains: true }; system.scheduling.changes.len()];
+    let plain = tactus_sim::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
         Kind::Mc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
-    tactus_sim::setup(system, tables, &vec![allowance; system.tasks.len()])
+    tactus_sim::setup_with(system, tables, &vec![allowance; system.tasks.len()], &rulings)
 }
 
 /// What the system's jobs take.

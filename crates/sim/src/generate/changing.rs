@@ -1,0 +1,180 @@
+//! Random systems that change while they run.
+
+use super::random::Random;
+use super::{scaled, tree, SHORTEST};
+use std::collections::HashMap;
+use tactus_model::{
+    shortest_period, Action, Change, Part, Policy, Server, Spread, System, TaskOrder, TaskPlace, Values, MAX_CHANGES,
+    MAX_SERVERS, SHORTEST_QUANTUM,
+};
+use tactus_time::{CoreId, CoreSet, Duration};
+
+/// The part of a run after which nothing more is asked for.
+const LATEST: f64 = 0.9;
+
+/// The tree of this seed with a server for each core where one had several, everything bound to a core, and changes; nothing
+/// if that makes more servers than there may be, or there is nothing that can be changed.
+pub fn changing(seed: u64) -> Option<System> {
+    let system = core_by_core(tree(seed));
+    if system.scheduling.servers.len() > MAX_SERVERS {
+        return None;
+    }
+    with_changes(&system)
+}
+
+/// The system with changes, a function of its seed; nothing if it is not one that can have some. Of what is changed at all,
+/// some is added first, so that it begins absent.
+pub fn with_changes(system: &System) -> Option<System> {
+    let order = match system.policy {
+        Policy::PartitionedRm => TaskOrder::RateMonotonic,
+        Policy::PartitionedEdf => TaskOrder::EarliestDeadline,
+        Policy::Ordered { spread: Spread::Partitioned, order } => order,
+        _ => return None,
+    };
+    let servers = &system.scheduling.servers;
+    if servers.iter().any(|server| server.cores.iter().count() > 1) {
+        return None;
+    }
+    let mut system = system.clone();
+    system.policy = Policy::Ordered { spread: Spread::Partitioned, order };
+    system.scheduling.places.resize(system.tasks.len(), TaskPlace::default());
+    let changes = Drawing { random: Random::new(system.seed ^ 0x6368_616e), system: &system, order }.changes();
+    system.scheduling.changes = changes;
+    (!system.scheduling.changes.is_empty()).then_some(system)
+}
+
+/// Lets the system run for so long; what is asked for comes at the same part of the run as before.
+pub fn lasting(system: &mut System, duration: Duration) {
+    let before = system.duration.as_nanos().max(1);
+    for change in &mut system.scheduling.changes {
+        let part = u128::from(change.at.as_nanos()) * u128::from(duration.as_nanos()) / u128::from(before);
+        change.at = Duration::from_nanos(part as u64);
+    }
+    system.duration = duration;
+}
+
+/// The same load, where nothing is shared among cores.
+fn core_by_core(mut system: System) -> System {
+    let all = CoreSet::first(system.cores);
+    let old = std::mem::take(&mut system.scheduling.servers);
+    let clusters = std::mem::take(&mut system.scheduling.clusters);
+    let mut servers: Vec<Server> = Vec::new();
+    // What has become of a server on a core.
+    let mut place: HashMap<(usize, CoreId), usize> = HashMap::new();
+    for (n, server) in old.iter().enumerate() {
+        for core in server.cores.iter() {
+            let parent = server.parent.and_then(|parent| place.get(&(parent, core)).copied());
+            place.insert((n, core), servers.len());
+            let (name, cores) = (format!("{}-{core}", server.name), CoreSet::from_bits(1 << core.0));
+            let one =
+                Server { name, parent, cores, spread: Spread::Partitioned, clusters: Vec::new(), ..server.clone() };
+            servers.push(one);
+        }
+    }
+    let tasks = system.tasks.len();
+    system.scheduling.places.resize(tasks, TaskPlace::default());
+    for (n, (task, it)) in system.tasks.iter_mut().zip(&mut system.scheduling.places).enumerate() {
+        let (cores, clusters) = it.server.map_or((all, &clusters), |server| (old[server].cores, &old[server].clusters));
+        let shared = match task.core {
+            // Of a cluster, the first stands for all.
+            Some(core) => clusters.iter().find(|cluster| cluster.contains(core)).copied(),
+            None => Some(cores),
+        };
+        if let Some(shared) = shared {
+            task.core = shared.iter().nth(n % shared.iter().count().max(1));
+        }
+        it.server = it.server.zip(task.core).and_then(|home| place.get(&home).copied());
+    }
+    system.scheduling.servers = servers;
+    let order = match system.policy {
+        Policy::Ordered { order, .. } => order,
+        Policy::PartitionedRm | Policy::GlobalRm => TaskOrder::RateMonotonic,
+        _ => TaskOrder::EarliestDeadline,
+    };
+    system.policy = Policy::Ordered { spread: Spread::Partitioned, order };
+    system
+}
+
+struct Drawing<'s> {
+    random: Random,
+    system: &'s System,
+    order: TaskOrder,
+}
+
+impl Drawing<'_> {
+    /// A few for each core, some of them in one instant or in that of a release.
+    fn changes(&mut self) -> Vec<Change> {
+        let parts = self.parts();
+        if parts.is_empty() {
+            return Vec::new();
+        }
+        let count = self.random.between(3, 4 + 3 * self.system.cores as u64).min(MAX_CHANGES as u64);
+        let mut times: Vec<Duration> = (0..count).map(|_| self.instant()).collect();
+        times.sort_unstable();
+        // Whether a part is there, of those that were changed before.
+        let mut there: HashMap<Part, bool> = HashMap::new();
+        let mut changes: Vec<Change> = Vec::new();
+        for at in times {
+            let part = parts[self.random.between(0, parts.len() as u64 - 1) as usize];
+            let action = match (there.get(&part), self.random.unit()) {
+                (Some(false), _) => Action::Add,
+                (None, x) if x < 0.5 => Action::Add,
+                (_, x) if x < 0.75 => Action::Remove,
+                _ => Action::Alter(self.values(part)),
+            };
+            there.insert(part, action != Action::Remove);
+            let at = changes.last().filter(|_| self.random.chance(0.25)).map_or(at, |last| last.at);
+            changes.push(Change { at, part, action, line: 0 });
+        }
+        changes
+    }
+
+    fn instant(&mut self) -> Duration {
+        let micros = self.system.duration.as_nanos() as f64 / 1e3 * LATEST * self.random.unit();
+        match self.random.chance(0.5) {
+            true => Duration::from_millis((micros / 1e3) as u64),
+            false => Duration::from_micros(micros as u64),
+        }
+    }
+
+    /// What may be changed: what lies in the root, and tasks in servers there that have nothing but tasks.
+    fn parts(&self) -> Vec<Part> {
+        let scheduling = &self.system.scheduling;
+        let nested = |server: usize| scheduling.servers[server].parent.is_some();
+        let full = |server: usize| scheduling.servers.iter().any(|inner| inner.parent == Some(server));
+        let tasks = (0..self.system.tasks.len()).filter(|n| !scheduling.places[*n].server.is_some_and(nested));
+        let servers = (0..scheduling.servers.len()).filter(|n| !nested(*n) && !full(*n));
+        // A server is as likely as all that is around it.
+        let servers: Vec<Part> = servers.map(Part::Server).collect();
+        tasks.map(Part::Task).chain(servers.iter().chain(&servers).copied()).collect()
+    }
+
+    /// One new value or two; more often more work than less.
+    fn values(&mut self, part: Part) -> Values {
+        let mut values = Values::default();
+        let longer = self.random.chance(0.7);
+        let factor = if longer { 1.0 + 0.6 * self.random.unit() } else { 0.6 + 0.4 * self.random.unit() };
+        let (time, period, longest, order, least) = match part {
+            Part::Task(n) => {
+                let task = &self.system.tasks[n];
+                let home = self.system.scheduling.places[n].server;
+                let order = home.map_or(self.order, |server| self.system.scheduling.servers[server].order);
+                (task.execution[0].unwrap_or_default(), task.period, task.deadline, order, SHORTEST)
+            }
+            Part::Server(n) => {
+                let server = &self.system.scheduling.servers[n];
+                (server.budget, server.period, server.period, self.order, SHORTEST_QUANTUM)
+            }
+        };
+        let what = self.random.between(0, 3);
+        if what == 0 && order.has_priorities() {
+            values.priority = Some(self.random.between(1, 20) as u32);
+        } else if what == 1 {
+            let millis = (period.as_nanos() as f64 / 1e6 / factor).round().max(1.0) as u64;
+            values.period = Some(Duration::from_millis(millis).max(shortest_period(self.system.machine.shift)));
+        } else {
+            values.time = Some(scaled(time, factor).min(longest).max(least));
+        }
+        values
+    }
+}
