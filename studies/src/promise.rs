@@ -71,14 +71,8 @@ fn changes(system: &System, check: &Check) -> Changes {
         };
         stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
     };
-    let servers = |stage: &Stage| {
-        let all = stage.system.scheduling.servers.iter().enumerate();
-        let lengths = all.map(|(n, it)| stage.has(Part::Server(n)).then_some((it.budget, it.period)));
-        // The root is place 0.
-        std::iter::once(None).chain(lengths).collect::<Vec<_>>()
-    };
     let mut stage = Stage::first(system);
-    let (start, first) = (tasks(&stage, &check.tasks), servers(&stage));
+    let start = tasks(&stage, &check.tasks);
     let mut list = Vec::new();
     for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
         if let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) {
@@ -95,10 +89,9 @@ fn changes(system: &System, check: &Check) -> Changes {
             at: ruling.at,
             refused: ruling.refused.clone(),
             tasks: tasks(&stage, &ruling.tasks),
-            servers: servers(&stage),
         });
     }
-    Changes { start, servers: first, list }
+    Changes { start, list }
 }
 
 /// The core of the server that a task is in.

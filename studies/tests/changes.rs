@@ -5,8 +5,11 @@ use std::fmt::Write;
 use std::path::Path;
 use tactus_model::{Costs, System};
 use tactus_policy::{Kind, Protocol};
+use tactus_record::Kind as What;
 use tactus_studies::promise::{made, Promised};
-use tactus_trace::{judge, Fate, Summary, Verdict};
+use tactus_time::{Duration, TaskId};
+use tactus_trace::check::{changes as broken_changes, Rule};
+use tactus_trace::{judge, Fate, Summary, Trace, Verdict};
 
 /// Numbers that look random (Steele, Lea and Flood 2014: SplitMix).
 struct Random(u64);
@@ -153,10 +156,13 @@ struct Counts {
     broken: u64,
 }
 
+fn simulated(system: &System, promised: &Promised) -> Trace {
+    let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+    tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs")
+}
+
 fn run(system: &System, promised: &Promised) -> Summary {
-    let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    let trace = tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs");
-    judge(&promised.view, &trace)
+    judge(&promised.view, &simulated(system, promised))
 }
 
 fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
@@ -213,4 +219,115 @@ fn changes_that_do_not_wait_break_promises() {
     let counts = all(0..600, Protocol::AtOnce);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
+}
+
+/// The runs of systems that are accepted.
+fn accepted(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (Promised, Trace)> {
+    seeds.filter_map(|seed| {
+        let system = System::parse_toml(&system(seed), Path::new("r.toml")).expect("a good file");
+        let check = tactus_analysis::check(&system, &Costs::default());
+        let promised = check.accepted.then(|| made(&system, &check, &Costs::default()))?;
+        let trace = simulated(&system, &promised);
+        Some((promised, trace))
+    })
+}
+
+/// Whether the judge finds a broken rule of changes, and finds the run broken.
+fn found(promised: &Promised, trace: &Trace) -> bool {
+    let found = broken_changes(&promised.view, trace);
+    assert!(found.iter().all(|violation| violation.rule == Rule::Change));
+    let broken = matches!(judge(&promised.view, trace).verdict, Verdict::Broken(_));
+    assert!(broken || found.is_empty(), "{found:?}");
+    !found.is_empty()
+}
+
+#[test]
+fn a_first_release_after_a_change_that_is_late_lost_or_one_too_many_is_found() {
+    let (mut late, mut lost, mut many) = (0, 0, 0);
+    for (promised, trace) in accepted(0..150) {
+        for core in 0..trace.cores.len() {
+            let records = &trace.cores[core];
+            let Some(changed) = records.iter().position(|r| r.kind == What::Changed) else { continue };
+            let Some(first) = (changed..records.len()).find(|n| records[*n].kind == What::Release) else { continue };
+            let mut spoilt = trace.clone();
+            spoilt.cores[core][first].arg += 1;
+            assert!(found(&promised, &spoilt));
+            late += 1;
+            let mut spoilt = trace.clone();
+            let mut again = spoilt.cores[core][first];
+            again.job += 1;
+            spoilt.cores[core].insert(first + 1, again);
+            assert!(found(&promised, &spoilt));
+            many += 1;
+            let mut spoilt = trace.clone();
+            spoilt.cores[core].remove(first);
+            lost += usize::from(found(&promised, &spoilt));
+        }
+    }
+    // The last release of all leaves no gap.
+    assert!(late > 50 && many > 50 && lost > late * 9 / 10, "{late} {many} {lost}");
+}
+
+#[test]
+fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
+    let mut count = 0;
+    for (promised, trace) in accepted(0..150) {
+        let changes = promised.view.changes.as_ref().expect("it changes");
+        for (n, change) in changes.list.iter().enumerate().filter(|(_, it)| it.what.starts_with("remove task")) {
+            let before = n.checked_sub(1).map_or(&changes.start, |last| &changes.list[last].tasks);
+            let ends = before.iter().zip(&change.tasks).position(|(before, after)| before.there && !after.there);
+            let took = trace.cores.iter().flatten().any(|r| r.kind == What::Changed && r.job as usize == n);
+            let Some(task) = ends.filter(|_| took) else { continue };
+            // As if it had been asked for a period earlier.
+            let mut spoilt = promised.clone();
+            let early = change.at.saturating_sub(before[task].period);
+            spoilt.view.changes.as_mut().expect("it changes").list[n].at = early;
+            let between = |r: &tactus_record::Record| {
+                r.kind == What::Release
+                    && r.task == Some(TaskId(task as u16))
+                    && (early..change.at).contains(&Duration::from_nanos(r.arg))
+            };
+            // The ask is noticed late then; what was released before it tells the same.
+            let asked = |r: &tactus_record::Record| r.kind == What::ChangeAsked && r.job as usize == n;
+            let mut trace = trace.clone();
+            for records in &mut trace.cores {
+                let (Some(release), Some(asked)) = (records.iter().position(between), records.iter().position(asked))
+                else {
+                    continue;
+                };
+                let asked = records.remove(asked);
+                records.insert(release, tactus_record::Record { time: records[release].time, ..asked });
+                assert!(found(&spoilt, &trace), "{}", change.what);
+                count += 1;
+                break;
+            }
+        }
+    }
+    assert!(count > 10, "{count}");
+}
+
+#[test]
+fn a_change_that_was_not_admitted_or_comes_out_of_its_turn_is_found() {
+    let (mut admitted, mut turned) = (0, 0);
+    for (promised, trace) in accepted(0..150) {
+        for core in 0..trace.cores.len() {
+            let effects: Vec<usize> =
+                (0..trace.cores[core].len()).filter(|n| trace.cores[core][*n].kind == What::Changed).collect();
+            for at in &effects {
+                let mut spoilt = promised.clone();
+                let change = trace.cores[core][*at].job as usize;
+                spoilt.view.changes.as_mut().expect("it changes").list[change].refused = Some("no".into());
+                assert!(found(&spoilt, &trace));
+                admitted += 1;
+            }
+            if let [first, second, ..] = effects[..] {
+                let mut spoilt = trace.clone();
+                spoilt.cores[core][first].job = trace.cores[core][second].job;
+                spoilt.cores[core][second].job = trace.cores[core][first].job;
+                assert!(found(&promised, &spoilt));
+                turned += 1;
+            }
+        }
+    }
+    assert!(admitted > 50 && turned > 20, "{admitted} {turned}");
 }

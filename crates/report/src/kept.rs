@@ -134,10 +134,10 @@ impl Kept {
         if stored.format != FORMAT {
             return Err(format!("it has format {}, this program reads {FORMAT}: run the system again", stored.format));
         }
-        let servers = stored.tree.as_ref().map_or(0, tree::Stored::servers);
         let changes = stored.changes;
-        let changes = changes.map(|it| changes::restore(it, stored.tasks.len(), servers, stored.cores)).transpose()?;
-        let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len())).transpose()?;
+        let changes = changes.map(|it| changes::restore(it, stored.tasks.len(), stored.cores)).transpose()?;
+        let count = changes.as_ref().map_or(0, |changes| changes.list.len());
+        let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len(), count)).transpose()?;
         let view = View {
             name: stored.system,
             policy: stored.policy,
@@ -197,8 +197,8 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tactus_time::CoreSet;
-    use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
+    use tactus_time::{CoreSet, TaskId};
+    use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
     use tactus_trace::{ChangeView, Changes, Now};
 
     fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
@@ -216,8 +216,8 @@ mod tests {
             task("log", None, Promise::None),
         ];
         let duration = Duration::from_secs(1);
-        let times = (Duration::ZERO, Duration::from_nanos(3), Duration::from_nanos(2));
-        let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, times };
+        let deadline = Duration::from_nanos(2);
+        let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, deadline };
         let root = ServerView {
             parent: 0,
             cores: CoreSet::first(2),
@@ -225,27 +225,33 @@ mod tests {
             supply: None,
             background: false,
             tells: true,
+            absent: false,
         };
         let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), Bound::Begun));
-        let server = ServerView { supply, background: true, tells: false, ..root.clone() };
+        let server = ServerView { supply, background: true, tells: false, absent: true, ..root.clone() };
         let tree = TreeView {
             servers: vec![root, server],
             tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Changing)],
+            changes: vec![
+                TreeChange::Nothing,
+                TreeChange::Task { task: TaskId(1), rank: Rank::Release, deadline },
+                TreeChange::Begins(1),
+                TreeChange::Ends(1),
+                TreeChange::Lengths { server: 1, budget: deadline, period: Duration::from_nanos(5) },
+            ],
         };
         let (name, policy) = ("n".into(), "MC²".into());
         let now =
             |promise| Now { there: true, period: Duration::from_nanos(9), deadline: Duration::from_nanos(8), promise };
         let start = vec![now(Promise::None), now(Promise::Tardiness(Duration::ZERO)), now(Promise::None)];
-        let lengths = vec![None, Some((Duration::from_nanos(1), Duration::from_nanos(9)))];
         let change = ChangeView {
             what: "remove task log".into(),
             core: CoreId(1),
             at: Duration::from_millis(3),
             refused: Some("no".into()),
             tasks: start.clone(),
-            servers: lengths.clone(),
         };
-        let changes = Some(Changes { start, servers: lengths, list: vec![change] });
+        let changes = Some(Changes { start, list: vec![change; 5] });
         let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes };
         let details = Details {
             machine: "m".into(),

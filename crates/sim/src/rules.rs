@@ -1,16 +1,18 @@
 //! From a set-up to what the rules of servers are judged against.
 
-use tactus_policy::{Changing, Kind, Setup, Supplier, TaskOrder};
+use tactus_policy::{Action, Change, Changing, Kind, Part, Setup, Supplier, TaskOrder, Tree, Values};
 use tactus_time::CoreSet;
-use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
+use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
 pub fn tree_view(setup: &Setup) -> Option<TreeView> {
-    let tree = match &setup.kind {
-        Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => tree,
+    let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
+        Kind::Servers(tree) => (tree, &[], &[]),
+        Kind::Changing(Changing { tree, absent, changes, .. }) => (tree, absent, changes),
         plain => return plain_view(setup, plain),
     };
-    let servers = tree.servers.iter().map(|server| ServerView {
+    let servers = tree.servers.iter().enumerate().map(|(n, server)| ServerView {
+        absent: absent.contains(&Part::Server(n as u16)),
         parent: usize::from(server.parent),
         cores: server.cores,
         queues: server.queues.clone(),
@@ -31,18 +33,42 @@ pub fn tree_view(setup: &Setup) -> Option<TreeView> {
     let tasks = setup.tasks.iter().zip(&tree.places).map(|(task, place)| InTree {
         server: usize::from(place.server),
         core: task.core,
-        rank: match tree.servers[usize::from(place.server)].order {
-            TaskOrder::FixedPriority => Rank::Fixed(u64::from(u32::MAX - place.priority)),
-            TaskOrder::RateMonotonic => Rank::Fixed(task.period.as_nanos()),
-            TaskOrder::DeadlineMonotonic => Rank::Fixed(task.deadline.as_nanos()),
-            TaskOrder::ShortestJob => Rank::Fixed(task.budget.as_nanos()),
-            TaskOrder::EarliestDeadline => Rank::Deadline,
-            TaskOrder::FirstComeFirstServed => Rank::Release,
-            TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::Changing,
-        },
-        times: (task.offset, task.period, task.deadline),
+        rank: rank(tree.servers[usize::from(place.server)].order, &{
+            let (time, period, deadline, priority) = (task.budget, task.period, task.deadline, place.priority);
+            Values { time, period, deadline, priority }
+        }),
+        deadline: task.deadline,
     });
-    Some(TreeView { servers: servers.collect(), tasks: tasks.collect() })
+    let changes = changes.iter().map(|change| tree_change(tree, change));
+    Some(TreeView { servers: servers.collect(), tasks: tasks.collect(), changes: changes.collect() })
+}
+
+/// How jobs of a task with these values are ordered.
+fn rank(order: TaskOrder, values: &Values) -> Rank {
+    match order {
+        TaskOrder::FixedPriority => Rank::Fixed(u64::from(u32::MAX - values.priority)),
+        TaskOrder::RateMonotonic => Rank::Fixed(values.period.as_nanos()),
+        TaskOrder::DeadlineMonotonic => Rank::Fixed(values.deadline.as_nanos()),
+        TaskOrder::ShortestJob => Rank::Fixed(values.time.as_nanos()),
+        TaskOrder::EarliestDeadline => Rank::Deadline,
+        TaskOrder::FirstComeFirstServed => Rank::Release,
+        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::Changing,
+    }
+}
+
+fn tree_change(tree: &Tree, change: &Change) -> TreeChange {
+    match (change.part, change.action) {
+        (Part::Task(task), Action::Alter(values)) => {
+            let order = tree.servers[usize::from(tree.places[task.index()].server)].order;
+            TreeChange::Task { task, rank: rank(order, &values), deadline: values.deadline }
+        }
+        (Part::Task(_), Action::Add | Action::Remove) => TreeChange::Nothing,
+        (Part::Server(n), Action::Add) => TreeChange::Begins(usize::from(n)),
+        (Part::Server(n), Action::Remove) => TreeChange::Ends(usize::from(n)),
+        (Part::Server(n), Action::Alter(Values { time: budget, period, .. })) => {
+            TreeChange::Lengths { server: usize::from(n), budget, period }
+        }
+    }
 }
 
 /// The view of an order without servers: a root with one queue for each core, or one for all.
@@ -63,12 +89,12 @@ fn plain_view(setup: &Setup, kind: &Kind) -> Option<TreeView> {
         true => vec![cores],
         false => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
-    let root = ServerView { parent: 0, cores, queues, supply: None, background: false, tells: true };
+    let root = ServerView { parent: 0, cores, queues, supply: None, background: false, tells: true, absent: false };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
         server: 0,
         core: task.core.filter(|_| !global),
         rank: fixed.map_or(Rank::Deadline, |fixed| Rank::Fixed(fixed(n))),
-        times: (task.offset, task.period, task.deadline),
+        deadline: task.deadline,
     });
-    Some(TreeView { servers: vec![root], tasks: tasks.collect() })
+    Some(TreeView { servers: vec![root], tasks: tasks.collect(), changes: Vec::new() })
 }

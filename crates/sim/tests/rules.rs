@@ -1,15 +1,16 @@
-//! The rules of servers hold in every run of the simulator, and each is broken by a trace that is spoilt for it.
+//! The rules of servers hold in every run of the simulator, changing systems among them, and each is broken by a trace that is
+//! spoilt for it.
 
 mod common;
 
 use common::*;
 use std::sync::OnceLock;
-use tactus_policy::Setup;
+use tactus_policy::{Action, Kind as PolicyKind, Part, Setup};
 use tactus_record::{Kind, Record};
-use tactus_sim::generate::tree;
-use tactus_sim::{simulate, tree_view, Costs};
+use tactus_sim::generate::{changing, lasting, tree};
+use tactus_sim::{setup_with, simulate, tree_view, Costs, Ruled};
 use tactus_time::{Duration, Instant};
-use tactus_trace::check::{self, Rule, TreeView};
+use tactus_trace::check::{self, Rule, TreeChange, TreeView};
 use tactus_trace::Trace;
 
 const NONE: Duration = Duration::ZERO;
@@ -21,7 +22,7 @@ fn run(seed: u64) -> (Setup, TreeView, Trace) {
     let view = match tree_view(&setup) {
         Some(view) => view,
         // MC² has rules of its own.
-        None => TreeView { servers: Vec::new(), tasks: Vec::new() },
+        None => TreeView { servers: Vec::new(), tasks: Vec::new(), changes: Vec::new() },
     };
     let trace = simulate(&setup, ms(200), demands(&system), &Costs::default()).unwrap();
     (setup, view, trace)
@@ -151,4 +152,206 @@ fn a_job_that_waits_beside_an_idle_core_or_behind_a_less_urgent_one_is_found() {
         behind += usize::from(breaks(&turned, &trace, Rule::Order));
     }
     assert!(idle > 5 && behind > 3, "{idle} {behind}");
+}
+
+/// The changing system of a seed, all of whose changes are admitted.
+fn changing_setup(seed: u64) -> Option<(tactus_model::System, Setup)> {
+    let mut system = changing(seed)?;
+    lasting(&mut system, ms(400));
+    let ruled = Ruled { admitted: true, drains: seed & 1 == 0 };
+    let setup = setup_with(&system, Vec::new(), &[], &vec![ruled; system.scheduling.changes.len()]);
+    Some((system, setup))
+}
+
+fn changing_run(seed: u64) -> Option<(Setup, TreeView, Trace)> {
+    let (system, setup) = changing_setup(seed)?;
+    let view = tree_view(&setup)?;
+    let trace = simulate(&setup, system.duration, demands(&system), &Costs::default()).unwrap();
+    Some((setup, view, trace))
+}
+
+/// Made once for all tests.
+fn changing_trees() -> impl Iterator<Item = (Setup, TreeView, Trace)> {
+    static RUNS: OnceLock<Vec<(Setup, TreeView, Trace)>> = OnceLock::new();
+    RUNS.get_or_init(|| (0..160).filter_map(changing_run).collect()).iter().cloned()
+}
+
+/// The changes that took effect: what they were, their core, and the place of the record there.
+fn effects(view: &TreeView, trace: &Trace) -> Vec<(TreeChange, usize, usize)> {
+    let cores = trace.cores.iter().enumerate();
+    let records = cores.flat_map(|(core, records)| records.iter().enumerate().map(move |(at, r)| (core, at, r)));
+    let changed = records.filter(|(_, _, r)| r.kind == Kind::Changed);
+    changed.map(|(core, at, r)| (view.changes[r.job as usize], core, at)).collect()
+}
+
+#[test]
+fn no_changing_system_breaks_a_rule() {
+    let mut counts = [0; 5];
+    for (n, (_, view, trace)) in changing_trees().enumerate() {
+        let found = check::servers(&view, &trace, NONE);
+        assert!(found.is_empty(), "changing system {n}: {:?}", &found[..found.len().min(3)]);
+        for (change, ..) in effects(&view, &trace) {
+            counts[match change {
+                TreeChange::Nothing => 0,
+                TreeChange::Task { .. } => 1,
+                TreeChange::Begins(_) => 2,
+                TreeChange::Ends(_) => 3,
+                TreeChange::Lengths { .. } => 4,
+            }] += 1;
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
+}
+
+#[test]
+fn a_server_that_is_given_three_times_its_new_budget_is_found() {
+    let mut larger = 0;
+    for seed in 0..160 {
+        let Some((system, setup)) = changing_setup(seed) else { continue };
+        let view = tree_view(&setup).unwrap();
+        let mut spoilt = setup.clone();
+        let PolicyKind::Changing(changing) = &mut spoilt.kind else { panic!("{:?}", setup.kind) };
+        for change in &mut changing.changes {
+            if let (Part::Server(_), Action::Alter(values)) = (change.part, &mut change.action) {
+                values.time = values.period.min(values.time * 3);
+            }
+        }
+        if spoilt == setup {
+            continue;
+        }
+        let trace = simulate(&spoilt, system.duration, demands(&system), &Costs::default()).unwrap();
+        let altered = |change: &TreeChange| matches!(change, TreeChange::Lengths { .. });
+        if effects(&view, &trace).iter().any(|(change, ..)| altered(change)) {
+            assert!(breaks(&view, &trace, Rule::Replenishment), "seed {seed}");
+            larger += 1;
+        }
+    }
+    assert!(larger > 10, "{larger}");
+}
+
+#[test]
+fn a_changed_server_that_has_more_than_its_new_budget_is_found() {
+    let mut found = 0;
+    for (_, view, trace) in changing_trees() {
+        let mut spoilt = view;
+        for change in &mut spoilt.changes {
+            if let TreeChange::Lengths { budget, .. } = change {
+                *budget = *budget / 20;
+            }
+        }
+        let broken = check::servers(&spoilt, &trace, NONE);
+        let since = |v: &&check::Violation| v.rule == Rule::Supply && v.text.contains("since its change");
+        assert_eq!(broken.iter().filter(since).count(), broken.iter().filter(|v| v.rule == Rule::Supply).count());
+        found += usize::from(broken.iter().any(|v| v.rule == Rule::Supply));
+    }
+    assert!(found > 5, "{found}");
+}
+
+#[test]
+fn a_changed_server_that_gets_its_budget_late_in_part_or_too_early_is_found() {
+    let (mut part, mut none, mut early) = (0, 0, 0);
+    for (_, view, trace) in changing_trees() {
+        for (change, core, at) in effects(&view, &trace) {
+            let (TreeChange::Begins(server) | TreeChange::Lengths { server, .. }) = change else { continue };
+            let records = &trace.cores[core];
+            let comes = |r: &Record| r.kind == Kind::ServerReplenish && r.job as usize == server;
+            let Some(first) = (at..records.len()).find(|n| comes(&records[*n])) else { continue };
+            if records[first].time != records[at].time {
+                // It was refused for lack of room before, and is not there.
+                continue;
+            }
+            let mut spoilt = trace.clone();
+            spoilt.cores[core][first].arg -= 1;
+            assert!(breaks(&view, &spoilt, Rule::Replenishment));
+            part += 1;
+            let mut spoilt = trace.clone();
+            spoilt.cores[core].remove(first);
+            assert!(breaks(&view, &spoilt, Rule::Replenishment));
+            none += 1;
+            // Told to come one nanosecond later than it does, after the change.
+            let later = first + 1..records.len();
+            let again = later.clone().find(|n| records[*n].kind == Kind::Changed).unwrap_or(records.len());
+            let told = (first + 1..again).find(|n| {
+                let r = &records[*n];
+                let due = |other: &Record| comes(other) && other.time.as_nanos() == r.arg;
+                r.kind == Kind::ServerExhausted && r.job as usize == server && records[*n..again].iter().any(due)
+            });
+            if let Some(told) = told {
+                let mut spoilt = trace.clone();
+                spoilt.cores[core][told].arg += 1;
+                assert!(breaks(&view, &spoilt, Rule::Replenishment));
+                early += 1;
+            }
+        }
+    }
+    assert!(part > 10 && none > 10 && early > 3, "{part} {none} {early}");
+}
+
+#[test]
+fn work_in_a_changed_server_without_budget_or_in_one_that_is_not_there_is_found() {
+    let (mut without, mut absent) = (0, 0);
+    for (_, view, trace) in changing_trees() {
+        for (change, core, at) in effects(&view, &trace) {
+            let (TreeChange::Begins(server) | TreeChange::Lengths { server, .. }) = change else { continue };
+            let changed = trace.cores[core][at].time;
+            let used = |r: &Record| {
+                r.kind == Kind::ServerExhausted && r.job as usize == server && r.time > changed && r.arg != u64::MAX
+            };
+            if !view.servers[server].background {
+                let mut spoilt = trace.clone();
+                if let Some(r) = spoilt.cores[core].iter_mut().find(|r| used(r)) {
+                    // It told so as soon as it was changed.
+                    r.time = changed;
+                    without += usize::from(breaks(&view, &spoilt, Rule::Reservation));
+                }
+            }
+        }
+        let mut spoilt = view.clone();
+        for change in &mut spoilt.changes {
+            if matches!(change, TreeChange::Begins(_)) {
+                *change = TreeChange::Nothing;
+            }
+        }
+        absent += usize::from(breaks(&spoilt, &trace, Rule::Change));
+    }
+    assert!(without > 3 && absent > 3, "{without} {absent}");
+}
+
+#[test]
+fn a_task_that_keeps_its_place_among_others_when_it_is_to_have_another_is_found() {
+    let (mut fixed, mut sooner, mut later) = (0, 0, 0);
+    for (_, view, trace) in changing_trees() {
+        let mut spoilt = view.clone();
+        for change in &mut spoilt.changes {
+            if let TreeChange::Task { rank: check::Rank::Fixed(key), .. } = change {
+                *key = u64::MAX - *key;
+            }
+        }
+        fixed += usize::from(breaks(&spoilt, &trace, Rule::Order));
+        let due = |wrong: Duration| {
+            let mut spoilt = view.clone();
+            for change in &mut spoilt.changes {
+                if let TreeChange::Task { rank: check::Rank::Deadline, deadline, .. } = change {
+                    *deadline = wrong;
+                }
+            }
+            usize::from(breaks(&spoilt, &trace, Rule::Order))
+        };
+        sooner += due(Duration::ZERO);
+        later += due(ms(10_000));
+    }
+    assert!(fixed > 3 && sooner + later > 2, "{fixed} {sooner} {later}");
+}
+
+#[test]
+fn a_job_that_waits_beside_an_idle_core_after_a_change_is_found() {
+    let mut found = 0;
+    for (_, view, mut trace) in changing_trees() {
+        let Some((_, core, at)) = effects(&view, &trace).into_iter().next() else { continue };
+        let changed = trace.cores[core][at].time;
+        let root = |r: &Record| r.kind == Kind::Dispatch && r.task.is_some_and(|t| view.tasks[t.index()].server == 0);
+        trace.cores[core].retain(|r| r.time <= changed || !root(r));
+        found += usize::from(breaks(&view, &trace, Rule::Conserving));
+    }
+    assert!(found > 10, "{found}");
 }

@@ -4,9 +4,8 @@
 //! core have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change takes effect has the weaker promise of both.
 
-use crate::check::{Bound, Rule, Violation};
-use crate::schedule::{schedule_with, Boundary};
-use crate::{ChangeSummary, Fate, Promise, SegmentKind, Trace, View};
+use crate::check::{Rule, Violation};
+use crate::{ChangeSummary, Fate, Promise, Trace, View};
 use tactus_record::{Kind, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -15,8 +14,6 @@ use tactus_time::{CoreId, Duration, Instant, TaskId};
 pub struct Changes {
     /// Each task at the start, by `TaskId`.
     pub start: Vec<Now>,
-    /// Each server of the tree at the start, by its place: budget and period if it is there.
-    pub servers: Vec<Option<(Duration, Duration)>>,
     /// The changes by their numbers.
     pub list: Vec<ChangeView>,
 }
@@ -47,8 +44,6 @@ pub struct ChangeView {
     pub refused: Option<String>,
     /// Each task.
     pub tasks: Vec<Now>,
-    /// Each server.
-    pub servers: Vec<Option<(Duration, Duration)>>,
 }
 
 impl View {
@@ -161,16 +156,16 @@ fn weaker(a: Promise, b: Promise) -> Promise {
     }
 }
 
-/// What must hold through changes: releases come in the periods of their time, and from a change on; only what was admitted takes
-/// effect, in order and not before it was asked for; and no server has more than its budget of the time.
-pub fn changes(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
+/// What must hold through changes: releases come in the periods of their time, from a change on and not beyond a removal, and none is
+/// left out; and only what was admitted takes effect, in order and not before it was asked for. What servers and queues must
+/// keep to is judged with those that do not change ([`servers`](crate::check::servers)).
+pub fn changes(view: &View, trace: &Trace) -> Vec<Violation> {
     let Some(changes) = &view.changes else { return Vec::new() };
     let mut found = Vec::new();
     for core in 0..trace.cores.len() {
         let mut walk = Walk { view, changes, core, found: Vec::new() };
         walk.order(trace);
         walk.releases(trace);
-        walk.supply(trace, tolerance);
         found.append(&mut walk.found);
     }
     found
@@ -182,6 +177,17 @@ struct Walk<'v> {
     changes: &'v Changes,
     core: usize,
     found: Vec<Violation>,
+}
+
+/// The releases of a task, as they are to come.
+struct Expected {
+    now: Now,
+    /// The next one; nothing before the task begins.
+    due: Option<Instant>,
+    /// It releases before this only, since its removal was asked for.
+    until: Instant,
+    /// Number of the next one.
+    job: u32,
 }
 
 impl Walk<'_> {
@@ -221,101 +227,92 @@ impl Walk<'_> {
         }
     }
 
+    /// The tasks of this core whose releases a change concerns, as they are before it and after it.
+    fn concerned(&self, change: usize) -> Vec<(usize, Now, Now)> {
+        let Some(after) = self.changes.list.get(change) else { return Vec::new() };
+        let before = change.checked_sub(1).map_or(&self.changes.start, |last| &self.changes.list[last].tasks);
+        let here = |n: &usize| self.view.tasks.get(*n).is_some_and(|task| task.core == Some(CoreId(self.core as u8)));
+        let both = before.iter().zip(&after.tasks).enumerate().map(|(n, (before, after))| (n, *before, *after));
+        let releases = |now: &Now| (now.there, now.period);
+        both.filter(|(n, before, after)| here(n) && releases(before) != releases(after)).collect()
+    }
+
     /// Each release is its period after the one before, the first one its offset after the task began.
     fn releases(&mut self, trace: &Trace) {
         let first = |n: usize| Instant::ZERO.saturating_add(self.view.tasks[n].offset);
-        let start = &self.changes.start;
-        let mut due: Vec<Option<Instant>> =
-            start.iter().enumerate().map(|(n, now)| now.there.then(|| first(n))).collect();
-        let mut now: Vec<Now> = start.clone();
-        let mut next = vec![0; now.len()];
+        let begin = |(n, now): (usize, &Now)| Expected {
+            now: *now,
+            due: now.there.then(|| first(n)),
+            until: Instant::NEVER,
+            job: 0,
+        };
+        let mut all: Vec<Expected> =
+            self.changes.start.iter().take(self.view.tasks.len()).enumerate().map(begin).collect();
+        let mut end = Instant::ZERO;
         for r in &trace.cores[self.core] {
+            end = end.max(r.time);
             match r.kind {
+                Kind::ChangeAsked => {
+                    let change = r.job as usize;
+                    let at =
+                        self.changes.list.get(change).map_or(Instant::NEVER, |it| Instant::ZERO.saturating_add(it.at));
+                    for (n, before, after) in self.concerned(change) {
+                        if before.there && !after.there {
+                            all[n].until = all[n].until.min(at);
+                        }
+                    }
+                }
                 Kind::Changed => {
-                    let Some(change) = self.changes.list.get(r.job as usize) else { continue };
-                    for (n, after) in change.tasks.iter().enumerate() {
-                        if self.view.tasks[n].core != Some(CoreId(self.core as u8)) {
-                            continue;
+                    for (n, before, after) in self.concerned(r.job as usize) {
+                        let it = &mut all[n];
+                        if after.there && !before.there {
+                            it.due = Some(r.time.saturating_add(self.view.tasks[n].offset));
+                            it.until = Instant::NEVER;
                         }
-                        if after.there && !now[n].there {
-                            due[n] = Some(r.time.saturating_add(self.view.tasks[n].offset));
+                        let lost = it.due.filter(|due| !after.there && *due < it.until && *due < r.time);
+                        let there = if after.there == before.there { it.now.there } else { after.there };
+                        it.now = Now { there, ..after };
+                        if let Some(due) = lost {
+                            let job = it.job;
+                            self.wrong(
+                                due,
+                                Some((TaskId(n as u16), job)),
+                                format!("was due at {due} and never released"),
+                            );
                         }
-                        now[n] = *after;
+                    }
+                }
+                Kind::Removed => {
+                    if let Some(it) = r.task.and_then(|task| all.get_mut(task.index())) {
+                        it.until = Instant::ZERO;
                     }
                 }
                 Kind::Release => {
-                    let Some(n) = r.task.map(TaskId::index).filter(|n| *n < now.len()) else { continue };
-                    let at = Instant::from_nanos(r.arg);
-                    if due[n] != Some(at) || !now[n].there {
-                        let due = due[n].map_or("not due".into(), |due| format!("due at {due}"));
-                        self.wrong(r.time, r.task.map(|task| (task, r.job)), format!("is released at {at}, {due}"));
-                    } else if r.job != next[n] {
-                        let text = format!("comes where job {} should", next[n]);
+                    let Some(n) = r.task.map(TaskId::index).filter(|n| *n < all.len()) else { continue };
+                    let (at, it) = (Instant::from_nanos(r.arg), &mut all[n]);
+                    let text = if it.due != Some(at) || !it.now.there {
+                        let due = it.due.map_or("not due".into(), |due| format!("due at {due}"));
+                        Some(format!("is released at {at}, {due}"))
+                    } else if at >= it.until {
+                        Some(format!("is released at {at}, though it is to end by {}", it.until))
+                    } else if r.time < at {
+                        Some(format!("is released at {}, before it was due at {at}", r.time))
+                    } else {
+                        (r.job != it.job).then(|| format!("comes where job {} should", it.job))
+                    };
+                    it.job = r.job.wrapping_add(1);
+                    it.due = Some(at.saturating_add(it.now.period));
+                    if let Some(text) = text {
                         self.wrong(r.time, r.task.map(|task| (task, r.job)), text);
                     }
-                    next[n] = r.job.wrapping_add(1);
-                    due[n] = Some(at.saturating_add(now[n].period));
                 }
                 _ => {}
             }
         }
-    }
-
-    /// Counts what servers had from each of their beginnings on, as for servers that do not change.
-    fn supply(&mut self, trace: &Trace, tolerance: Duration) {
-        let Some(tree) = &self.view.tree else { return };
-        let core = CoreId(self.core as u8);
-        let mut runs: Vec<(Instant, Instant, usize)> = Vec::new();
-        for s in schedule_with(trace, Boundary::Decision) {
-            let Some(task) = s.task.filter(|_| s.core == core && s.kind == SegmentKind::Run) else { continue };
-            runs.push((s.start, s.end, tree.tasks.get(task.index()).map_or(0, |task| task.server)));
-        }
-        for (server, it) in tree.servers.iter().enumerate().skip(1).filter(|(_, it)| it.cores.contains(core)) {
-            let Some((.., bound)) = it.supply.filter(|_| !it.background) else { continue };
-            // When it began with which values.
-            let mut phases = vec![(Instant::ZERO, self.changes.servers.get(server).copied().flatten())];
-            for r in trace.cores[self.core].iter().filter(|r| r.kind == Kind::Changed) {
-                let after = self.changes.list.get(r.job as usize);
-                let after = after.and_then(|change| change.servers.get(server).copied()).flatten();
-                if phases.last().is_some_and(|last| last.1 != after) {
-                    phases.push((r.time, after));
-                }
-            }
-            for (n, (begin, values)) in phases.iter().enumerate() {
-                let end = phases.get(n + 1).map_or(Instant::NEVER, |next| next.0);
-                let within = runs.iter().filter(|run| run.2 == server && run.0 < end && run.1 > *begin);
-                let within = within.map(|run| (run.0.max(*begin), run.1.min(end)));
-                let Some((budget, period)) = *values else {
-                    if let Some((from, _)) = within.into_iter().next() {
-                        self.wrong(from, None, format!("a job runs in server {server}, which is not there"));
-                    }
-                    continue;
-                };
-                let mut had: Vec<u64> = Vec::new();
-                for (from, to) in within {
-                    let mut at = from;
-                    while at < to {
-                        let n = at.since(*begin) / period;
-                        let until = begin.saturating_add(period * (n + 1)).min(to);
-                        had.resize(had.len().max(n as usize + 1), 0);
-                        had[n as usize] += until.since(at).as_nanos();
-                        at = until;
-                    }
-                }
-                let each = budget.as_nanos().saturating_add(tolerance.as_nanos());
-                let mut sum = 0;
-                for (n, used) in had.into_iter().enumerate() {
-                    sum += used;
-                    let (used, most) = match bound {
-                        Bound::Boundaries => (used, each),
-                        Bound::Begun => (sum, each.saturating_mul(n as u64 + 2)),
-                        Bound::None => continue,
-                    };
-                    if used > most {
-                        let at = begin.saturating_add(period * (n as u64 + 1));
-                        self.wrong(at, None, format!("server {server} had {used} ns since {begin}, at most {most}"));
-                    }
-                }
+        for (n, it) in all.iter().enumerate().filter(|(_, it)| it.now.there) {
+            let Some(due) = it.due.filter(|due| *due < it.until) else { continue };
+            if self.view.tasks[n].core == Some(CoreId(self.core as u8)) && due.saturating_add(it.now.period) <= end {
+                self.wrong(due, Some((TaskId(n as u16), it.job)), format!("was due at {due} and never released"));
             }
         }
     }

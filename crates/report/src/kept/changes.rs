@@ -8,8 +8,6 @@ use tactus_trace::{ChangeView, Changes, Now};
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     start: Vec<Task>,
-    /// Budget and period of each server; nothing where it is not there.
-    servers_ns: Vec<Option<(u64, u64)>>,
     list: Vec<Change>,
 }
 
@@ -20,7 +18,6 @@ struct Change {
     at_ns: u64,
     refused: Option<String>,
     tasks: Vec<Task>,
-    servers_ns: Vec<Option<(u64, u64)>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -38,13 +35,8 @@ pub(super) fn store(changes: &Changes) -> Stored {
         at_ns: change.at.as_nanos(),
         refused: change.refused.clone(),
         tasks: change.tasks.iter().map(task).collect(),
-        servers_ns: lengths(&change.servers),
     });
-    Stored {
-        start: changes.start.iter().map(task).collect(),
-        servers_ns: lengths(&changes.servers),
-        list: list.collect(),
-    }
+    Stored { start: changes.start.iter().map(task).collect(), list: list.collect() }
 }
 
 fn task(now: &Now) -> Task {
@@ -52,22 +44,11 @@ fn task(now: &Now) -> Task {
     Task { there: now.there, period_ns, deadline_ns, promise: StoredPromise::of(now.promise) }
 }
 
-fn lengths(servers: &[Option<(Duration, Duration)>]) -> Vec<Option<(u64, u64)>> {
-    servers.iter().map(|it| it.map(|(budget, period)| (budget.as_nanos(), period.as_nanos()))).collect()
-}
-
-/// What was kept for so many tasks, servers and cores.
-pub(super) fn restore(stored: Stored, tasks: usize, servers: usize, cores: usize) -> Result<Changes, String> {
+/// What was kept for so many tasks and cores.
+pub(super) fn restore(stored: Stored, tasks: usize, cores: usize) -> Result<Changes, String> {
     let of_tasks = |all: Vec<Task>| match all.len() == tasks && all.iter().all(|task| task.period_ns > 0) {
         true => Ok(all.into_iter().map(now).collect()),
         false => Err("a change does not tell of each task, or of a period of no length".to_string()),
-    };
-    let of_servers = |all: Vec<Option<(u64, u64)>>| {
-        let some = |(budget, period)| (Duration::from_nanos(budget), Duration::from_nanos(period));
-        match all.len() == servers && all.iter().flatten().all(|(_, period)| *period > 0) {
-            true => Ok(all.into_iter().map(|it| it.map(some)).collect()),
-            false => Err("a change does not tell of each server, or of a period of no length".to_string()),
-        }
     };
     let one = |change: Change| {
         if usize::from(change.core) >= cores {
@@ -79,11 +60,10 @@ pub(super) fn restore(stored: Stored, tasks: usize, servers: usize, cores: usize
             at: Duration::from_nanos(change.at_ns),
             refused: change.refused,
             tasks: of_tasks(change.tasks)?,
-            servers: of_servers(change.servers_ns)?,
         })
     };
     let list = stored.list.into_iter().map(one).collect::<Result<_, _>>()?;
-    Ok(Changes { start: of_tasks(stored.start)?, servers: of_servers(stored.servers_ns)?, list })
+    Ok(Changes { start: of_tasks(stored.start)?, list })
 }
 
 fn now(task: Task) -> Now {

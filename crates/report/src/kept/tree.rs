@@ -1,21 +1,17 @@
 //! Servers and queues as they are kept, so that their rules can be held against the trace again.
 
 use serde::{Deserialize, Serialize};
-use tactus_time::{CoreId, CoreSet, Duration};
-use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeView};
+use tactus_time::{CoreId, CoreSet, Duration, TaskId};
+use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// [`TreeView`].
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     servers: Vec<StoredServer>,
     tasks: Vec<StoredPlace>,
-}
-
-impl Stored {
-    /// How many servers there are, the root among them.
-    pub(super) fn servers(&self) -> usize {
-        self.servers.len()
-    }
+    /// Left out where the system does not change while it runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<StoredChange>,
 }
 
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
@@ -27,6 +23,18 @@ struct StoredServer {
     supply: Option<StoredSupply>,
     background: bool,
     tells: bool,
+    #[serde(default)]
+    absent: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum StoredChange {
+    Nothing,
+    Task { task: u16, rank: StoredRank, deadline_ns: u64 },
+    Begins { server: usize },
+    Ends { server: usize },
+    Lengths { server: usize, budget_ns: u64, period_ns: u64 },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,8 +57,6 @@ struct StoredPlace {
     server: usize,
     core: Option<u8>,
     rank: StoredRank,
-    offset_ns: u64,
-    period_ns: u64,
     deadline_ns: u64,
 }
 
@@ -61,6 +67,26 @@ enum StoredRank {
     Deadline,
     Release,
     Changing,
+}
+
+impl StoredRank {
+    fn of(rank: Rank) -> StoredRank {
+        match rank {
+            Rank::Fixed(number) => StoredRank::Fixed(number),
+            Rank::Deadline => StoredRank::Deadline,
+            Rank::Release => StoredRank::Release,
+            Rank::Changing => StoredRank::Changing,
+        }
+    }
+
+    fn rank(self) -> Rank {
+        match self {
+            StoredRank::Fixed(number) => Rank::Fixed(number),
+            StoredRank::Deadline => Rank::Deadline,
+            StoredRank::Release => Rank::Release,
+            StoredRank::Changing => Rank::Changing,
+        }
+    }
 }
 
 /// What is kept of a tree.
@@ -80,30 +106,42 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         }),
         background: server.background,
         tells: server.tells,
+        absent: server.absent,
     };
     let place = |task: &InTree| StoredPlace {
         server: task.server,
         core: task.core.map(|core| core.0),
-        rank: match task.rank {
-            Rank::Fixed(number) => StoredRank::Fixed(number),
-            Rank::Deadline => StoredRank::Deadline,
-            Rank::Release => StoredRank::Release,
-            Rank::Changing => StoredRank::Changing,
-        },
-        offset_ns: task.times.0.as_nanos(),
-        period_ns: task.times.1.as_nanos(),
-        deadline_ns: task.times.2.as_nanos(),
+        rank: StoredRank::of(task.rank),
+        deadline_ns: task.deadline.as_nanos(),
     };
-    Stored { servers: tree.servers.iter().map(server).collect(), tasks: tree.tasks.iter().map(place).collect() }
+    let change = |change: &TreeChange| match *change {
+        TreeChange::Nothing => StoredChange::Nothing,
+        TreeChange::Task { task, rank, deadline } => {
+            StoredChange::Task { task: task.0, rank: StoredRank::of(rank), deadline_ns: deadline.as_nanos() }
+        }
+        TreeChange::Begins(server) => StoredChange::Begins { server },
+        TreeChange::Ends(server) => StoredChange::Ends { server },
+        TreeChange::Lengths { server, budget, period } => {
+            StoredChange::Lengths { server, budget_ns: budget.as_nanos(), period_ns: period.as_nanos() }
+        }
+    };
+    Stored {
+        servers: tree.servers.iter().map(server).collect(),
+        tasks: tree.tasks.iter().map(place).collect(),
+        changes: tree.changes.iter().map(change).collect(),
+    }
 }
 
 /// The tree again.
 ///
 /// # Errors
 /// If a server lies inside one that does not come before it, or a task inside one that is not there, or there are not so
-/// many tasks.
-pub(super) fn restore(stored: Stored, tasks: usize) -> Result<TreeView, String> {
+/// many tasks or changes.
+pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<TreeView, String> {
     let count = stored.servers.len();
+    if stored.changes.len() != changes {
+        return Err(format!("{changes} changes, and {} of servers and queues: run it again", stored.changes.len()));
+    }
     if stored.tasks.len() != tasks {
         return Err(format!("{tasks} tasks, and {} places of tasks among the servers", stored.tasks.len()));
     }
@@ -127,24 +165,29 @@ pub(super) fn restore(stored: Stored, tasks: usize) -> Result<TreeView, String> 
         }),
         background: server.background,
         tells: server.tells,
+        absent: server.absent,
     };
     let place = |task: StoredPlace| InTree {
         server: task.server,
         core: task.core.map(CoreId),
-        rank: match task.rank {
-            StoredRank::Fixed(number) => Rank::Fixed(number),
-            StoredRank::Deadline => Rank::Deadline,
-            StoredRank::Release => Rank::Release,
-            StoredRank::Changing => Rank::Changing,
-        },
-        times: (
-            Duration::from_nanos(task.offset_ns),
-            Duration::from_nanos(task.period_ns),
-            Duration::from_nanos(task.deadline_ns),
-        ),
+        rank: task.rank.rank(),
+        deadline: Duration::from_nanos(task.deadline_ns),
+    };
+    let change = |change: StoredChange| match change {
+        StoredChange::Nothing => TreeChange::Nothing,
+        StoredChange::Task { task, rank, deadline_ns } => {
+            TreeChange::Task { task: TaskId(task), rank: rank.rank(), deadline: Duration::from_nanos(deadline_ns) }
+        }
+        StoredChange::Begins { server } => TreeChange::Begins(server),
+        StoredChange::Ends { server } => TreeChange::Ends(server),
+        StoredChange::Lengths { server, budget_ns, period_ns } => {
+            let (budget, period) = (Duration::from_nanos(budget_ns), Duration::from_nanos(period_ns));
+            TreeChange::Lengths { server, budget, period }
+        }
     };
     Ok(TreeView {
         servers: stored.servers.into_iter().map(server).collect(),
         tasks: stored.tasks.into_iter().map(place).collect(),
+        changes: stored.changes.into_iter().map(change).collect(),
     })
 }

@@ -8,15 +8,15 @@ mod modes;
 mod sequence;
 mod servers;
 mod table;
+mod tree;
 
 pub use crate::changes::changes;
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
-pub use servers::{
-    no_events, replenishment, reservation, servers, supply, waiting, Bound, InTree, Rank, ServerView, TreeView,
-};
+pub use servers::{no_events, replenishment, reservation, servers, supply, waiting};
 pub use table::{table_order, TableView};
+pub use tree::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
 
 use crate::schedule::{schedule_with, Boundary};
 use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
@@ -120,9 +120,8 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(budget(view, trace, tolerance));
     found.extend(level_order(view, trace, tolerance));
     found.extend(modes(view, trace));
-    found.extend(changes(view, trace, tolerance));
-    // The rules of servers and queues know one set of values.
-    if let Some(tree) = view.tree.as_ref().filter(|_| view.changes.is_none()) {
+    found.extend(changes(view, trace));
+    if let Some(tree) = &view.tree {
         found.extend(servers(tree, trace, tolerance));
     }
     found.sort_by_key(|v| v.time);

@@ -1,102 +1,12 @@
-//! Rules of servers: what they may have, and who waits while a core could serve him.
+//! Rules of servers: what they may have, and who waits while a core could serve him. Where the system changes while it runs, each
+//! stretch between two changes is judged by the values that it has.
 
+use super::tree::{Bound, Lengths, Rank, TreeChange, TreeView};
 use super::{Rule, Violation};
 use crate::{run_end, Trace};
 use std::collections::HashMap;
 use tactus_record::{Kind, Record};
-use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
-
-/// A tree of servers as these rules need it.
-#[derive(Clone, Debug)]
-pub struct TreeView {
-    /// The servers; place 0 is the root, and a server comes after the one that it is inside of.
-    pub servers: Vec<ServerView>,
-    /// The tasks, by `TaskId`.
-    pub tasks: Vec<InTree>,
-}
-
-/// One server.
-#[derive(Clone, Debug)]
-pub struct ServerView {
-    /// Place of the server that it is inside of; the root's is 0.
-    pub parent: usize,
-    /// Its cores; on each it has its whole budget.
-    pub cores: CoreSet,
-    /// How its cores share queues.
-    pub queues: Vec<CoreSet>,
-    /// Budget, period and what is promised of them; nothing for the root.
-    pub supply: Option<(Duration, Duration, Bound)>,
-    /// Whether it goes on without budget.
-    pub background: bool,
-    /// Whether its records tell whenever it has no budget; others lose it without a word, or get it back in pieces.
-    pub tells: bool,
-}
-
-/// What a kind of server promises that it never exceeds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// A budget from each boundary of its periods to the next (periodic, polling, deferrable).
-    Boundaries,
-    /// Up to any instant, a budget for each period that has begun and one more (sporadic, hard bandwidth,
-    /// priority-inheriting): a budget may be used late in one period and early in the next.
-    Begun,
-    /// Nothing in the short run (soft bandwidth; POSIX's).
-    None,
-}
-
-/// One task.
-#[derive(Clone, Copy, Debug)]
-pub struct InTree {
-    /// Place of its server.
-    pub server: usize,
-    /// The core, or one of the cores, whose queue it waits in; nothing where there is one queue.
-    pub core: Option<CoreId>,
-    /// How it is ordered among the others of its server.
-    pub rank: Rank,
-    /// Release of the first job, period and relative deadline.
-    pub times: (Duration, Duration, Duration),
-}
-
-/// What makes a job urgent; the least goes first, and the lower task among equals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rank {
-    /// A number that is the task's.
-    Fixed(u64),
-    /// The job's deadline.
-    Deadline,
-    /// The job's release.
-    Release,
-    /// Something that changes as it runs; not judged.
-    Changing,
-}
-
-impl TreeView {
-    fn above(&self, task: TaskId) -> impl Iterator<Item = usize> + '_ {
-        let mut at = self.tasks.get(task.index()).map_or(0, |task| task.server);
-        std::iter::from_fn(move || {
-            let here = at;
-            at = self.servers.get(here).map_or(0, |server| server.parent);
-            (here != 0).then_some(here)
-        })
-    }
-    fn queue(&self, task: TaskId) -> CoreSet {
-        let it = self.tasks[task.index()];
-        let has = |queue: &&CoreSet| it.core.is_none_or(|core| queue.contains(core));
-        self.servers[it.server].queues.iter().find(has).copied().unwrap_or(CoreSet::EMPTY)
-    }
-    fn urgency(&self, task: TaskId, job: u32) -> Option<(u64, TaskId)> {
-        let it = self.tasks[task.index()];
-        let (offset, period, deadline) = it.times;
-        let release = offset.as_nanos() + period.as_nanos() * u64::from(job);
-        let key = match it.rank {
-            Rank::Fixed(key) => key,
-            Rank::Deadline => release + deadline.as_nanos(),
-            Rank::Release => release,
-            Rank::Changing => return None,
-        };
-        Some((key, task))
-    }
-}
+use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// All rules of this file. `tolerance`: how much later than at once a core may notice what it should, each time.
 pub fn servers(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
@@ -123,45 +33,62 @@ fn runs(trace: &Trace) -> impl Iterator<Item = (usize, TaskId, u32, Instant, Ins
         .filter_map(|s| Some((s.core.index(), s.task?, s.job, s.start, s.end)))
 }
 
-/// No server has more than its kind allows. A server that a late notice let overrun has that on top: one tolerance for each
-/// budget that it used.
+/// No server has more than its kind allows, and none that is not there has anything. A server that a late notice let overrun has
+/// that on top: one tolerance for each budget that it used. Periods are counted from the instant at which a change last touched the
+/// server.
 pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
-    // What each server had in each of its periods, on each core.
-    let mut had: HashMap<(usize, usize), Vec<u64>> = HashMap::new();
-    for (core, task, _, start, end) in runs(trace) {
+    let phases = view.phases(trace);
+    let mut found = Vec::new();
+    // What each server had in each period of each of its phases, on each core.
+    let mut had: HashMap<(usize, usize, usize), Vec<u64>> = HashMap::new();
+    for (core, task, job, start, end) in runs(trace) {
         for server in view.above(task) {
-            let Some((_, period, _)) = view.servers[server].supply.filter(|_| !view.servers[server].background) else {
-                continue;
-            };
-            let (mut at, end, period) = (start.as_nanos(), end.as_nanos(), period.as_nanos().max(1));
-            let periods = had.entry((server, core)).or_default();
-            while at < end {
-                let n = (at / period) as usize;
-                let until = ((n as u64 + 1) * period).min(end);
-                if periods.len() <= n {
-                    periods.resize(n + 1, 0);
+            for (n, (begin, lengths)) in phases[server].iter().enumerate() {
+                let until = phases[server].get(n + 1).map_or(Instant::NEVER, |next| next.0);
+                let (from, to) = (start.max(*begin), end.min(until));
+                if from >= to {
+                    continue;
                 }
-                periods[n] += until - at;
-                at = until;
+                let Some((_, period)) = lengths else {
+                    let text = format!("runs in server {server}, which is not there");
+                    found.push(violation(Rule::Change, from, core, Some((task, job)), text));
+                    continue;
+                };
+                let (mut at, to) = (from.since(*begin).as_nanos(), to.since(*begin).as_nanos());
+                let period = period.as_nanos().max(1);
+                let periods = had.entry((server, core, n)).or_default();
+                while at < to {
+                    let n = (at / period) as usize;
+                    let until = (n as u64 + 1).saturating_mul(period).min(to);
+                    if periods.len() <= n {
+                        periods.resize(n + 1, 0);
+                    }
+                    periods[n] += until - at;
+                    at = until;
+                }
             }
         }
     }
-    let mut found = Vec::new();
-    for ((server, core), periods) in had {
-        let Some((budget, period, bound)) = view.servers[server].supply else { continue };
+    for ((server, core, phase), periods) in had {
+        let Some((.., bound)) = view.servers[server].supply.filter(|_| !view.servers[server].background) else {
+            continue;
+        };
+        let (begin, Some((budget, period))) = phases[server][phase] else { continue };
         let mut sum = 0;
         for (n, used) in periods.into_iter().enumerate() {
             sum += used;
             let times = n as u64 + 1;
-            let each = budget.as_nanos() + tolerance.as_nanos();
+            let each = budget.as_nanos().saturating_add(tolerance.as_nanos());
             let (used, most) = match bound {
                 Bound::Boundaries => (used, each),
                 Bound::Begun => (sum, each.saturating_mul(times + 1)),
                 Bound::None => continue,
             };
             if used > most {
-                let text = format!("server {server} had {used} ns up to the end of its period {n}, at most {most}");
-                let end = Instant::from_nanos(times * period.as_nanos());
+                let since = if phase == 0 { String::new() } else { format!(" since its change at {begin}") };
+                let text =
+                    format!("server {server} had {used} ns up to the end of its period {n}{since}, at most {most}");
+                let end = begin.saturating_add(Duration::from_nanos(times.saturating_mul(period.as_nanos())));
                 found.push(violation(Rule::Supply, end, core, None, text));
             }
         }
@@ -169,25 +96,40 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
     found
 }
 
-/// What comes to a server is never more than its budget, and never before the time that was told when it had none.
+/// What comes to a server is never more than its budget, and never before the time that was told when it had none; but that
+/// a change begins it anew, at once and with the whole budget.
 pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     for (core, records) in trace.cores.iter().enumerate() {
+        let mut now = view.start();
         let mut due: HashMap<usize, u64> = HashMap::new();
+        // The server that the last change began anew, until its budget is told.
+        let mut anew: Option<usize> = None;
         for r in records {
             let server = r.job as usize;
+            let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, core, None, text));
+            if let Some(server) = anew.filter(|_| matches!(r.kind, Kind::Changed | Kind::Leave)) {
+                wrong(format!("server {server} was changed and got no budget"));
+                anew = None;
+            }
             match r.kind {
+                Kind::Changed => {
+                    if let Some(server) = view.change(r).and_then(|change| now.take(change)) {
+                        due.remove(&server);
+                        anew = now.of(server).is_some().then_some(server);
+                    }
+                }
                 Kind::ServerExhausted => _ = due.insert(server, r.arg),
                 Kind::ServerReplenish => {
-                    let budget =
-                        view.servers.get(server).and_then(|s| s.supply).map_or(0, |(budget, ..)| budget.as_nanos());
+                    let budget = now.of(server).map_or(0, |(budget, _)| budget.as_nanos());
                     if r.arg > budget {
-                        let text = format!("server {server} got {} ns, its budget is {budget}", r.arg);
-                        found.push(violation(Rule::Replenishment, r.time, core, None, text));
+                        wrong(format!("server {server} got {} ns, its budget is {budget}", r.arg));
+                    } else if anew == Some(server) && r.arg < budget {
+                        wrong(format!("server {server} begins anew with {} ns of its budget of {budget}", r.arg));
                     }
+                    anew = anew.filter(|other| *other != server);
                     if let Some(due) = due.remove(&server).filter(|due| *due != u64::MAX && r.time.as_nanos() < *due) {
-                        let text = format!("server {server} got budget at {}, due at {due} ns", r.time);
-                        found.push(violation(Rule::Replenishment, r.time, core, None, text));
+                        wrong(format!("server {server} got budget at {}, due at {due} ns", r.time));
                     }
                 }
                 _ => {}
@@ -197,13 +139,21 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     found
 }
 
-/// From when a server told that it has no budget until when it said that more comes, nothing inside it runs there.
+/// From when a server told that it has no budget until when it said that more comes, or a change begins it anew, nothing inside
+/// it runs there.
 pub fn reservation(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     // Servers without budget on each core: from, until.
     let mut without: HashMap<(usize, usize), Vec<(Instant, Instant)>> = HashMap::new();
     for (core, records) in trace.cores.iter().enumerate() {
-        for r in records.iter().filter(|r| r.kind == Kind::ServerExhausted && r.arg != u64::MAX) {
-            without.entry((r.job as usize, core)).or_default().push((r.time, Instant::from_nanos(r.arg)));
+        let mut now = view.start();
+        for r in records {
+            if r.kind == Kind::ServerExhausted && r.arg != u64::MAX {
+                without.entry((r.job as usize, core)).or_default().push((r.time, Instant::from_nanos(r.arg)));
+            }
+            let Some(server) = view.change(r).and_then(|change| now.take(change)) else { continue };
+            if let Some((_, until)) = without.get_mut(&(server, core)).and_then(|times| times.last_mut()) {
+                *until = r.time.min(*until);
+            }
         }
     }
     let mut found = Vec::new();
@@ -242,6 +192,8 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
     records.sort_by_key(|(_, r)| r.time);
     let mut now = Waiting {
         view,
+        ranks: view.tasks.iter().map(|task| (task.rank, task.deadline)).collect(),
+        servers: view.start(),
         pending: vec![Vec::new(); view.tasks.len()],
         stopped: vec![false; view.tasks.len()],
         running: vec![None; trace.cores.len()],
@@ -275,7 +227,11 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
 
 struct Waiting<'v> {
     view: &'v TreeView,
-    pending: Vec<Vec<u32>>,
+    /// Rank and relative deadline of each task.
+    ranks: Vec<(Rank, Duration)>,
+    servers: Lengths,
+    /// Jobs that are not finished, with their releases.
+    pending: Vec<Vec<(u32, Instant)>>,
     stopped: Vec<bool>,
     running: Vec<Option<(TaskId, u32)>>,
     /// Until when a server has no budget on a core.
@@ -287,12 +243,15 @@ impl Waiting<'_> {
         if r.kind == Kind::ServerExhausted {
             self.without.insert((r.job as usize, core), r.arg);
         }
+        if let Some(change) = self.view.change(r) {
+            self.change(core, change);
+        }
         let Some(task) = r.task else { return };
         let n = task.index();
         match r.kind {
-            Kind::Release => self.pending[n].push(r.job),
+            Kind::Release => self.pending[n].push((r.job, Instant::from_nanos(r.arg))),
             Kind::Dispatch => self.running[core] = Some((task, r.job)),
-            Kind::Complete | Kind::Dropped => self.pending[n].retain(|job| *job != r.job),
+            Kind::Complete | Kind::Dropped => self.pending[n].retain(|(job, _)| *job != r.job),
             Kind::Removed => self.pending[n].clear(),
             Kind::Exhausted => self.stopped[n] = true,
             Kind::Replenish => self.stopped[n] = false,
@@ -307,10 +266,34 @@ impl Waiting<'_> {
         }
     }
 
+    fn change(&mut self, core: usize, change: TreeChange) {
+        if let TreeChange::Task { task, rank, deadline } = change {
+            if let Some(it) = self.ranks.get_mut(task.index()) {
+                *it = (rank, deadline);
+            }
+        }
+        if let Some(server) = self.servers.take(change) {
+            self.without.remove(&(server, core));
+        }
+    }
+
+    /// How urgent a job is that is not finished; nothing if that is not judged.
+    fn urgency(&self, task: TaskId, job: u32) -> Option<(Instant, TaskId)> {
+        let (_, release) = *self.pending[task.index()].iter().find(|(other, _)| *other == job)?;
+        let (rank, deadline) = self.ranks[task.index()];
+        let key = match rank {
+            Rank::Fixed(key) => Instant::from_nanos(key),
+            Rank::Deadline => release.saturating_add(deadline),
+            Rank::Release => release,
+            Rank::Changing => return None,
+        };
+        Some((key, task))
+    }
+
     /// Whether the task waits where it should not.
     fn wronged(&self, task: TaskId, now: Instant) -> Option<(Rule, usize, u32, String)> {
         let n = task.index();
-        let job = *self.pending[n].first().filter(|_| !self.stopped[n])?;
+        let (job, _) = *self.pending[n].first().filter(|_| !self.stopped[n])?;
         if self.running.iter().flatten().any(|(running, _)| *running == task) {
             return None;
         }
@@ -327,7 +310,7 @@ impl Waiting<'_> {
                     }
                 }
                 Some((running, other)) if self.view.tasks[running.index()].server == server => {
-                    let (mine, its) = (self.view.urgency(task, job), self.view.urgency(running, other));
+                    let (mine, its) = (self.urgency(task, job), self.urgency(running, other));
                     if mine.is_some() && mine < its {
                         let text = format!("waits while less urgent task {} runs on core {core}", running.0);
                         return Some((Rule::Order, core, job, text));
