@@ -394,8 +394,11 @@ pub struct Agree {
     #[arg(long)]
     pub accepted: bool,
     /// Trees of servers with schedulers of their own, in place of systems of every policy
-    #[arg(long)]
+    #[arg(long, conflicts_with = "changes")]
     pub apart: bool,
+    /// Systems that change while they run, in place of those of which a part does
+    #[arg(long)]
+    pub changes: bool,
     /// How many machines to run at a time
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub jobs: usize,

@@ -1,6 +1,6 @@
 //! `tactus agree`: does the machine do what the simulator does, and does it keep what the analysis promised?
 //!
-//! Generated systems are checked, booted and judged. Of each run five things are required:
+//! Generated systems are checked, booted and judged. Of each run seven things are required:
 //!
 //! 1. every decision on the machine is the one that the policy makes when its inputs are replayed in the simulator, job
 //!    by job and core by core, and every input was due (`lockstep`);
@@ -9,7 +9,8 @@
 //!    schedule that moves with every shift (`compare`);
 //! 4. in trees, no rule of servers is broken: budgets, replenishments, no idle core beside work (`tactus_trace::check`);
 //! 5. under AMC and EDF-VD, no core runs a level that it gave up;
-//! 6. where the check had accepted the system, no bound was beaten.
+//! 6. where a system changes while it runs, only what was admitted takes effect, in order, and releases are those of their time;
+//! 7. where the check had accepted the system, no bound was beaten.
 //!
 //! What was found of each is a line of `systems.csv`: with `--resume` the same command goes on where it was broken off.
 
@@ -35,12 +36,12 @@ use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
 use tactus_sim::compare::{compare, explain, Cause};
-use tactus_sim::generate::{any, apart};
+use tactus_sim::generate::{any, apart, changing, lasting};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
 use tactus_studies::promise::{made, Promised};
 use tactus_time::{Duration, Instant};
-use tactus_trace::{PromiseSummary, TaskSummary, Trace, Verdict};
+use tactus_trace::{Fate, PromiseSummary, TaskSummary, Trace, Verdict};
 
 /// Digits of a seed in the name of a folder.
 const DIGITS: usize = 4;
@@ -110,10 +111,14 @@ fn one(
     folder: &Path,
     totals: &Mutex<Totals>,
 ) -> Result<(), Failure> {
-    let drawn = if arguments.apart { apart(seed) } else { Some(any(seed)) };
+    let drawn = match (arguments.apart, arguments.changes) {
+        (true, _) => apart(seed),
+        (_, true) => changing(seed),
+        _ => Some(any(seed)),
+    };
     let Some(mut system) = drawn else { return skip(totals) };
     if let Some(duration) = arguments.duration {
-        system.duration = duration;
+        lasting(&mut system, duration);
     }
     if let Some(shift) = arguments.shift {
         system.machine.shift = shift;
@@ -271,11 +276,12 @@ fn judge(
     if !beside.agrees() {
         problems.push(beside.to_string());
     }
-    let broken = match tactus_sim::tree_view(&promised.setup) {
+    let mut broken = match &promised.view.tree {
         // What one core decides in its turn, another one notices so much later.
-        Some(tree) => tactus_trace::check::servers(&tree, trace, allowed + longest_turn(trace)),
+        Some(tree) => tactus_trace::check::servers(tree, trace, allowed + longest_turn(trace)),
         None => tactus_trace::check::modes(&promised.view, trace),
     };
+    broken.extend(tactus_trace::check::changes(&promised.view, trace));
     if !broken.is_empty() {
         problems.extend(
             broken
@@ -292,6 +298,8 @@ fn judge(
     let bound = |task: &&TaskSummary| task.void.is_none() && task.promise != PromiseSummary::None;
     let kept: Vec<_> = summary.tasks.iter().filter(bound).collect();
     let seen = measure::costs(system, trace, &summary);
+    let fate = |fate: Fate| summary.changes.iter().filter(|change| change.fate == fate).count() as u64;
+    (line.effects, line.refused) = (fate(Fate::TookEffect), fate(Fate::Refused));
     line.decisions = agreement.calls;
     line.records = agreement.records;
     line.jobs = agreement.jobs;
@@ -351,6 +359,18 @@ fn tell(totals: &Totals) {
             all().map(|line| line.worst).fold(0.0, f64::max),
         ),
     );
+    if sum(|line| line.changes) > 0 {
+        lines::line(
+            "",
+            format!(
+                "{} changes in {} systems: {} took effect, {} were refused",
+                sum(|line| line.changes),
+                sum(|line| u64::from(line.changes > 0)),
+                sum(|line| line.effects),
+                sum(|line| line.refused),
+            ),
+        );
+    }
     for failure in &totals.failures {
         lines::line("FAILED", failure);
     }

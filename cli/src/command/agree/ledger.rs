@@ -14,7 +14,7 @@ use tactus_time::Duration;
 const NAME: &str = "systems.csv";
 const HEAD: &str =
     "seed,policy,servers,depth,cores,tasks,accepted,decisions,records,jobs,late_ns,allowed_ns,steps,equal,races,\
-drifts,difference_ns,promises,worst,problems";
+drifts,difference_ns,promises,worst,problems,changes,effects,refused";
 
 /// What was found of one system.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,6 +45,10 @@ pub struct Line {
     pub worst: f64,
     /// What did not agree.
     pub problems: u64,
+    /// Changes of the running system that are asked for, took effect, were refused.
+    pub changes: u64,
+    pub effects: u64,
+    pub refused: u64,
 }
 
 impl Line {
@@ -65,6 +69,7 @@ impl Line {
             depth: (0..servers.len()).map(depth).max().unwrap_or(0),
             cores: system.cores as u64,
             tasks: system.tasks.len() as u64,
+            changes: system.scheduling.changes.len() as u64,
             accepted,
             ..Line::default()
         }
@@ -75,10 +80,10 @@ impl Line {
             (self.lateness.as_nanos(), self.allowed.as_nanos(), self.difference.as_nanos());
         let Line { seed, policy, servers, depth, cores, tasks, decisions, records, jobs, steps, .. } = self;
         let (accepted, equal) = (u8::from(self.accepted), u8::from(self.equal));
-        let Line { races, drifts, promises, worst, problems, .. } = self;
+        let Line { races, drifts, promises, worst, problems, changes, effects, refused, .. } = self;
         format!(
             "{seed},{policy},{servers},{depth},{cores},{tasks},{accepted},{decisions},{records},{jobs},{late},{allowed},\
-             {steps},{equal},{races},{drifts},{difference},{promises},{worst},{problems}\n"
+             {steps},{equal},{races},{drifts},{difference},{promises},{worst},{problems},{changes},{effects},{refused}\n"
         )
     }
 
@@ -108,6 +113,9 @@ impl Line {
             promises: number(17)?,
             worst: fields[18].parse().ok()?,
             problems: number(19)?,
+            changes: number(20)?,
+            effects: number(21)?,
+            refused: number(22)?,
         })
     }
 }
@@ -194,6 +202,6 @@ mod tests {
         };
         let text = line.write();
         assert_eq!(Line::read(text.trim_end()), Some(line));
-        assert_eq!(Line::read(&text[..text.len() - 4]), None);
+        assert_eq!(Line::read(&text[..text.len() - 3]), None);
     }
 }

@@ -92,7 +92,10 @@ impl Points {
                         let follows = |r: &Record| follows.get(r.job as usize).is_some_and(|it| *it);
                         inside().any(|r| r.kind == What::ServerReplenish && follows(r) == after_work)
                     };
-                    let two = (released || budget(false)) && budget(true);
+                    // What falls due in the instant in which a change is asked for or takes effect is left over to a machine, which
+                    // comes later, and the change waits.
+                    let change = inside().any(|r| matches!(r.kind, What::ChangeAsked | What::Changed));
+                    let two = (released || budget(false)) && (budget(true) || change);
                     let clock = reason == Some(EntryReason::Start) || timed && released;
                     let point = Point { time: record.time, core: record.core, clock };
                     // An event of another core has its cause there, and that is a point already.
