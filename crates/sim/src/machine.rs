@@ -83,8 +83,8 @@ const RANKS: [(EntryReason, Event); 4] = [
 
 struct Core<C> {
     state: C,
-    /// Not entered before.
-    fresh: bool,
+    /// When it is entered for the first time, if it was not yet.
+    start: Option<Instant>,
     running: Option<Running>,
     /// The time-out wanted.
     timer: Instant,
@@ -98,8 +98,8 @@ struct Core<C> {
 
 impl<C> Core<C> {
     fn next(&self, costs: &Costs) -> Entry {
-        if self.fresh {
-            return Entry { at: Instant::ZERO, rank: 0 };
+        if let Some(at) = self.start {
+            return Entry { at, rank: 0 };
         }
         let sent = self.sent.iter().copied().min().unwrap_or(Instant::NEVER);
         let noticed = |event: Instant, cost: Duration| event.max(self.free).saturating_add(cost);
@@ -141,7 +141,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         next[..cores.len()].fill(Entry { at: Instant::ZERO, rank: 0 });
         let fresh = |state| Core {
             state,
-            fresh: true,
+            start: Some(Instant::ZERO),
             running: None,
             timer: Instant::NEVER,
             used: Instant::NEVER,
@@ -157,6 +157,16 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             counts: Counts::default(),
             now: Instant::ZERO,
             crowd: 0,
+        }
+    }
+
+    /// Lets cores that have not started yet start at these times instead of time zero, in their order.
+    pub fn start_at(&mut self, times: &[Instant]) {
+        for ((core, next), at) in self.cores.iter_mut().zip(&mut self.next).zip(times) {
+            if let Some(start) = &mut core.start {
+                *start = *at;
+                *next = core.next(&self.costs);
+            }
         }
     }
 
@@ -219,7 +229,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             ticket: decision.ticket,
         });
 
-        core.fresh = false;
+        core.start = None;
         core.running = decision.run;
         core.timer = decision.timer;
         core.free = leave.saturating_add(self.costs.switch);

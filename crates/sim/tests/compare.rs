@@ -3,12 +3,14 @@
 mod common;
 
 use common::*;
-use tactus_policy::{Kind as Policy, Setup};
+use tactus_policy::{
+    Kind as Policy, Overrun, Place, Scheduler, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree,
+};
 use tactus_record::Kind;
-use tactus_sim::compare::{compare, Cause};
+use tactus_sim::compare::{compare, explain, Cause};
 use tactus_sim::generate::{generate, POLICIES};
-use tactus_sim::{simulate, Costs};
-use tactus_time::{CoreId, Duration, TaskId};
+use tactus_sim::{simulate, Costs, Keep, Simulation};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 const TOLERANCE: Duration = Duration::from_micros(40);
 
@@ -122,4 +124,42 @@ fn what_follows_on_other_cores_of_a_global_policy_is_a_consequence() {
         seen += all - races;
     }
     assert!(seen > 0);
+}
+
+#[test]
+fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
+    let one = CoreSet::first(1);
+    let server = |supply: Option<(u64, u64)>| Server {
+        parent: 0,
+        cores: one,
+        order: TaskOrder::EarliestDeadline,
+        queues: vec![one],
+        quantum: Duration::ZERO,
+        supply: supply.map(|(budget, period)| Supply {
+            kind: Supplier::PosixSporadic,
+            budget: ms(budget),
+            period: ms(period),
+        }),
+        priority: 0,
+        background: false,
+    };
+    // From 0 and from 1 ms on, both deadlines are at 35 ms.
+    let servers = vec![server(None), server(Some((7, 35))), server(Some((2, 34)))];
+    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    let tasks = vec![task(Some(0), ms(90), ms(4)), Task { offset: ms(1), ..task(Some(0), ms(90), ms(1)) }];
+    let setup = Setup { cores: 1, kind: Policy::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks };
+    let end = ms(80);
+    let free = simulate(&setup, end, budgets(&setup), &Costs::default()).unwrap();
+    let (scheduler, cores) = Scheduler::new(&setup).unwrap();
+    let mut late = Simulation::new(&scheduler, cores, 2, budgets(&setup), &Costs::default());
+    late.start_at(&[Instant::ZERO + us(30)]);
+    let mut keep = Keep::new(1);
+    late.run_until(Instant::ZERO + end, &mut keep).unwrap();
+    late.end(Instant::ZERO + end, &mut keep);
+    let found = keep.into_trace();
+    assert_eq!(found.cores[0][0].time, Instant::ZERO + us(30));
+    let mut beside = compare(&setup, |t, j| Some(budgets(&setup)(t, j)), &free, &found, us(1));
+    assert!(!beside.agrees(), "{beside}");
+    explain(&mut beside, &setup, end, budgets(&setup), &found, &small_costs()).unwrap();
+    assert!(beside.divergences().all(|(_, d)| matches!(d.cause, Cause::Drift { .. })), "{beside}");
 }

@@ -2,10 +2,10 @@
 
 use super::{steps, Cause, Comparison, Steps};
 use crate::generate::Random;
-use crate::{simulate, Error};
+use crate::{Error, Keep, Simulation};
 use tactus_model::Costs;
-use tactus_policy::{Kind, Setup};
-use tactus_time::{Duration, TaskId};
+use tactus_policy::{Kind, Scheduler, Setup};
+use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
 /// How many simulations are tried at most.
@@ -14,7 +14,8 @@ const TRIES: u64 = 64;
 /// Explains disagreements in trees of servers, where a time that is shifted by the system's own work moves budgets,
 /// deadlines, laxities and turns, and so all that comes after. `found` is the machine's run, `most` what its work took at
 /// most. The explanation is a simulation whose own work takes some part of that and which does as the machine did, up to and
-/// with the step by which that parts from the run without costs. Where no simulation does, the disagreement stands: it is not
+/// with the step by which that parts from the run without costs; in every second one cores start when the machine's did, since budgets
+/// and deadlines that count from there may tie without costs. Where no simulation does, the disagreement stands: it is not
 /// sensitivity that made it.
 ///
 /// # Errors
@@ -32,7 +33,10 @@ pub fn explain(
     }
     let machine = Steps::of(found);
     let mut random = Random::new(0);
-    for _ in 0..TRIES {
+    let starts: Vec<Instant> =
+        found.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect();
+    let end = Instant::ZERO.saturating_add(duration);
+    for number in 0..TRIES {
         // Small parts as often as large ones: what the machine's work takes at most it hardly ever takes.
         let mut part = |cost: Duration| {
             let share = random.unit() * random.unit();
@@ -45,7 +49,15 @@ pub fn explain(
             inter_core: part(most.inter_core),
             complete: part(most.complete),
         };
-        let simulated = Steps::of(&simulate(setup, duration, &mut demand, &costs)?);
+        let (scheduler, cores) = Scheduler::new(setup).map_err(Error::Setup)?;
+        let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), &mut demand, &costs);
+        if number % 2 == 1 {
+            simulation.start_at(&starts);
+        }
+        let mut keep = Keep::new(setup.cores);
+        simulation.run_until(end, &mut keep).map_err(Error::Stuck)?;
+        simulation.end(end, &mut keep);
+        let simulated = Steps::of(&keep.into_trace());
         for (core, on_core) in comparison.cores.iter_mut().enumerate() {
             let Some(divergence) = on_core.divergence.as_mut().filter(|d| d.cause == Cause::Disagreement) else {
                 continue;
