@@ -56,7 +56,7 @@ pub enum SetupError {
     ServerDepth(u16),
     /// The task is in a server that does not exist.
     TaskServer(TaskId),
-    /// Changes are to be made where cores share queues.
+    /// Changes are to be made where cores share queues and there are servers.
     ChangeCores,
     /// This change, by its number, comes before the one in front of it, or is of something that does not exist or cannot be
     /// changed, or has a value that cannot be; the greatest number stands for what is absent at the start.
@@ -126,7 +126,7 @@ impl fmt::Display for SetupError {
             }
             SetupError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
             SetupError::ChangeCores => {
-                write!(f, "changes are made on cores by themselves only: let no two cores share a queue")
+                write!(f, "changes beside servers are made on cores by themselves only: let no two cores share a queue")
             }
             SetupError::ChangePart(u32::MAX) => {
                 write!(f, "what is absent at the start must be a task, or a server of one core in the root")

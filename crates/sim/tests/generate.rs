@@ -157,11 +157,10 @@ fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_schedul
         tactus_policy::Scheduler::new(&setup_of(system, Duration::ZERO))
             .map(drop)
             .unwrap_or_else(|e| panic!("{}: {e}", system.name));
-        let Policy::Ordered { spread: Spread::Partitioned, order } = system.policy else {
-            panic!("{:?}", system.policy)
-        };
-        orders.insert(format!("{order:?}"));
-        assert!(system.tasks.iter().all(|task| task.core.is_some()));
+        let Policy::Ordered { spread, order } = system.policy else { panic!("{:?}", system.policy) };
+        orders.insert(format!("{spread:?} {order:?}"));
+        assert!(system.tasks.iter().all(|task| task.core.is_some() == (spread != Spread::Global)));
+        assert!(spread == Spread::Partitioned || system.scheduling.servers.is_empty());
         assert!(system.scheduling.servers.iter().all(|server| server.cores.iter().count() == 1));
         for (place, task) in system.scheduling.places.iter().zip(&system.tasks) {
             let server = place.server.map(|server| &system.scheduling.servers[server]);
@@ -178,7 +177,7 @@ fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_schedul
             kinds.insert((matches!(change.part, Part::Task(_)), what));
         }
     }
-    assert_eq!(orders.len(), TaskOrder::ALL.len());
+    assert_eq!(orders.len(), 3 * TaskOrder::ALL.len(), "{orders:?}");
     assert_eq!(kinds.len(), 10, "{kinds:?}");
     let load = |system: &System| {
         let own = system.tasks.iter().map(|task| task.execution[0].unwrap().as_secs_f64() / task.period.as_secs_f64());

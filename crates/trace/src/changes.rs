@@ -1,13 +1,14 @@
 //! Changes of the running system as the judge sees them: what was promised when, and the rules that hold through them.
 //!
-//! Each core goes through its own changes. The records on a core tell when each took effect; from then on the tasks of that
-//! core have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
+//! Each core goes through its own changes, or all that share a queue do so together. Their records tell when each took effect; from
+//! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change takes effect has the weaker promise of both.
 
 use crate::check::{Rule, Violation};
+use crate::order::in_order;
 use crate::{ChangeSummary, Fate, Promise, Trace, View};
-use tactus_record::{Kind, CHANGE_NOT_ADMITTED};
-use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_record::{Kind, Record, CHANGE_NOT_ADMITTED};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 /// What a system is at its start, and what is to become of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct Now {
 pub struct ChangeView {
     /// In words.
     pub what: String,
-    /// The core on which it is made.
+    /// The core on which it is made; the first of those that share the queue.
     pub core: CoreId,
     /// When it is asked for.
     pub at: Duration,
@@ -54,27 +55,55 @@ impl View {
         let there = stages.filter_map(|stage| stage.get(task)).filter(|now| now.there).map(|now| now.promise);
         there.reduce(weaker).unwrap_or(Promise::None)
     }
+
+    /// The cores whose changes concern the task.
+    fn home(&self, task: usize) -> CoreSet {
+        match &self.tree {
+            Some(tree) if task < tree.tasks.len() => tree.queue(TaskId(task as u16)),
+            _ => {
+                let core = self.tasks.get(task).and_then(|task| task.core).unwrap_or_default();
+                CoreSet::from_bits(1 << core.0)
+            }
+        }
+    }
+
+    /// The sets of cores that go through changes together.
+    fn homes(&self) -> Vec<CoreSet> {
+        let mut homes: Vec<CoreSet> = Vec::new();
+        for home in (0..self.tasks.len()).map(|task| self.home(task)) {
+            if !homes.contains(&home) {
+                homes.push(home);
+            }
+        }
+        homes
+    }
 }
 
 /// When what took effect on each core.
 pub(crate) struct History<'v> {
     changes: Option<&'v Changes>,
-    /// Per core: when, and which change; nothing for one that should have taken effect and was refused.
-    cores: Vec<Vec<(Instant, Option<usize>)>>,
+    /// Where, when, and which change; nothing for one that should have taken effect and was refused.
+    homes: Vec<(CoreSet, Vec<Effect>)>,
 }
+
+/// When a change took effect, and which.
+type Effect = (Instant, Option<usize>);
 
 impl<'v> History<'v> {
     pub(crate) fn of(view: &'v View, trace: &Trace) -> History<'v> {
-        let effects = |records: &Vec<tactus_record::Record>| {
-            let effect = |r: &tactus_record::Record| match r.kind {
-                Kind::Changed => Some((r.time, Some(r.job as usize))),
-                Kind::ChangeRefused if r.arg != CHANGE_NOT_ADMITTED => Some((r.time, None)),
-                _ => None,
-            };
-            records.iter().filter_map(effect).collect()
+        let effect = |r: &Record| match r.kind {
+            Kind::Changed => Some((r.time, Some(r.job as usize))),
+            Kind::ChangeRefused if r.arg != CHANGE_NOT_ADMITTED => Some((r.time, None)),
+            _ => None,
         };
-        let cores = if view.changes.is_some() { trace.cores.iter().map(effects).collect() } else { Vec::new() };
-        History { changes: view.changes.as_ref(), cores }
+        let on = |home: CoreSet| {
+            let cores = home.iter().filter_map(|core| trace.cores.get(core.index()));
+            let mut effects: Vec<Effect> = cores.flatten().filter_map(effect).collect();
+            effects.sort_by_key(|(at, change)| (*at, change.is_some(), *change));
+            (home, effects)
+        };
+        let homes = if view.changes.is_some() { view.homes().into_iter().map(on).collect() } else { Vec::new() };
+        History { changes: view.changes.as_ref(), homes }
     }
 
     /// What the task is from one time to another, the times of changes themselves belonging to what comes after.
@@ -86,8 +115,9 @@ impl<'v> History<'v> {
         to: Instant,
     ) -> impl Iterator<Item = Now> + 's {
         let changes = self.changes;
-        let core = view.tasks.get(task.index()).and_then(|task| task.core).unwrap_or_default();
-        let effects: &[(Instant, Option<usize>)] = self.cores.get(core.index()).map_or(&[], Vec::as_slice);
+        let home = view.home(task.index());
+        let effects = self.homes.iter().find(|(cores, _)| *cores == home);
+        let effects: &[Effect] = effects.map_or(&[], |(_, effects)| effects);
         let first = effects.partition_point(|(at, _)| *at <= from);
         let last = effects.partition_point(|(at, _)| *at < to).max(first);
         (first..=last).filter_map(move |n| {
@@ -162,20 +192,26 @@ fn weaker(a: Promise, b: Promise) -> Promise {
 pub fn changes(view: &View, trace: &Trace) -> Vec<Violation> {
     let Some(changes) = &view.changes else { return Vec::new() };
     let mut found = Vec::new();
-    for core in 0..trace.cores.len() {
-        let mut walk = Walk { view, changes, core, found: Vec::new() };
-        walk.order(trace);
-        walk.releases(trace);
+    for home in view.homes() {
+        let mut cores = home.iter().filter_map(|core| trace.cores.get(core.index()));
+        let mut records: Vec<&Record> = Vec::new();
+        match (cores.next(), cores.next()) {
+            (Some(alone), None) => records.extend(alone),
+            _ => in_order(trace, |r| records.extend(home.contains(r.core).then_some(r))),
+        }
+        let mut walk = Walk { view, changes, home, found: Vec::new() };
+        walk.order(&records);
+        walk.releases(&records);
         found.append(&mut walk.found);
     }
     found
 }
 
-/// One core's records.
+/// The records of cores that go through changes together.
 struct Walk<'v> {
     view: &'v View,
     changes: &'v Changes,
-    core: usize,
+    home: CoreSet,
     found: Vec<Violation>,
 }
 
@@ -191,35 +227,34 @@ struct Expected {
 }
 
 impl Walk<'_> {
-    fn wrong(&mut self, time: Instant, job: Option<(TaskId, u32)>, text: String) {
+    fn wrong(&mut self, (time, core): (Instant, CoreId), job: Option<(TaskId, u32)>, text: String) {
         let (task, job) = job.unzip();
-        let core = CoreId(self.core as u8);
         self.found.push(Violation { rule: Rule::Change, time, core, task, job, text });
     }
 
-    fn order(&mut self, trace: &Trace) {
+    fn order(&mut self, records: &[&Record]) {
         let (mut asked, mut last) = (Vec::new(), None);
-        for r in &trace.cores[self.core] {
+        for r in records {
             let n = r.job as usize;
             match r.kind {
                 Kind::ChangeAsked => {
                     let at = self.changes.list.get(n).map(|change| change.at);
                     if at.is_none_or(|at| r.time < Instant::ZERO.saturating_add(at)) {
-                        self.wrong(r.time, None, format!("change {n} is asked for before its time"));
+                        self.wrong((r.time, r.core), None, format!("change {n} is asked for before its time"));
                     }
                     asked.push(n);
                 }
                 Kind::Changed | Kind::ChangeRefused => {
                     if !asked.contains(&n) {
-                        self.wrong(r.time, None, format!("change {n} is settled and was not asked for"));
+                        self.wrong((r.time, r.core), None, format!("change {n} is settled and was not asked for"));
                     }
                     if last.is_some_and(|last| last >= n) {
-                        self.wrong(r.time, None, format!("change {n} is settled out of its turn"));
+                        self.wrong((r.time, r.core), None, format!("change {n} is settled out of its turn"));
                     }
                     last = Some(n);
                     let admitted = self.changes.list.get(n).is_some_and(|change| change.refused.is_none());
                     if r.kind == Kind::Changed && !admitted {
-                        self.wrong(r.time, None, format!("change {n} takes effect and was not admitted"));
+                        self.wrong((r.time, r.core), None, format!("change {n} takes effect and was not admitted"));
                     }
                 }
                 _ => {}
@@ -227,18 +262,18 @@ impl Walk<'_> {
         }
     }
 
-    /// The tasks of this core whose releases a change concerns, as they are before it and after it.
+    /// The tasks here whose releases a change concerns, as they are before it and after it.
     fn concerned(&self, change: usize) -> Vec<(usize, Now, Now)> {
         let Some(after) = self.changes.list.get(change) else { return Vec::new() };
         let before = change.checked_sub(1).map_or(&self.changes.start, |last| &self.changes.list[last].tasks);
-        let here = |n: &usize| self.view.tasks.get(*n).is_some_and(|task| task.core == Some(CoreId(self.core as u8)));
+        let here = |n: &usize| *n < self.view.tasks.len() && self.view.home(*n) == self.home;
         let both = before.iter().zip(&after.tasks).enumerate().map(|(n, (before, after))| (n, *before, *after));
         let releases = |now: &Now| (now.there, now.period);
         both.filter(|(n, before, after)| here(n) && releases(before) != releases(after)).collect()
     }
 
     /// Each release is its period after the one before, the first one its offset after the task began.
-    fn releases(&mut self, trace: &Trace) {
+    fn releases(&mut self, records: &[&Record]) {
         let first = |n: usize| Instant::ZERO.saturating_add(self.view.tasks[n].offset);
         let begin = |(n, now): (usize, &Now)| Expected {
             now: *now,
@@ -249,7 +284,7 @@ impl Walk<'_> {
         let mut all: Vec<Expected> =
             self.changes.start.iter().take(self.view.tasks.len()).enumerate().map(begin).collect();
         let mut end = Instant::ZERO;
-        for r in &trace.cores[self.core] {
+        for r in records {
             end = end.max(r.time);
             match r.kind {
                 Kind::ChangeAsked => {
@@ -275,7 +310,7 @@ impl Walk<'_> {
                         if let Some(due) = lost {
                             let job = it.job;
                             self.wrong(
-                                due,
+                                (due, r.core),
                                 Some((TaskId(n as u16), job)),
                                 format!("was due at {due} and never released"),
                             );
@@ -303,16 +338,18 @@ impl Walk<'_> {
                     it.job = r.job.wrapping_add(1);
                     it.due = Some(at.saturating_add(it.now.period));
                     if let Some(text) = text {
-                        self.wrong(r.time, r.task.map(|task| (task, r.job)), text);
+                        self.wrong((r.time, r.core), r.task.map(|task| (task, r.job)), text);
                     }
                 }
                 _ => {}
             }
         }
-        for (n, it) in all.iter().enumerate().filter(|(_, it)| it.now.there) {
-            let Some(due) = it.due.filter(|due| *due < it.until) else { continue };
-            if self.view.tasks[n].core == Some(CoreId(self.core as u8)) && due.saturating_add(it.now.period) <= end {
-                self.wrong(due, Some((TaskId(n as u16), it.job)), format!("was due at {due} and never released"));
+        let core = self.home.iter().next().unwrap_or_default();
+        for (n, it) in all.iter().enumerate() {
+            let Some(due) = it.due.filter(|due| it.now.there && *due < it.until) else { continue };
+            if self.view.home(n) == self.home && due.saturating_add(it.now.period) <= end {
+                let text = format!("was due at {due} and never released");
+                self.wrong((due, core), Some((TaskId(n as u16), it.job)), text);
             }
         }
     }

@@ -4,8 +4,8 @@ use super::server;
 use crate::draft::{At, Draft, DraftChange, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::{
-    shortest_period, Action, Change, Part, Policy, Scheduling, Spread, Task, Values, DEFAULT_SHIFT, MAX_CHANGES,
-    MAX_PRIORITY, SHORTEST_JOB, SHORTEST_QUANTUM,
+    shortest_period, Action, Change, Part, Policy, Scheduling, Task, Values, DEFAULT_SHIFT, MAX_CHANGES, MAX_PRIORITY,
+    SHORTEST_JOB, SHORTEST_QUANTUM,
 };
 use tactus_time::Duration;
 
@@ -40,10 +40,9 @@ pub(super) fn check(
         out.out_of_range(extra.place, "", "the number of changes", draft.changes.len(), limit, "leave some out");
         return Vec::new();
     }
-    let partitioned = server::of_policy(&policy).is_some_and(|(spread, _)| spread == Spread::Partitioned);
-    if !partitioned || matches!(policy, Policy::Mixed(_)) {
+    if server::of_policy(&policy).is_none() || matches!(policy, Policy::Mixed(_)) {
         let why = format!("changes of the running system are not offered under {:?}", crate::policy_key(&policy));
-        out.refuse(first.place, &first.subject, why, "remove them, or choose a partitioned order");
+        out.refuse(first.place, &first.subject, why, "remove them, or choose another order");
         return Vec::new();
     }
     if let Given::Is(root) = &draft.platform.root {

@@ -1,20 +1,20 @@
 //! Changing a tree while it runs: tasks and servers begin and end, and get other values, with no promise broken by it.
 //!
 //! **The protocol** is that of the idle instant (Tindell and Alonso 1996; Real and Crespo, "Mode change protocols for
-//! real-time systems", Real-Time Systems 26, 2004), for each core by itself. A change is **asked for** at its time; from
-//! then on what is to be removed releases no more jobs, and what it has goes on to its end. The change **takes effect** at
-//! the first instant at which the core is *quiet*: nothing that its root could run is left over from before, neither a job
-//! nor a server with budget and work. What runs after that began after it, so that no job sees the load of both before and
-//! after, whatever the order. Servers that wait for budget may have work left: to the others they are what they are in any of their
+//! real-time systems", Real-Time Systems 26, 2004), for each domain by itself: a core, or the cores that share the root's queue. A
+//! change is **asked for** at its time; from then on what is to be removed releases no more jobs, and what it has goes on to its end.
+//! The change **takes effect** at the first instant at which all cores of the domain are *quiet*: nothing that their root could run is
+//! left over from before, neither a job nor a server with budget and work. What runs after that began after it, so that no job sees
+//! the load of both before and after, whatever the order. Servers that wait for budget may have work left: to the others they are what they are in any of their
 //! periods. A server that is removed, and where [`Change::drains`] one that changes or whose tasks change, must have none.
 //!
-//! Changes of one core take effect in the order in which they are asked for; several may in one instant. A server that is
+//! Changes of one domain take effect in the order in which they are asked for; several may in one instant. A server that is
 //! added or altered begins with a full budget and a new period; a task that is added is released its offset later.
 //!
 //! **Admission** is by analysis, before the run; what it refuses is refused here when it is asked for. What takes effect
-//! is looked at once more: it may not raise what the core has promised above the whole core, whatever a table says.
+//! is looked at once more: it may not raise what the domain has promised above its cores, whatever a table says.
 //!
-//! **Work:** an entry looks at each task and server of the core once for each change that waits, and at nothing else if
+//! **Work:** an entry looks at each task and server of the domain once for each change that waits, and at nothing else if
 //! none does. All memory is taken beforehand.
 
 use super::domain::Domain;
@@ -100,7 +100,9 @@ pub enum Protocol {
 /// Finds the first thing that is wrong.
 pub(super) fn check(setup: &Setup, changing: &Changing) -> Result<(), SetupError> {
     let tree = &changing.tree;
-    if super::build::domains(setup.cores, tree).iter().any(|set| set.iter().nth(1).is_some()) {
+    // Cores may share the root's queue, where nothing else is.
+    let shared = |set: &tactus_time::CoreSet| set.iter().nth(1).is_some();
+    if tree.servers.len() > 1 && super::build::domains(setup.cores, tree).iter().any(shared) {
         return Err(SetupError::ChangeCores);
     }
     let known = |part: Part| match part {
@@ -219,7 +221,7 @@ impl Domain {
 
     /// Takes up what is asked for by now, and lets take effect what may.
     #[cold]
-    pub(super) fn change(&mut self, me: usize, records: &mut Recorder) {
+    pub(super) fn change(&mut self, records: &mut Recorder) {
         let Some(mut changes) = self.changes.take() else { return };
         let now = records.now;
         while let Some(change) = changes.list.get(changes.asked).filter(|change| change.at <= now) {
@@ -233,7 +235,7 @@ impl Domain {
             let change = changes.list[changes.settled];
             if !change.admitted {
                 records.change(Kind::ChangeRefused, change.number, CHANGE_NOT_ADMITTED);
-            } else if changes.protocol == Protocol::Quiet && !(self.is_quiet(me, now) && self.is_settled(&change)) {
+            } else if changes.protocol == Protocol::Quiet && !(self.is_quiet(now) && self.is_settled(&change)) {
                 break;
             } else if self.overloads(&changes, &change) {
                 records.change(Kind::ChangeRefused, change.number, CHANGE_OVERLOADS);
@@ -260,16 +262,19 @@ impl Domain {
         }
     }
 
-    /// Whether nothing is left over that the root could run. What falls due now is not left over.
-    fn is_quiet(&self, me: usize, now: Instant) -> bool {
+    /// Whether nothing is left over that the root could run. What falls due now is not left over, though another core of the domain
+    /// may have released it already in this instant.
+    fn is_quiet(&self, now: Instant) -> bool {
         let over = |key: Option<Key>| key.is_some_and(|key| key.time() < now);
-        let root = self.slots[me].root;
+        let left = |task: usize, work: &super::work::Work| {
+            work.ready() && work.was_released_before(now) && self.around(task).is_none()
+        };
         let busy = |vp: &super::domain::Vp| {
-            vp.parent == Some(root) && vp.awake && vp.budget.as_ref().is_some_and(|budget| budget.eligible(now))
+            self.is_top(vp) && vp.awake && vp.budget.as_ref().is_some_and(|budget| budget.eligible(now))
         };
         !over(self.due.peek())
-            && !over(self.slots[me].replenish.peek())
-            && !self.tasks.iter().any(|task| task.queue == self.vps[root].below && task.ready())
+            && !self.slots.iter().any(|slot| over(slot.replenish.peek()))
+            && !self.tasks.iter().enumerate().any(|(task, work)| left(task, work))
             && !self.vps.iter().any(busy)
     }
 
@@ -287,7 +292,7 @@ impl Domain {
         }
     }
 
-    /// Whether the core would have promised more than there is, and more than before.
+    /// Whether the domain would have promised more than there is, and more than before.
     fn overloads(&self, changes: &Changes, change: &Waiting) -> bool {
         let (mut before, mut after) = (0_u64, 0_u64);
         let mut count = |there: bool, now: u64, concerned: bool| {
@@ -307,7 +312,7 @@ impl Domain {
             let now = it.budget.as_ref().map_or(0, |budget| budget.share(share));
             count(!it.absent, now, matches!(change.on, On::Vp(one) if one == vp));
         }
-        after > WHOLE && after > before
+        after > WHOLE * self.slots.len() as u64 && after > before
     }
 
     /// Whether a virtual processor lies in the root.

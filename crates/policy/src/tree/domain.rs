@@ -179,7 +179,7 @@ impl Domain {
         self.entry = self.entry.wrapping_add(1);
         let unfinished = self.leave(me, (now, elapsed), event, &mut records);
         if self.changes.is_some() {
-            self.change(me, &mut records);
+            self.change(&mut records);
         }
         self.decide(me, unfinished, ticket, &mut records)
     }
@@ -481,7 +481,7 @@ impl Domain {
         if let Some(due) = self.due.peek().filter(|_| me == 0) {
             timer = timer.min(due.time());
         }
-        if let Some(changes) = &self.changes {
+        if let Some(changes) = self.changes.as_ref().filter(|_| me == 0) {
             timer = timer.min(changes.next());
         }
         for ghost in &slot.ghosts {
@@ -524,7 +524,11 @@ impl Domain {
         let mut notify = CoreSet::EMPTY;
         for core in (0..self.slots.len()).filter(|core| *core != me) {
             let wanted = self.slots[core].replenish.peek().map_or(Instant::NEVER, Key::time);
-            let wanted = wanted.min(self.overtaken(core, now));
+            let mut wanted = wanted.min(self.overtaken(core, now));
+            // The first core waits for releases; one that a change brought may come before all others.
+            if let Some(due) = self.due.peek().filter(|_| core == 0 && self.changes.is_some()) {
+                wanted = wanted.min(due.time());
+            }
             let slot = &mut self.slots[core];
             let other_job = slot.told != slot.plan;
             slot.told = slot.plan;

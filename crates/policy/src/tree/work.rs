@@ -90,6 +90,11 @@ impl Work {
         self.pending > 0 && !(self.overrun == Overrun::Stop && self.left.is_zero())
     }
 
+    /// Whether the oldest unfinished job, where there is one, was released before `now`.
+    pub(super) fn was_released_before(&self, now: Instant) -> bool {
+        self.release < now
+    }
+
     /// Less is more urgent. `since`: how long the job has been running that was not charged yet.
     pub(crate) fn urgency(&self, since: Duration) -> u64 {
         match self.order {

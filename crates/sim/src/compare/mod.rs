@@ -15,7 +15,7 @@ use points::Points;
 use std::fmt;
 use steps::Steps;
 use tactus_model::Costs;
-use tactus_policy::{Kind, Setup};
+use tactus_policy::{Changing, Kind, Setup};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -164,8 +164,10 @@ pub fn compare(
 
     let together = match &setup.kind {
         Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
-        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::Changing(_) => false,
-        Kind::Servers(tree) => tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some()),
+        Kind::PartitionedFp(_) | Kind::Mixed(_) => false,
+        Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
+            tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
+        }
         Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) => true,
         Kind::Mc2(_) | Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
     };

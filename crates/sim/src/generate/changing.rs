@@ -12,10 +12,11 @@ use tactus_time::{CoreId, CoreSet, Duration};
 /// The part of a run after which nothing more is asked for.
 const LATEST: f64 = 0.9;
 
-/// The tree of this seed with a server for each core where one had several, everything bound to a core, and changes; nothing
-/// if that makes more servers than there may be, or there is nothing that can be changed.
+/// The tree of this seed with changes: as it is, if it has no servers; else with a server for each core where one had several and
+/// everything bound to a core. Nothing if that makes more servers than there may be, or there is nothing that can be changed.
 pub fn changing(seed: u64) -> Option<System> {
-    let system = core_by_core(tree(seed));
+    let tree = tree(seed);
+    let system = if tree.scheduling.servers.is_empty() { tree } else { core_by_core(tree) };
     if system.scheduling.servers.len() > MAX_SERVERS {
         return None;
     }
@@ -25,18 +26,20 @@ pub fn changing(seed: u64) -> Option<System> {
 /// The system with changes, a function of its seed; nothing if it is not one that can have some. Of what is changed at all,
 /// some is added first, so that it begins absent.
 pub fn with_changes(system: &System) -> Option<System> {
-    let order = match system.policy {
-        Policy::PartitionedRm => TaskOrder::RateMonotonic,
-        Policy::PartitionedEdf => TaskOrder::EarliestDeadline,
-        Policy::Ordered { spread: Spread::Partitioned, order } => order,
-        _ => return None,
+    let (spread, order) = match system.policy {
+        Policy::PartitionedRm => (Spread::Partitioned, TaskOrder::RateMonotonic),
+        Policy::PartitionedEdf => (Spread::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
+        Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
+        Policy::Ordered { spread, order } => (spread, order),
+        Policy::Mixed(_) | Policy::Mc2 { .. } => return None,
     };
     let servers = &system.scheduling.servers;
     if servers.iter().any(|server| server.cores.iter().count() > 1) {
         return None;
     }
     let mut system = system.clone();
-    system.policy = Policy::Ordered { spread: Spread::Partitioned, order };
+    system.policy = Policy::Ordered { spread, order };
     system.scheduling.places.resize(system.tasks.len(), TaskPlace::default());
     let changes = Drawing { random: Random::new(system.seed ^ 0x6368_616e), system: &system, order }.changes();
     system.scheduling.changes = changes;

@@ -113,7 +113,7 @@ impl TreeView {
     }
 
     /// The cores whose queue the task waits in.
-    pub(super) fn queue(&self, task: TaskId) -> CoreSet {
+    pub(crate) fn queue(&self, task: TaskId) -> CoreSet {
         let it = self.tasks[task.index()];
         let has = |queue: &&CoreSet| it.core.is_none_or(|core| queue.contains(core));
         self.servers[it.server].queues.iter().find(has).copied().unwrap_or(CoreSet::EMPTY)
