@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod emulator;
+mod patience;
 pub mod rings;
 pub mod stretches;
 pub mod symbols;

@@ -1,6 +1,7 @@
 //! Starts the machine, tells how far it has come, and ends it where it has come to a halt.
 
 use super::emulator::{status_of_exit, Boot, Medium};
+use super::patience::Patience;
 use super::rings::{Progress, Rings};
 use super::stretches;
 use std::fmt;
@@ -24,7 +25,8 @@ pub struct Watch {
     pub trace_address: u64,
     /// Bytes of one core's ring with its head.
     pub ring_bytes: u64,
-    /// How long virtual time may stand still before the machine counts as hung. Booting is included.
+    /// How long virtual time may stand still before the machine counts as hung: real time in which the emulator had a core or wanted
+    /// none. Booting is included.
     pub patience: Duration,
 }
 
@@ -114,17 +116,16 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
     let mut emulation = Emulation(child);
 
     let patience = if stretches::wanted() { FOLLOWED * watch.patience } else { watch.patience };
-    let mut last = (Progress::default(), Instant::now());
+    let (mut last, mut waiting) = (Progress::default(), Patience::with(emulation.0.id()));
     let status = loop {
         if let Some(status) = emulation.0.try_wait().map_err(start)? {
             break status;
         }
         let seen = rings.progress().map_err(start)?;
-        if seen != last.0 {
-            last = (seen, Instant::now());
-        } else if last.1.elapsed() > patience {
+        if waiting.look(seen != last) > patience {
             return Err(RunFailure::Hung { progress: seen, patience, log: boot.serial.clone() });
         }
+        last = seen;
         progress(seen);
         thread::sleep(LOOK);
     };
