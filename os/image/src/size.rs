@@ -3,7 +3,7 @@
 
 use crate::ImageError;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
-use tactus_model::{Demand, System, Task, KERNEL_MEMORY, MAX_MEMORY};
+use tactus_model::{Action, Demand, Part, System, Task, KERNEL_MEMORY, MAX_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Duration, TaskId};
 
@@ -42,9 +42,20 @@ pub(crate) fn pages(bytes: u64) -> u64 {
     bytes.div_ceil(PAGE) * PAGE
 }
 
-/// How many jobs of the task are released before the end of the run.
-fn jobs(task: &Task, duration: Duration) -> u64 {
-    duration.saturating_sub(task.offset).div_ceil(task.period)
+/// How many jobs of the task are released before the end of the run, at most. A task that changes may have its shortest period all
+/// along, and begin anew at any time.
+fn jobs(system: &System, task: TaskId) -> u64 {
+    let Task { offset, period, .. } = system.tasks[task.index()];
+    let changes = system.scheduling.changes.iter().filter(|change| change.part == Part::Task(task.index()));
+    let periods = changes.clone().filter_map(|change| match change.action {
+        Action::Alter(values) => values.period,
+        Action::Add | Action::Remove => None,
+    });
+    let shortest = periods.fold(period, Duration::min);
+    // It need not begin at its offset where it is added, and whenever it is, a job more than the time in between has periods.
+    let added = changes.filter(|change| change.action == Action::Add).count() as u64;
+    let from = if added == 0 { offset } else { Duration::ZERO };
+    system.duration.saturating_sub(from).div_ceil(shortest).saturating_add(added)
 }
 
 /// What the task's jobs take, in the form of `tactus_abi::layout::DEMANDS`: the count, then so many lengths in ns, the
@@ -52,7 +63,7 @@ fn jobs(task: &Task, duration: Duration) -> u64 {
 pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u64>, ImageError> {
     let it = &system.tasks[task.index()];
     // One job may begin just at the end, and one more is in hand when it does.
-    let all = jobs(it, system.duration).saturating_add(2);
+    let all = jobs(system, task).saturating_add(2);
     let count = match &it.demand {
         Demand::Fixed(_) => 1,
         Demand::List(lengths) => all.min(lengths.len() as u64).max(1),
@@ -161,8 +172,8 @@ fn ring_for(records: u64) -> u64 {
 /// The most jobs on one core, if it does one in `share` of those that are bound to no core.
 fn worst_core(system: &System, share: u64) -> u64 {
     let jobs_of = |core: Option<CoreId>| -> u64 {
-        let bound = system.tasks.iter().filter(|task| task.core == core);
-        bound.map(|task| jobs(task, system.duration)).fold(0, u64::saturating_add)
+        let bound = system.tasks.iter().enumerate().filter(|(_, task)| task.core == core);
+        bound.map(|(place, _)| jobs(system, TaskId(place as u16))).fold(0, u64::saturating_add)
     };
     let bound = (0..system.cores).map(|core| jobs_of(Some(CoreId(core as u8)))).max().unwrap_or(0);
     bound.saturating_add(jobs_of(None).div_ceil(share))

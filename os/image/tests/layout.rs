@@ -7,7 +7,7 @@ use tactus_abi::image::{Memory, MemoryKind, WRITABLE};
 use tactus_abi::layout::{CARDS, DEMANDS, HEAP, PAGE, PLAN, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE};
 use tactus_abi::shared::name_text;
 use tactus_image::{verify, Image, ImageError, Parsed, SYSTEM_STACK, USER_HEAP, USER_STACK};
-use tactus_model::{Body, Demand};
+use tactus_model::{Action, Body, Change, Demand, Part, System, Values};
 use tactus_time::{Duration, TaskId};
 
 fn parsed(image: &Image) -> Parsed {
@@ -136,6 +136,25 @@ fn demands_are_the_models_own_and_long_enough_for_the_run() {
     let drawn = (0..12).map(|job| system.tasks[1].demand(system.seed, TaskId(1), job).as_nanos());
     assert_eq!(table(2), drawn.collect::<Vec<_>>());
     assert!(parsed.mapping_at(3, DEMANDS).is_none());
+}
+
+#[test]
+fn demands_are_long_enough_for_a_task_whose_period_gets_shorter_and_that_is_added_anew() {
+    let mut system = example();
+    system.duration = Duration::from_millis(95);
+    system.tasks[1].offset = Duration::from_millis(3);
+    let change = |action| Change { at: Duration::from_millis(20), part: Part::Task(1), action, line: 1 };
+    let faster = change(Action::Alter(Values { period: Some(Duration::from_millis(5)), ..Values::default() }));
+    let count = |system: &System| {
+        let image = image(system).unwrap();
+        let memory = memory_at(&parsed(&image), 2, DEMANDS);
+        u64::from_le_bytes(contents(&image, memory)[..8].try_into().unwrap())
+    };
+    assert_eq!(count(&system), 12);
+    system.scheduling.changes = vec![faster.clone()];
+    assert_eq!(count(&system), 19 + 2);
+    system.scheduling.changes = vec![change(Action::Remove), change(Action::Add), faster];
+    assert_eq!(count(&system), 19 + 1 + 2);
 }
 
 #[test]
