@@ -163,3 +163,45 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
     explain(&mut beside, &setup, end, budgets(&setup), &found, &small_costs()).unwrap();
     assert!(beside.divergences().all(|(_, d)| matches!(d.cause, Cause::Drift { .. })), "{beside}");
 }
+
+#[test]
+fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() {
+    let one = CoreSet::first(1);
+    let server = |order, quantum, supply| Server {
+        parent: 0,
+        cores: one,
+        order,
+        queues: vec![one],
+        quantum,
+        supply,
+        priority: 0,
+        background: false,
+    };
+    let supply = Supply { kind: Supplier::Deferrable, budget: ms(40), period: ms(50) };
+    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    // Turns of the first end at 4 and at 7 ms, where the third comes.
+    let with = |offset, quantum| {
+        let servers = vec![
+            server(TaskOrder::DeadlineMonotonic, Duration::ZERO, None),
+            server(TaskOrder::RoundRobin, quantum, Some(supply)),
+        ];
+        let begins = |offset, budget| Task { offset, ..task(Some(0), ms(50), budget) };
+        let urgent = Task { deadline: ms(7), ..begins(offset, us(730)) };
+        let tasks = vec![begins(ms(1), ms(20)), begins(ms(5), ms(1)), urgent];
+        let places = vec![place(1), place(1), place(0)];
+        Setup { cores: 1, kind: Policy::Servers(Tree { servers, places }), tasks }
+    };
+    let setup = with(ms(7), ms(3));
+    let free = simulate(&setup, ms(40), budgets(&setup), &Costs::default()).unwrap();
+    let costly = simulate(&setup, ms(40), budgets(&setup), &small_costs()).unwrap();
+    let beside = compare(&setup, |t, j| Some(budgets(&setup)(t, j)), &free, &costly, us(1));
+    let causes: Vec<Cause> = beside.divergences().map(|(_, d)| d.cause).collect();
+    assert_eq!(causes, [Cause::Race { first: at(7_000_000), second: at(7_000_000) }], "{beside}");
+    assert_eq!(beside.cores[0].divergence.map(|d| d.expected.map(|step| step.task)), Some(Some(TaskId(1))));
+    // Away from the end of a turn, who goes on is no matter of chance.
+    let [short, long] = [ms(3), us(5_500)].map(|quantum| with(us(6_500), quantum));
+    let free = simulate(&short, ms(40), budgets(&short), &Costs::default()).unwrap();
+    let found = simulate(&long, ms(40), budgets(&long), &Costs::default()).unwrap();
+    let beside = compare(&short, |t, j| Some(budgets(&short)(t, j)), &free, &found, us(1));
+    assert!(!beside.agrees(), "{beside}");
+}

@@ -205,7 +205,10 @@ pub fn compare(
             (time, Some(budget)) if budget <= window => Some((time, time.saturating_add(budget))),
             (time, _) => race(time),
         };
-        divergence.cause = match (race(divergence.time()).or_else(inner_race), earliest) {
+        // A turn that ended, or not, as something more urgent came: who is next shows when that is done.
+        let left = steps::left_before(&left, core, divergence);
+        let hidden_turn = || points.hidden_turn(left?, window, here);
+        divergence.cause = match (race(divergence.time()).or_else(inner_race).or_else(hidden_turn), earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },
             (None, _) => Cause::Disagreement,

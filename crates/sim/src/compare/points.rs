@@ -12,6 +12,8 @@ pub struct Points {
     events: Vec<Point>,
     /// What happened, and what on the same core would have happened next if it had not.
     rivals: Vec<(Point, Instant)>,
+    /// Where a turn of a job ends in the instant of a release.
+    turn_ends: Vec<Point>,
 }
 
 #[derive(Clone, Copy)]
@@ -44,7 +46,7 @@ impl Points {
             }
             _ => Vec::new(),
         };
-        let mut points = Points { events: Vec::new(), rivals: Vec::new() };
+        let mut points = Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new() };
         let mut turns = Vec::new();
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
@@ -65,7 +67,10 @@ impl Points {
             *spent += turn.end.time.since(turn.start);
             // The turn of the job ends in the instant of a release, which a machine meets first.
             let whole = turn_of(turn.job.0).is_some_and(|quantum| (*spent % quantum).is_zero());
-            points.events.extend((whole && turn.end.clock).then_some(Point { clock: false, ..turn.end }));
+            if whole && turn.end.clock {
+                points.events.push(Point { clock: false, ..turn.end });
+                points.turn_ends.push(turn.end);
+            }
             let left = demand(turn.job.0, turn.job.1).map(|d| d.saturating_sub(*spent));
             if let Some(left) = left.filter(|_| !turn.completed) {
                 points.rivals.push((turn.end, turn.end.time.saturating_add(left)));
@@ -129,6 +134,13 @@ impl Points {
                 _ => {}
             }
         }
+    }
+
+    /// The end of a turn that a release at the same instant hides, around `time`, on `core` if one is given.
+    pub fn hidden_turn(&self, time: Instant, window: Duration, core: Option<CoreId>) -> Option<(Instant, Instant)> {
+        let near = |p: &&Point| time.since(p.time) <= window && p.time.since(time) <= window;
+        let found = self.turn_ends.iter().filter(near).find(|p| core.is_none_or(|c| c == p.core));
+        found.map(|p| (p.time, p.time))
     }
 
     /// The closest pair of events around `time`, on `core` if one is given, that lie within `window` of each other.

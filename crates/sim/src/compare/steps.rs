@@ -172,6 +172,16 @@ pub fn overrun(
     sum
 }
 
+/// When the free run's core last left a job of one of the tasks that part, with something else in between: which of them goes on may
+/// have been settled then.
+pub fn left_before(expected: &Steps, core: usize, divergence: &Divergence) -> Option<Instant> {
+    let parts = [divergence.expected, divergence.found];
+    let concerned = |step: &Step| parts.iter().flatten().any(|it| it.task == step.task) && !step.finished;
+    let steps = expected.on(core);
+    let last = steps.get(..divergence.place)?.iter().rposition(concerned)?;
+    Some(steps.get(last + 1)?.time)
+}
+
 /// What a job was charged on all cores until `until`, from decision to decision.
 fn charged(trace: &Trace, step: &Step, until: Instant) -> Duration {
     let mut sum = Duration::ZERO;
