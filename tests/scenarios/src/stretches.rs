@@ -34,8 +34,10 @@ pub struct Stretch {
     pub runs: u64,
 }
 
+/// Where lines go. A kernel that looks at itself spends its time with that: its stretches are none of the kernel's.
 fn noted() -> Option<PathBuf> {
-    std::env::var_os("TACTUS_STRETCHES").map(PathBuf::from)
+    let looks = env::var("TACTUS_KERNEL_FEATURES").is_ok_and(|features| features.contains("tactus-kernel/"));
+    env::var_os("TACTUS_STRETCHES").filter(|_| !looks).map(PathBuf::from)
 }
 
 /// Notes the longest stretch of each run that left its results in the folder or below it, if somebody wants to know.
