@@ -7,6 +7,7 @@
 
 mod files;
 mod run;
+pub mod sketch;
 pub mod stretches;
 mod system;
 

@@ -2,35 +2,10 @@
 //! for all, in the simulator and on the machine.
 
 use tactus_record::{Kind, Record};
+use tactus_scenarios::sketch::{file, server, task, LESS};
 use tactus_scenarios::{tactus, Finished, Scratch};
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
-
-/// A system file. Everything happens on whole milliseconds, but that jobs take a little less than that: so that the system's
-/// own work, microseconds, moves no event over another one.
-fn file(scratch: &Scratch, name: &str, cores: usize, policy: &str, rest: &str) -> std::path::PathBuf {
-    let text = format!(
-        "[system]\nname = \"{name}\"\ncores = {cores}\nduration = \"500 ms\"\n[machine]\ninstruction = \"1 ns\"\n\
-         [policy]\nkind = \"{policy}\"\n{rest}"
-    );
-    scratch.write(&format!("{name}.toml"), &text)
-}
-
-fn server(name: &str, more: &str, budget: u64, period: u64) -> String {
-    format!("[[server]]\nname = \"{name}\"\nbudget = \"{budget} ms\"\nperiod = \"{period} ms\"\n{more}\n")
-}
-
-/// What jobs take less than told (µs).
-const LESS: u64 = 60;
-
-/// Offset, period and execution in milliseconds.
-fn task(name: &str, core: usize, more: &str, [offset, period, execution]: [u64; 3]) -> String {
-    let actual = execution * 1_000 - LESS;
-    format!(
-        "[[task]]\nname = \"{name}\"\ncore = {core}\noffset = \"{offset} ms\"\nperiod = \"{period} ms\"\n\
-         execution = \"{execution} ms\"\nactual = \"{actual} us\"\n{more}\n"
-    )
-}
 
 /// One core, one level of servers: fixed priorities outside; deadlines, priorities, lengths and order of arrival inside.
 fn flat(more: &str) -> String {

@@ -6,38 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use tactus_record::Kind;
+use tactus_scenarios::sketch::{file, server, task, RUN};
 use tactus_scenarios::{Finished, Scratch};
 use tactus_time::{Duration, Instant};
 use tactus_trace::Trace;
-
-/// A system file. Everything happens on whole milliseconds, but that jobs take a little less than that: so that the system's
-/// own work, microseconds, moves no event over another one.
-fn file(scratch: &Scratch, name: &str, cores: usize, policy: &str, rest: &str) -> std::path::PathBuf {
-    let text = format!(
-        "[system]\nname = \"{name}\"\ncores = {cores}\nduration = \"{RUN}\"\n[machine]\ninstruction = \"1 ns\"\n\
-         [policy]\nkind = \"{policy}\"\n{rest}"
-    );
-    scratch.write(&format!("{name}.toml"), &text)
-}
-
-fn server(name: &str, more: &str, budget: u64, period: u64) -> String {
-    format!("[[server]]\nname = \"{name}\"\nbudget = \"{budget} ms\"\nperiod = \"{period} ms\"\n{more}\n")
-}
-
-/// How long the system runs.
-const RUN: Duration = Duration::from_millis(500);
-
-/// What jobs take less than told (µs).
-const LESS: u64 = 60;
-
-/// Offset, period and execution in milliseconds.
-fn task(name: &str, core: usize, more: &str, [offset, period, execution]: [u64; 3]) -> String {
-    let actual = execution * 1_000 - LESS;
-    format!(
-        "[[task]]\nname = \"{name}\"\ncore = {core}\noffset = \"{offset} ms\"\nperiod = \"{period} ms\"\n\
-         execution = \"{execution} ms\"\nactual = \"{actual} us\"\n{more}\n"
-    )
-}
 
 /// Finished jobs of each task, with their times.
 fn finished(trace: &Trace) -> BTreeMap<u16, Vec<(u32, Instant)>> {
