@@ -355,3 +355,33 @@ fn a_job_that_waits_beside_an_idle_core_after_a_change_is_found() {
     }
     assert!(found > 10, "{found}");
 }
+
+#[test]
+fn a_server_that_was_without_budget_when_it_changed_is_no_excuse_afterwards() {
+    let mut found = 0;
+    for (_, view, trace) in changing_trees() {
+        for (change, core, at) in effects(&view, &trace) {
+            let TreeChange::Lengths { server, .. } = change else { continue };
+            let mut spoilt = trace.clone();
+            let (changed, end) = (trace.cores[core][at].time, Instant::NEVER.as_nanos());
+            let inside = |r: &Record| r.task.is_some_and(|task| view.tasks[task.index()].server == server);
+            let of_server = |r: &Record| r.kind == Kind::ServerExhausted && r.job as usize == server;
+            // Before, it told that it has nothing until the end; afterwards nobody in it runs.
+            let begins = |r: &Record| inside(r) && matches!(r.kind, Kind::Dispatch | Kind::Complete | Kind::Dropped);
+            spoilt.cores[core].retain(|r| r.time <= changed || !(of_server(r) || begins(r)));
+            let told = Record {
+                kind: Kind::ServerExhausted,
+                task: None,
+                job: server as u32,
+                arg: end,
+                ..trace.cores[core][at]
+            };
+            spoilt.cores[core].insert(at, told);
+            let waits = |v: &check::Violation| {
+                v.rule == Rule::Conserving && v.task.is_some_and(|task| view.tasks[task.index()].server == server)
+            };
+            found += usize::from(check::servers(&view, &spoilt, NONE).iter().any(waits));
+        }
+    }
+    assert!(found > 3, "{found}");
+}
