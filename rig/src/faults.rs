@@ -21,8 +21,10 @@ mod tests {
 
     #[test]
     fn page_faults_are_those_of_this_thread_and_asking_makes_none() {
+        // The first time the program's own pages may not be there yet, and any of them may be taken away at any time.
+        let quiet = |_| page_faults() == page_faults();
+        assert!((0..100).any(quiet), "asking makes faults");
         let before = page_faults();
-        assert_eq!(page_faults(), before);
         // Above what is kept of freed memory, so that it comes from the system, a page for each fault or for many.
         let room = vec![1_u8; 64 << 20];
         let after = page_faults();
