@@ -47,9 +47,8 @@ const BARE_LINTS: [&str; 22] = [
     "clippy::undocumented_unsafe_blocks",
 ];
 
-/// Whole systems, booted one after another.
-const SCENARIOS: [&str; 7] =
-    ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios", "--", "--test-threads=1"];
+/// Whole systems, as many at a time as this computer has processors: an emulated machine takes one.
+const SCENARIOS: [&str; 5] = ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios"];
 
 /// Under a model checker: the structures that cores share.
 const LOOM: [&str; 11] = [
@@ -116,7 +115,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
             &SHUTTLE,
             &[("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &shuttle), UNITS, DEBUG],
         ),
-        // Optimised, so that what the front door has built is not built again; one machine at a time.
+        // Optimised, so that what the front door has built is not built again.
         (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
     ];
     for (kind, name, words, variables) in steps {

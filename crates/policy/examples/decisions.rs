@@ -1,15 +1,15 @@
 //! How long a decision takes: a zero-cost machine drives a policy as fast as it can.
 //!
 //! `cargo run --release -p tactus-policy --example decisions -- <policy> <cores> <tasks> <jobs>`, policy one of `prm`,
-//! `pdm`, `pfp`, `pedf`, `grm`, `gdm`, `gfp`, `gedf`, `mc2`, `amc`, `edf-vd`; or of the trees of servers `p-` or `g-` (partitioned, global) with `fp`, `rm`,
+//! `pdm`, `pfp`, `pedf`, `grm`, `gdm`, `gfp`, `gedf`, `cfp` and `cedf` (clusters of two), `mc2`, `amc`, `edf-vd`; or of the trees of servers `p-` or `g-` (partitioned, global) with `fp`, `rm`,
 //! `dm`, `edf`, `llf`, `llf-at-release`, `sjf`, `fifo`, `rr`; or `cbs`, one hard server on each core. Prints jobs and decisions per second. For instructions, run the built example under
 //! `valgrind --tool=callgrind`: the calls of `Expire::visit` (the short way of releases) and of `Handle::visit` (all else, nearly only
 //! completions), with all that they call, are the policy alone, records written to nowhere; by their number it is the mean of one.
 
 use std::time::Instant as WallClock;
 use tactus_policy::{
-    CoreState, Decision, Dual, Event, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Policy, Priorities, Running,
-    Scheduler, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree, Visitor,
+    Clusters, CoreState, Decision, Dual, Event, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Policy, Priorities,
+    Running, Scheduler, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree, Visitor,
 };
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -25,6 +25,8 @@ fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duratio
         "gedf" => Kind::GlobalEdf,
         "pfp" => Kind::PartitionedFp(priorities(tasks)),
         "gfp" => Kind::GlobalFp(priorities(tasks)),
+        "cedf" => Kind::ClusteredEdf(pairs(cores, Priorities(Vec::new()))),
+        "cfp" => Kind::ClusteredFp(pairs(cores, priorities(tasks))),
         "mc2" => Kind::Mc2(Mc2 {
             enforce: true,
             slack_shifting: true,
@@ -74,6 +76,13 @@ fn two_levels(policy: &str, cores: usize, tasks: usize) -> Mixed {
     };
     let order = if policy == "amc" { MixedOrder::FixedPriority } else { MixedOrder::VirtualDeadline };
     Mixed { order, tasks: (0..tasks).map(dual).collect() }
+}
+
+/// Clusters of two cores.
+fn pairs(cores: usize, priorities: Priorities) -> Clusters {
+    let all = CoreSet::first(cores).bits();
+    let sets = (0..cores).step_by(2).map(|n| CoreSet::from_bits(3 << n & all)).collect();
+    Clusters { sets, priorities }
 }
 
 /// By rates, so that hardly any deadline is missed.

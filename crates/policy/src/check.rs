@@ -1,6 +1,6 @@
 //! What makes a set-up usable, and what to say when it is not.
 
-use crate::{Kind, Setup, Task};
+use crate::{Clusters, Kind, Setup, Task};
 use core::fmt;
 use tactus_time::{CoreId, TaskId, MAX_CORES};
 
@@ -30,6 +30,8 @@ pub enum SetupError {
     NoSlot(TaskId),
     /// Merged timers or redistribution of work without an interrupt master.
     NoInterruptMaster,
+    /// The clusters do not part the cores.
+    Clusters,
     /// There must be one priority for each task; this many were given.
     PriorityCount(usize),
     /// Two levels of criticality need a time in the LO mode for each task; this many were given.
@@ -102,6 +104,9 @@ impl fmt::Display for SetupError {
                 "task {}: in the LO mode a critical task may take no longer than its budget, and any other just that",
                 task.0
             ),
+            SetupError::Clusters => {
+                write!(f, "the clusters must part the cores: each core is in one of them, and none is empty")
+            }
             SetupError::ServerCount(n) => write!(f, "{n} servers: a tree has a root and at most 4095 servers more"),
             SetupError::PlaceCount(n) => write!(f, "{n} places in the tree: there must be one for each task"),
             SetupError::ServerParent(n) => write!(f, "server {n}: its parent must come before it"),
@@ -162,11 +167,15 @@ pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
 
 /// Where the policy orders by priorities that come with it, there has to be one for each task.
 pub(crate) fn priorities(setup: &Setup) -> Result<(), SetupError> {
-    match &setup.kind {
-        Kind::PartitionedFp(given) | Kind::GlobalFp(given) if given.0.len() != setup.tasks.len() => {
-            Err(SetupError::PriorityCount(given.0.len()))
+    let given = match &setup.kind {
+        Kind::PartitionedFp(given) | Kind::GlobalFp(given) | Kind::ClusteredFp(Clusters { priorities: given, .. }) => {
+            given
         }
-        _ => Ok(()),
+        _ => return Ok(()),
+    };
+    match given.0.len() == setup.tasks.len() {
+        true => Ok(()),
+        false => Err(SetupError::PriorityCount(given.0.len())),
     }
 }
 

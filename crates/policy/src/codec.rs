@@ -4,10 +4,10 @@
 //! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
 //! it is there with a byte that says which. Nothing may follow.
 
-use crate::{FineMc2, Kind, Mc2, Priorities, Setup, Slot, Table, Task};
+use crate::{Clusters, FineMc2, Kind, Mc2, Priorities, Setup, Slot, Table, Task};
 use alloc::vec::Vec;
 use core::fmt;
-use tactus_time::{CoreId, Duration, Level, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 const MAGIC: [u8; 4] = *b"TSET";
 const VERSION: u16 = 1;
@@ -152,6 +152,18 @@ impl Parameters for Priorities {
     }
     fn decode(input: &mut Input) -> Result<Priorities, DecodeError> {
         Ok(Priorities(input.list(4, |input| input.take().map(u32::from_le_bytes))?))
+    }
+}
+
+impl Parameters for Clusters {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.sets.len() as u64);
+        out.extend(self.sets.iter().map(|set| set.bits()));
+        self.priorities.encode(out);
+    }
+    fn decode(input: &mut Input) -> Result<Clusters, DecodeError> {
+        let sets = input.list(1, |input| input.byte().map(CoreSet::from_bits))?;
+        Ok(Clusters { sets, priorities: Priorities::decode(input)? })
     }
 }
 

@@ -31,9 +31,9 @@
 extern crate alloc;
 
 mod check;
+mod clustered;
 mod codec;
 mod cores;
-mod global;
 mod heap;
 mod jobs;
 mod mc2;
@@ -42,6 +42,7 @@ mod partitioned;
 mod records;
 mod releases;
 mod scheduler;
+mod tickets;
 mod tree;
 
 use alloc::vec::Vec;
@@ -49,6 +50,7 @@ use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub use check::SetupError;
+pub use clustered::Clusters;
 pub use codec::DecodeError;
 pub use mixed::{Dual, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};

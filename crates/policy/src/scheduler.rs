@@ -2,8 +2,8 @@
 //!
 //! To add a policy, write its file and add its line to the list: see `docs/adding-a-policy.md`.
 
+use crate::clustered::{Clustered, Clusters};
 use crate::codec::{DecodeError, Input, Parameters};
-use crate::global::Global;
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::mc2::{Containers, Fine, Messages};
 use crate::mixed::Modes;
@@ -88,9 +88,9 @@ policies! {
     /// Earliest deadline first on each core by itself. Every task needs a core.
     1 PartitionedEdf => Partitioned<EarliestDeadline>,
     /// The m tasks with the shortest periods run, on whatever core.
-    2 GlobalRm => Global<RateMonotonic>,
+    2 GlobalRm => Clustered<RateMonotonic>,
     /// The m jobs with the earliest deadlines run, on whatever core.
-    3 GlobalEdf => Global<EarliestDeadline>,
+    3 GlobalEdf => Clustered<EarliestDeadline>,
     /// Mixed criticality on multicore (Herman et al.).
     4 Mc2(Mc2) => Containers,
     /// Any order of tasks inside any servers: see [`Tree`].
@@ -98,11 +98,11 @@ policies! {
     /// The shorter relative deadline first, on each core by itself (Leung and Whitehead 1982). Every task needs a core.
     6 PartitionedDm => Partitioned<DeadlineMonotonic>,
     /// The m tasks with the shortest relative deadlines run, on whatever core.
-    7 GlobalDm => Global<DeadlineMonotonic>,
+    7 GlobalDm => Clustered<DeadlineMonotonic>,
     /// The larger priority first, on each core by itself. Every task needs a core.
     8 PartitionedFp(Priorities) => Partitioned<FixedPriority>,
     /// The m tasks with the largest priorities run, on whatever core.
-    9 GlobalFp(Priorities) => Global<FixedPriority>,
+    9 GlobalFp(Priorities) => Clustered<FixedPriority>,
     /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
     10 Mixed(Mixed) => Modes,
     /// MC² with one lock for each container and each core, as its source has it.
@@ -111,6 +111,15 @@ policies! {
     12 Mc2Messages(Mc2) => Messages,
     /// The same as [`Kind::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
     13 Changing(Changing) => Servers,
+    /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which
+    /// tells its cluster.
+    14 ClusteredRm(Clusters) => Clustered<RateMonotonic>,
+    /// The same with the shortest relative deadlines.
+    15 ClusteredDm(Clusters) => Clustered<DeadlineMonotonic>,
+    /// The same with the jobs with the earliest deadlines (Calandrino, Anderson and Baumberger 2007).
+    16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
+    /// The same with the largest priorities.
+    17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
 }
 
 impl Kind {
@@ -118,7 +127,17 @@ impl Kind {
     pub(crate) fn priorities(&self) -> &[u32] {
         match self {
             Kind::PartitionedFp(given) | Kind::GlobalFp(given) => &given.0,
+            Kind::ClusteredFp(given) => &given.priorities.0,
             _ => &[],
+        }
+    }
+
+    /// The clusters of a clustered order.
+    pub fn clusters(&self) -> Option<&Clusters> {
+        match self {
+            Kind::ClusteredRm(given) | Kind::ClusteredDm(given) => Some(given),
+            Kind::ClusteredEdf(given) | Kind::ClusteredFp(given) => Some(given),
+            _ => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Partitioned and global RM, DM, EDF and fixed priorities beside a slow machine that sorts all ready jobs at every instant: the same jobs
+//! Partitioned, clustered and global RM, DM, EDF and fixed priorities beside a slow machine that sorts all ready jobs at every instant: the same jobs
 //! run at each instant, for random systems, also overloaded ones.
 
 mod common;
@@ -6,8 +6,8 @@ mod common;
 use common::{invariants, run, timeline};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tactus_policy::{Kind, Priorities, Setup, Task};
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+use tactus_policy::{Clusters, Kind, Priorities, Setup, Task};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 120;
 
@@ -22,9 +22,10 @@ struct Job {
 fn urgency(setup: &Setup, job: &Job) -> (u64, usize) {
     let task = &setup.tasks[job.task];
     match &setup.kind {
-        Kind::PartitionedRm | Kind::GlobalRm => (task.period.as_nanos(), job.task),
-        Kind::PartitionedDm | Kind::GlobalDm => (task.deadline.as_nanos(), job.task),
+        Kind::PartitionedRm | Kind::ClusteredRm(_) | Kind::GlobalRm => (task.period.as_nanos(), job.task),
+        Kind::PartitionedDm | Kind::ClusteredDm(_) | Kind::GlobalDm => (task.deadline.as_nanos(), job.task),
         Kind::PartitionedFp(given) | Kind::GlobalFp(given) => (u64::from(u32::MAX - given.0[job.task]), job.task),
+        Kind::ClusteredFp(given) => (u64::from(u32::MAX - given.priorities.0[job.task]), job.task),
         _ => (job.release + task.deadline.as_nanos(), job.task),
     }
 }
@@ -55,7 +56,13 @@ fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BT
             .filter(|j| !jobs[..*j].iter().any(|older| older.task == jobs[*j].task && older.left > 0))
             .collect();
         ready.sort_by_key(|j| urgency(setup, &jobs[*j]));
-        let chosen: Vec<usize> = if partitioned {
+        let chosen: Vec<usize> = if let Some(clusters) = setup.kind.clusters() {
+            let of = |set: &CoreSet| {
+                let inside = |j: &&usize| setup.tasks[jobs[**j].task].core.is_some_and(|core| set.contains(core));
+                ready.iter().filter(inside).take(set.iter().count()).copied().collect::<Vec<_>>()
+            };
+            clusters.sets.iter().flat_map(of).collect()
+        } else if partitioned {
             let mut taken = BTreeSet::new();
             ready.into_iter().filter(|j| taken.insert(setup.tasks[jobs[*j].task].core)).collect()
         } else {
@@ -99,7 +106,21 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Just(Kind::GlobalEdf),
         priorities().prop_map(Kind::PartitionedFp),
         priorities().prop_map(Kind::GlobalFp),
+        clusters(0).prop_map(Kind::ClusteredRm),
+        clusters(0).prop_map(Kind::ClusteredDm),
+        clusters(0).prop_map(Kind::ClusteredEdf),
+        clusters(10).prop_map(Kind::ClusteredFp),
     ]
+}
+
+/// Four cores in clusters: which one each is in.
+fn clusters(tasks: usize) -> impl Strategy<Value = Clusters> {
+    (prop::collection::vec(0usize..3, 4), prop::collection::vec(0u32..5, tasks)).prop_map(|(of, priorities)| {
+        let set =
+            |cluster| (0..4u8).filter(|core| of[usize::from(*core)] == cluster).fold(0, |all, core| all | 1 << core);
+        let sets = (0..3).map(|cluster| CoreSet::from_bits(set(cluster))).collect();
+        Clusters { sets, priorities: Priorities(priorities) }
+    })
 }
 
 fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
@@ -109,8 +130,17 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
             (Just(cores), Just(kind), prop::collection::vec(task, tasks))
         })
         .prop_map(|(cores, mut kind, tasks)| {
-            if let Kind::PartitionedFp(given) | Kind::GlobalFp(given) = &mut kind {
-                given.0.truncate(tasks.len());
+            match &mut kind {
+                Kind::PartitionedFp(given) | Kind::GlobalFp(given) => given.0.truncate(tasks.len()),
+                Kind::ClusteredFp(given) => given.priorities.0.truncate(tasks.len()),
+                _ => {}
+            }
+            if let Kind::ClusteredRm(c) | Kind::ClusteredDm(c) | Kind::ClusteredEdf(c) | Kind::ClusteredFp(c) =
+                &mut kind
+            {
+                let there = CoreSet::first(cores).bits();
+                c.sets = c.sets.iter().map(|set| CoreSet::from_bits(set.bits() & there)).collect();
+                c.sets.retain(|set| *set != CoreSet::EMPTY);
             }
             let most = tasks.iter().map(|task| task.4).collect();
             let tasks = tasks
@@ -142,7 +172,11 @@ proptest! {
         invariants::check(&setup, &entries);
         let partitioned = is_partitioned(&setup.kind);
         invariants::work_conserving(&setup, &entries, &|task, core| {
-            !partitioned || setup.tasks[task.index()].core == Some(CoreId(core as u8))
+            let (core, of) = (CoreId(core as u8), setup.tasks[task.index()].core);
+            match setup.kind.clusters() {
+                Some(clusters) => clusters.sets.iter().any(|set| set.contains(core) && of.is_some_and(|of| set.contains(of))),
+                None => !partitioned || of == Some(core),
+            }
         });
         for entry in &entries {
             prop_assert!(!partitioned || entry.decision.notify.is_empty());

@@ -4,8 +4,8 @@ mod common;
 
 use common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
-use tactus_policy::{DecodeError, Kind, Mc2, Scheduler, Setup, SetupError, Slot, Table, Task};
-use tactus_time::{CoreId, Duration, Level, TaskId};
+use tactus_policy::{Clusters, DecodeError, Kind, Mc2, Priorities, Scheduler, Setup, SetupError, Slot, Table, Task};
+use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
@@ -77,6 +77,25 @@ fn a_set_up_that_breaks_a_rule_is_refused_by_name() {
     assert_eq!(refused(&with(task(Level::A, core(2)))), SetupError::CoreOutOfRange(TaskId(0), CoreId(2)));
     let many = Setup { tasks: vec![bound.tasks[0]; 65_536], ..bound };
     assert_eq!(refused(&many), SetupError::TaskCount(65_536));
+}
+
+#[test]
+fn clusters_part_the_cores_and_tell_every_task_where_it_waits() {
+    let with = |sets: &[u8], priorities, tasks: &[Task]| Setup {
+        cores: 3,
+        kind: Kind::ClusteredFp(Clusters {
+            sets: sets.iter().map(|bits| CoreSet::from_bits(*bits)).collect(),
+            priorities: Priorities(vec![1; priorities]),
+        }),
+        tasks: tasks.to_vec(),
+    };
+    let good = [task(Level::A, core(2)), task(Level::A, core(0))];
+    assert!(Scheduler::new(&with(&[0b101, 0b010], 2, &good)).is_ok());
+    for bad in [&[0b011][..], &[], &[0b011, 0b110], &[0b111, 0], &[0b1111], &[0b011, 0b1100]] {
+        assert_eq!(refused(&with(bad, 2, &good)), SetupError::Clusters, "{bad:?}");
+    }
+    assert_eq!(refused(&with(&[0b111], 1, &good)), SetupError::PriorityCount(1));
+    assert_eq!(refused(&with(&[0b111], 1, &[task(Level::A, None)])), SetupError::NoCore(TaskId(0)));
 }
 
 #[test]

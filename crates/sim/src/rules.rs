@@ -1,6 +1,8 @@
 //! From a set-up to what the rules of servers are judged against.
 
-use tactus_policy::{Action, Change, Changing, Kind, Part, Setup, Supplier, TaskOrder, Tree, Values};
+use tactus_policy::{
+    Action, Change, Changing, Clusters, Kind, Part, Priorities, Setup, Supplier, TaskOrder, Tree, Values,
+};
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
 
@@ -71,23 +73,23 @@ fn tree_change(tree: &Tree, change: &Change) -> TreeChange {
     }
 }
 
-/// The view of an order without servers: a root with one queue for each core, or one for all.
+/// The view of an order without servers: a root with one queue for each core or cluster, or one for all.
 fn plain_view(setup: &Setup, kind: &Kind) -> Option<TreeView> {
-    let (global, fixed): (bool, Option<&dyn Fn(usize) -> u64>) = match kind {
-        Kind::PartitionedRm => (false, Some(&|n| setup.tasks[n].period.as_nanos())),
-        Kind::GlobalRm => (true, Some(&|n| setup.tasks[n].period.as_nanos())),
-        Kind::PartitionedDm => (false, Some(&|n| setup.tasks[n].deadline.as_nanos())),
-        Kind::GlobalDm => (true, Some(&|n| setup.tasks[n].deadline.as_nanos())),
-        Kind::PartitionedFp(given) => (false, Some(&|n| u64::from(u32::MAX - given.0[n]))),
-        Kind::GlobalFp(given) => (true, Some(&|n| u64::from(u32::MAX - given.0[n]))),
-        Kind::PartitionedEdf => (false, None),
-        Kind::GlobalEdf => (true, None),
+    let fixed: Option<&dyn Fn(usize) -> u64> = match kind {
+        Kind::PartitionedRm | Kind::ClusteredRm(_) | Kind::GlobalRm => Some(&|n| setup.tasks[n].period.as_nanos()),
+        Kind::PartitionedDm | Kind::ClusteredDm(_) | Kind::GlobalDm => Some(&|n| setup.tasks[n].deadline.as_nanos()),
+        Kind::PartitionedFp(Priorities(given))
+        | Kind::ClusteredFp(Clusters { priorities: Priorities(given), .. })
+        | Kind::GlobalFp(Priorities(given)) => Some(&|n| u64::from(u32::MAX - given[n])),
+        Kind::PartitionedEdf | Kind::ClusteredEdf(_) | Kind::GlobalEdf => None,
         _ => return None,
     };
+    let global = matches!(kind, Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalFp(_) | Kind::GlobalEdf);
     let cores = CoreSet::first(setup.cores);
-    let queues = match global {
-        true => vec![cores],
-        false => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+    let queues = match kind.clusters() {
+        Some(clusters) => clusters.sets.clone(),
+        None if global => vec![cores],
+        None => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
     let root = ServerView { parent: 0, cores, queues, supply: None, background: false, tells: true, absent: false };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {

@@ -3,8 +3,8 @@
 use crate::changes;
 use tactus_model::{self as model, Locks, Policy, System};
 use tactus_policy::{
-    Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supplier, Supply, Table,
-    Task, TaskOrder, Tree,
+    Clusters, Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supplier, Supply,
+    Table, Task, TaskOrder, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -107,6 +107,17 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
         _ => {}
     }
     let all = CoreSet::first(system.cores);
+    if spread == model::Spread::Clustered && plain {
+        let clusters = |priorities| Clusters { sets: system.scheduling.queues(None, spread, all), priorities };
+        let none = || clusters(Priorities(Vec::new()));
+        match order {
+            model::TaskOrder::RateMonotonic => return Kind::ClusteredRm(none()),
+            model::TaskOrder::DeadlineMonotonic => return Kind::ClusteredDm(none()),
+            model::TaskOrder::EarliestDeadline => return Kind::ClusteredEdf(none()),
+            model::TaskOrder::FixedPriority => return Kind::ClusteredFp(clusters(priorities(system))),
+            _ => {}
+        }
+    }
     let queues = |server: Option<&model::Server>| system.scheduling.queues(server, spread, all);
     let root = Server {
         parent: 0,

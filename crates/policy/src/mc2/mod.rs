@@ -15,7 +15,7 @@ mod server;
 mod shared;
 mod table;
 
-use crate::global::{ContainerRank, RELEASE_CORE};
+use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
 use crate::{Decision, Event, Mc2, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;

@@ -26,14 +26,15 @@ mod queues;
 mod tier;
 mod work;
 
-use crate::global::ContainerRank;
+use crate::clustered::ContainerRank;
+use crate::tickets::Tickets;
 use crate::{Decision, Event, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 pub use budget::Budget;
 pub use change::{Action, Change, Changing, Part, Protocol, Values};
 use domain::Domain;
 use tactus_record::Sink;
-use tactus_sync::{Lock, Order, Rank, Unlocked};
+use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreSet, Duration, Instant};
 pub use tier::{cut, Below, CutError, Tier, TierPlan};
 
@@ -156,17 +157,10 @@ pub enum Overrun {
     Kill,
 }
 
-/// The rank of the counter of decisions in the order of locks.
-struct TicketRank;
-
-impl Rank for TicketRank {
-    const NUMBER: u32 = ContainerRank::NUMBER - 1;
-}
-
 /// What cores share: the domains of several cores.
 pub(crate) struct Servers {
     domains: Vec<Lock<Domain, ContainerRank>>,
-    tickets: Lock<u32, TicketRank>,
+    tickets: Tickets,
 }
 
 /// What belongs to one core.
@@ -217,7 +211,7 @@ impl Servers {
                 _ => domains.push(Lock::new(domain)),
             }
         }
-        (Servers { domains, tickets: Lock::new(0) }, cores.into_iter().flatten().collect())
+        (Servers { domains, tickets: Tickets::new() }, cores.into_iter().flatten().collect())
     }
 }
 
@@ -237,13 +231,8 @@ impl Policy for Servers {
             Home::Own(domain) => domain.handle(0, now, event, 0, records),
             Home::Shared(place) => {
                 let mut guard = self.domains[*place].lock(&mut core.order);
-                let (domain, order) = guard.parts();
-                let ticket = {
-                    let mut tickets = self.tickets.lock(order);
-                    *tickets = tickets.wrapping_add(1);
-                    *tickets
-                };
-                domain.handle(core.place, now, event, ticket, records)
+                let ticket = self.tickets.next();
+                guard.handle(core.place, now, event, ticket, records)
             }
         }
     }

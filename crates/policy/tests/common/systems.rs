@@ -1,13 +1,13 @@
 //! Random systems of every policy, for the tests that need no oracle.
 
 use proptest::prelude::*;
-use tactus_policy::{Dual, Kind, Mc2, Mixed, MixedOrder, Setup, Slot, Table, Task};
-use tactus_time::{CoreId, Duration, Level, TaskId};
+use tactus_policy::{Clusters, Dual, Kind, Mc2, Mixed, MixedOrder, Priorities, Setup, Slot, Table, Task};
+use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 /// A system of any policy with periods from `shortest` to four times that, in nanoseconds. Level-A tasks have at least
 /// one slot of at least `slot` in each cycle, and cycles are no longer than the shortest period where they fit.
 pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
-    (1u8..=4, 0u8..7, 1usize..=8, any::<[bool; 2]>(), 0u64..3)
+    (1u8..=4, 0u8..8, 1usize..=8, any::<[bool; 2]>(), 0u64..3)
         .prop_flat_map(move |(cores, kind, tasks, mc2, allowance)| {
             let levels = [0u8..1, 0..4, 0..2][usize::from(kind.saturating_sub(3).min(2))].clone();
             let task = (levels, 0..cores, 0u64..10, shortest..shortest * 4, 1u64..4);
@@ -35,6 +35,10 @@ pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
                 2 => Kind::GlobalRm,
                 3 => Kind::GlobalEdf,
                 5 | 6 => Kind::Mixed(mixed(kind == 6, &tasks)),
+                7 => {
+                    let sets = (0..cores as u8).step_by(2).map(|n| CoreSet::from_bits(3 << n & (1 << cores) - 1));
+                    Kind::ClusteredEdf(Clusters { sets: sets.collect(), priorities: Priorities(Vec::new()) })
+                }
                 _ => Kind::Mc2(Mc2 {
                     enforce,
                     slack_shifting,

@@ -169,6 +169,9 @@ pub fn compare(
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
         Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) => true,
+        Kind::ClusteredRm(given) | Kind::ClusteredDm(given) | Kind::ClusteredEdf(given) | Kind::ClusteredFp(given) => {
+            given.sets.len() < setup.cores
+        }
         Kind::Mc2(_) | Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();

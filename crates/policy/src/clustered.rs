@@ -1,24 +1,27 @@
-//! Global rate-monotonic and EDF: the m most urgent jobs run, on whatever core.
+//! Clustered and global orders: the most urgent jobs run, as many as the cluster has cores, on whatever core of it. A
+//! global order has one cluster, of all cores.
 //!
-//! One container behind one lock holds both queues and, for each core, the job **linked** to it: what it should run.
+//! One container behind one lock holds both queues of a cluster and, for each core, the job **linked** to it: what it should run.
 //! What a core really runs may differ for a moment, since a core that links a job to another core only sends it an
 //! event. The displaced job still runs there; it is put back into the ready queue by its own core, when that core
 //! has taken it off. So a job is never on two cores. This is the shape of GSN-EDF in LITMUS^RT.
 //!
-//! Each entry takes the lock exactly once. Core 0 arms the timer for releases; any core's entry makes those due.
+//! Each entry takes the lock exactly once. The cluster's first core arms the timer for releases; any core's entry makes
+//! those due.
 
 use crate::cores::Cores;
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
-use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
+use crate::tickets::Tickets;
+use crate::{check, Decision, Event, Policy, Priorities, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use tactus_record::{Kind, Sink};
 use tactus_sync::{Lock, Order, Rank, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
-/// The core that arms the timer for releases.
+/// The core that arms the timer for releases: of a cluster, its first.
 pub(crate) const RELEASE_CORE: CoreId = CoreId(0);
 
 /// The rank of containers in the order of locks.
@@ -28,14 +31,28 @@ impl Rank for ContainerRank {
     const NUMBER: u32 = 100;
 }
 
+/// Clusters of cores, and what comes with their order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clusters {
+    /// The clusters: each core is in one of them. A task waits in the cluster that its core is in.
+    pub sets: Vec<CoreSet>,
+    /// A priority for each task where the order is by priorities; none elsewhere.
+    pub priorities: Priorities,
+}
+
 /// What all cores share.
-pub(crate) struct Global<R> {
-    container: Lock<Container<R>, ContainerRank>,
+pub(crate) struct Clustered<R> {
+    containers: Vec<Lock<Container<R>, ContainerRank>>,
+    tickets: Tickets,
 }
 
 /// What belongs to one core.
 pub(crate) struct Core {
     id: CoreId,
+    /// Which cluster it is in.
+    cluster: usize,
+    /// Its number there.
+    seat: CoreId,
     clock: Clock,
     on_core: OnCore,
     order: Order<Unlocked>,
@@ -43,73 +60,79 @@ pub(crate) struct Core {
 
 struct Container<R> {
     rule: PhantomData<fn(R)>,
-    /// A place is the task's number.
+    /// Places are in the order of task numbers.
     tasks: Vec<Jobs>,
     releases: Heap,
     /// Pending jobs that are linked to no core and run on none; one per task, its oldest.
     ready: Heap,
+    /// By seat.
     cores: Vec<CoreEntry>,
     /// The same by urgency.
     wanting: Cores,
-    tickets: u32,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct CoreEntry {
+    id: CoreId,
     /// What the core should run, with its urgency.
     linked: Option<Key>,
     /// What the core runs since its last decision.
     running: Option<usize>,
 }
 
-impl<R: Rule> Global<R> {
-    /// Any task will do.
+/// The clusters of a set-up; of a global order, the one that all cores are in.
+fn sets(setup: &Setup) -> Vec<CoreSet> {
+    setup.kind.clusters().map_or_else(|| alloc::vec![CoreSet::first(setup.cores)], |clusters| clusters.sets.clone())
+}
+
+impl<R: Rule> Clustered<R> {
+    /// Clusters part the cores, and each task has a core, which tells its cluster. Where the order is global any task will do.
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
-        check::priorities(setup)
+        check::priorities(setup)?;
+        let Some(clusters) = setup.kind.clusters() else { return Ok(()) };
+        let all = CoreSet::first(setup.cores).bits();
+        let seen = clusters.sets.iter().try_fold(0, |seen, set| {
+            (set.bits() != 0 && set.bits() & seen == 0 && set.bits() & !all == 0).then_some(seen | set.bits())
+        });
+        if seen != Some(all) {
+            return Err(SetupError::Clusters);
+        }
+        check::cores_of_tasks(setup, |_| true)
     }
 
-    /// Makes the container and all cores. The set-up must have been checked.
+    /// Makes the containers and all cores. The set-up must have been checked.
     pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
-        let mut releases = Heap::with_capacity(setup.tasks.len());
-        for (place, task) in setup.tasks.iter().enumerate() {
-            releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
-        }
-        let mut container = Container {
-            rule: PhantomData,
-            tasks: (0..setup.tasks.len()).map(|number| Jobs::new(setup, number)).collect(),
-            releases,
-            ready: Heap::with_capacity(setup.tasks.len()),
-            cores: alloc::vec![CoreEntry::default(); setup.cores],
-            wanting: Cores::closed(setup.cores),
-            tickets: 0,
+        let sets = sets(setup);
+        let core = |n| {
+            let id = CoreId(n as u8);
+            let cluster = sets.iter().position(|set| set.contains(id)).unwrap_or(0);
+            let seat = sets[cluster].iter().position(|core| core == id).unwrap_or(0);
+            let (clock, order) = (Clock::default(), Order::unlocked());
+            Core { id, cluster, seat: CoreId(seat as u8), clock, on_core: OnCore::Nothing, order }
         };
-        (0..setup.cores).for_each(|n| container.wanting.open(CoreId(n as u8), None));
-        let core = |n| Core {
-            id: CoreId(n as u8),
-            clock: Clock::default(),
-            on_core: OnCore::Nothing,
-            order: Order::unlocked(),
-        };
-        (Global { container: Lock::new(container) }, (0..setup.cores).map(core).collect())
+        let cores = (0..setup.cores).map(core).collect();
+        let global = setup.kind.clusters().is_none();
+        let within = |set: CoreSet| move |core: Option<CoreId>| global || core.is_some_and(|core| set.contains(core));
+        let containers = sets.iter().map(|set| Lock::new(Container::new(setup, *set, within(*set)))).collect();
+        (Clustered { containers, tickets: Tickets::new() }, cores)
     }
 }
 
-impl<R: Rule> Policy for Global<R> {
+impl<R: Rule> Policy for Clustered<R> {
     type Core = Core;
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
-        let mut container = self.container.lock(&mut core.order);
-        container.tickets = container.tickets.wrapping_add(1);
-        let ticket = container.tickets;
+        let mut container = self.containers[core.cluster].lock(&mut core.order);
+        let ticket = self.tickets.next();
 
-        let unfinished = container.leave(core.id, core.on_core, elapsed, event, &mut records);
+        let unfinished = container.leave(core.seat, core.on_core, elapsed, event, &mut records);
         container.release_due(&mut records);
-        let notify = container.link(core.id);
-        let run = container.switch(core.id, &mut core.on_core, unfinished, &mut records);
+        let notify = container.link(core.seat);
+        let run = container.switch(core.seat, &mut core.on_core, unfinished, &mut records);
         let timer = match container.releases.peek() {
-            Some(next) if core.id == RELEASE_CORE => next.time(),
+            Some(next) if core.seat == RELEASE_CORE => next.time(),
             _ => Instant::NEVER,
         };
         drop(container);
@@ -121,6 +144,21 @@ impl<R: Rule> Policy for Global<R> {
 }
 
 impl<R: Rule> Container<R> {
+    /// The container of these cores, with the tasks whose core is `within`.
+    fn new(setup: &Setup, cores: CoreSet, within: impl Fn(Option<CoreId>) -> bool) -> Container<R> {
+        let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| within(task.core));
+        let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
+        let mut releases = Heap::with_capacity(tasks.len());
+        for (place, (_, task)) in mine().enumerate() {
+            releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
+        }
+        let ready = Heap::with_capacity(tasks.len());
+        let cores: Vec<CoreEntry> = cores.iter().map(|id| CoreEntry { id, linked: None, running: None }).collect();
+        let mut wanting = Cores::closed(cores.len());
+        (0..cores.len()).for_each(|seat| wanting.open(CoreId(seat as u8), None));
+        Container { rule: PhantomData, tasks, releases, ready, cores, wanting }
+    }
+
     /// Charges and, where the event says so, ends the job that the core ran. A job that is no longer linked here is
     /// off its core now, so it is ready for any core. Gives the job that could go on.
     fn leave<S: Sink>(
@@ -212,7 +250,7 @@ impl<R: Rule> Container<R> {
                 }
             }
             if core != me {
-                notify.insert(core);
+                notify.insert(entry.id);
             }
         }
         notify
