@@ -81,7 +81,7 @@ fn two_levels(policy: &str, cores: usize, tasks: usize) -> Mixed {
 /// Clusters of two cores.
 fn pairs(cores: usize, priorities: Priorities) -> Clusters {
     let all = CoreSet::first(cores).bits();
-    let sets = (0..cores).step_by(2).map(|n| CoreSet::from_bits(3 << n & all)).collect();
+    let sets = (0..cores).step_by(2).map(|n| CoreSet::from_bits((3 << n) & all)).collect();
     Clusters { sets, priorities }
 }
 

@@ -36,7 +36,7 @@ pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
                 3 => Kind::GlobalEdf,
                 5 | 6 => Kind::Mixed(mixed(kind == 6, &tasks)),
                 7 => {
-                    let sets = (0..cores as u8).step_by(2).map(|n| CoreSet::from_bits(3 << n & (1 << cores) - 1));
+                    let sets = (0..cores as u8).step_by(2).map(|n| CoreSet::from_bits((3 << n) & ((1 << cores) - 1)));
                     Kind::ClusteredEdf(Clusters { sets: sets.collect(), priorities: Priorities(Vec::new()) })
                 }
                 _ => Kind::Mc2(Mc2 {
