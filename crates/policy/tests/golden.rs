@@ -6,8 +6,8 @@
 mod common;
 
 use common::{core, draw, invariants, ms, run};
-use tactus_policy::{Dual, Kind, Mc2, Mixed, MixedOrder, Setup, Slot, Table, Task};
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+use tactus_policy::{Clusters, Dual, Kind, Mc2, Mixed, MixedOrder, Priorities, Setup, Slot, Table, Task};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Runs the system and compares the drawing with the file.
 fn golden(file: &str, setup: &Setup, columns: u64, first_name: char, demand: &dyn Fn(TaskId, u32) -> Duration) {
@@ -54,6 +54,17 @@ fn global_edf_moves_a_displaced_job_to_the_other_core() {
         plain(Kind::GlobalEdf, 2, vec![task(0, 0, 12, 12), task(0, 0, 10, 6), task(0, 1, 10, 3), task(0, 3, 10, 5)]);
     let demand = [6, 2, 2, 2];
     golden("global_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
+}
+
+/// The three tasks that global EDF moves about on two cores, here on cores 0 and 2; T5 and T6 have core 1 to themselves.
+#[test]
+fn clustered_edf_moves_jobs_within_a_cluster_and_never_out_of_it() {
+    let tasks = [task(0, 0, 12, 12), task(2, 0, 10, 6), task(0, 1, 10, 3), task(2, 3, 10, 5)];
+    let tasks = [&tasks[..], &[task(1, 0, 5, 5), task(1, 0, 7, 7)]].concat();
+    let sets = vec![CoreSet::from_bits(0b101), CoreSet::from_bits(0b010)];
+    let setup = plain(Kind::ClusteredEdf(Clusters { sets, priorities: Priorities(Vec::new()) }), 3, tasks);
+    let demand = [6, 2, 2, 2, 2, 4];
+    golden("clustered_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
 }
 
 #[test]

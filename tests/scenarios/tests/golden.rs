@@ -240,6 +240,17 @@ fn global(kind: &str) -> String {
     .concat()
 }
 
+/// The same four tasks in a cluster of cores 0 and 2, and two in one of core 1.
+fn clustered(kind: &str) -> String {
+    let whole = global(kind).replace("cores = 2", "cores = 3").replace("[[task]]\n", "[[task]]\ncluster = 0\n");
+    let task = |name, period, execution| {
+        format!("[[task]]\nname = \"{name}\"\ncluster = 1\noffset = \"10 ms\"\nperiod = \"{period} ms\"\nexecution = \"{execution} ms\"\n")
+    };
+    let policy = format!("kind = \"{kind}\"\n");
+    let whole = whole.replace(&policy, &format!("{policy}clusters = [[0, 2], [1]]\n"));
+    [whole, task("e", 50, 19), task("f", 70, 39)].concat()
+}
+
 fn policy(kind: &str, system: fn(&str) -> String, tasks: &[&str], units: usize, late: &str) {
     let scratch = Scratch::new("golden");
     let file = scratch.write(&format!("{kind}.toml"), &system(kind));
@@ -268,4 +279,10 @@ fn global_rate_monotonic_draws_its_golden_schedule() {
 #[test]
 fn global_edf_draws_its_golden_schedule_and_meets_deadlines_that_rate_monotonic_misses() {
     policy("global-edf", global, &["a", "b", "c", "d"], 31, "");
+}
+
+#[test]
+fn clusters_draw_the_schedules_of_as_many_cores_by_themselves() {
+    policy("clustered-rm", clustered, &["a", "b", "c", "d", "e", "f"], 31, "df");
+    policy("clustered-edf", clustered, &["a", "b", "c", "d", "e", "f"], 31, "");
 }
