@@ -52,7 +52,7 @@ archive() {
 machine() {
     local initramfs=$1
     shift
-    timeout 1200 qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none -machine pc,hpet=off -cpu max \
+    timeout 3600 qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none -machine pc,hpet=off -cpu max \
         -m 512 -smp "$cores" -accel tcg -icount shift=1,sleep=off -seed 1 -rtc base=2024-01-01T00:00:00,clock=vm \
         -kernel "$out/vmlinux" -initrd "$initramfs" -serial stdio "$@" -append \
         "console=ttyS0 quiet mitigations=off tsc=reliable nokaslr noapic maxcpus=1 reboot=t" </dev/null | tr -d '\r'
