@@ -63,6 +63,11 @@ pub enum SetupError {
     /// This change, by its number, comes before the one in front of it, or is of something that does not exist or cannot be
     /// changed, or has a value that cannot be; the greatest number stands for what is absent at the start.
     ChangePart(u32),
+    /// There must be an effect for each change; this many were given.
+    ChangeEffects(usize),
+    /// What comes of a change gives this task budgets that it cannot have, or it is on another core than what changes, or does not
+    /// exist.
+    ChangeEffect(TaskId),
     /// The task has no core where its server has several queues, or one that its server does not have.
     TaskQueue(TaskId),
 }
@@ -140,6 +145,12 @@ impl fmt::Display for SetupError {
                 f,
                 "change {n}: it must be of a task, or of a server of one core in the root, not come before the one in \
                  front of it, and give no budget longer than its period"
+            ),
+            SetupError::ChangeEffects(n) => write!(f, "{n} effects of changes: there must be one for each change"),
+            SetupError::ChangeEffect(task) => write!(
+                f,
+                "task {}: what a change gives it must be of its core, longer than zero and no longer in the LO mode",
+                task.0
             ),
             SetupError::TaskQueue(task) => {
                 write!(f, "task {}: it needs a core of its server, to tell in which queue it waits", task.0)

@@ -30,6 +30,7 @@
 
 extern crate alloc;
 
+mod changes;
 mod check;
 mod clustered;
 mod codec;
@@ -49,10 +50,11 @@ use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
+pub use changes::Changeable;
 pub use check::SetupError;
 pub use clustered::Clusters;
 pub use codec::DecodeError;
-pub use mixed::{Dual, Mixed, MixedOrder};
+pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{cut, Below, CutError, Tier, TierPlan};
 pub use tree::{

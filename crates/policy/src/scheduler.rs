@@ -2,13 +2,14 @@
 //!
 //! To add a policy, write its file and add its line to the list: see `docs/adding-a-policy.md`.
 
+use crate::changes::Changeable;
 use crate::clustered::{Clustered, Clusters};
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::mc2::{Containers, Fine, Messages};
-use crate::mixed::Modes;
+use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
-use crate::tree::{Changing, Servers, Tree};
+use crate::tree::{Change, Changing, Protocol, Servers, Tree};
 use crate::{check, Decision, Event, FineMc2, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
@@ -120,9 +121,29 @@ policies! {
     16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
     /// The same with the largest priorities.
     17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
+    /// The same as [`Kind::Mixed`], and it changes while it runs: see [`Changeable`].
+    18 ChangingMixed(Changeable<Mixed, Vec<DualNow>>) => Modes,
 }
 
 impl Kind {
+    /// The changes of the running system, in the order of their numbers.
+    pub fn changes(&self) -> &[Change] {
+        match self {
+            Kind::Changing(all) => &all.changes,
+            Kind::ChangingMixed(all) => &all.changes,
+            _ => &[],
+        }
+    }
+
+    /// When changes take effect; nothing where there are none.
+    pub fn protocol_mut(&mut self) -> Option<&mut Protocol> {
+        match self {
+            Kind::Changing(all) => Some(&mut all.protocol),
+            Kind::ChangingMixed(all) => Some(&mut all.protocol),
+            _ => None,
+        }
+    }
+
     /// The priorities that come with the policy, in the order of the tasks; none where it needs none.
     pub(crate) fn priorities(&self) -> &[u32] {
         match self {

@@ -1,10 +1,12 @@
 //! The stored form of the parameters.
 
-use super::{Dual, Mixed, MixedOrder};
+use super::{Dual, DualNow, Mixed, MixedOrder};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
+use tactus_time::TaskId;
 
 const DUAL_BYTES: usize = 8 + 4 + 8;
+const NOW_BYTES: usize = 2 + 3 * 8;
 
 impl Parameters for Mixed {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -27,5 +29,22 @@ impl Parameters for Mixed {
             Ok(Dual { low, priority: u32::from_le_bytes(input.take()?), virtual_deadline: input.time()? })
         })?;
         Ok(Mixed { order, tasks })
+    }
+}
+
+impl Parameters for Vec<DualNow> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.len() as u64);
+        for now in self {
+            out.extend(now.task.0.to_le_bytes());
+            [now.low, now.own, now.virtual_deadline].iter().for_each(|length| put(out, length.as_nanos()));
+        }
+    }
+
+    fn decode(input: &mut Input) -> Result<Vec<DualNow>, DecodeError> {
+        input.list(NOW_BYTES, |input| {
+            let task = TaskId(u16::from_le_bytes(input.take()?));
+            Ok(DualNow { task, low: input.time()?, own: input.time()?, virtual_deadline: input.time()? })
+        })
     }
 }

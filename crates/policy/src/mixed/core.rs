@@ -1,9 +1,11 @@
 //! One core: its tasks, its ready queue, its mode.
 
+use super::change::Changes;
 use super::{Dual, Mixed, MixedOrder};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::{Clock, OnCore, Recorder};
 use crate::{Decision, Event, Running, Setup, Task};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::{Kind, Sink};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -27,23 +29,26 @@ enum Mode {
 }
 
 /// A task and its jobs.
-struct Work {
-    name: (TaskId, Level),
-    low: Duration,
+pub(super) struct Work {
+    pub(super) name: (TaskId, Level),
+    pub(super) low: Duration,
     /// The budget at its own level.
-    own: Duration,
-    period: Duration,
-    deadline: Duration,
-    virtual_deadline: Duration,
-    priority: u32,
+    pub(super) own: Duration,
+    pub(super) period: Duration,
+    pub(super) deadline: Duration,
+    pub(super) virtual_deadline: Duration,
+    pub(super) priority: u32,
     /// How many releases were noticed.
     released: u32,
     /// The oldest unfinished job: number, release, charge; and how many are released and unfinished.
     job: u32,
     release: Instant,
     charged: Duration,
-    pending: u32,
-    removed: bool,
+    pub(super) pending: u32,
+    /// It releases jobs before this instant only.
+    pub(super) until: Instant,
+    /// Its component was stopped.
+    pub(super) removed: bool,
 }
 
 impl Work {
@@ -61,11 +66,12 @@ impl Work {
             release: Instant::ZERO,
             charged: Duration::ZERO,
             pending: 0,
+            until: Instant::NEVER,
             removed: false,
         }
     }
 
-    fn is_critical(&self) -> bool {
+    pub(super) fn is_critical(&self) -> bool {
         self.name.1 == Level::A
     }
 
@@ -110,11 +116,15 @@ pub(crate) struct Core {
     clock: Clock,
     doing: OnCore,
     /// By place, in the order of task numbers.
-    tasks: Vec<Work>,
+    pub(super) tasks: Vec<Work>,
     /// Each task's next release.
-    releases: Heap,
+    pub(super) releases: Heap,
     /// The tasks with unfinished jobs.
-    ready: IndexedHeap,
+    pub(super) ready: IndexedHeap,
+    /// How it changes while it runs.
+    pub(super) changes: Option<Box<Changes>>,
+    /// From when on changes have to be looked at: the time of the next one, or always while one waits.
+    pub(super) look: Instant,
 }
 
 impl Core {
@@ -128,20 +138,28 @@ impl Core {
         let ready = IndexedHeap::for_tasks(mine.len());
         let tasks = mine.into_iter().map(|(n, (task, dual))| Work::new(TaskId(n as u16), task, dual)).collect();
         let (clock, doing) = (Clock::default(), OnCore::Nothing);
-        Core { id, order: mixed.order, mode: Mode::Low, clock, doing, tasks, releases, ready }
+        let (mode, changes, look) = (Mode::Low, None, Instant::NEVER);
+        Core { id, order: mixed.order, mode, clock, doing, tasks, releases, ready, changes, look }
     }
 
     pub(super) fn handle<S: Sink>(&mut self, now: Instant, event: Event, records: &mut S) -> Decision {
         let (now, elapsed) = self.clock.advance(now);
         let mut records = Recorder { sink: records, core: self.id, now };
         let unfinished = self.leave(elapsed, event, &mut records);
+        let changing = self.look <= now;
+        if changing {
+            self.ask(&mut records);
+        }
         // What was released before now came while this core was busy, or the core has been in the LO mode all along.
         self.release_due(|time| time < now, &mut records);
         if self.mode == Mode::High && self.ready.peek().is_none() {
             self.mode = Mode::Low;
             records.sink.store(tactus_record::Stored::new(now, self.id, Kind::Mode, Level::B as u8, (None, 0), 0));
         }
-        let next = self.release_due(|time| time <= now, &mut records);
+        if changing {
+            self.settle(&mut records);
+        }
+        let next = self.release_due(|time| time <= now, &mut records).min(self.next_change());
         let run = self.switch(unfinished, &mut records);
         let timer = match self.doing {
             OnCore::Job { place, .. } => {
@@ -172,7 +190,7 @@ impl Core {
             }
             Event::Remove => {
                 records.job(Kind::Removed, task.name, job, 0);
-                (task.removed, task.pending) = (true, 0);
+                (task.removed, task.until, task.pending) = (true, Instant::ZERO, 0);
                 self.queue(place);
                 None
             }
@@ -213,7 +231,7 @@ impl Core {
     }
 
     /// Brings a task's place in the ready queue up to date.
-    fn queue(&mut self, place: usize) {
+    pub(super) fn queue(&mut self, place: usize) {
         let task = &self.tasks[place];
         match task.pending {
             0 => self.ready.remove(place),
@@ -230,12 +248,13 @@ impl Core {
             let place = due.place();
             let task = &mut self.tasks[place];
             let next = due.time().saturating_add(task.period);
-            if task.removed || next == Instant::NEVER {
+            let ended = due.time() >= task.until;
+            if ended || next == Instant::NEVER {
                 self.releases.pop();
             } else {
                 self.releases.replace_first(Key::at(next, place));
             }
-            if task.removed {
+            if ended {
                 continue;
             }
             let number = task.released;

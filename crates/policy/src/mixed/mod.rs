@@ -11,11 +11,14 @@
 //!   proofs need it): a LO job that is released at that very instant is served;
 //! - budgets are enforced: a LO job ends when it has used its LO time, a critical one when it has used its HI time. A
 //!   critical job without a longer HI time ends as well, and changes no mode: there is nothing that it could be given.
+//!
+//! The tasks may change while the system runs (`change`).
 
+mod change;
 mod codec;
 mod core;
 
-use crate::{check, Decision, Event, Policy, Setup, SetupError};
+use crate::{check, Changeable, Decision, Event, Kind, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 use core::Core;
 use tactus_record::Sink;
@@ -51,6 +54,19 @@ pub struct Dual {
     pub virtual_deadline: Duration,
 }
 
+/// What a task has from a change on, its own or that of another task of its core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DualNow {
+    /// Which.
+    pub task: TaskId,
+    /// What its jobs may take while all are served.
+    pub low: Duration,
+    /// What they may take at its own level.
+    pub own: Duration,
+    /// As [`Dual::virtual_deadline`].
+    pub virtual_deadline: Duration,
+}
+
 /// What the cores share: nothing.
 pub(crate) struct Modes;
 
@@ -71,19 +87,29 @@ impl Modes {
                 return Err(SetupError::LowBudget(id));
             }
         }
-        Ok(())
+        match &setup.kind {
+            Kind::ChangingMixed(all) => change::check(setup, all),
+            _ => Ok(()),
+        }
     }
 
     /// Makes all cores. The set-up must have been checked.
     pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
-        (Modes, (0..setup.cores).map(|core| Core::new(setup, parameters(setup), CoreId(core as u8))).collect())
+        let core = |n| {
+            let mut core = Core::new(setup, parameters(setup), CoreId(n as u8));
+            if let Kind::ChangingMixed(all) = &setup.kind {
+                core.attach(setup, all);
+            }
+            core
+        };
+        (Modes, (0..setup.cores).map(core).collect())
     }
 }
 
 /// The parameters in a set-up for such a policy.
 fn parameters(setup: &Setup) -> &Mixed {
     match &setup.kind {
-        crate::Kind::Mixed(mixed) => mixed,
+        Kind::Mixed(mixed) | Kind::ChangingMixed(Changeable { policy: mixed, .. }) => mixed,
         other => unreachable!("the list of policies takes two levels for {other:?}"),
     }
 }

@@ -204,10 +204,10 @@ impl Changes {
 }
 
 /// A whole core, in the parts that shares are counted in.
-const WHOLE: u64 = 1 << 32;
+pub(crate) const WHOLE: u64 = 1 << 32;
 
 /// How large a share of a core is, rounded down.
-fn share(time: Duration, period: Duration) -> u64 {
+pub(crate) fn share(time: Duration, period: Duration) -> u64 {
     let share = u128::from(time.as_nanos()) * u128::from(WHOLE) / u128::from(period.as_nanos().max(1));
     u64::try_from(share).unwrap_or(u64::MAX)
 }

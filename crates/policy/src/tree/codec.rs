@@ -93,7 +93,7 @@ impl Parameters for Tree {
 }
 
 const PART_BYTES: usize = 1 + 2;
-const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
+pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
 const PROTOCOLS: [Protocol; 2] = [Protocol::Quiet, Protocol::AtOnce];
 
 fn put_part(out: &mut Vec<u8>, part: Part) {
@@ -111,50 +111,54 @@ fn part(input: &mut Input) -> Result<Part, DecodeError> {
     Ok(if server { Part::Server(place) } else { Part::Task(TaskId(place)) })
 }
 
+pub(crate) fn put_change(out: &mut Vec<u8>, change: &Change) {
+    put(out, change.at.as_nanos());
+    put_part(out, change.part);
+    out.extend([u8::from(change.admitted), u8::from(change.drains)]);
+    match change.action {
+        Action::Add => out.push(0),
+        Action::Remove => out.push(1),
+        Action::Alter(values) => {
+            out.push(2);
+            for length in [values.time, values.period, values.deadline] {
+                put(out, length.as_nanos());
+            }
+            out.extend(values.priority.to_le_bytes());
+        }
+    }
+}
+
+pub(crate) fn change(input: &mut Input) -> Result<Change, DecodeError> {
+    let (at, part) = (input.time()?, part(input)?);
+    let (admitted, drains) = (input.boolean()?, input.boolean()?);
+    let action = match input.byte()? {
+        0 => Action::Add,
+        1 => Action::Remove,
+        2 => Action::Alter(Values {
+            time: input.time()?,
+            period: input.time()?,
+            deadline: input.time()?,
+            priority: u32::from_le_bytes(input.take()?),
+        }),
+        _ => return Err(input.no_meaning()),
+    };
+    Ok(Change { at, part, action, admitted, drains })
+}
+
 impl Parameters for Changing {
     fn encode(&self, out: &mut Vec<u8>) {
         self.tree.encode(out);
         put(out, self.absent.len() as u64);
         self.absent.iter().for_each(|part| put_part(out, *part));
         put(out, self.changes.len() as u64);
-        for change in &self.changes {
-            put(out, change.at.as_nanos());
-            put_part(out, change.part);
-            out.extend([u8::from(change.admitted), u8::from(change.drains)]);
-            match change.action {
-                Action::Add => out.push(0),
-                Action::Remove => out.push(1),
-                Action::Alter(values) => {
-                    out.push(2);
-                    for length in [values.time, values.period, values.deadline] {
-                        put(out, length.as_nanos());
-                    }
-                    out.extend(values.priority.to_le_bytes());
-                }
-            }
-        }
+        self.changes.iter().for_each(|change| put_change(out, change));
         out.push(number(&self.protocol, &PROTOCOLS));
     }
 
     fn decode(input: &mut Input) -> Result<Changing, DecodeError> {
         let tree = Tree::decode(input)?;
         let absent = input.list(PART_BYTES, part)?;
-        let changes = input.list(CHANGE_BYTES, |input| {
-            let (at, part) = (input.time()?, part(input)?);
-            let (admitted, drains) = (input.boolean()?, input.boolean()?);
-            let action = match input.byte()? {
-                0 => Action::Add,
-                1 => Action::Remove,
-                2 => Action::Alter(Values {
-                    time: input.time()?,
-                    period: input.time()?,
-                    deadline: input.time()?,
-                    priority: u32::from_le_bytes(input.take()?),
-                }),
-                _ => return Err(input.no_meaning()),
-            };
-            Ok(Change { at, part, action, admitted, drains })
-        })?;
+        let changes = input.list(CHANGE_BYTES, change)?;
         Ok(Changing { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
     }
 }

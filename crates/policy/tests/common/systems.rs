@@ -72,7 +72,11 @@ pub fn anything(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
 
 /// The same, and systems that change while they run.
 pub fn changing_or_not(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
-    prop_oneof![4 => anything(shortest, slot), 1 => super::changes::changing(shortest, 2, 4_000)]
+    prop_oneof![
+        6 => anything(shortest, slot),
+        2 => super::changes::changing(shortest, 2, 4_000),
+        1 => super::changes::changing_mixed(shortest, 4_000),
+    ]
 }
 
 fn table(core: usize, tasks: &[Task], slot: u64) -> Table {

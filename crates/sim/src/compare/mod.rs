@@ -164,7 +164,7 @@ pub fn compare(
 
     let together = match &setup.kind {
         Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
-        Kind::PartitionedFp(_) | Kind::Mixed(_) => false,
+        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::ChangingMixed(_) => false,
         Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
