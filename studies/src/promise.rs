@@ -21,14 +21,20 @@ pub struct Promised {
 pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
     let tables = check.tables.iter().map(table_of).collect();
     let allowances = allowances(system, costs);
-    let ruled = |ruling: &Ruling| Ruled { admitted: ruling.admitted(), drains: ruling.drains };
+    let ruled = |ruling: &Ruling| Ruled {
+        admitted: ruling.admitted(),
+        drains: ruling.drains,
+        allowances: ruling.allowances.clone(),
+    };
     let rulings: Vec<Ruled> = check.changes.iter().map(ruled).collect();
     let setup = tactus_sim::setup_with(system, tables, &allowances, &rulings);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
             let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
-            let view = task_view(task, verdict, allowance.max(tactus_analysis::overhead::entry(costs)), budget);
+            let work = allowance.max(tactus_analysis::overhead::entry(costs));
+            let view =
+                TaskView { assumed: assumed_through(system, check, n, work), ..task_view(task, verdict, work, budget) };
             // The judge looks for the changes of a task on its core.
             let core =
                 view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
@@ -67,7 +73,8 @@ fn changes(system: &System, check: &Check) -> Changes {
             there: stage.has(Part::Task(n)),
             period: task.period,
             deadline: task.deadline,
-            promise: told(verdict.promise()),
+            // Where there are levels, the trace tells whether a job has taken more than was assumed.
+            promise: told(if task.level.is_some() { verdict.bound } else { verdict.promise() }),
         };
         stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
     };
@@ -122,6 +129,23 @@ fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<
         assumed: assumed(task, work),
         budget,
     }
+}
+
+/// The least that the analysis of each level assumes of the task at any time, for levels at which a job may then take longer.
+fn assumed_through(system: &System, check: &Check, n: usize, work: Duration) -> [Option<Duration>; 4] {
+    let mut least = assumed(&system.tasks[n], work);
+    if system.tasks[n].level.is_none() {
+        return least;
+    }
+    let mut stage = Stage::first(system);
+    for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
+        let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) else { continue };
+        stage = next;
+        for (least, then) in least.iter_mut().zip(assumed(&stage.system.tasks[n], work)) {
+            *least = [*least, then].into_iter().flatten().min();
+        }
+    }
+    least
 }
 
 /// What the analysis of each level assumed of the task, for levels at which a job may really take longer. A built-in

@@ -327,6 +327,11 @@ fn write_change(text: &mut String, change: &Change, system: &System) -> fmt::Res
         Action::Remove => writeln!(text, "remove = \"{name}\""),
         Action::Alter(values) => {
             writeln!(text, "{part} = \"{name}\"")?;
+            if values.levels != [None; 4] {
+                let at = |level: &Level| values.levels[level.index()].map(|it| format!("{level} = {}", time(it)));
+                let all: Vec<String> = Level::ALL.iter().filter_map(at).collect();
+                writeln!(text, "execution = {{ {} }}", all.join(", "))?;
+            }
             for (key, value) in [(length, values.time), ("period", values.period), ("deadline", values.deadline)] {
                 if let Some(value) = value {
                     writeln!(text, "{key} = {}", time(value))?;

@@ -4,8 +4,8 @@
 //! of it runs. What is inside an absent server is absent with it. Whether a change is done is decided by admission, before
 //! it; [`Stage`] is the system between two changes, as admission looks at it.
 
-use crate::{Scheduling, System, TaskOrder};
-use tactus_time::Duration;
+use crate::{Scheduling, System, Task, TaskOrder};
+use tactus_time::{Duration, Level};
 
 /// A change, as the file asks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,8 +43,10 @@ pub enum Action {
 /// New values; what is not given stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Values {
-    /// The execution time of a task, the budget of a server.
+    /// The execution time of a task, the budget of a server. Where tasks have levels: at each level at which the task has one.
     pub time: Option<Duration>,
+    /// Execution times at single levels, A to D.
+    pub levels: [Option<Duration>; 4],
     /// The period. A task whose deadline was its period has the new one for a deadline too.
     pub period: Option<Duration>,
     /// The relative deadline of a task.
@@ -81,13 +83,15 @@ impl System {
             Action::Alter(values) => values,
         };
         let length = |what: &str, length: Option<Duration>| length.map(|length| format!("{what} {length}"));
+        let levels = Level::ALL.map(|level| length(&format!("{time} at {level}"), values.levels[level.index()]));
         let told = [
             length(time, values.time),
             length("period", values.period),
             length("deadline", values.deadline),
             values.priority.map(|priority| format!("priority {priority}")),
         ];
-        format!("{kind} {name}: {}", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        let told = levels.into_iter().chain(told).flatten();
+        format!("{kind} {name}: {}", told.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -160,15 +164,15 @@ impl Stage {
                 let implicit = task.deadline == task.period;
                 task.period = values.period.unwrap_or(task.period);
                 task.deadline = values.deadline.unwrap_or(if implicit { task.period } else { task.deadline });
-                if let Some(time) = values.time {
-                    task.execution = [Some(time); 4];
-                }
-                let time = task.execution[0].unwrap_or_default();
+                takes(task, &values)?;
+                let time = task.execution[task.level.unwrap_or_default().index()].unwrap_or_default();
                 longer(("deadline", task.deadline), ("period", task.period))?;
                 longer(("execution", time), ("deadline", task.deadline))?;
-                let place = self.system.scheduling.places.get_mut(n);
-                if let (Some(place), Some(priority)) = (place, values.priority) {
-                    place.priority = priority;
+                let deadline = task.deadline;
+                let Some(place) = self.system.scheduling.places.get_mut(n) else { return Ok(()) };
+                place.priority = values.priority.unwrap_or(place.priority);
+                if let Some(own) = place.virtual_deadline {
+                    longer(("virtual deadline", own), ("deadline", deadline))?;
                 }
             }
             Part::Server(n) => {
@@ -207,6 +211,28 @@ impl Stage {
             ..whole.clone()
         };
         (system, tasks)
+    }
+}
+
+/// The task's jobs are assumed to take what the values say. At a more critical level they never take less.
+fn takes(task: &mut Task, values: &Values) -> Result<(), String> {
+    if let Some(time) = values.time {
+        match task.level {
+            None => task.execution = [Some(time); 4],
+            Some(_) => task.execution.iter_mut().flatten().for_each(|own| *own = time),
+        }
+    }
+    for (own, then) in task.execution.iter_mut().zip(values.levels) {
+        *own = then.or(*own);
+    }
+    let known: Vec<(Level, Duration)> =
+        Level::ALL.into_iter().filter_map(|level| Some((level, task.execution[level.index()]?))).collect();
+    match known.windows(2).find(|pair| pair[1].1 > pair[0].1) {
+        Some(pair) => {
+            let ((above, less), (below, more)) = (pair[0], pair[1]);
+            Err(format!("its execution of {more} at level {below} would be longer than the {less} at level {above}"))
+        }
+        None => Ok(()),
     }
 }
 

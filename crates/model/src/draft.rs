@@ -136,7 +136,7 @@ pub(crate) struct DraftChange {
     pub remove: Given<String>,
     pub task: Given<String>,
     pub server: Given<String>,
-    pub execution: Given<Duration>,
+    pub execution: Given<DraftExecution>,
     pub budget: Given<Duration>,
     pub period: Given<Duration>,
     pub deadline: Given<Duration>,

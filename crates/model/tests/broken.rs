@@ -436,6 +436,15 @@ const CASES: &[Case] = &[
         "a4-changes-of-schedulers-apart.toml",
         &[(8, "changes of the running system are given, and schedulers are \"apart\"; remove them, or choose schedulers =")],
     ),
+    (
+        "a5-changes-of-levels.toml",
+        &[
+            (24, "execution at level A is given, but the task has none; remove it"),
+            (29, "execution at level B is 10 ns, less than the shortest, 1 µs; lengthen it"),
+            (34, "priority is given, but it is not ordered by priority; remove it"),
+            (39, "execution is given, but what is added or removed keeps its values; remove it"),
+        ],
+    ),
 ];
 
 fn folder() -> PathBuf {

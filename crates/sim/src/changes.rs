@@ -1,31 +1,82 @@
 //! From the changes that a system file asks for to those that a policy makes.
 
-use crate::setup::Ruled;
+use crate::setup::{allowance, budget, Ruled};
 use tactus_model::{self as model, Stage, System};
-use tactus_policy::{Action, Change, Changing, Part, Protocol, Tree, Values};
-use tactus_time::TaskId;
+use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mixed, Part, Protocol, Tree, Values};
+use tactus_time::{Duration, Level, TaskId};
 
 /// The tree with its changes. New values are those that come of all changes that were admitted before.
 pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changing {
-    let asked = &system.scheduling.changes;
+    let (changes, _) = through(system, rulings, |_, _| ());
+    let tasks = (0..system.tasks.len()).map(model::Part::Task);
+    let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
+    let absent = tasks.chain(servers).filter(|part| system.begins_absent(*part)).map(part).collect();
+    Changing { tree, absent, changes, protocol: Protocol::Quiet }
+}
+
+/// Each change as a policy makes it, and what `effect` tells of the system after it.
+fn through<N>(
+    system: &System,
+    rulings: &[Ruled],
+    mut effect: impl FnMut(&Stage, Option<&Ruled>) -> N,
+) -> (Vec<Change>, Vec<N>) {
     let mut stage = Stage::first(system);
-    let mut changes = Vec::new();
-    for (n, change) in asked.iter().enumerate() {
-        let ruled = rulings.get(n).copied().unwrap_or(Ruled { admitted: false, drains: true });
-        let next = stage.after(change).ok().filter(|_| ruled.admitted);
+    let one = |(n, change): (usize, &model::Change)| {
+        let ruled = rulings.get(n);
+        let next = stage.after(change).ok().filter(|_| ruled.is_some_and(|ruled| ruled.admitted));
         let admitted = next.is_some();
-        stage = next.unwrap_or(stage);
+        stage = next.unwrap_or_else(|| stage.clone());
         let action = match change.action {
             model::Action::Add => Action::Add,
             model::Action::Remove => Action::Remove,
             model::Action::Alter(_) => Action::Alter(values(&stage, change.part)),
         };
-        changes.push(Change { at: change.at, part: part(change.part), action, admitted, drains: ruled.drains });
+        let drains = ruled.is_none_or(|ruled| ruled.drains);
+        let made = Change { at: change.at, part: part(change.part), action, admitted, drains };
+        (made, effect(&stage, ruled.filter(|_| admitted)))
+    };
+    system.scheduling.changes.iter().enumerate().map(one).unzip()
+}
+
+/// AMC and EDF-VD with their changes. Budgets and virtual deadlines of the start are those of what is there then.
+pub(crate) fn mixed(
+    system: &System,
+    mut policy: Mixed,
+    allowances: &[Duration],
+    rulings: &[Ruled],
+) -> Changeable<Mixed, Vec<DualNow>> {
+    let mut known: Vec<Option<DualNow>> = vec![None; system.tasks.len()];
+    for now in duals(&Stage::first(system), allowances) {
+        policy.tasks[now.task.index()].virtual_deadline = now.virtual_deadline;
+        known[now.task.index()] = Some(now);
     }
-    let tasks = (0..system.tasks.len()).map(model::Part::Task);
-    let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
-    let absent = tasks.chain(servers).filter(|part| system.begins_absent(*part)).map(part).collect();
-    Changing { tree, absent, changes, protocol: Protocol::Quiet }
+    let (changes, mut effects) = through(system, rulings, |stage, ruled| match ruled {
+        Some(ruled) => duals(stage, &ruled.allowances),
+        None => Vec::new(),
+    });
+    // What moves, and what begins; both on the core of the change alone.
+    for (effect, change) in effects.iter_mut().zip(&system.scheduling.changes) {
+        let core = |task: TaskId| system.tasks[task.index()].core;
+        let model::Part::Task(own) = change.part else { continue };
+        effect.retain(|now| {
+            let here = core(now.task) == system.tasks[own].core;
+            here && known[now.task.index()].replace(*now) != Some(*now)
+        });
+    }
+    let absent = (0..system.tasks.len()).filter(|n| system.begins_absent(model::Part::Task(*n)));
+    let absent = absent.map(|n| TaskId(n as u16)).collect();
+    Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet }
+}
+
+/// What each task that is there has.
+fn duals(stage: &Stage, allowances: &[Duration]) -> Vec<DualNow> {
+    let (present, places) = stage.present();
+    let one = |((task, virtual_deadline), n): ((&model::Task, Duration), usize)| {
+        let more = allowance(&present, allowances, n);
+        let own = budget(task, task.level.unwrap_or_default(), more);
+        DualNow { task: TaskId(n as u16), low: budget(task, Level::B, more), own, virtual_deadline }
+    };
+    present.tasks.iter().zip(present.virtual_deadlines()).zip(places).map(one).collect()
 }
 
 /// The root is place 0 of the tree.
@@ -42,7 +93,7 @@ fn values(stage: &Stage, part: model::Part) -> Values {
         model::Part::Task(n) => {
             let task = &tasks[n];
             let priority = scheduling.places.get(n).map_or(0, |place| place.priority);
-            let time = task.execution[0].unwrap_or_default();
+            let time = task.execution[task.level.unwrap_or_default().index()].unwrap_or_default();
             Values { time, period: task.period, deadline: task.deadline, priority }
         }
         model::Part::Server(n) => {

@@ -23,25 +23,26 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Se
 }
 
 /// What admission says of a change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ruled {
     /// It is admitted.
     pub admitted: bool,
     /// It waits until its server is empty.
     pub drains: bool,
+    /// What each task's enforced budget has on top from then on, by `TaskId`; as in [`setup`], none where they do not reach to.
+    pub allowances: Vec<Duration>,
 }
 
 /// As [`setup`], with what admission says of each change, in their order; of which nothing is said, that is refused.
 pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], rulings: &[Ruled]) -> Setup {
-    let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. } | Policy::Mixed(_));
-    let allowance_of = |n: usize| allowances.get(n).copied().filter(|_| enforced).unwrap_or(Duration::ZERO);
+    let allowance_of = |n: usize| allowance(system, allowances, n);
     let kind = match system.policy {
         Policy::PartitionedRm => Kind::PartitionedRm,
         Policy::PartitionedEdf => Kind::PartitionedEdf,
         Policy::GlobalRm => Kind::GlobalRm,
         Policy::GlobalEdf => Kind::GlobalEdf,
         Policy::Ordered { spread, order } => ordered(system, spread, order),
-        Policy::Mixed(scheme) => Kind::Mixed(mixed(system, scheme, allowance_of)),
+        Policy::Mixed(scheme) => Kind::Mixed(mixed(system, scheme, allowances)),
         Policy::Mc2 { enforce, slack_shifting } => {
             let mc2 = Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables };
             match system.scheduling.locks {
@@ -54,15 +55,8 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         }
     };
     let tasks = system.tasks.iter().enumerate().map(|(n, task)| {
-        let allowance = allowance_of(n);
         let level = task.level.unwrap_or(Level::A);
-        let budget = match level {
-            Level::D => Duration::ZERO,
-            _ => {
-                let own = task.execution[level.index()].unwrap_or(Duration::ZERO);
-                own.checked_add(allowance).unwrap_or(Duration::MAX)
-            }
-        };
+        let budget = budget(task, level, allowance_of(n));
         let (core, offset, period, deadline) = (task.core, task.offset, task.period, task.deadline);
         Task { level, core, offset, period, deadline, budget }
     });
@@ -70,20 +64,40 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         Kind::Servers(tree) if !system.scheduling.changes.is_empty() => {
             Kind::Changing(changes::changing(system, tree, rulings))
         }
+        Kind::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
+            Kind::ChangingMixed(changes::mixed(system, mixed, allowances, rulings))
+        }
         kind => kind,
     };
     Setup { cores: system.cores, kind, tasks: tasks.collect() }
 }
 
+/// What a task's budget has on top, where budgets are enforced.
+pub(crate) fn allowance(system: &System, allowances: &[Duration], n: usize) -> Duration {
+    let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. } | Policy::Mixed(_));
+    allowances.get(n).copied().filter(|_| enforced).unwrap_or(Duration::ZERO)
+}
+
+/// A task's budget at a level.
+pub(crate) fn budget(task: &model::Task, level: Level, allowance: Duration) -> Duration {
+    match level {
+        Level::D => Duration::ZERO,
+        _ => {
+            let time = task.execution[level.index()].unwrap_or(Duration::ZERO);
+            time.checked_add(allowance).unwrap_or(Duration::MAX)
+        }
+    }
+}
+
 /// Two levels of criticality: a LO time for each task.
-fn mixed(system: &System, scheme: model::Mixed, allowance: impl Fn(usize) -> Duration) -> Mixed {
+fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixed {
     let order = match scheme {
         model::Mixed::Amc => MixedOrder::FixedPriority,
         model::Mixed::EdfVd => MixedOrder::VirtualDeadline,
     };
     let tasks = system.tasks.iter().zip(system.virtual_deadlines()).enumerate();
     let dual = |(n, (task, virtual_deadline)): (usize, (&model::Task, Duration))| Dual {
-        low: task.execution[Level::B.index()].unwrap_or_default().checked_add(allowance(n)).unwrap_or(Duration::MAX),
+        low: budget(task, Level::B, allowance(system, allowances, n)),
         priority: system.scheduling.places.get(n).map_or(0, |place| place.priority),
         virtual_deadline,
     };

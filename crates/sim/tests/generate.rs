@@ -6,7 +6,7 @@ use common::*;
 use std::collections::HashSet;
 use tactus_formats::{to_toml, Unwritable};
 use tactus_model::{policy_key, Action, Demand, Part, Policy, ServerKind, Spread, System, TaskOrder};
-use tactus_sim::generate::{any, changing, generate, lasting, tree, DEEPEST, POLICIES};
+use tactus_sim::generate::{any, changing, changing_levels, generate, lasting, tree, DEEPEST, POLICIES};
 use tactus_time::{Duration, Level};
 
 #[test]
@@ -94,7 +94,8 @@ fn what_lies_outside_of_the_file_is_not_written() {
 
 #[test]
 fn a_system_file_reads_back_as_the_system() {
-    for system in (0..140).map(generate).chain((0..140).map(tree)).chain((0..140).filter_map(changing)) {
+    let plain = (0..140).map(generate).chain((0..140).map(tree));
+    for system in plain.chain((0..140).filter_map(changing)).chain((0..40).map(changing_levels)) {
         let text = to_toml(&system).unwrap();
         let mut read = tactus_model::System::parse_toml(&text, &system.source)
             .unwrap_or_else(|problems| panic!("{}:\n{problems}\n{text}", system.name));
@@ -186,6 +187,32 @@ fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_schedul
     for (seed, system) in (0..40).filter_map(|seed| Some((seed, changing(seed)?))) {
         assert!((load(&system) - load(&tree(seed))).abs() < 1e-9, "the load of {seed} is that of its tree");
     }
+}
+
+#[test]
+fn systems_with_levels_change_times_at_all_of_them_or_some_and_make_a_scheduler() {
+    let mut kinds = HashSet::new();
+    for system in (0..60).map(changing_levels) {
+        let setup = setup_of(&system, Duration::ZERO);
+        tactus_policy::Scheduler::new(&setup).map(drop).unwrap_or_else(|e| panic!("{}: {e}", system.name));
+        assert_eq!(setup.kind.changes().len(), system.scheduling.changes.len());
+        for change in &system.scheduling.changes {
+            let what = match change.action {
+                Action::Add => "add",
+                Action::Remove => "remove",
+                Action::Alter(values) => match values.levels.iter().flatten().count() {
+                    0 if values.time.is_some() => "time",
+                    0 if values.period.is_some() => "period",
+                    0 => "priority",
+                    1 => "one level",
+                    _ => "levels",
+                },
+            };
+            kinds.insert((policy_key(&system.policy), what));
+        }
+    }
+    // Only one of the two has priorities.
+    assert_eq!(kinds.len(), 13, "{kinds:?}");
 }
 
 #[test]

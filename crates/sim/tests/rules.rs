@@ -158,7 +158,7 @@ fn a_job_that_waits_beside_an_idle_core_or_behind_a_less_urgent_one_is_found() {
 fn changing_setup(seed: u64) -> Option<(tactus_model::System, Setup)> {
     let mut system = changing(seed)?;
     lasting(&mut system, ms(400));
-    let ruled = Ruled { admitted: true, drains: seed & 1 == 0 };
+    let ruled = Ruled { admitted: true, drains: seed & 1 == 0, ..Ruled::default() };
     let setup = setup_with(&system, Vec::new(), &[], &vec![ruled; system.scheduling.changes.len()]);
     Some((system, setup))
 }

@@ -14,7 +14,7 @@
 
 use super::report::{Bound, Check, TaskVerdict};
 use super::{id, one_system};
-use tactus_model::{Action, Change, Costs, Part, Stage, System};
+use tactus_model::{Action, Change, Costs, Part, Policy, Stage, System};
 use tactus_time::Duration;
 
 /// What admission says of a change.
@@ -32,6 +32,9 @@ pub struct Ruling {
     pub drains: bool,
     /// The verdict on each task of the file from then on; that of before if the change is refused.
     pub tasks: Vec<TaskVerdict>,
+    /// What the enforced budget of each task of the file has on top from then on; see [`Check::allowances`]. Here the system's own
+    /// work counts always, as it does in a run.
+    pub allowances: Vec<Duration>,
 }
 
 impl Ruling {
@@ -81,6 +84,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
             refused: None,
             drains: false,
             tasks: Vec::new(),
+            allowances: Vec::new(),
         };
         match ruled {
             Ok((next, then)) => {
@@ -90,9 +94,23 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
             Err(why) => ruling.refused = Some(why),
         }
         ruling.tasks.clone_from(&now.tasks);
+        ruling.allowances = match system.machine.overheads {
+            true => now.allowances.clone(),
+            false => enforced(&stage, aligned, costs, cache),
+        };
         rulings.push(ruling);
     }
     Check { changes: rulings, ..first }
+}
+
+/// The allowances with the system's own work, where the check itself leaves that out.
+fn enforced(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Vec<Duration> {
+    if !matches!(stage.system.policy, Policy::Mixed(_) | Policy::Mc2 { .. }) {
+        return vec![Duration::ZERO; stage.system.tasks.len()];
+    }
+    let mut counting = stage.clone();
+    counting.system.machine.overheads = true;
+    judge(&counting, aligned, costs, cache).allowances
 }
 
 /// The check of what is there, told by the tasks of the whole file.
@@ -110,6 +128,10 @@ fn judge(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Check 
         verdict.utilisation = 0;
         verdict.explanation = "not there: a change adds it, or has removed it".into();
     }
+    let mut allowances = vec![Duration::ZERO; tasks.len()];
+    for (allowance, &n) in found.allowances.iter().zip(&places) {
+        allowances[n] = *allowance;
+    }
     for (verdict, &n) in found.tasks.into_iter().zip(&places) {
         let exceeded_by = verdict.exceeded_by.and_then(whole);
         tasks[n] = TaskVerdict { task: id(n), exceeded_by, ..verdict };
@@ -118,7 +140,7 @@ fn judge(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Check 
     for finding in &mut findings {
         finding.task = finding.task.and_then(whole);
     }
-    Check { tasks, findings, allowances: vec![Duration::ZERO; stage.system.tasks.len()], ..found }
+    Check { tasks, findings, allowances, ..found }
 }
 
 /// What speaks against the change from the one to the other.

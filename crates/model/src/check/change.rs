@@ -1,13 +1,13 @@
 //! The rules for changes of the running system.
 
 use super::server;
-use crate::draft::{At, Draft, DraftChange, Given};
+use crate::draft::{At, Draft, DraftChange, DraftExecution, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::{
     shortest_period, Action, Change, Part, Policy, Scheduling, Task, Values, DEFAULT_SHIFT, MAX_CHANGES, MAX_PRIORITY,
     SHORTEST_JOB, SHORTEST_QUANTUM,
 };
-use tactus_time::Duration;
+use tactus_time::{Duration, Level};
 
 /// Whether the first change of what has this name adds it.
 pub(super) fn begins_absent(draft: &Draft, name: &str) -> bool {
@@ -40,7 +40,7 @@ pub(super) fn check(
         out.out_of_range(extra.place, "", "the number of changes", draft.changes.len(), limit, "leave some out");
         return Vec::new();
     }
-    if server::of_policy(&policy).is_none() || matches!(policy, Policy::Mixed(_)) {
+    if server::of_policy(&policy).is_none() {
         let why = format!("changes of the running system are not offered under {:?}", crate::policy_key(&policy));
         out.refuse(first.place, &first.subject, why, "remove them, or choose another order");
         return Vec::new();
@@ -158,6 +158,12 @@ fn find(name: &At<String>, key: &str, whole: &Whole, subject: &str, out: &mut Co
 /// The new values, where there have to be some; none elsewhere.
 fn values(draft: &DraftChange, part: Part, key: &str, whole: &Whole, out: &mut Collector) -> Option<Values> {
     let alters = matches!(key, "task" | "server");
+    if !alters && !draft.execution.is_absent() {
+        let place = draft.execution.get().map_or(draft.place, |at| at.place);
+        let why = "execution is given, but what is added or removed keeps its values";
+        out.refuse(place, &draft.subject, why, "remove it");
+        return None;
+    }
     let wrong = |key: &str, part: Part| match (key, part) {
         _ if !alters => Some("what is added or removed keeps its values"),
         ("budget", Part::Task(_)) => Some("a task has no budget"),
@@ -165,10 +171,11 @@ fn values(draft: &DraftChange, part: Part, key: &str, whole: &Whole, out: &mut C
         ("priority", part) if !has_priority(part, whole) => Some("it is not ordered by priority"),
         _ => None,
     };
+    let (plain, levels) = times(draft, part, whole, out)?;
     let mut sound = true;
-    let mut some = false;
+    let mut some = levels != [None; 4];
     let lengths = [
-        (&draft.execution, "execution", SHORTEST_JOB),
+        (&plain, "execution", SHORTEST_JOB),
         (&draft.budget, "budget", SHORTEST_QUANTUM),
         (&draft.period, "period", shortest_period(whole.shift)),
         (&draft.deadline, "deadline", SHORTEST_JOB),
@@ -206,9 +213,52 @@ fn values(draft: &DraftChange, part: Part, key: &str, whole: &Whole, out: &mut C
         out.add(draft.place, &draft.subject, complaint);
         sound = false;
     }
-    let time = if key == "task" { draft.execution.value() } else { draft.budget.value() };
+    let time = if key == "task" { plain.value() } else { draft.budget.value() };
     let priority = draft.priority.value().and_then(|priority| u32::try_from(priority).ok());
-    sound.then_some(Values { time, period: draft.period.value(), deadline: draft.deadline.value(), priority })
+    sound.then_some(Values { time, levels, period: draft.period.value(), deadline: draft.deadline.value(), priority })
+}
+
+/// The execution time, and those at single levels, which must be some that the task has; nothing if they are broken.
+fn times(
+    draft: &DraftChange,
+    part: Part,
+    whole: &Whole,
+    out: &mut Collector,
+) -> Option<(Given<Duration>, [Option<Duration>; 4])> {
+    let (levels, place) = match &draft.execution {
+        Given::Absent => return Some((Given::Absent, [None; 4])),
+        Given::Broken => return None,
+        Given::Is(at) => match &at.value {
+            DraftExecution::Plain(time) => return Some((Given::is(*time, at.place), [None; 4])),
+            DraftExecution::Levels(levels) => (levels, at.place),
+        },
+    };
+    let has = match part {
+        Part::Task(n) if whole.policy.has_levels() => whole.tasks[n].execution,
+        _ => {
+            let why = "times for levels are given, but what is changed has none";
+            out.refuse(place, &draft.subject, why, "write one time");
+            return None;
+        }
+    };
+    let mut sound = true;
+    for level in Level::ALL {
+        let what = format!("execution at level {level}");
+        match &levels[level.index()] {
+            Given::Is(time) if has[level.index()].is_none() => {
+                out.refuse(time.place, &draft.subject, format!("{what} is given, but the task has none"), "remove it");
+                sound = false;
+            }
+            Given::Is(time) if time.value < SHORTEST_JOB => {
+                let limit = format!("less than the shortest, {SHORTEST_JOB}");
+                out.out_of_range(time.place, &draft.subject, what, time.value, limit, "lengthen it");
+                sound = false;
+            }
+            Given::Broken => sound = false,
+            Given::Is(_) | Given::Absent => {}
+        }
+    }
+    sound.then(|| (Given::Absent, levels.clone().map(|time| time.value())))
 }
 
 fn has_priority(part: Part, whole: &Whole) -> bool {

@@ -18,7 +18,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         remove: section.string(reader, "remove", either),
         task: section.string(reader, "task", "the name of a task in quotes"),
         server: section.string(reader, "server", "the name of a server in quotes"),
-        execution: section.duration(reader, "execution"),
+        execution: super::task::read_execution(&section, reader),
         budget: section.duration(reader, "budget"),
         period: section.duration(reader, "period"),
         deadline: section.duration(reader, "deadline"),

@@ -60,7 +60,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     })
 }
 
-fn read_execution(task: &Section<'_>, reader: &mut Reader<'_>) -> Given<DraftExecution> {
+pub(super) fn read_execution(task: &Section<'_>, reader: &mut Reader<'_>) -> Given<DraftExecution> {
     let Some(value) = task.get("execution") else { return Given::Absent };
     if !value.get_ref().is_table() {
         return task.duration(reader, "execution").map(DraftExecution::Plain);

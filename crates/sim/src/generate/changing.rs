@@ -1,11 +1,11 @@
 //! Random systems that change while they run.
 
 use super::random::Random;
-use super::{scaled, tree, SHORTEST};
+use super::{generate, scaled, tree, POLICIES, SHORTEST};
 use std::collections::HashMap;
 use tactus_model::{
-    shortest_period, Action, Change, Part, Policy, Server, Spread, System, TaskOrder, TaskPlace, Values, MAX_CHANGES,
-    MAX_SERVERS, SHORTEST_QUANTUM,
+    shortest_period, Action, Change, Mixed, Part, Policy, Server, Spread, System, TaskOrder, TaskPlace, Values,
+    MAX_CHANGES, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration};
 
@@ -23,6 +23,16 @@ pub fn changing(seed: u64) -> Option<System> {
     with_changes(&system)
 }
 
+/// The machine of its own of this seed, AMC or EDF-VD, with changes.
+pub fn changing_levels(seed: u64) -> System {
+    let kinds = POLICIES.iter().filter(|policy| matches!(policy, Policy::Mixed(_))).count() as u64;
+    let first = POLICIES.len() as u64 - kinds;
+    // Policies come in turn, these last.
+    let seed = seed / kinds * POLICIES.len() as u64 + first + seed % kinds;
+    let system = generate(seed);
+    with_changes(&system).unwrap_or(system)
+}
+
 /// The system with changes, a function of its seed; nothing if it is not one that can have some. Of what is changed at all,
 /// some is added first, so that it begins absent.
 pub fn with_changes(system: &System) -> Option<System> {
@@ -32,14 +42,18 @@ pub fn with_changes(system: &System) -> Option<System> {
         Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
         Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (spread, order),
-        Policy::Mixed(_) | Policy::Mc2 { .. } => return None,
+        Policy::Mixed(Mixed::Amc) => (Spread::Partitioned, TaskOrder::FixedPriority),
+        Policy::Mixed(Mixed::EdfVd) => (Spread::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::Mc2 { .. } => return None,
     };
     let servers = &system.scheduling.servers;
     if servers.iter().any(|server| server.cores.iter().count() > 1) {
         return None;
     }
     let mut system = system.clone();
-    system.policy = Policy::Ordered { spread, order };
+    if !system.policy.has_levels() {
+        system.policy = Policy::Ordered { spread, order };
+    }
     system.scheduling.places.resize(system.tasks.len(), TaskPlace::default());
     let changes = Drawing { random: Random::new(system.seed ^ 0x6368_616e), system: &system, order }.changes();
     system.scheduling.changes = changes;
@@ -152,6 +166,19 @@ impl Drawing<'_> {
         tasks.map(Part::Task).chain(servers.iter().chain(&servers).copied()).collect()
     }
 
+    /// New times at each level of a task that has more than one, or at the first alone.
+    fn levels(&mut self, part: Part, factor: f64) -> Option<[Option<Duration>; 4]> {
+        let Part::Task(n) = part else { return None };
+        let task = &self.system.tasks[n];
+        let mut levels = task.execution.map(|time| Some(scaled(time?, factor).min(task.deadline)));
+        let several = task.level.is_some() && levels.iter().flatten().count() > 1;
+        if several && self.random.chance(0.4) {
+            let first = task.level.unwrap_or_default().index();
+            levels.iter_mut().enumerate().filter(|(level, _)| *level != first).for_each(|(_, time)| *time = None);
+        }
+        several.then_some(levels)
+    }
+
     /// One new value or two; more often more work than less.
     fn values(&mut self, part: Part) -> Values {
         let mut values = Values::default();
@@ -162,7 +189,8 @@ impl Drawing<'_> {
                 let task = &self.system.tasks[n];
                 let home = self.system.scheduling.places[n].server;
                 let order = home.map_or(self.order, |server| self.system.scheduling.servers[server].order);
-                (task.execution[0].unwrap_or_default(), task.period, task.deadline, order, SHORTEST)
+                let time = task.execution[task.level.unwrap_or_default().index()].unwrap_or_default();
+                (time, task.period, task.deadline, order, SHORTEST)
             }
             Part::Server(n) => {
                 let server = &self.system.scheduling.servers[n];
@@ -175,6 +203,8 @@ impl Drawing<'_> {
         } else if what == 1 {
             let millis = (period.as_nanos() as f64 / 1e6 / factor).round().max(1.0) as u64;
             values.period = Some(Duration::from_millis(millis).max(shortest_period(self.system.machine.shift)));
+        } else if let Some(levels) = self.levels(part, factor) {
+            values.levels = levels;
         } else {
             values.time = Some(scaled(time, factor).min(longest).max(least));
         }

@@ -11,7 +11,7 @@ mod random;
 mod trees;
 
 pub use apart::apart;
-pub use changing::{changing, lasting, with_changes};
+pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use trees::{tree, DEEPEST};
 
 pub use random::Random;

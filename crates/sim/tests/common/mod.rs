@@ -141,7 +141,10 @@ pub fn of_kind(records: &[Record], kind: tactus_record::Kind) -> Vec<(u64, u16, 
 
 /// The set-up of a system with tables of our own, and the same allowance for each task.
 pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
-    let rulings = vec![Ruled { admitted: true, drains: true }; system.scheduling.changes.len()];
+    let rulings = vec![
+        Ruled { admitted: true, drains: true, allowances: vec![allowance; system.tasks.len()] };
+        system.scheduling.changes.len()
+    ];
     let plain = tactus_sim::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
         Kind::Mc2(_) => tables(system.cores, &plain.tasks),

@@ -173,12 +173,16 @@ static CHANGES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
     CHANGES[usize::from(kind == Kind::ChangeRefused)].fetch_add(1, Ordering::Relaxed);
     let setup = &system().setup;
-    let tactus_policy::Kind::Changing(changing) = &setup.kind else { return };
-    let Some(change) = changing.changes.get(stored.job() as usize).filter(|_| kind == Kind::Changed) else { return };
+    let changes = setup.kind.changes();
+    let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == Kind::Changed) else { return };
+    let places = match &setup.kind {
+        tactus_policy::Kind::Changing(changing) => &changing.tree.places[..],
+        _ => &[],
+    };
     let now = Instant::from_nanos(stored.time);
     for (n, counts) in counts.iter_mut().enumerate() {
         let own = change.part == Part::Task(TaskId(n as u16));
-        let inside = changing.tree.places.get(n).is_some_and(|place| change.part == Part::Server(place.server));
+        let inside = places.get(n).is_some_and(|place| change.part == Part::Server(place.server));
         match change.action {
             // What is inside a server that begins, and is itself not there, begins later, and is counted anew then.
             Action::Add if own || inside => {

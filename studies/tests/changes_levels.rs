@@ -1,0 +1,164 @@
+//! Random systems with levels of criticality that change while they run: whatever is admitted, no promise is broken, and a change
+//! that does not wait for its instant does break some.
+
+use std::fmt::Write;
+use std::path::Path;
+use tactus_model::{Costs, System};
+use tactus_policy::Protocol;
+use tactus_sim::generate::Random;
+use tactus_studies::promise::made;
+use tactus_time::TaskId;
+use tactus_trace::{judge, Fate, Verdict};
+
+const PERIODS: [u64; 8] = [4_000, 5_000, 8_000, 10_000, 15_000, 20_000, 30_000, 40_000];
+
+fn of<T: Copy>(random: &mut Random, all: &[T]) -> T {
+    all[random.between(0, all.len() as u64 - 1) as usize]
+}
+
+/// AMC or EDF-VD on up to two cores, as text, with changes. Half of the tasks are critical, and some of their jobs take longer than
+/// their LO time.
+fn two_levels(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let cores = random.between(1, 2);
+    let amc = random.chance(0.5);
+    let mut text = format!(
+        "[system]\nname = 'r'\ncores = {cores}\nduration = '500 ms'\nseed = {seed}\n[machine]\noverheads = false\n\
+         [policy]\nkind = '{}'\n",
+        if amc { "amc" } else { "edf-vd" }
+    );
+    let count = cores * random.between(3, 5);
+    let mut tasks = Vec::new();
+    for n in 0..count {
+        let (period, critical) = (of(&mut random, &PERIODS), random.chance(0.5));
+        let low = (period * random.between(6, 30) / 100).max(100);
+        let high = if critical { (low * random.between(100, 220) / 100).min(period) } else { low };
+        let _ = write!(
+            text,
+            "[[task]]\nname = 't{n}'\ncore = {}\nperiod = '{period} us'\noffset = '{} us'\n",
+            n % cores,
+            random.between(0, 20) * 500 * random.between(0, 1)
+        );
+        let _ = match critical {
+            true => write!(text, "level = 'A'\nexecution = {{ A = '{high} us', B = '{low} us' }}\n"),
+            false => write!(text, "level = 'B'\nexecution = '{low} us'\n"),
+        };
+        let most = if critical && random.chance(0.4) { high } else { low };
+        let _ = writeln!(text, "actual = {{ min = '{} us', max = '{most} us' }}", low * 3 / 4);
+        if amc {
+            // Mostly the shorter period first.
+            let priority = if random.chance(0.8) { 100_000 - period } else { random.between(1, 99_000) };
+            let _ = writeln!(text, "priority = {priority}");
+        }
+        tasks.push((period, critical.then_some(high), low));
+    }
+    let mut there: Vec<Option<bool>> = vec![None; tasks.len()];
+    let mut at = 0;
+    for _ in 0..random.between(4, 9) {
+        at += random.between(0, 50_000) * random.between(0, 3) / 3;
+        let n = random.between(0, count - 1) as usize;
+        let (period, high, low) = tasks[n];
+        let _ = writeln!(text, "[[change]]\nat = '{at} us'");
+        let _ = match (there[n], random.between(0, 3)) {
+            (Some(false), _) | (None, 0 | 1) => {
+                there[n] = Some(true);
+                writeln!(text, "add = 't{n}'")
+            }
+            (_, 2) => {
+                there[n] = Some(false);
+                writeln!(text, "remove = 't{n}'")
+            }
+            _ => {
+                there[n] = Some(true);
+                let part = random.between(60, 170);
+                let _ = writeln!(text, "task = 't{n}'");
+                match (random.between(0, if amc { 3 } else { 2 }), high) {
+                    (0, Some(high)) => {
+                        let (low, high) =
+                            (low * part / 100, (high * random.between(90, 170) / 100).max(low * part / 100));
+                        writeln!(text, "execution = {{ A = '{high} us', B = '{low} us' }}")
+                    }
+                    (0, None) => writeln!(text, "execution = '{} us'", low * part / 100),
+                    (1, _) => writeln!(text, "period = '{} us'", period * part / 100),
+                    (2, _) if amc => writeln!(text, "deadline = '{} us'", period * random.between(50, 100) / 100),
+                    (2, _) => writeln!(text, "period = '{} us'", period * random.between(80, 120) / 100),
+                    _ => writeln!(text, "priority = {}", random.between(1, 99_000)),
+                }
+            }
+        };
+    }
+    text
+}
+
+#[derive(Default, Debug)]
+struct Counts {
+    accepted: u64,
+    admitted: u64,
+    refused: u64,
+    effects: u64,
+    waiting: u64,
+    /// Systems in which a core gave up a level.
+    gave_up: u64,
+    broken: u64,
+}
+
+fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
+    let mut counts = Counts::default();
+    for seed in seeds {
+        let text = draw(seed);
+        let system = System::parse_toml(&text, Path::new("r.toml")).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let check = tactus_analysis::check(&system, &Costs::default());
+        if !check.accepted {
+            continue;
+        }
+        counts.accepted += 1;
+        let mut promised = made(&system, &check, &Costs::default());
+        *promised.setup.kind.protocol_mut().expect("it changes") = protocol;
+        counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
+        let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+        let trace = tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs");
+        let gave_up = trace.cores.iter().flatten().any(|r| r.kind == tactus_record::Kind::Mode);
+        counts.gave_up += u64::from(gave_up);
+        let summary = judge(&promised.view, &trace);
+        for change in &summary.changes {
+            match change.fate {
+                Fate::TookEffect => counts.effects += 1,
+                Fate::Refused => counts.refused += 1,
+                Fate::Waiting => counts.waiting += 1,
+                Fate::NotAsked => {}
+            }
+        }
+        if let Verdict::Broken(broken) = &summary.verdict {
+            counts.broken += 1;
+            assert!(protocol == Protocol::AtOnce, "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}", summary.changes);
+        }
+    }
+    counts
+}
+
+fn hold(draw: fn(u64) -> String, seeds: std::ops::Range<u64>) -> Counts {
+    let some = (seeds.end - seeds.start) / 20;
+    let counts = all(draw, seeds, Protocol::Quiet);
+    println!("{counts:?}");
+    assert!(counts.accepted > some && counts.effects > some && counts.refused > some, "{counts:?}");
+    counts
+}
+
+#[test]
+fn whatever_is_admitted_under_amc_and_edf_vd_no_promise_is_broken() {
+    let counts = hold(two_levels, 0..600);
+    assert!(counts.gave_up > 50, "{counts:?}");
+}
+
+#[test]
+#[ignore = "takes minutes: evidence, not a daily test"]
+fn whatever_is_admitted_under_amc_and_edf_vd_no_promise_is_broken_in_twenty_thousand_systems() {
+    hold(two_levels, 0..20_000);
+}
+
+#[test]
+fn changes_of_two_levels_that_do_not_wait_break_promises() {
+    let counts = all(two_levels, 0..600, Protocol::AtOnce);
+    println!("{counts:?}");
+    assert!(counts.broken > 0, "{counts:?}");
+}
