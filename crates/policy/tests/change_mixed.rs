@@ -63,11 +63,11 @@ fn example() -> (Setup, impl Fn(TaskId, u32) -> Duration) {
         Row(Level::A, 10, 1, 2, 4),
         Row(Level::B, 10, 8, 8, 0),
     ];
-    let shorter = Values { time: ms(4), period: ms(10), deadline: ms(10), priority: 5 };
+    let longer = Values { time: ms(5), period: ms(10), deadline: ms(10), priority: 5 };
     let changes = vec![
         (change(13, 2, Action::Remove), vec![]),
         (change(13, 3, Action::Add), vec![now(3, 1, 2, 10)]),
-        (change(24, 0, Action::Alter(shorter)), vec![now(0, 3, 4, 10)]),
+        (change(24, 0, Action::Alter(longer)), vec![now(0, 3, 5, 10)]),
         (Change { admitted: false, ..change(31, 4, Action::Add) }, vec![]),
     ];
     let demand = |task: TaskId, job: u32| match (task.0, job) {
@@ -111,7 +111,10 @@ fn a_change_that_would_promise_more_than_the_core_in_either_mode_is_refused_and_
     let rows = [Row(Level::A, 10, 3, 6, 1), Row(Level::B, 10, 2, 2, 2), Row(Level::A, 10, 2, 5, 3)];
     let changes = vec![
         (change(13, 2, Action::Add), vec![now(0, 1, 6, 10)]),
-        (change(23, 1, Action::Alter(Values { time: ms(8), period: ms(10), deadline: ms(10), priority: 2 })), vec![now(1, 8, 8, 10)]),
+        (
+            change(23, 1, Action::Alter(Values { time: ms(8), period: ms(10), deadline: ms(10), priority: 2 })),
+            vec![now(1, 8, 8, 10)],
+        ),
     ];
     let setup = setup(&rows, &[2], changes);
     let entries = run(&setup, &|task, _| ms(if task.0 == 0 { 3 } else { 2 }), Instant::ZERO + ms(60));
@@ -186,10 +189,12 @@ fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<
     let (mut line, mut settled) = (Vec::new(), Vec::new());
     for now in 0..END {
         jobs.retain(|job| job.done < job.demand);
-        if both && jobs.iter().any(|job| {
-            let it = &tasks[job.task];
-            critical(job.task) && job.done >= it.low && it.low < it.own
-        }) {
+        if both
+            && jobs.iter().any(|job| {
+                let it = &tasks[job.task];
+                critical(job.task) && job.done >= it.low && it.low < it.own
+            })
+        {
             both = false;
             jobs.retain(|job| critical(job.task));
         }
@@ -218,7 +223,9 @@ fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<
             }
             let it = &mut then[of(change)];
             match change.action {
-                Action::Add => (it.there, it.ends, it.next) = (true, false, Some(now + setup.tasks[of(change)].offset.as_nanos())),
+                Action::Add => {
+                    (it.there, it.ends, it.next) = (true, false, Some(now + setup.tasks[of(change)].offset.as_nanos()))
+                }
                 Action::Remove => (it.there, it.ends) = (false, true),
                 Action::Alter(values) => {
                     (it.period, it.deadline) = (values.period.as_nanos(), values.deadline.as_nanos());
@@ -227,7 +234,9 @@ fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<
             }
             let load = |tasks: &[It], high: bool| -> u128 {
                 let those = tasks.iter().enumerate().filter(|(n, it)| here(*n) && it.there && (!high || critical(*n)));
-                those.map(|(_, it)| (u128::from(if high { it.own } else { it.low }) << 32) / u128::from(it.period)).sum()
+                those
+                    .map(|(_, it)| (u128::from(if high { it.own } else { it.low }) << 32) / u128::from(it.period))
+                    .sum()
             };
             let too_much = |high| load(&then, high) > 1 << 32 && load(&then, high) > load(&tasks, high);
             if !too_much(false) && !too_much(true) {

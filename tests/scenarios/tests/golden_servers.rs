@@ -334,6 +334,30 @@ fn two_levels_of_criticality_draw_their_worked_examples() {
         .is("edf_vd.txt");
 }
 
+/// The same while the system changes: T3 ends and T4 begins after T1 has made the core give up level B, T1 gets more time
+/// while both levels are served and a higher priority, and T5 is refused.
+#[test]
+fn two_levels_of_criticality_that_change_draw_their_worked_example() {
+    let level = |level: &str, columns: [u64; 2], priority: u32| {
+        let [low, high] = columns.map(|columns| columns * COLUMN);
+        let high = if level == "A" { format!("A = \"{high} ms\", ") } else { String::new() };
+        format!("core = 0\nlevel = \"{level}\"\nexecution = {{ {high}B = \"{low} ms\" }}\npriority = {priority}")
+    };
+    let change = |column: u64, what: &str| format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN);
+    let mut example = Example::new(1, "kind = \"amc\"")
+        .task(&level("A", [2, 5], 1), [0, 10, 10, 5], &[2, 5, 2])
+        .task(&level("B", [2, 2], 3), [0, 10, 10, 2], &[2])
+        .task(&level("B", [2, 2], 2), [0, 20, 20, 2], &[2])
+        .task(&level("A", [1, 2], 4), [0, 10, 10, 2], &[1])
+        .task(&level("B", [8, 8], 0), [0, 10, 10, 8], &[8]);
+    example.text += &change(13, "remove = \"T3\"");
+    example.text += &change(13, "add = \"T4\"");
+    let times = format!("execution = {{ B = \"{} ms\" }}", 3 * COLUMN);
+    example.text += &change(24, &format!("task = \"T1\"\n{times}\npriority = 5"));
+    example.text += &change(31, "add = \"T5\"");
+    example.is("change-amc.txt");
+}
+
 /// The system that changes: T2 ends and T4 begins, T5 is refused, and the server gets a larger budget.
 #[test]
 fn a_system_that_changes_while_it_runs_draws_its_worked_example() {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Supply,
-    Task, TaskOrder, Tree, Values,
+    Action, Change, Changeable, Changing, DualNow, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier,
+    Supply, Task, TaskOrder, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -59,32 +59,44 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = Setup> {
             let absent = drawn.iter().enumerate().filter(|(_, task)| !task.5).map(|(n, _)| TaskId(n as u16));
             changes.sort_by_key(|change| change.0);
             let mut effects = Vec::new();
-            let change = |(at, part, action, (time, period, priority), admitted, draw): (_, u16, _, (u64, _, _), _, _)| {
-                let own = usize::from(part) % tasks.len();
-                let (time, period) = (ns(time), ns(period));
-                let action = match action {
-                    0 => Action::Add,
-                    1 => Action::Remove,
-                    _ => Action::Alter(Values { time, period, deadline: period, priority }),
-                };
-                let mut draw: u64 = draw;
-                let mut next = |most: u64| {
-                    draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    1 + (draw >> 33) % most
-                };
-                let here = tasks.iter().enumerate().filter(|(_, task)| task.core == tasks[own].core);
-                let mut effect = Vec::new();
-                for (n, task) in here {
-                    if next(3) > 1 {
-                        let own = next(6);
-                        let low = if task.level == Level::A { next(own) } else { own };
-                        let virtual_deadline = ns(next(task.deadline.as_nanos()));
-                        effect.push(DualNow { task: TaskId(n as u16), low: ns(low), own: ns(own), virtual_deadline });
+            let change =
+                |(at, part, action, (time, period, priority), admitted, draw): (_, u16, _, (u64, _, _), _, _)| {
+                    let own = usize::from(part) % tasks.len();
+                    let (time, period) = (ns(time), ns(period));
+                    let action = match action {
+                        0 => Action::Add,
+                        1 => Action::Remove,
+                        _ => Action::Alter(Values { time, period, deadline: period, priority }),
+                    };
+                    let mut draw: u64 = draw;
+                    let mut next = |most: u64| {
+                        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        1 + (draw >> 33) % most
+                    };
+                    let here = tasks.iter().enumerate().filter(|(_, task)| task.core == tasks[own].core);
+                    let mut effect = Vec::new();
+                    for (n, task) in here {
+                        if next(3) > 1 {
+                            let own = next(6);
+                            let low = if task.level == Level::A { next(own) } else { own };
+                            let virtual_deadline = ns(next(task.deadline.as_nanos()));
+                            effect.push(DualNow {
+                                task: TaskId(n as u16),
+                                low: ns(low),
+                                own: ns(own),
+                                virtual_deadline,
+                            });
+                        }
                     }
-                }
-                effects.push(effect);
-                Change { at: ns(at), part: Part::Task(TaskId(own as u16)), action, admitted: admitted > 0, drains: true }
-            };
+                    effects.push(effect);
+                    Change {
+                        at: ns(at),
+                        part: Part::Task(TaskId(own as u16)),
+                        action,
+                        admitted: admitted > 0,
+                        drains: true,
+                    }
+                };
             let changes: Vec<Change> = changes.into_iter().map(change).collect();
             let policy = super::systems::mixed(deadlines, &tasks);
             let absent = absent.collect();
