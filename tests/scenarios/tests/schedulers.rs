@@ -47,6 +47,15 @@ fn a_child_has_a_budget_on_each_core_and_makes_threads_on_any() {
 }
 
 #[test]
+fn a_flood_of_interrupts_gets_the_share_of_its_virtual_cpu_and_main_ones_have_theirs() {
+    let said = run("virtual-cpus");
+    assert!(
+        said.contains("a VCPU more than fits: refused") && said.contains("verdict: every VCPU had its share"),
+        "{said}"
+    );
+}
+
+#[test]
 fn threads_wake_each_other_across_cores_and_move_between_them() {
     assert!(run("two-cores").contains("verdict: 1000 wake-ups and 2000 moves arrived"));
 }

@@ -62,6 +62,18 @@ impl Budget {
         self.full
     }
 
+    /// The whole budget.
+    pub fn full(&self) -> Duration {
+        self.full
+    }
+
+    /// A priority-inheriting server works for another one from now on: its budget is this, in that one's period. What it has
+    /// used since it began counts as before.
+    pub fn inherit(&mut self, budget: Duration, period: Duration) {
+        (self.full, self.period) = (budget, period);
+        self.left = signed(budget).saturating_sub(signed(self.used));
+    }
+
     /// How large a share of a core it is.
     pub(super) fn share(&self, of: impl Fn(Duration, Duration) -> u64) -> u64 {
         of(self.full, self.period)

@@ -62,6 +62,20 @@ impl FixedPriority {
         Some(Thread(self.queues[self.filled.trailing_zeros() as usize % PRIORITIES].first))
     }
 
+    /// The first thread of the queue of this priority.
+    pub fn first_of(&self, priority: usize) -> Option<Thread> {
+        let filled = priority < PRIORITIES && self.filled >> priority & 1 != 0;
+        filled.then(|| Thread(self.queues[priority].first))
+    }
+
+    /// The first thread of the queue of this priority goes to its end.
+    pub fn rotate(&mut self, priority: usize) {
+        if let Some(first) = self.first_of(priority) {
+            self.take_out(first);
+            self.append(first);
+        }
+    }
+
     /// Puts a thread at its queue's end.
     #[inline(always)]
     fn append(&mut self, thread: Thread) {

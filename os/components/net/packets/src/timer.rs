@@ -59,6 +59,12 @@ impl<R: Registers> Timer<R> {
         Ok(Timer { registers, frequency: FEMTOSECONDS / period })
     }
 
+    /// The same again, while it runs.
+    pub fn running(registers: R) -> Timer<R> {
+        let period = (registers.read(CAPABILITIES) >> 32).max(1);
+        Timer { registers, frequency: FEMTOSECONDS / period }
+    }
+
     /// Counts per second.
     pub fn frequency(&self) -> u64 {
         self.frequency
