@@ -4,7 +4,7 @@
 //! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
 //! it is there with a byte that says which. Nothing may follow.
 
-use crate::{Clusters, FineMc2, Kind, Mc2, Priorities, Setup, Slot, Table, Task};
+use crate::{Clusters, FineMc2, Kind, Mc2, Mc2Now, Priorities, Setup, Slot, Table, Task};
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
@@ -105,20 +105,23 @@ pub(crate) trait Parameters: Sized {
     fn decode(input: &mut Input) -> Result<Self, DecodeError>;
 }
 
+/// Adds a table.
+fn put_table(out: &mut Vec<u8>, table: &Table) {
+    put(out, table.cycle.as_nanos());
+    put(out, table.slots.len() as u64);
+    for slot in &table.slots {
+        out.extend(slot.task.0.to_le_bytes());
+        put(out, slot.start.as_nanos());
+        put(out, slot.end.as_nanos());
+    }
+}
+
 impl Parameters for Mc2 {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend([u8::from(self.enforce), u8::from(self.slack_shifting)]);
         put(out, self.allowance.as_nanos());
         put(out, self.tables.len() as u64);
-        for table in &self.tables {
-            put(out, table.cycle.as_nanos());
-            put(out, table.slots.len() as u64);
-            for slot in &table.slots {
-                out.extend(slot.task.0.to_le_bytes());
-                put(out, slot.start.as_nanos());
-                put(out, slot.end.as_nanos());
-            }
-        }
+        self.tables.iter().for_each(|table| put_table(out, table));
     }
     fn decode(input: &mut Input) -> Result<Mc2, DecodeError> {
         Ok(Mc2 {
@@ -127,6 +130,26 @@ impl Parameters for Mc2 {
             allowance: input.time()?,
             tables: input.list(TABLE_BYTES, Input::table)?,
         })
+    }
+}
+
+impl Parameters for Mc2Now {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.budgets.len() as u64);
+        for (task, budget) in &self.budgets {
+            out.extend(task.0.to_le_bytes());
+            put(out, budget.as_nanos());
+        }
+        put(out, self.tables.len() as u64);
+        for (core, table) in &self.tables {
+            out.push(core.0);
+            put_table(out, table);
+        }
+    }
+    fn decode(input: &mut Input) -> Result<Mc2Now, DecodeError> {
+        let budgets = input.list(2 + 8, |input| Ok((TaskId(u16::from_le_bytes(input.take()?)), input.time()?)))?;
+        let tables = input.list(1 + TABLE_BYTES, |input| Ok((CoreId(input.byte()?), input.table()?)))?;
+        Ok(Mc2Now { budgets, tables })
     }
 }
 

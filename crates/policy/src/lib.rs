@@ -54,6 +54,7 @@ pub use changes::Changeable;
 pub use check::SetupError;
 pub use clustered::Clusters;
 pub use codec::DecodeError;
+pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{cut, Below, CutError, Tier, TierPlan};

@@ -6,7 +6,7 @@ use crate::changes::Changeable;
 use crate::clustered::{Clustered, Clusters};
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
-use crate::mc2::{Containers, Fine, Messages};
+use crate::mc2::{Containers, Fine, Mc2Now, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
 use crate::tree::{Change, Changing, Protocol, Servers, Tree};
@@ -123,6 +123,8 @@ policies! {
     17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
     /// The same as [`Kind::Mixed`], and it changes while it runs: see [`Changeable`].
     18 ChangingMixed(Changeable<Mixed, Vec<DualNow>>) => Modes,
+    /// The same as [`Kind::Mc2`], and it changes while it runs: see [`Changeable`].
+    19 ChangingMc2(Changeable<Mc2, Mc2Now>) => Containers,
 }
 
 impl Kind {
@@ -131,6 +133,7 @@ impl Kind {
         match self {
             Kind::Changing(all) => &all.changes,
             Kind::ChangingMixed(all) => &all.changes,
+            Kind::ChangingMc2(all) => &all.changes,
             _ => &[],
         }
     }
@@ -140,6 +143,7 @@ impl Kind {
         match self {
             Kind::Changing(all) => Some(&mut all.protocol),
             Kind::ChangingMixed(all) => Some(&mut all.protocol),
+            Kind::ChangingMc2(all) => Some(&mut all.protocol),
             _ => None,
         }
     }

@@ -16,10 +16,10 @@ use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 /// The two containers of one core.
 pub(crate) struct Local {
     /// By place; places are in the order of task numbers.
-    tasks: Vec<Server>,
+    pub(super) tasks: Vec<Server>,
     /// Each task's next boundary, at A and at B.
-    releases: [Heap; 2],
-    table: Position,
+    pub(super) releases: [Heap; 2],
+    pub(super) table: Position,
     /// The tasks of level B that have a job to run or a ghost, the running one included.
     level_b: IndexedHeap,
 }
@@ -56,6 +56,12 @@ impl Local {
             tasks: numbers.iter().map(|n| Server::new(TaskId(*n as u16), &setup.tasks[*n], mc2)).collect(),
             releases,
         }
+    }
+
+    /// A table of this core.
+    pub(super) fn position(&self, table: &Table) -> Position {
+        // Every slot's task is among those here, as was checked.
+        Position::new(table, |task| self.tasks.iter().position(|it| it.name.0 == task).unwrap_or(usize::MAX))
     }
 
     /// Charges the job that ran and does what the event or its budget asks. Whether it could go on.

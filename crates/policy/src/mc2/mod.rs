@@ -5,7 +5,10 @@
 //! entry at which the core is or becomes open to level C, or at which core 0 serves releases of C and D; other
 //! entries take none. One lock for both containers, because a decision about C decides which cores are open to D: with
 //! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
+//!
+//! The tasks may change while the system runs (`change`).
 
+mod change;
 mod check;
 mod face;
 mod fine;
@@ -17,8 +20,10 @@ mod table;
 
 use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, Mc2, Policy, Running, Setup, SetupError};
+use crate::{Changeable, Decision, Event, Mc2, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
+pub use change::Mc2Now;
+use change::Watch;
 use face::{Doing, Face};
 pub(crate) use fine::Fine;
 use local::Local;
@@ -41,6 +46,10 @@ pub(crate) struct Core {
     order: Order<Unlocked>,
     local: Local,
     face: Face,
+    /// What it knows of changes, from when on it has to look at them, and when the next one is asked for.
+    watch: Watch,
+    look: Instant,
+    next_change: Instant,
     /// When the next release of C or D is due, as far as this core knows: never too late.
     next_shared: Instant,
     /// It is the only core, so that releases of C and D concern nobody while it runs a job of level A.
@@ -93,14 +102,19 @@ impl Ghost {
 impl Containers {
     /// Levels A and B need cores, level A a table with slots for all its tasks.
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
-        check::check(setup, parameters(setup))
+        match &setup.kind {
+            crate::Kind::ChangingMc2(all) => {
+                check::check(setup, &all.policy, &all.absent)?;
+                change::check(setup, all)
+            }
+            _ => check::check(setup, parameters(setup), &[]),
+        }
     }
 
     /// Makes the containers and all cores. The set-up must have been checked.
     pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
         let mc2 = parameters(setup);
-        let shared = Shared::new(setup, mc2);
-        let first = shared.next_release();
+        let mut shared = Shared::new(setup, mc2);
         let core = |n| {
             let id = CoreId(n as u8);
             Core {
@@ -109,18 +123,30 @@ impl Containers {
                 order: Order::unlocked(),
                 local: Local::new(setup, mc2, id, &[Level::A, Level::B]),
                 face: Face::new(),
+                watch: Watch::default(),
+                look: Instant::NEVER,
+                next_change: Instant::NEVER,
                 alone: setup.cores == 1,
-                next_shared: if id == RELEASE_CORE { first } else { Instant::NEVER },
+                next_shared: Instant::NEVER,
             }
         };
-        (Containers { shared: Lock::new(shared) }, (0..setup.cores).map(core).collect())
+        let mut cores: Vec<Core> = (0..setup.cores).map(core).collect();
+        if let crate::Kind::ChangingMc2(all) = &setup.kind {
+            let mut locals: Vec<_> = cores.iter_mut().map(|core| (&mut core.local, &mut core.watch)).collect();
+            change::attach(setup, all, &mut shared, &mut locals);
+            for core in &mut cores {
+                (core.look, core.next_change) = (core.watch.look(), core.watch.next());
+            }
+        }
+        cores[RELEASE_CORE.index()].next_shared = shared.next_release();
+        (Containers { shared: Lock::new(shared) }, cores)
     }
 }
 
 /// The parameters of MC² in a set-up for it.
 fn parameters(setup: &Setup) -> &Mc2 {
     match &setup.kind {
-        crate::Kind::Mc2(mc2) => mc2,
+        crate::Kind::Mc2(mc2) | crate::Kind::ChangingMc2(Changeable { policy: mc2, .. }) => mc2,
         other => unreachable!("the list of policies takes MC² for {other:?}"),
     }
 }
@@ -139,16 +165,22 @@ impl Containers {
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
         let ran = core.face.job();
-        let table = core.local.look_up(now);
-        let late = core.local.late(&table, ran, last, now);
-        // Up to where the slot's owner is charged.
-        let elapsed = elapsed.saturating_sub(late);
+        let mut table = core.local.look_up(now);
+        let mut late = core.local.late(&table, ran, last, now);
         let was_open = core.face.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
         let me = core.id;
         let mut unfinished = None;
         // A core that was open to C has something to say there whatever comes, so the event can come first.
         let mut order = Some(&mut core.order);
-        let mut held = if was_open { order.take().map(|order| self.shared.lock(order)) } else { None };
+        let changing = core.look <= now;
+        let mut held = if was_open || changing { order.take().map(|order| self.shared.lock(order)) } else { None };
+        if let (true, Some(shared)) = (changing, &mut held) {
+            core.watch.catch_up(&mut core.local, shared);
+            table = core.local.look_up(now);
+            late = core.local.late(&table, ran, last, now);
+        }
+        // Up to where the slot's owner is charged.
+        let elapsed = elapsed.saturating_sub(late);
         if let Some(shared) = &mut held {
             if let Some(job) = ran.filter(|job| !job.is_local()) {
                 unfinished = shared.leave(me, job, elapsed, event, &mut records).then_some(job);
@@ -165,6 +197,17 @@ impl Containers {
             ghost.left = ghost.left.saturating_sub(elapsed);
             core.local.drain(ghost, elapsed);
         }
+        let mut notify = CoreSet::EMPTY;
+        if let (true, Some(shared)) = (changing, &mut held) {
+            shared.ask(&mut records);
+            core.watch.ask(&mut core.local, now);
+            if shared.settle(me, core.local.quiet_until(), &mut records) {
+                core.watch.catch_up(&mut core.local, shared);
+                table = core.local.look_up(now);
+                notify = CoreSet::first(shared.cores());
+                notify.remove(me);
+            }
+        }
         let deaf = core.local.level_a_goes_on(&table, unfinished);
         core.local.release_due(deaf, &mut records);
         core.local.charge_late(&table, late);
@@ -174,7 +217,6 @@ impl Containers {
             held = order.map(|order| self.shared.lock(order));
         }
 
-        let mut notify = CoreSet::EMPTY;
         let mut ticket = 0;
         let mut wanted = shared::Wanted::default();
         if let Some(shared) = &mut held {
@@ -186,6 +228,11 @@ impl Containers {
             if me == RELEASE_CORE {
                 core.next_shared = shared.next_release();
             }
+            if changing {
+                core.watch.catch_up(&mut core.local, shared);
+                shared.leave_word(me, core.local.quiet_until());
+                (core.look, core.next_change) = (core.watch.look(), core.watch.next());
+            }
         }
         drop(held);
 
@@ -196,7 +243,7 @@ impl Containers {
         }
         let level_a = local.run.is_some_and(|job| job.name.1 == Level::A);
         let next_shared = if core.alone && level_a { Instant::NEVER } else { core.next_shared };
-        let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(next_shared);
+        let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(next_shared).min(core.next_change);
         let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged });
         Decision { run, timer, notify, ticket }
     }

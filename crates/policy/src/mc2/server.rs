@@ -29,11 +29,13 @@ pub(crate) enum State {
 pub(crate) struct Server {
     pub(crate) name: (TaskId, Level),
     pub(crate) state: State,
-    pub(crate) removed: bool,
-    period: Duration,
-    deadline: Duration,
+    /// It has boundaries before this instant only: none any more if its component was stopped.
+    until: Instant,
+    stopped: bool,
+    pub(super) period: Duration,
+    pub(super) deadline: Duration,
     /// Length of each budget, the allowance included.
-    full: Duration,
+    pub(super) full: Duration,
     /// Jobs are held to their budgets.
     pub(crate) enforce: bool,
     /// Left-over budget becomes a ghost.
@@ -51,17 +53,26 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// The length of each budget, the allowance that all have alike included.
+    pub(super) fn full_budget(task: &Task, budget: Duration, mc2: &Mc2) -> Duration {
+        if task.level == Level::D {
+            return Duration::ZERO;
+        }
+        let allowance = if mc2.enforce { mc2.allowance } else { Duration::ZERO };
+        budget.checked_add(allowance).unwrap_or(Duration::MAX)
+    }
+
     pub(crate) fn new(id: TaskId, task: &Task, mc2: &Mc2) -> Server {
         let budgeted = task.level != Level::D;
         let enforce = mc2.enforce && budgeted;
-        let allowance = if enforce { mc2.allowance } else { Duration::ZERO };
         Server {
             name: (id, task.level),
             state: State::Waiting,
-            removed: false,
+            until: Instant::NEVER,
+            stopped: false,
             period: task.period,
             deadline: task.deadline,
-            full: if budgeted { task.budget.checked_add(allowance).unwrap_or(Duration::MAX) } else { Duration::ZERO },
+            full: Server::full_budget(task, task.budget, mc2),
             enforce,
             ghosts: mc2.slack_shifting && budgeted,
             released: 0,
@@ -84,10 +95,10 @@ impl Server {
         Key::at(self.boundary, place)
     }
 
-    /// The boundary after the one at `boundary`; nothing if it is later than every time, or the task was removed.
+    /// The boundary after the one at `boundary`; nothing if it is later than all that the task has.
     pub(crate) fn next_boundary(&self, boundary: Instant) -> Option<Instant> {
         let next = boundary.saturating_add(self.period);
-        (next < Instant::NEVER && !self.removed).then_some(next)
+        (next < self.until).then_some(next)
     }
 
     /// From when on the task can run, as things stand at `now`, boundaries included that are due and not yet noticed;
@@ -95,14 +106,16 @@ impl Server {
     pub(crate) fn ready_since(&self, now: Instant) -> Option<(Instant, Duration)> {
         match self.state {
             State::Ready => Some((self.boundary, self.left)),
-            State::Waiting | State::Ghost => (self.next <= now && !self.removed).then_some((self.next, self.full)),
+            State::Waiting | State::Ghost => {
+                (self.next <= now && self.next < self.until).then_some((self.next, self.full))
+            }
         }
     }
 
     /// Makes due what the boundary brings: a job, a budget, the end of a ghost. Whether the state or the deadline of
     /// what competes has changed.
     pub(crate) fn release(&mut self, boundary: Instant, records: &mut Recorder) -> bool {
-        if self.removed {
+        if boundary >= self.until {
             return false;
         }
         let number = self.released;
@@ -172,8 +185,52 @@ impl Server {
     /// Takes the task out for good.
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
         records.job(Kind::Removed, self.name, self.job, 0);
-        self.removed = true;
+        (self.until, self.stopped) = (Instant::ZERO, true);
         self.state = State::Waiting;
+    }
+
+    /// Whether every job that it has released is finished.
+    pub(super) fn has_no_job(&self) -> bool {
+        self.job == self.released || self.stopped
+    }
+
+    /// Whether nothing of it is left: no job, and no ghost either.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.has_no_job() && self.state == State::Waiting
+    }
+
+    /// What is left of its ghost, if it has one, is gone.
+    pub(super) fn lay_ghost(&mut self) {
+        if self.state == State::Ghost {
+            (self.state, self.left) = (State::Waiting, Duration::ZERO);
+        }
+    }
+
+    /// When its next boundary is due; never if it has none.
+    pub(super) fn next(&self) -> Instant {
+        if self.next < self.until {
+            self.next
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    /// It has no boundaries from then on.
+    pub(super) fn end_at(&mut self, at: Instant) {
+        self.until = self.until.min(at);
+    }
+
+    /// It begins, or begins again, unless its component was stopped.
+    pub(super) fn begin(&mut self) {
+        if !self.stopped {
+            self.until = Instant::NEVER;
+        }
+    }
+
+    /// Its next boundary is this one. Whether it has it.
+    pub(super) fn comes_next(&mut self, next: Instant) -> bool {
+        self.next = next;
+        next < self.until
     }
 
     fn take_budget(&mut self, number: u32, boundary: Instant, records: &mut Recorder) {

@@ -8,22 +8,24 @@
 //! A core is open to C while it runs no job of A or B, and open to D while it also has no job linked at C. At D
 //! nobody is displaced by another task of D.
 
+use super::change::Board;
 use super::server::{Server, State};
 use super::{Ghost, Job};
 use crate::cores::Cores;
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
 use crate::{Event, Mc2, Setup};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// The two containers that all cores share.
 pub(crate) struct Shared {
     /// By place; places are in the order of task numbers.
-    tasks: Vec<Server>,
+    pub(super) tasks: Vec<Server>,
     spots: Vec<Spot>,
     /// Each task's next boundary.
-    releases: Heap,
+    pub(super) releases: Heap,
     level_c: IndexedHeap,
     level_d: Heap,
     has_level_d: bool,
@@ -31,6 +33,8 @@ pub(crate) struct Shared {
     /// What cores have at C, by urgency.
     wanting: Cores,
     tickets: u32,
+    /// How the system changes while it runs.
+    pub(super) board: Option<Box<Board>>,
 }
 
 /// Where a task is that has something to compete with.
@@ -90,6 +94,7 @@ impl Shared {
             cores: alloc::vec![Entry::default(); setup.cores],
             wanting: Cores::closed(setup.cores),
             tickets: 0,
+            board: None,
             tasks,
         }
     }
@@ -98,6 +103,11 @@ impl Shared {
     pub(crate) fn ticket(&mut self) -> u32 {
         self.tickets = self.tickets.wrapping_add(1);
         self.tickets
+    }
+
+    /// How many cores there are.
+    pub(super) fn cores(&self) -> usize {
+        self.cores.len()
     }
 
     /// When the next task of level C or D is due.

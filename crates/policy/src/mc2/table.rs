@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use tactus_time::{Duration, Instant, TaskId};
 
 /// A table and the place that was looked at last.
+#[derive(Default)]
 pub(crate) struct Position {
     cycle: Duration,
     slots: Vec<Slot>,

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier,
-    Supply, Task, TaskOrder, Tree, Values,
+    Action, Change, Changeable, Changing, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Server, Setup,
+    Supplier, Supply, Task, TaskOrder, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -102,6 +102,57 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = Setup> {
             let absent = absent.collect();
             let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
             Setup { cores: 2, kind: Kind::ChangingMixed(all), tasks }
+        },
+    )
+}
+
+/// MC² of these tasks, at first without some of them, and changes up to `end`. Each brings some tasks new budgets, and at level A its core a
+/// new table.
+pub fn changing_mc2(end: u64) -> impl Strategy<Value = (Setup, Vec<u64>)> {
+    let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, 6u64..30), 0u8..10, any::<u64>());
+    let shape = prop::collection::vec(0u64..60, 7..20);
+    let changes = prop::collection::vec((change, shape), 0..7);
+    (super::levels::systems(), prop::collection::vec(any::<bool>(), 12), changes).prop_map(
+        |((setup, most), there, mut drawn)| {
+            let Kind::Mc2(policy) = setup.kind else { panic!("{:?}", setup.kind) };
+            let (cores, mut tasks) = (setup.cores, setup.tasks);
+            // Load enough is left for cores to become quiet.
+            tasks.iter_mut().for_each(|task| {
+                task.period = task.period * 2;
+                task.deadline = task.deadline * 2;
+            });
+            drawn.sort_by_key(|(change, _)| change.0);
+            let (mut changes, mut effects) = (Vec::new(), Vec::new());
+            for ((at, part, action, (time, period), admitted, draw), shape) in drawn {
+                let own = usize::from(part) % tasks.len();
+                let (task, time, period) = (tasks[own], ns(time), ns(period));
+                let action = match action {
+                    0 => Action::Add,
+                    1 => Action::Remove,
+                    _ => Action::Alter(Values { time, period, deadline: period, priority: 0 }),
+                };
+                let other = (draw % tasks.len() as u64) as usize;
+                let mut budgets = vec![(TaskId(own as u16), time)];
+                if other != own && draw & 64 != 0 {
+                    budgets.push((TaskId(other as u16), ns(1 + draw % 5)));
+                }
+                for (n, budget) in &mut budgets {
+                    if tasks[n.index()].level == Level::D {
+                        *budget = Duration::ZERO;
+                    }
+                }
+                let fresh = super::levels::tables(cores, &tasks, &shape);
+                let tables = match task.core.filter(|_| task.level == Level::A) {
+                    Some(core) => vec![(core, fresh[core.index()].clone())],
+                    None => Vec::new(),
+                };
+                effects.push(Mc2Now { budgets, tables });
+                let part = Part::Task(TaskId(own as u16));
+                changes.push(Change { at: ns(at), part, action, admitted: admitted > 0, drains: true });
+            }
+            let absent = (0..tasks.len()).filter(|n| !there[*n]).map(|n| TaskId(n as u16)).collect();
+            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
+            (Setup { cores, kind: Kind::ChangingMc2(all), tasks }, most)
         },
     )
 }

@@ -5,6 +5,7 @@
 pub mod changes;
 pub mod draw;
 pub mod invariants;
+pub mod levels;
 pub mod systems;
 pub mod trees;
 

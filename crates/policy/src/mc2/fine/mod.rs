@@ -102,7 +102,7 @@ impl Fine {
         if (fine.timer_merging || fine.work_redistribution) && !fine.interrupt_master {
             return Err(SetupError::NoInterruptMaster);
         }
-        check::check(setup, &fine.mc2)
+        check::check(setup, &fine.mc2, &[])
     }
 
     /// Makes the containers and all cores. The set-up must have been checked.

@@ -107,7 +107,7 @@ fn parameters(setup: &Setup) -> &Mc2 {
 impl Messages {
     /// As for MC².
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
-        check::check(setup, parameters(setup))
+        check::check(setup, parameters(setup), &[])
     }
 
     /// Makes all cores and the post between them. The set-up must have been checked.
