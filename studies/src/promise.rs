@@ -25,6 +25,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         admitted: ruling.admitted(),
         drains: ruling.drains,
         allowances: ruling.allowances.clone(),
+        tables: ruling.tables.iter().map(table_of).collect(),
     };
     let rulings: Vec<Ruled> = check.changes.iter().map(ruled).collect();
     let setup = tactus_sim::setup_with(system, tables, &allowances, &rulings);
@@ -48,7 +49,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         accepted: check.accepted,
         tasks: tasks.collect(),
         tree: tactus_sim::tree_view(&setup),
-        changes: (!check.changes.is_empty()).then(|| changes(system, check)),
+        changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
     };
     Promised { setup, view }
 }
@@ -67,19 +68,21 @@ fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
 }
 
 /// What was promised when, as the judge reads it.
-fn changes(system: &System, check: &Check) -> Changes {
-    let tasks = |stage: &Stage, verdicts: &[TaskVerdict]| -> Vec<Now> {
+fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
+    let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
+    let tasks = |stage: &Stage, verdicts: &[TaskVerdict], allowances: &[Duration]| -> Vec<Now> {
         let one = |(n, (task, verdict)): (usize, (&Task, &TaskVerdict))| Now {
             there: stage.has(Part::Task(n)),
             period: task.period,
             deadline: task.deadline,
             // Where there are levels, the trace tells whether a job has taken more than was assumed.
             promise: told(if task.level.is_some() { verdict.bound } else { verdict.promise() }),
+            budget: (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowances[n]),
         };
         stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
     };
     let mut stage = Stage::first(system);
-    let start = tasks(&stage, &check.tasks);
+    let start = tasks(&stage, &check.tasks, allowances);
     let mut list = Vec::new();
     for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
         if let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) {
@@ -95,10 +98,10 @@ fn changes(system: &System, check: &Check) -> Changes {
             core: core.or_else(|| core_of_server(system, change.part)).unwrap_or(CoreId(0)),
             at: ruling.at,
             refused: ruling.refused.clone(),
-            tasks: tasks(&stage, &ruling.tasks),
+            tasks: tasks(&stage, &ruling.tasks, &ruling.allowances),
         });
     }
-    Changes { start, list }
+    Changes { start, list, together: matches!(system.policy, Policy::Mc2 { .. }) }
 }
 
 /// The core of the server that a task is in.

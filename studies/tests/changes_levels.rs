@@ -90,6 +90,72 @@ fn two_levels(seed: u64) -> String {
     text
 }
 
+/// MC² on up to three cores, as text, with changes. Jobs keep to what level C assumes of them, some to their own level only.
+fn mc2(seed: u64) -> String {
+    let mut random = Random::new(!seed);
+    let cores = random.between(1, 3);
+    let mut text = format!(
+        "[system]\nname = 'r'\ncores = {cores}\nduration = '800 ms'\nseed = {seed}\n[machine]\noverheads = false\n\
+         [policy]\nkind = 'mc2'\nenforce = {}\nslack-shifting = {}\n",
+        random.chance(0.7),
+        random.chance(0.5)
+    );
+    let mut tasks: Vec<(char, u64, u64)> = Vec::new();
+    let count = cores * random.between(3, 5);
+    for n in 0..count {
+        let level = of(&mut random, &['A', 'A', 'B', 'B', 'C', 'C', 'C', 'D']);
+        let period = of(&mut random, if level == 'A' { &[10_000, 20_000, 40_000] } else { &PERIODS[..] });
+        let own = (period * random.between(4, if level == 'C' { 45 } else { 18 }) / 100).max(100);
+        let offset = random.between(0, 20) * 500 * random.between(0, 1);
+        let _ = write!(
+            text,
+            "[[task]]\nname = 't{n}'\nlevel = '{level}'\nperiod = '{period} us'\noffset = '{offset} us'\n",
+        );
+        if level < 'C' {
+            let _ = writeln!(text, "core = {}", n % cores);
+        }
+        let (b, c) = (own * random.between(70, 100) / 100, own * random.between(50, 70) / 100);
+        let _ = match level {
+            'A' => writeln!(text, "execution = {{ A = '{own} us', B = '{b} us', C = '{c} us' }}"),
+            'B' => writeln!(text, "execution = {{ B = '{own} us', C = '{c} us' }}"),
+            _ => writeln!(text, "execution = '{own} us'"),
+        };
+        let most = if level > 'B' || random.chance(0.2) { own } else { c };
+        let _ = writeln!(text, "actual = {{ min = '{} us', max = '{most} us' }}", c / 2);
+        tasks.push((level, period, own));
+    }
+    let mut there: Vec<Option<bool>> = vec![None; tasks.len()];
+    let mut at = 0;
+    for _ in 0..random.between(4, 9) {
+        at += random.between(0, 80_000) * random.between(0, 3) / 3;
+        let n = random.between(0, count - 1) as usize;
+        let (level, period, own) = tasks[n];
+        let _ = writeln!(text, "[[change]]\nat = '{at} us'");
+        let _ = match (there[n], random.between(0, 3)) {
+            (Some(false), _) | (None, 0 | 1) => {
+                there[n] = Some(true);
+                writeln!(text, "add = 't{n}'")
+            }
+            (_, 2) => {
+                there[n] = Some(false);
+                writeln!(text, "remove = 't{n}'")
+            }
+            _ => {
+                there[n] = Some(true);
+                let part = random.between(60, 200);
+                let _ = writeln!(text, "task = 't{n}'");
+                match random.between(0, 1) {
+                    0 if level == 'A' => writeln!(text, "execution = {{ A = '{} us' }}", own * part.max(100) / 100),
+                    0 => writeln!(text, "execution = '{} us'", own * part / 100),
+                    _ if level == 'A' => writeln!(text, "period = '{} us'", period * of(&mut random, &[1, 2, 4]) / 2),
+                    _ => writeln!(text, "period = '{} us'", period * part / 100),
+                }
+            }
+        };
+    }
+    text
+}
+
 #[derive(Default, Debug)]
 struct Counts {
     accepted: u64,
@@ -159,6 +225,24 @@ fn whatever_is_admitted_under_amc_and_edf_vd_no_promise_is_broken_in_twenty_thou
 #[test]
 fn changes_of_two_levels_that_do_not_wait_break_promises() {
     let counts = all(two_levels, 0..600, Protocol::AtOnce);
+    println!("{counts:?}");
+    assert!(counts.broken > 0, "{counts:?}");
+}
+
+#[test]
+fn whatever_is_admitted_under_mc2_no_promise_is_broken() {
+    hold(mc2, 0..200);
+}
+
+#[test]
+#[ignore = "takes minutes: evidence, not a daily test"]
+fn whatever_is_admitted_under_mc2_no_promise_is_broken_in_ten_thousand_systems() {
+    hold(mc2, 0..10_000);
+}
+
+#[test]
+fn changes_of_mc2_that_do_not_wait_break_promises() {
+    let counts = all(mc2, 0..200, Protocol::AtOnce);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
 }

@@ -137,7 +137,9 @@ fn one(
         // Where costs leave no room for a table of level A, the system is refused; its decisions can be compared all the
         // same, with the table that it would have without costs.
         let free = tactus_analysis::check(&system, &Costs::default());
-        promised.setup = made(&system, &free, &Costs::default()).setup;
+        let free = made(&system, &free, &Costs::default());
+        // What it admits is what the run does.
+        (promised.setup, promised.view.changes) = (free.setup, free.view.changes);
         if Scheduler::new(&promised.setup).is_err() {
             return skip(totals);
         }

@@ -419,7 +419,10 @@ const CASES: &[Case] = &[
             (84, "period is 10 µs, less than the shortest, 100 µs; lengthen it"),
         ],
     ),
-    ("a1-changes-under-mc2.toml", &[(15, "changes of the running system are not offered under \"mc2\"; remove them")]),
+    (
+        "a1-changes-under-mc2.toml",
+        &[(16, "changes of the running system are not offered where MC² has other locks than one; remove them, or")],
+    ),
     (
         "a2-changes-of-inner-servers.toml",
         &[
@@ -443,6 +446,13 @@ const CASES: &[Case] = &[
             (29, "execution at level B is 10 ns, less than the shortest, 1 µs; lengthen it"),
             (34, "priority is given, but it is not ordered by priority; remove it"),
             (39, "execution is given, but what is added or removed keeps its values; remove it"),
+        ],
+    ),
+    (
+        "a6-deadline-under-mc2.toml",
+        &[
+            (18, "deadline is given, but under MC² a deadline is the period; remove it"),
+            (23, "execution at level A is given, but the task has none; remove it"),
         ],
     ),
 ];

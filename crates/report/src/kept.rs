@@ -241,8 +241,13 @@ mod tests {
             ],
         };
         let (name, policy) = ("n".into(), "MC²".into());
-        let now =
-            |promise| Now { there: true, period: Duration::from_nanos(9), deadline: Duration::from_nanos(8), promise };
+        let now = |promise| Now {
+            there: true,
+            period: Duration::from_nanos(9),
+            deadline: Duration::from_nanos(8),
+            promise,
+            budget: Some(deadline),
+        };
         let start = vec![now(Promise::None), now(Promise::Tardiness(Duration::ZERO)), now(Promise::None)];
         let change = ChangeView {
             what: "remove task log".into(),
@@ -251,7 +256,7 @@ mod tests {
             refused: Some("no".into()),
             tasks: start.clone(),
         };
-        let changes = Some(Changes { start, list: vec![change; 5] });
+        let changes = Some(Changes { start, list: vec![change; 5], together: true });
         let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes };
         let details = Details {
             machine: "m".into(),

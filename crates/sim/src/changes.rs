@@ -2,8 +2,8 @@
 
 use crate::setup::{allowance, budget, Ruled};
 use tactus_model::{self as model, Stage, System};
-use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mixed, Part, Protocol, Tree, Values};
-use tactus_time::{Duration, Level, TaskId};
+use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Tree, Values};
+use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// The tree with its changes. New values are those that come of all changes that were admitted before.
 pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changing {
@@ -63,9 +63,44 @@ pub(crate) fn mixed(
             here && known[now.task.index()].replace(*now) != Some(*now)
         });
     }
+    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::Quiet }
+}
+
+/// MC² with its changes.
+pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings: &[Ruled]) -> Changeable<Mc2, Mc2Now> {
+    let first = budgets(&Stage::first(system), allowances);
+    let mut known: Vec<Option<Duration>> = vec![None; system.tasks.len()];
+    first.into_iter().for_each(|(task, budget)| known[task.index()] = Some(budget));
+    let mut tables = policy.tables.clone();
+    let (changes, mut effects) = through(system, rulings, |stage, ruled| match ruled {
+        Some(ruled) => Mc2Now {
+            budgets: budgets(stage, &ruled.allowances),
+            tables: (0..).map(CoreId).zip(ruled.tables.iter().cloned()).collect(),
+        },
+        None => Mc2Now::default(),
+    });
+    // What moves, and what begins.
+    for effect in &mut effects {
+        effect.budgets.retain(|(task, budget)| known[task.index()].replace(*budget) != Some(*budget));
+        effect.tables.retain(|(core, table)| std::mem::replace(&mut tables[core.index()], table.clone()) != *table);
+    }
+    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::Quiet }
+}
+
+/// The budget of each task that is there.
+fn budgets(stage: &Stage, allowances: &[Duration]) -> Vec<(TaskId, Duration)> {
+    let (present, places) = stage.present();
+    let one = |(task, n): (&model::Task, usize)| {
+        let own = budget(task, task.level.unwrap_or_default(), allowance(&present, allowances, n));
+        (TaskId(n as u16), own)
+    };
+    present.tasks.iter().zip(places).map(one).collect()
+}
+
+/// The tasks that begin absent.
+fn absent(system: &System) -> Vec<TaskId> {
     let absent = (0..system.tasks.len()).filter(|n| system.begins_absent(model::Part::Task(*n)));
-    let absent = absent.map(|n| TaskId(n as u16)).collect();
-    Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet }
+    absent.map(|n| TaskId(n as u16)).collect()
 }
 
 /// What each task that is there has.

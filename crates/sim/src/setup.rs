@@ -31,6 +31,8 @@ pub struct Ruled {
     pub drains: bool,
     /// What each task's enforced budget has on top from then on, by `TaskId`; as in [`setup`], none where they do not reach to.
     pub allowances: Vec<Duration>,
+    /// The level-A table of each core from then on, where there are some.
+    pub tables: Vec<Table>,
 }
 
 /// As [`setup`], with what admission says of each change, in their order; of which nothing is said, that is refused.
@@ -63,6 +65,9 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
     let kind = match kind {
         Kind::Servers(tree) if !system.scheduling.changes.is_empty() => {
             Kind::Changing(changes::changing(system, tree, rulings))
+        }
+        Kind::Mc2(mc2) if !system.scheduling.changes.is_empty() => {
+            Kind::ChangingMc2(changes::mc2(system, mc2, allowances, rulings))
         }
         Kind::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
             Kind::ChangingMixed(changes::mixed(system, mixed, allowances, rulings))

@@ -4,11 +4,11 @@
 //! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change takes effect has the weaker promise of both.
 
-use crate::check::{Rule, Violation};
+use crate::check::{last_look, Rule, Violation};
 use crate::order::in_order;
 use crate::{ChangeSummary, Fate, Promise, Trace, View};
 use tactus_record::{Kind, Record, CHANGE_NOT_ADMITTED};
-use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// What a system is at its start, and what is to become of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Changes {
     pub start: Vec<Now>,
     /// The changes by their numbers.
     pub list: Vec<ChangeView>,
+    /// All cores go through changes together, and level A keeps to tables that count from time zero (MC²).
+    pub together: bool,
 }
 
 /// A task between two changes.
@@ -30,6 +32,8 @@ pub struct Now {
     pub deadline: Duration,
     /// What is promised.
     pub promise: Promise,
+    /// The budget of each of its periods, where it is held to one.
+    pub budget: Option<Duration>,
 }
 
 /// A change and what is so after it, with those that were admitted before.
@@ -58,6 +62,9 @@ impl View {
 
     /// The cores whose changes concern the task.
     fn home(&self, task: usize) -> CoreSet {
+        if self.changes.as_ref().is_some_and(|changes| changes.together) {
+            return CoreSet::first(self.cores);
+        }
         match &self.tree {
             Some(tree) if task < tree.tasks.len() => tree.queue(TaskId(task as u16)),
             _ => {
@@ -134,6 +141,14 @@ impl<'v> History<'v> {
         })
     }
 
+    /// The budget that the task had at that time.
+    pub(crate) fn budget(&self, view: &View, task: TaskId, at: Instant) -> Option<Duration> {
+        match self.changes {
+            None => view.tasks[task.index()].budget,
+            Some(_) => self.between(view, task, at, at).next()?.budget,
+        }
+    }
+
     /// Deadline and promise of a job that is under way from its release until the other time.
     pub(crate) fn owed(&self, view: &View, task: TaskId, release: Instant, until: Instant) -> (Duration, Promise) {
         let own = &view.tasks[task.index()];
@@ -201,7 +216,7 @@ pub fn changes(view: &View, trace: &Trace) -> Vec<Violation> {
         }
         let mut walk = Walk { view, changes, home, found: Vec::new() };
         walk.order(&records);
-        walk.releases(&records);
+        walk.releases(&records, trace);
         found.append(&mut walk.found);
     }
     found
@@ -272,8 +287,25 @@ impl Walk<'_> {
         both.filter(|(n, before, after)| here(n) && releases(before) != releases(after)).collect()
     }
 
+    /// Whether the task's releases are whole periods after its offset from time zero, whenever it begins.
+    fn on_the_grid(&self, task: usize) -> bool {
+        self.changes.together && self.view.tasks[task].level == Some(Level::A)
+    }
+
+    /// When the task has its first release from a change on.
+    fn first_release(&self, task: usize, now: Instant, period: Duration) -> Instant {
+        let offset = self.view.tasks[task].offset;
+        let first = Instant::ZERO.saturating_add(offset);
+        if !self.on_the_grid(task) {
+            return now.saturating_add(offset);
+        }
+        let inside = now.since(first).as_nanos() % period.as_nanos();
+        let rest = if inside == 0 { 0 } else { period.as_nanos() - inside };
+        first.max(now).saturating_add(Duration::from_nanos(rest))
+    }
+
     /// Each release is its period after the one before, the first one its offset after the task began.
-    fn releases(&mut self, records: &[&Record]) {
+    fn releases(&mut self, records: &[&Record], trace: &Trace) {
         let first = |n: usize| Instant::ZERO.saturating_add(self.view.tasks[n].offset);
         let begin = |(n, now): (usize, &Now)| Expected {
             now: *now,
@@ -299,10 +331,13 @@ impl Walk<'_> {
                 }
                 Kind::Changed => {
                     for (n, before, after) in self.concerned(r.job as usize) {
+                        let first = self.first_release(n, r.time, after.period);
                         let it = &mut all[n];
                         if after.there && !before.there {
-                            it.due = Some(r.time.saturating_add(self.view.tasks[n].offset));
+                            it.due = Some(first);
                             it.until = Instant::NEVER;
+                        } else if self.on_the_grid(n) && it.due.is_some() {
+                            it.due = Some(first);
                         }
                         let lost = it.due.filter(|due| !after.there && *due < it.until && *due < r.time);
                         let there = if after.there == before.there { it.now.there } else { after.there };
@@ -347,6 +382,12 @@ impl Walk<'_> {
         let core = self.home.iter().next().unwrap_or_default();
         for (n, it) in all.iter().enumerate() {
             let Some(due) = it.due.filter(|due| it.now.there && *due < it.until) else { continue };
+            let task = &self.view.tasks[n];
+            // Where cores go through changes together, a job of level A keeps those of levels below from being noticed.
+            let end = match self.changes.together && task.level > Some(Level::A) {
+                true => end.min(last_look(self.view, trace, task.core)),
+                false => end,
+            };
             if self.view.home(n) == self.home && due.saturating_add(it.now.period) <= end {
                 let text = format!("was due at {due} and never released");
                 self.wrong((due, core), Some((TaskId(n as u16), it.job)), text);

@@ -14,6 +14,7 @@
 
 use super::report::{Bound, Check, TaskVerdict};
 use super::{id, one_system};
+use crate::mc2::table::Table;
 use tactus_model::{Action, Change, Costs, Part, Policy, Stage, System};
 use tactus_time::Duration;
 
@@ -35,6 +36,8 @@ pub struct Ruling {
     /// What the enforced budget of each task of the file has on top from then on; see [`Check::allowances`]. Here the system's own
     /// work counts always, as it does in a run.
     pub allowances: Vec<Duration>,
+    /// The level-A table of each core from then on; see [`Check::tables`].
+    pub tables: Vec<Table>,
 }
 
 impl Ruling {
@@ -85,6 +88,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
             drains: false,
             tasks: Vec::new(),
             allowances: Vec::new(),
+            tables: Vec::new(),
         };
         match ruled {
             Ok((next, then)) => {
@@ -94,6 +98,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
             Err(why) => ruling.refused = Some(why),
         }
         ruling.tasks.clone_from(&now.tasks);
+        ruling.tables.clone_from(&now.tables);
         ruling.allowances = match system.machine.overheads {
             true => now.allowances.clone(),
             false => enforced(&stage, aligned, costs, cache),
@@ -136,11 +141,15 @@ fn judge(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Check 
         let exceeded_by = verdict.exceeded_by.and_then(whole);
         tasks[n] = TaskVerdict { task: id(n), exceeded_by, ..verdict };
     }
+    let mut tables = found.tables;
+    for slot in tables.iter_mut().flat_map(|table| &mut table.slots) {
+        slot.task = whole(slot.task).unwrap_or(slot.task);
+    }
     let mut findings = found.findings;
     for finding in &mut findings {
         finding.task = finding.task.and_then(whole);
     }
-    Check { tasks, findings, allowances, ..found }
+    Check { tasks, findings, allowances, tables, ..found }
 }
 
 /// What speaks against the change from the one to the other.

@@ -4,8 +4,8 @@ use super::server;
 use crate::draft::{At, Draft, DraftChange, DraftExecution, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::{
-    shortest_period, Action, Change, Part, Policy, Scheduling, Task, Values, DEFAULT_SHIFT, MAX_CHANGES, MAX_PRIORITY,
-    SHORTEST_JOB, SHORTEST_QUANTUM,
+    shortest_period, Action, Change, Locks, Part, Policy, Scheduling, Task, Values, DEFAULT_SHIFT, MAX_CHANGES,
+    MAX_PRIORITY, SHORTEST_JOB, SHORTEST_QUANTUM,
 };
 use tactus_time::{Duration, Level};
 
@@ -40,9 +40,9 @@ pub(super) fn check(
         out.out_of_range(extra.place, "", "the number of changes", draft.changes.len(), limit, "leave some out");
         return Vec::new();
     }
-    if server::of_policy(&policy).is_none() {
-        let why = format!("changes of the running system are not offered under {:?}", crate::policy_key(&policy));
-        out.refuse(first.place, &first.subject, why, "remove them, or choose another order");
+    if matches!(policy, Policy::Mc2 { .. }) && scheduling.locks != Locks::One {
+        let why = "changes of the running system are not offered where MC² has other locks than one";
+        out.refuse(first.place, &first.subject, why, "remove them, or choose locks = \"one\"");
         return Vec::new();
     }
     if let Given::Is(root) = &draft.platform.root {
@@ -167,6 +167,9 @@ fn values(draft: &DraftChange, part: Part, key: &str, whole: &Whole, out: &mut C
     let wrong = |key: &str, part: Part| match (key, part) {
         _ if !alters => Some("what is added or removed keeps its values"),
         ("budget", Part::Task(_)) => Some("a task has no budget"),
+        ("deadline", Part::Task(_)) if matches!(whole.policy, Policy::Mc2 { .. }) => {
+            Some("under MC² a deadline is the period")
+        }
         ("execution" | "deadline", Part::Server(_)) => Some("a server has neither execution nor deadline"),
         ("priority", part) if !has_priority(part, whole) => Some("it is not ordered by priority"),
         _ => None,

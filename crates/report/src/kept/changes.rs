@@ -9,6 +9,8 @@ use tactus_trace::{ChangeView, Changes, Now};
 pub(super) struct Stored {
     start: Vec<Task>,
     list: Vec<Change>,
+    #[serde(default)]
+    together: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -26,6 +28,8 @@ struct Task {
     period_ns: u64,
     deadline_ns: u64,
     promise: StoredPromise,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    budget_ns: Option<u64>,
 }
 
 pub(super) fn store(changes: &Changes) -> Stored {
@@ -36,12 +40,14 @@ pub(super) fn store(changes: &Changes) -> Stored {
         refused: change.refused.clone(),
         tasks: change.tasks.iter().map(task).collect(),
     });
-    Stored { start: changes.start.iter().map(task).collect(), list: list.collect() }
+    let start = changes.start.iter().map(task).collect();
+    Stored { start, list: list.collect(), together: changes.together }
 }
 
 fn task(now: &Now) -> Task {
     let (period_ns, deadline_ns) = (now.period.as_nanos(), now.deadline.as_nanos());
-    Task { there: now.there, period_ns, deadline_ns, promise: StoredPromise::of(now.promise) }
+    let budget_ns = now.budget.map(Duration::as_nanos);
+    Task { there: now.there, period_ns, deadline_ns, promise: StoredPromise::of(now.promise), budget_ns }
 }
 
 /// What was kept for so many tasks and cores.
@@ -63,10 +69,11 @@ pub(super) fn restore(stored: Stored, tasks: usize, cores: usize) -> Result<Chan
         })
     };
     let list = stored.list.into_iter().map(one).collect::<Result<_, _>>()?;
-    Ok(Changes { start: of_tasks(stored.start)?, list })
+    Ok(Changes { start: of_tasks(stored.start)?, list, together: stored.together })
 }
 
 fn now(task: Task) -> Now {
     let (period, deadline) = (Duration::from_nanos(task.period_ns), Duration::from_nanos(task.deadline_ns));
-    Now { there: task.there, period, deadline, promise: task.promise.promise() }
+    let budget = task.budget_ns.map(Duration::from_nanos);
+    Now { there: task.there, period, deadline, promise: task.promise.promise(), budget }
 }

@@ -7,7 +7,7 @@ use tactus_model::{
     shortest_period, Action, Change, Mixed, Part, Policy, Server, Spread, System, TaskOrder, TaskPlace, Values,
     MAX_CHANGES, MAX_SERVERS, SHORTEST_QUANTUM,
 };
-use tactus_time::{CoreId, CoreSet, Duration};
+use tactus_time::{CoreId, CoreSet, Duration, Level};
 
 /// The part of a run after which nothing more is asked for.
 const LATEST: f64 = 0.9;
@@ -23,9 +23,9 @@ pub fn changing(seed: u64) -> Option<System> {
     with_changes(&system)
 }
 
-/// The machine of its own of this seed, AMC or EDF-VD, with changes.
+/// The system of this seed under a policy that has levels, MC², AMC or EDF-VD, with changes.
 pub fn changing_levels(seed: u64) -> System {
-    let kinds = POLICIES.iter().filter(|policy| matches!(policy, Policy::Mixed(_))).count() as u64;
+    let kinds = POLICIES.iter().filter(|policy| policy.has_levels()).count() as u64;
     let first = POLICIES.len() as u64 - kinds;
     // Policies come in turn, these last.
     let seed = seed / kinds * POLICIES.len() as u64 + first + seed % kinds;
@@ -44,7 +44,8 @@ pub fn with_changes(system: &System) -> Option<System> {
         Policy::Ordered { spread, order } => (spread, order),
         Policy::Mixed(Mixed::Amc) => (Spread::Partitioned, TaskOrder::FixedPriority),
         Policy::Mixed(Mixed::EdfVd) => (Spread::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::Mc2 { .. } => return None,
+        // No priorities, and periods for deadlines.
+        Policy::Mc2 { .. } => (Spread::Global, TaskOrder::EarliestDeadline),
     };
     let servers = &system.scheduling.servers;
     if servers.iter().any(|server| server.cores.iter().count() > 1) {
@@ -166,6 +167,12 @@ impl Drawing<'_> {
         tasks.map(Part::Task).chain(servers.iter().chain(&servers).copied()).collect()
     }
 
+    /// Whether it is of level A of MC², whose periods are such that tables are short.
+    fn in_a_table(&self, part: Part) -> bool {
+        let Part::Task(n) = part else { return false };
+        matches!(self.system.policy, Policy::Mc2 { .. }) && self.system.tasks[n].level == Some(Level::A)
+    }
+
     /// New times at each level of a task that has more than one, or at the first alone.
     fn levels(&mut self, part: Part, factor: f64) -> Option<[Option<Duration>; 4]> {
         let Part::Task(n) = part else { return None };
@@ -201,8 +208,12 @@ impl Drawing<'_> {
         if what == 0 && order.has_priorities() {
             values.priority = Some(self.random.between(1, 20) as u32);
         } else if what == 1 {
+            let least = shortest_period(self.system.machine.shift);
             let millis = (period.as_nanos() as f64 / 1e6 / factor).round().max(1.0) as u64;
-            values.period = Some(Duration::from_millis(millis).max(shortest_period(self.system.machine.shift)));
+            values.period = Some(match self.in_a_table(part) {
+                true => Duration::from_millis([25, 50, 100][self.random.between(0, 2) as usize]),
+                false => Duration::from_millis(millis).max(least),
+            });
         } else if let Some(levels) = self.levels(part, factor) {
             values.levels = levels;
         } else {

@@ -141,15 +141,17 @@ pub fn of_kind(records: &[Record], kind: tactus_record::Kind) -> Vec<(u64, u16, 
 
 /// The set-up of a system with tables of our own, and the same allowance for each task.
 pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
-    let rulings = vec![
-        Ruled { admitted: true, drains: true, allowances: vec![allowance; system.tasks.len()] };
-        system.scheduling.changes.len()
-    ];
+    let rulings =
+        vec![
+            Ruled { admitted: true, drains: true, allowances: vec![allowance; system.tasks.len()], tables: Vec::new() };
+            system.scheduling.changes.len()
+        ];
     let plain = tactus_sim::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
-        Kind::Mc2(_) => tables(system.cores, &plain.tasks),
+        Kind::Mc2(_) | Kind::ChangingMc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
+    let rulings: Vec<Ruled> = rulings.into_iter().map(|it| Ruled { tables: tables.clone(), ..it }).collect();
     tactus_sim::setup_with(system, tables, &vec![allowance; system.tasks.len()], &rulings)
 }
 

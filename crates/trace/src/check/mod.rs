@@ -18,6 +18,7 @@ pub use servers::{no_events, replenishment, reservation, servers, supply, waitin
 pub use table::{table_order, TableView};
 pub use tree::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
 
+use crate::changes::History;
 use crate::schedule::{schedule_with, Boundary};
 use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
@@ -285,7 +286,7 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
 
 /// Until when releases of levels below A were noticed where a task of this core belongs: until the end, but where the run
 /// ended in a job of level A, which such releases do not interrupt. Only a core that serves others notices them all.
-fn last_look(view: &View, trace: &Trace, core: Option<CoreId>) -> Instant {
+pub(crate) fn last_look(view: &View, trace: &Trace, core: Option<CoreId>) -> Instant {
     let alone = view.cores == 1 || core.is_some_and(|core| core.index() > 0);
     let records = trace.cores.get(core.unwrap_or_default().index()).map_or(&[][..], |records| records);
     let given = records.iter().rev().find(|r| matches!(r.kind, Kind::Dispatch | Kind::Idle | Kind::Complete));
@@ -337,10 +338,13 @@ pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation>
             at = if whole { until.max(Instant::from_nanos(s.end.as_nanos() - task.period.as_nanos())) } else { until };
         }
     }
+    let history = History::of(view, trace);
     let mut found: Vec<Violation> = used
         .into_iter()
-        .filter_map(|((id, _), (used, last))| {
-            let budget = view.tasks[id.index()].budget?;
+        .filter_map(|((id, number), (used, last))| {
+            // The one that it was given.
+            let given = starts.get(&id).and_then(|times| times.get((number as usize).checked_sub(1)?));
+            let budget = history.budget(view, id, given.copied().unwrap_or(Instant::ZERO))?;
             (used.saturating_sub(budget) > tolerance).then(|| Violation {
                 rule: Rule::Budget,
                 time: last.end,
