@@ -358,6 +358,30 @@ fn two_levels_of_criticality_that_change_draw_their_worked_example() {
     example.is("change-amc.txt");
 }
 
+/// MC² while the system changes: T3 of level C ends, T5 of level A begins on a core that had no table, T2 of level B has more,
+/// and T6 is refused.
+#[test]
+fn mc2_that_changes_draws_its_worked_example() {
+    let level = |level: &str, core: Option<u8>, columns: u64| {
+        let time = columns * COLUMN;
+        let core = core.map_or(String::new(), |core| format!("core = {core}\n"));
+        format!("{core}level = \"{level}\"\nexecution = \"{time} ms\"")
+    };
+    let change = |column: u64, what: &str| format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN);
+    let mut example = Example::new(2, "kind = \"mc2\"\nslack-shifting = false")
+        .task(&level("A", Some(0), 2), [0, 10, 10, 2], &[2])
+        .task(&level("B", Some(0), 3), [0, 10, 10, 3], &[3, 3, 3, 4])
+        .task(&level("C", None, 6), [0, 20, 20, 6], &[6])
+        .task(&level("B", Some(1), 2), [0, 10, 10, 2], &[2])
+        .task(&level("A", Some(1), 3), [0, 10, 10, 3], &[3])
+        .task(&level("C", None, 9), [0, 10, 10, 9], &[9]);
+    example.text += &change(13, "remove = \"T3\"");
+    example.text += &change(13, "add = \"T5\"");
+    example.text += &change(23, &format!("task = \"T2\"\nexecution = \"{} ms\"", 4 * COLUMN));
+    example.text += &change(31, "add = \"T6\"");
+    example.on_any_core().is("change-mc2.txt");
+}
+
 /// The system that changes: T2 ends and T4 begins, T5 is refused, and the server gets a larger budget.
 #[test]
 fn a_system_that_changes_while_it_runs_draws_its_worked_example() {

@@ -197,6 +197,18 @@ fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
     }
 }
 
+/// Whether cores go through changes together. Then what one of them counts tells nothing of the releases of jobs that end on others.
+fn together() -> bool {
+    let setup = &system().setup;
+    match &setup.kind {
+        tactus_policy::Kind::ChangingMc2(_) => true,
+        tactus_policy::Kind::Changing(changing) => {
+            changing.tree.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some())
+        }
+        _ => false,
+    }
+}
+
 static ENDED: AtomicUsize = AtomicUsize::new(0);
 /// The exit codes of a run that came to its end.
 const PROMISES_HELD: u8 = 0x10;
@@ -249,6 +261,8 @@ fn total(task: usize) -> Counts {
 fn tell() -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
+    let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
+    let untold = made > 0 && together();
     let mut held = true;
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
@@ -265,7 +279,7 @@ fn tell() -> bool {
             missed += counts.missed;
             worst = worst.max(counts.worst);
             tardiness = tardiness.max(counts.tardiness);
-            if counts.removed || card.bound == 0 {
+            if counts.removed || card.bound == 0 || untold {
                 continue;
             }
             let measured = match card.promise {
@@ -287,6 +301,10 @@ fn tell() -> bool {
                 let _ = write!(console, "all  ");
             }
         }
+        if untold {
+            let _ = writeln!(console, " {jobs:>8}       -              -              -         -");
+            continue;
+        }
         let _ = write!(console, " {jobs:>8}  {missed:>6}  {:>11} µs", worst.as_nanos() / 1000);
         match share {
             Some(share) => {
@@ -303,9 +321,12 @@ fn tell() -> bool {
         let counts = unsafe { region::Counts::of(region::of(core as u8)) };
         let _ = writeln!(console, "core {core}   {counts}");
     }
-    let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
     if made + refused > 0 {
         let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
+    }
+    if untold {
+        let _ =
+            writeln!(console, "cores changed together: what jobs took from their releases is told by the trace alone");
     }
     crate::recovery::tell(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
