@@ -58,10 +58,8 @@ pub enum SetupError {
     ServerDepth(u16),
     /// The task is in a server that does not exist.
     TaskServer(TaskId),
-    /// Changes are to be made where cores share queues and there are servers.
-    ChangeCores,
-    /// This change, by its number, comes before the one in front of it, or is of something that does not exist or cannot be
-    /// changed, or has a value that cannot be; the greatest number stands for what is absent at the start.
+    /// This change, by its number, comes before the one in front of it, or is of something that does not exist, or has a value
+    /// that cannot be; the greatest number stands for what is absent at the start.
     ChangePart(u32),
     /// There must be an effect for each change; this many were given.
     ChangeEffects(usize),
@@ -135,16 +133,13 @@ impl fmt::Display for SetupError {
                 write!(f, "server {n}: it lies more than {} servers deep", crate::MAX_DEPTH)
             }
             SetupError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
-            SetupError::ChangeCores => {
-                write!(f, "changes beside servers are made on cores by themselves only: let no two cores share a queue")
-            }
             SetupError::ChangePart(u32::MAX) => {
-                write!(f, "what is absent at the start must be a task, or a server of one core in the root")
+                write!(f, "what is absent at the start must be a task or a server of the tree")
             }
             SetupError::ChangePart(n) => write!(
                 f,
-                "change {n}: it must be of a task, or of a server of one core in the root, not come before the one in \
-                 front of it, and give no budget longer than its period"
+                "change {n}: it must be of a task or a server of the tree, not come before the one in front of it, and give \
+                 no budget longer than its period"
             ),
             SetupError::ChangeEffects(n) => write!(f, "{n} effects of changes: there must be one for each change"),
             SetupError::ChangeEffect(task) => write!(

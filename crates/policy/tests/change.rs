@@ -151,6 +151,41 @@ fn a_server_that_nothing_is_promised_of_changes_though_it_has_work_left() {
     assert_eq!(came[..2], [(14, 1, 4_000_000), (24, 1, 4_000_000)]);
 }
 
+/// T1 (8 of 100) goes first, then S1 (3 of 10) with T2, then T3 (2 of 50).
+fn with_idle_server(kind: Supplier, arrives: u64, execution: u64) -> Setup {
+    let rows = [Row(0, 100, 8), Row(1, 100, execution), Row(0, 50, 2)];
+    let changes = vec![change(7, task(0), Action::Remove), change(7, task(2), Action::Add)];
+    let server = Server { supply: Some(Supply { kind, budget: ms(3), period: ms(10) }), priority: 2, ..video(3) };
+    let mut setup = setup(&[server], &rows, &[task(2)], changes);
+    setup.tasks[1].offset = ms(arrives);
+    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    changing.tree.servers[0].order = TaskOrder::FixedPriority;
+    for (place, priority) in changing.tree.places.iter_mut().zip([3, 0, 1]) {
+        place.priority = priority;
+    }
+    setup
+}
+
+/// A budget that is there without work and has to go by is left over from before: with work that comes in the instant of a change,
+/// or after it, the server has it and the next one back to back, and what began with the change would wait for both.
+#[test]
+fn a_change_waits_until_budgets_that_go_by_without_work_have_gone_by() {
+    let changed = |setup: &Setup| told(&start(setup, 60), What::Changed).iter().map(|told| told.0).collect::<Vec<_>>();
+    // T2 has 2 of the first budget and the whole of the second.
+    let setup = with_idle_server(Supplier::Periodic, 8, 5);
+    let entries = start(&setup, 60);
+    assert_eq!(changed(&setup), [13, 13]);
+    let done =
+        entries.iter().flat_map(|entry| &entry.records).find(|r| r.kind == What::Complete && r.task == Some(TaskId(2)));
+    assert_eq!(done.map(|r| r.time), Some(Instant::ZERO + ms(15)), "as its bound says, 2 after its release");
+    assert_eq!(changed(&with_idle_server(Supplier::Polling, 8, 5)), [13, 13]);
+    // The second budget goes by, after what is left of the first.
+    assert_eq!(changed(&with_idle_server(Supplier::Periodic, 90, 5)), [13, 13]);
+    // It is gone at once; that is seen at the next entry.
+    assert_eq!(changed(&with_idle_server(Supplier::Polling, 90, 5)), [10, 10]);
+    assert_eq!(changed(&with_idle_server(Supplier::Deferrable, 90, 5)), [8, 8]);
+}
+
 const END: u64 = 150;
 
 /// The job that runs in each nanosecond.

@@ -1,15 +1,19 @@
 //! Changing a tree while it runs: tasks and servers begin and end, and get other values, with no promise broken by it.
 //!
 //! **The protocol** is that of the idle instant (Tindell and Alonso 1996; Real and Crespo, "Mode change protocols for
-//! real-time systems", Real-Time Systems 26, 2004), for each domain by itself: a core, or the cores that share the root's queue. A
+//! real-time systems", Real-Time Systems 26, 2004), for each domain by itself: a core, or the cores that share a queue. A
 //! change is **asked for** at its time; from then on what is to be removed releases no more jobs, and what it has goes on to its end.
 //! The change **takes effect** at the first instant at which all cores of the domain are *quiet*: nothing that their root could run is
-//! left over from before, neither a job nor a server with budget and work. What runs after that began after it, so that no job sees
-//! the load of both before and after, whatever the order. Servers that wait for budget may have work left: to the others they are what they are in any of their
-//! periods. A server that is removed, and where [`Change::drains`] one that changes or whose tasks change, must have none.
+//! left over from before, neither a job nor a server with budget and work, or with budget that has to go by without. What runs
+//! after that began after it, so that no job sees the load of both before and after, whatever the order. Servers that wait for
+//! budget may have work left: to the others they are what they are in any of their periods.
 //!
-//! Changes of one domain take effect in the order in which they are asked for; several may in one instant. A server that is
-//! added or altered begins with a full budget and a new period; a task that is added is released its offset later.
+//! **Inside servers** the same holds at each of them on the way to what changes: where [`Change::drains`], none of them has anything left
+//! that it could run, and a server that changes has no work at all; one that is removed never has.
+//!
+//! Changes of one domain take effect in the order in which they are asked for; several may in one instant. What is on cores that share
+//! nothing changes on each of them by itself. A server that is added or altered begins with a full budget and a new period, and
+//! with it, when it is added, all that is inside and there; a task that is added is released its offset later.
 //!
 //! **Admission** is by analysis, before the run; what it refuses is refused here when it is asked for. What takes effect
 //! is looked at once more: it may not raise what the domain has promised above its cores, whatever a table says.
@@ -17,7 +21,9 @@
 //! **Work:** an entry looks at each task and server of the domain once for each change that waits, and at nothing else if
 //! none does. All memory is taken beforehand.
 
-use super::domain::Domain;
+use super::budget::{Budget, Hollow};
+use super::domain::{Domain, Vp};
+use super::work::Work;
 use super::Tree;
 use crate::heap::Key;
 use crate::records::Recorder;
@@ -31,7 +37,7 @@ use tactus_time::{Duration, Instant, TaskId};
 pub struct Changing {
     /// Everything that is there at some time, with the values of the start.
     pub tree: Tree,
-    /// What is not there at the start. What is in an absent server is not there either.
+    /// What is not there at the start. What lies in an absent server is not there either.
     pub absent: Vec<Part>,
     /// The changes in the order in which they are asked for.
     pub changes: Vec<Change>,
@@ -50,7 +56,7 @@ pub struct Change {
     pub action: Action,
     /// Admission has found that all promises will be kept.
     pub admitted: bool,
-    /// It waits until its server, or the server of its task, has no work left.
+    /// It waits until the servers around it have nothing left that they could run, and a server that changes has no work at all.
     pub drains: bool,
 }
 
@@ -90,7 +96,7 @@ pub struct Values {
 /// When changes take effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protocol {
-    /// When the core is quiet.
+    /// When the cores and the servers around what changes are quiet.
     #[default]
     Quiet,
     /// As soon as they are asked for, which breaks promises: a reference to compare with, not to be relied upon.
@@ -99,22 +105,9 @@ pub enum Protocol {
 
 /// Finds the first thing that is wrong.
 pub(super) fn check(setup: &Setup, changing: &Changing) -> Result<(), SetupError> {
-    let tree = &changing.tree;
-    // Cores may share the root's queue, where nothing else is.
-    let shared = |set: &tactus_time::CoreSet| set.iter().nth(1).is_some();
-    if tree.servers.len() > 1 && super::build::domains(setup.cores, tree).iter().any(shared) {
-        return Err(SetupError::ChangeCores);
-    }
     let known = |part: Part| match part {
-        Part::Task(task) => {
-            let place = tree.places.get(task.index());
-            place.is_some_and(|place| tree.servers[usize::from(place.server)].parent == 0)
-        }
-        Part::Server(n) => {
-            let one_core = |server: &super::Server| server.parent == 0 && server.cores.iter().nth(1).is_none();
-            let inner = tree.servers.iter().skip(1).any(|server| server.parent == n);
-            n > 0 && !inner && tree.servers.get(usize::from(n)).is_some_and(one_core)
-        }
+        Part::Task(task) => task.index() < setup.tasks.len(),
+        Part::Server(n) => n > 0 && usize::from(n) < changing.tree.servers.len(),
     };
     if !changing.absent.iter().all(|part| known(*part)) {
         return Err(SetupError::ChangePart(u32::MAX));
@@ -140,8 +133,10 @@ pub(super) struct Changes {
     /// So many have been asked for, and so many of these are settled.
     asked: usize,
     settled: usize,
-    /// By place: the task is there, if its server is.
-    there: Vec<bool>,
+    /// By place: the task is there, if the servers around it are.
+    tasks: Vec<bool>,
+    /// By place in the tree: the server is there, if those around it are.
+    servers: Vec<bool>,
     protocol: Protocol,
 }
 
@@ -156,18 +151,18 @@ struct Waiting {
     drains: bool,
 }
 
-/// A part by its place in the domain.
+/// A task by its place in the domain, a server by its place in the tree.
 #[derive(Clone, Copy)]
 enum On {
     Task(usize),
-    Vp(usize),
+    Server(u16),
 }
 
 /// Takes the domain's changes into it.
 pub(super) fn attach(domain: &mut Domain, changing: &Changing) {
     let place = |domain: &Domain, part: Part| match part {
         Part::Task(task) => domain.tasks.iter().position(|work| work.name.0 == task).map(On::Task),
-        Part::Server(n) => domain.vps.iter().position(|vp| vp.server == n).map(On::Vp),
+        Part::Server(n) => domain.vps.iter().any(|vp| vp.server == n).then_some(On::Server(n)),
     };
     let of = |(n, change): (usize, &Change)| {
         let on = place(domain, change.part)?;
@@ -176,16 +171,18 @@ pub(super) fn attach(domain: &mut Domain, changing: &Changing) {
         Some(Waiting { number: n as u32, at, on, action, admitted, drains })
     };
     let list: Vec<Waiting> = changing.changes.iter().enumerate().filter_map(of).collect();
-    let mut there = alloc::vec![true; domain.tasks.len()];
+    let mut tasks = alloc::vec![true; domain.tasks.len()];
+    let mut servers = alloc::vec![true; changing.tree.servers.len()];
     for part in &changing.absent {
         match place(domain, *part) {
-            Some(On::Task(task)) => there[task] = false,
-            Some(On::Vp(vp)) => domain.vps[vp].absent = true,
+            Some(On::Task(task)) => tasks[task] = false,
+            Some(On::Server(n)) => servers[usize::from(n)] = false,
             None => {}
         }
     }
-    for (task, there) in there.iter().enumerate() {
-        if !there || domain.around(task).is_some_and(|vp| domain.vps[vp].absent) {
+    domain.tell_who_is_there(&servers);
+    for (task, there) in tasks.iter().enumerate() {
+        if !there || domain.vps[domain.home(task)].absent {
             domain.tasks[task].until = Instant::ZERO;
             domain.plan_event(task);
         }
@@ -193,7 +190,7 @@ pub(super) fn attach(domain: &mut Domain, changing: &Changing) {
     for vp in 0..domain.vps.len() {
         domain.show(vp, Instant::ZERO);
     }
-    domain.changes = Some(Changes { list, asked: 0, settled: 0, there, protocol: changing.protocol });
+    domain.changes = Some(Changes { list, asked: 0, settled: 0, tasks, servers, protocol: changing.protocol });
 }
 
 impl Changes {
@@ -213,10 +210,20 @@ pub(crate) fn share(time: Duration, period: Duration) -> u64 {
 }
 
 impl Domain {
-    /// The virtual processor of the server that the task is in; nothing for the root.
-    fn around(&self, task: usize) -> Option<usize> {
-        let vp = self.feeds[self.tasks[task].queue].vps[0];
-        self.vps[vp].parent.is_some().then_some(vp)
+    /// A virtual processor of the server, or the root, that the task is in.
+    fn home(&self, task: usize) -> usize {
+        self.feeds[self.tasks[task].queue].vps[0]
+    }
+
+    /// The virtual processor and those around it, without the root's.
+    fn way(&self, vp: usize) -> impl Iterator<Item = usize> + '_ {
+        let servers = core::iter::successors(Some(vp), |vp| self.vps[*vp].parent);
+        servers.filter(|vp| self.vps[*vp].parent.is_some())
+    }
+
+    /// Whether the virtual processor is the server's or lies in it.
+    fn lies_in(&self, vp: usize, server: u16) -> bool {
+        self.way(vp).any(|vp| self.vps[vp].server == server)
     }
 
     /// Takes up what is asked for by now, and lets take effect what may.
@@ -235,7 +242,7 @@ impl Domain {
             let change = changes.list[changes.settled];
             if !change.admitted {
                 records.change(Kind::ChangeRefused, change.number, CHANGE_NOT_ADMITTED);
-            } else if changes.protocol == Protocol::Quiet && !(self.is_quiet(now) && self.is_settled(&change)) {
+            } else if changes.protocol == Protocol::Quiet && !(self.is_quiet(now) && self.is_settled(&change, now)) {
                 break;
             } else if self.overloads(&changes, &change) {
                 records.change(Kind::ChangeRefused, change.number, CHANGE_OVERLOADS);
@@ -253,7 +260,7 @@ impl Domain {
         for task in 0..self.tasks.len() {
             let concerned = match on {
                 On::Task(one) => one == task,
-                On::Vp(vp) => self.around(task) == Some(vp),
+                On::Server(server) => self.lies_in(self.home(task), server),
             };
             if concerned {
                 self.tasks[task].until = self.tasks[task].until.min(at);
@@ -266,72 +273,123 @@ impl Domain {
     /// may have released it already in this instant.
     fn is_quiet(&self, now: Instant) -> bool {
         let over = |key: Option<Key>| key.is_some_and(|key| key.time() < now);
-        let left = |task: usize, work: &super::work::Work| {
-            work.ready() && work.was_released_before(now) && self.around(task).is_none()
-        };
-        let busy = |vp: &super::domain::Vp| {
-            self.is_top(vp) && vp.awake && vp.budget.as_ref().is_some_and(|budget| budget.eligible(now))
-        };
+        let in_root = |vp: usize| self.vps[vp].parent.is_none();
+        let left = |task: usize, work: &Work| work.ready() && work.was_released_before(now) && in_root(self.home(task));
         !over(self.due.peek())
             && !self.slots.iter().any(|slot| over(slot.replenish.peek()))
             && !self.tasks.iter().enumerate().any(|(task, work)| left(task, work))
-            && !self.vps.iter().any(busy)
+            && !self.vps.iter().any(|vp| vp.parent.is_some_and(in_root) && vp.is_due(now))
     }
 
-    /// Whether what is changed has nothing left to do under its old values.
-    fn is_settled(&self, change: &Waiting) -> bool {
-        let empty = |vp: Option<usize>| {
-            (0..self.tasks.len()).all(|task| self.around(task) != vp || self.tasks[task].pending == 0)
-        };
+    /// Whether nothing is left over that the server could run.
+    fn is_quiet_inside(&self, vp: usize, now: Instant) -> bool {
+        let left = |work: &Work| work.pending > 0 && work.was_released_before(now);
+        let waits = |inner: &Vp| inner.is_due(now) || (inner.awake && inner.background && !inner.absent);
+        !self.tasks.iter().any(|work| work.queue == self.vps[vp].below && left(work))
+            && !self.vps.iter().any(|inner| inner.parent == Some(vp) && waits(inner))
+    }
+
+    /// Whether what is changed, and what is around it, has nothing left to do under the old values.
+    fn is_settled(&self, change: &Waiting, now: Instant) -> bool {
+        let quiet = |vp: usize| self.way(vp).all(|vp| self.is_quiet_inside(vp, now));
         match change.on {
             On::Task(task) => {
-                let around = self.around(task);
-                self.tasks[task].pending == 0 && (around.is_none() || !change.drains || empty(around))
+                let homes = &self.feeds[self.tasks[task].queue].vps;
+                self.tasks[task].pending == 0 && (!change.drains || homes.iter().all(|vp| quiet(*vp)))
             }
-            On::Vp(vp) => !(change.drains || change.action == Action::Remove) || empty(Some(vp)),
+            On::Server(server) => {
+                let inside = |vp: usize| self.lies_in(vp, server);
+                let worked_off = |task: usize| self.tasks[task].pending == 0 || !inside(self.home(task));
+                if (change.drains || change.action == Action::Remove) && !(0..self.tasks.len()).all(worked_off) {
+                    return false;
+                }
+                let calm = |(vp, it): (usize, &Vp)| match it.server == server {
+                    true => it.parent.is_none_or(quiet),
+                    false => !it.is_due(now) || !inside(vp),
+                };
+                !change.drains || self.vps.iter().enumerate().all(calm)
+            }
         }
     }
 
-    /// Whether the domain would have promised more than there is, and more than before.
+    /// Whether more would have been promised than there is, and more than before: of the cores or the server around what is changed,
+    /// or of what a server has for those inside it.
     fn overloads(&self, changes: &Changes, change: &Waiting) -> bool {
-        let (mut before, mut after) = (0_u64, 0_u64);
-        let mut count = |there: bool, now: u64, concerned: bool| {
-            let then = match change.action {
-                _ if !concerned => now * u64::from(there),
-                Action::Add => now,
-                Action::Remove => 0,
-                Action::Alter(values) => share(values.time, values.period),
-            };
-            before = before.saturating_add(now * u64::from(there));
-            after = after.saturating_add(then);
-        };
-        for (task, work) in self.tasks.iter().enumerate().filter(|(task, _)| self.around(*task).is_none()) {
-            count(changes.there[task], work.share(share), matches!(change.on, On::Task(one) if one == task));
+        match change.on {
+            On::Task(task) => {
+                let home = self.home(task);
+                self.vps[home].parent.is_none() && self.overloads_in(home, changes, change)
+            }
+            On::Server(server) => {
+                let around = |(vp, it): (usize, &Vp)| {
+                    let around = it.parent.filter(|_| it.server == server);
+                    around.is_some_and(|around| [vp, around].iter().any(|vp| self.overloads_in(*vp, changes, change)))
+                };
+                self.vps.iter().enumerate().any(around)
+            }
         }
-        for (vp, it) in self.vps.iter().enumerate().filter(|(_, it)| self.is_top(it)) {
-            let now = it.budget.as_ref().map_or(0, |budget| budget.share(share));
-            count(!it.absent, now, matches!(change.on, On::Vp(one) if one == vp));
-        }
-        after > WHOLE * self.slots.len() as u64 && after > before
     }
 
-    /// Whether a virtual processor lies in the root.
-    fn is_top(&self, vp: &super::domain::Vp) -> bool {
-        vp.parent.is_some_and(|parent| self.vps[parent].parent.is_none())
+    /// Whether more would have been promised of a server's or the root's time than it has, and more than before.
+    fn overloads_in(&self, home: usize, changes: &Changes, change: &Waiting) -> bool {
+        let queue = self.vps[home].below;
+        let then = |now: u64, there: bool, concerned: bool| match change.action {
+            _ if !concerned => now * u64::from(there),
+            Action::Add => now,
+            Action::Remove => 0,
+            Action::Alter(values) => share(values.time, values.period),
+        };
+        // Before and after the change.
+        let of = |vp: &Vp| {
+            let there = changes.servers[usize::from(vp.server)];
+            let now = vp.budget.as_ref().map_or(0, |budget| budget.share(share));
+            let concerned = matches!(change.on, On::Server(server) if server == vp.server);
+            [now * u64::from(there), then(now, there, concerned)]
+        };
+        let mut promised = [0_u64; 2];
+        let mut count = |each: [u64; 2]| (0..2).for_each(|n| promised[n] = promised[n].saturating_add(each[n]));
+        self.vps.iter().filter(|vp| vp.parent == Some(home)).for_each(|vp| count(of(vp)));
+        let it = &self.vps[home];
+        let has = if it.parent.is_some() {
+            of(it)
+        } else {
+            for (task, work) in self.tasks.iter().enumerate().filter(|(_, work)| work.queue == queue) {
+                let (now, there) = (work.share(share), changes.tasks[task]);
+                let concerned = matches!(change.on, On::Task(one) if one == task);
+                count([now * u64::from(there), then(now, there, concerned)]);
+            }
+            [WHOLE * self.feeds[queue].vps.len() as u64; 2]
+        };
+        // A server that is not there has nothing, and promises nothing.
+        let excess = |n: usize| if has[n] == 0 { 0 } else { promised[n].saturating_sub(has[n]) };
+        excess(1) > excess(0)
+    }
+
+    /// Marks which virtual processors are not there, or lie in one that is not.
+    fn tell_who_is_there(&mut self, servers: &[bool]) {
+        for vp in 0..self.vps.len() {
+            let within = self.vps[vp].parent.is_some_and(|parent| self.vps[parent].absent);
+            self.vps[vp].absent = within || !servers[usize::from(self.vps[vp].server)];
+        }
+    }
+
+    /// The task begins, if it is there and what is around it is.
+    fn begin(&mut self, task: usize, changes: &Changes, now: Instant) {
+        if changes.tasks[task] && !self.vps[self.home(task)].absent {
+            self.tasks[task].begin_at(now);
+            self.plan_event(task);
+        }
     }
 
     fn take_effect(&mut self, changes: &mut Changes, change: &Waiting, records: &mut Recorder) {
         let now = records.now;
         match (change.on, change.action) {
             (On::Task(task), Action::Add) => {
-                changes.there[task] = true;
-                if self.around(task).is_none_or(|vp| !self.vps[vp].absent) {
-                    self.tasks[task].begin_at(now);
-                    self.plan_event(task);
-                }
+                changes.tasks[task] = true;
+                self.begin(task, changes, now);
             }
             (On::Task(task), Action::Remove) => {
-                changes.there[task] = false;
+                changes.tasks[task] = false;
                 // It may have begun in this very instant.
                 self.release_until(change.on, Instant::ZERO);
             }
@@ -340,27 +398,40 @@ impl Domain {
                 self.queue(task, now);
                 self.plan_event(task);
             }
-            (On::Vp(vp), Action::Add) => {
-                self.vps[vp].absent = false;
-                self.refill(vp, None, records);
+            (On::Server(server), Action::Add) => {
+                changes.servers[usize::from(server)] = true;
+                self.tell_who_is_there(&changes.servers);
+                for vp in 0..self.vps.len() {
+                    if self.lies_in(vp, server) {
+                        self.refill(vp, None, records);
+                    }
+                }
                 for task in 0..self.tasks.len() {
-                    if self.around(task) == Some(vp) && changes.there[task] {
-                        self.tasks[task].begin_at(now);
-                        self.plan_event(task);
+                    if self.lies_in(self.home(task), server) {
+                        self.begin(task, changes, now);
                     }
                 }
             }
-            (On::Vp(vp), Action::Remove) => {
-                self.vps[vp].absent = true;
+            (On::Server(server), Action::Remove) => {
+                changes.servers[usize::from(server)] = false;
+                self.tell_who_is_there(&changes.servers);
                 self.release_until(change.on, Instant::ZERO);
-                self.show(vp, now);
+                for vp in 0..self.vps.len() {
+                    if self.lies_in(vp, server) {
+                        self.show(vp, now);
+                    }
+                }
             }
-            (On::Vp(vp), Action::Alter(values)) => {
-                self.vps[vp].rank = match self.vps[vp].order {
-                    super::TaskOrder::FixedPriority => u64::from(u32::MAX - values.priority),
-                    _ => values.period.as_nanos(),
-                };
-                self.refill(vp, Some((values.time, values.period)), records);
+            (On::Server(server), Action::Alter(values)) => {
+                for vp in 0..self.vps.len() {
+                    if self.vps[vp].server == server {
+                        self.vps[vp].rank = match self.vps[vp].order {
+                            super::TaskOrder::FixedPriority => u64::from(u32::MAX - values.priority),
+                            _ => values.period.as_nanos(),
+                        };
+                        self.refill(vp, Some((values.time, values.period)), records);
+                    }
+                }
             }
         }
     }
@@ -378,5 +449,13 @@ impl Domain {
             }
         }
         self.show(vp, records.now);
+    }
+}
+
+impl Vp {
+    /// Whether it has budget, and work or what counts as work until it has gone by.
+    fn is_due(&self, now: Instant) -> bool {
+        let due = |budget: &Budget| budget.eligible(now) && (self.awake || budget.when_hollow() != Hollow::Keeps);
+        !self.absent && self.budget.as_ref().is_some_and(due)
     }
 }
