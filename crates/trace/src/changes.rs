@@ -1,6 +1,6 @@
 //! Changes of the running system as the judge sees them: what was promised when, and the rules that hold through them.
 //!
-//! Each core goes through its own changes, or all that share a queue do so together. Their records tell when each took effect; from
+//! Each core goes through its own changes, or all that share queues do so together. Their records tell when each took effect; from
 //! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change takes effect has the weaker promise of both.
 
@@ -66,7 +66,7 @@ impl View {
             return CoreSet::first(self.cores);
         }
         match &self.tree {
-            Some(tree) if task < tree.tasks.len() => tree.queue(TaskId(task as u16)),
+            Some(tree) if task < tree.tasks.len() => tree.together(tree.queue(TaskId(task as u16))),
             _ => {
                 let core = self.tasks.get(task).and_then(|task| task.core).unwrap_or_default();
                 CoreSet::from_bits(1 << core.0)
@@ -165,15 +165,21 @@ impl<'v> History<'v> {
     pub(crate) fn summary(&self, trace: &Trace) -> Vec<ChangeSummary> {
         let Some(changes) = self.changes else { return Vec::new() };
         let records = || trace.cores.iter().flatten();
-        let of = |n: usize, kind: Kind| records().find(|r| r.kind == kind && r.job as usize == n);
+        // A server on cores that share nothing changes on each of them by itself; the last one tells.
+        let of = |n: usize, kind: Kind| {
+            let all = records().filter(move |r| r.kind == kind && r.job as usize == n);
+            (all.clone().count(), all.max_by_key(|r| r.time))
+        };
         let one = |(n, change): (usize, &ChangeView)| {
-            let (took, refused) = (of(n, Kind::Changed), of(n, Kind::ChangeRefused));
-            let fate = match (took, refused, of(n, Kind::ChangeAsked)) {
-                (Some(_), ..) => Fate::TookEffect,
-                (_, Some(_), _) => Fate::Refused,
-                (.., Some(_)) => Fate::Waiting,
-                _ => Fate::NotAsked,
+            let [(took, last), (refused, no), (asked, _)] =
+                [Kind::Changed, Kind::ChangeRefused, Kind::ChangeAsked].map(|kind| of(n, kind));
+            let fate = match asked {
+                0 => Fate::NotAsked,
+                _ if took + refused < asked => Fate::Waiting,
+                _ if refused > 0 => Fate::Refused,
+                _ => Fate::TookEffect,
             };
+            let (took, refused) = (last.filter(|_| fate == Fate::TookEffect), no);
             let why = refused.map(|r| match (&change.refused, r.arg) {
                 (Some(why), CHANGE_NOT_ADMITTED) => why.clone(),
                 (None, CHANGE_NOT_ADMITTED) => "it was not admitted".into(),
@@ -339,7 +345,8 @@ impl Walk<'_> {
                         } else if self.on_the_grid(n) && it.due.is_some() {
                             it.due = Some(first);
                         }
-                        let lost = it.due.filter(|due| !after.there && *due < it.until && *due < r.time);
+                        let ends = it.now.there && !after.there;
+                        let lost = it.due.filter(|due| ends && *due < it.until && *due < r.time);
                         let there = if after.there == before.there { it.now.there } else { after.there };
                         it.now = Now { there, ..after };
                         if let Some(due) = lost {

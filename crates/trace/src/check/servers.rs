@@ -3,6 +3,7 @@
 
 use super::tree::{Bound, Lengths, Rank, TreeChange, TreeView};
 use super::{Rule, Violation};
+use crate::order::in_order;
 use crate::{run_end, Trace};
 use std::collections::HashMap;
 use tactus_record::{Kind, Record};
@@ -35,7 +36,7 @@ fn runs(trace: &Trace) -> impl Iterator<Item = (usize, TaskId, u32, Instant, Ins
 
 /// No server has more than its kind allows, and none that is not there has anything. A server that a late notice let overrun has
 /// that on top: one tolerance for each budget that it used. Periods are counted from the instant at which a change last touched the
-/// server.
+/// server on that core.
 pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let phases = view.phases(trace);
     let mut found = Vec::new();
@@ -43,8 +44,9 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
     let mut had: HashMap<(usize, usize, usize), Vec<u64>> = HashMap::new();
     for (core, task, job, start, end) in runs(trace) {
         for server in view.above(task) {
-            for (n, (begin, lengths)) in phases[server].iter().enumerate() {
-                let until = phases[server].get(n + 1).map_or(Instant::NEVER, |next| next.0);
+            let phases = phases.of(server, core);
+            for (n, (begin, lengths)) in phases.iter().enumerate() {
+                let until = phases.get(n + 1).map_or(Instant::NEVER, |next| next.0);
                 let (from, to) = (start.max(*begin), end.min(until));
                 if from >= to {
                     continue;
@@ -73,7 +75,7 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
         let Some((.., bound)) = view.servers[server].supply.filter(|_| !view.servers[server].background) else {
             continue;
         };
-        let (begin, Some((budget, period))) = phases[server][phase] else { continue };
+        let (begin, Some((budget, period))) = phases.of(server, core)[phase] else { continue };
         let mut sum = 0;
         for (n, used) in periods.into_iter().enumerate() {
             sum += used;
@@ -97,45 +99,50 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
 }
 
 /// What comes to a server is never more than its budget, and never before the time that was told when it had none; but that
-/// a change begins it anew, at once and with the whole budget.
+/// a change begins it anew, at once and with the whole budget, on all cores that go through it together.
 pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
-    for (core, records) in trace.cores.iter().enumerate() {
-        let mut now = view.start();
-        let mut due: HashMap<usize, u64> = HashMap::new();
-        // The server that the last change began anew, until its budget is told.
-        let mut anew: Option<usize> = None;
-        for r in records {
-            let server = r.job as usize;
-            let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, core, None, text));
-            if let Some(server) = anew.filter(|_| matches!(r.kind, Kind::Changed | Kind::Leave)) {
+    let mut now = view.start();
+    let mut due: HashMap<(usize, CoreId), u64> = HashMap::new();
+    // By the core that made a change: the servers that it began anew, until their budgets are told there.
+    let mut anew: HashMap<CoreId, Vec<(usize, CoreId)>> = HashMap::new();
+    in_order(trace, |r| {
+        let server = r.job as usize;
+        let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, r.core.index(), None, text));
+        if matches!(r.kind, Kind::Changed | Kind::Leave) {
+            for (server, _) in anew.remove(&r.core).into_iter().flatten() {
                 wrong(format!("server {server} was changed and got no budget"));
-                anew = None;
-            }
-            match r.kind {
-                Kind::Changed => {
-                    if let Some(server) = view.change(r).and_then(|change| now.take(change)) {
-                        due.remove(&server);
-                        anew = now.of(server).is_some().then_some(server);
-                    }
-                }
-                Kind::ServerExhausted => _ = due.insert(server, r.arg),
-                Kind::ServerReplenish => {
-                    let budget = now.of(server).map_or(0, |(budget, _)| budget.as_nanos());
-                    if r.arg > budget {
-                        wrong(format!("server {server} got {} ns, its budget is {budget}", r.arg));
-                    } else if anew == Some(server) && r.arg < budget {
-                        wrong(format!("server {server} begins anew with {} ns of its budget of {budget}", r.arg));
-                    }
-                    anew = anew.filter(|other| *other != server);
-                    if let Some(due) = due.remove(&server).filter(|due| *due != u64::MAX && r.time.as_nanos() < *due) {
-                        wrong(format!("server {server} got budget at {}, due at {due} ns", r.time));
-                    }
-                }
-                _ => {}
             }
         }
-    }
+        match r.kind {
+            Kind::Changed => {
+                let Some(change) = view.change(r) else { return };
+                let mut concerned = now.take(view, r.core, change);
+                concerned.iter().for_each(|of| _ = due.remove(of));
+                concerned.retain(|(server, core)| now.of(*server, *core).is_some());
+                anew.insert(r.core, concerned);
+            }
+            Kind::ServerExhausted => _ = due.insert((server, r.core), r.arg),
+            Kind::ServerReplenish => {
+                let begun = anew.get_mut(&r.core);
+                let first = begun.as_ref().and_then(|all| all.iter().position(|(other, _)| *other == server));
+                let (of, begins) = match begun.zip(first) {
+                    Some((all, first)) => (all.remove(first), true),
+                    None => ((server, r.core), false),
+                };
+                let budget = now.of(of.0, of.1).map_or(0, |(budget, _)| budget.as_nanos());
+                if r.arg > budget {
+                    wrong(format!("server {server} got {} ns, its budget is {budget}", r.arg));
+                } else if begins && r.arg < budget {
+                    wrong(format!("server {server} begins anew with {} ns of its budget of {budget}", r.arg));
+                }
+                if let Some(due) = due.remove(&of).filter(|due| *due != u64::MAX && r.time.as_nanos() < *due) {
+                    wrong(format!("server {server} got budget at {}, due at {due} ns", r.time));
+                }
+            }
+            _ => {}
+        }
+    });
     found
 }
 
@@ -144,18 +151,18 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
 pub fn reservation(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     // Servers without budget on each core: from, until.
     let mut without: HashMap<(usize, usize), Vec<(Instant, Instant)>> = HashMap::new();
-    for (core, records) in trace.cores.iter().enumerate() {
-        let mut now = view.start();
-        for r in records {
-            if r.kind == Kind::ServerExhausted && r.arg != u64::MAX {
-                without.entry((r.job as usize, core)).or_default().push((r.time, Instant::from_nanos(r.arg)));
-            }
-            let Some(server) = view.change(r).and_then(|change| now.take(change)) else { continue };
-            if let Some((_, until)) = without.get_mut(&(server, core)).and_then(|times| times.last_mut()) {
+    let mut now = view.start();
+    in_order(trace, |r| {
+        if r.kind == Kind::ServerExhausted && r.arg != u64::MAX {
+            without.entry((r.job as usize, r.core.index())).or_default().push((r.time, Instant::from_nanos(r.arg)));
+        }
+        let Some(change) = view.change(r) else { return };
+        for (server, core) in now.take(view, r.core, change) {
+            if let Some((_, until)) = without.get_mut(&(server, core.index())).and_then(|times| times.last_mut()) {
                 *until = r.time.min(*until);
             }
         }
-    }
+    });
     let mut found = Vec::new();
     for (core, task, job, start, end) in runs(trace) {
         for server in view.above(task).filter(|server| !view.servers[*server].background) {
@@ -272,8 +279,8 @@ impl Waiting<'_> {
                 *it = (rank, deadline);
             }
         }
-        if let Some(server) = self.servers.take(change) {
-            self.without.remove(&(server, core));
+        for (server, core) in self.servers.take(self.view, CoreId(core as u8), change) {
+            self.without.remove(&(server, core.index()));
         }
     }
 

@@ -1,6 +1,8 @@
 //! A tree of servers as the rules need it, and what becomes of it while it runs.
 
+use crate::order::in_order;
 use crate::Trace;
+use std::collections::HashMap;
 use tactus_record::{Kind, Record};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
@@ -119,10 +121,35 @@ impl TreeView {
         self.servers[it.server].queues.iter().find(has).copied().unwrap_or(CoreSet::EMPTY)
     }
 
-    /// The servers at the start.
+    /// These cores, and those that share queues with them, directly or by others: they go through changes together.
+    pub(crate) fn together(&self, cores: CoreSet) -> CoreSet {
+        let mut all = cores.bits();
+        loop {
+            let queues = self.servers.iter().flat_map(|server| &server.queues).map(|queue| queue.bits());
+            let more = queues.filter(|queue| queue & all != 0).fold(all, |all, queue| all | queue);
+            if more == all {
+                return CoreSet::from_bits(all);
+            }
+            all = more;
+        }
+    }
+
+    /// The servers at the start, on each core.
     pub(super) fn start(&self) -> Lengths {
-        let lengths = |it: &ServerView| it.supply.map(|(budget, period, _)| (budget, period));
-        Lengths(self.servers.iter().map(|it| (!it.absent, lengths(it))).collect())
+        let one = |it: &ServerView| Length {
+            there: !it.absent,
+            parent: it.parent,
+            lengths: it.supply.map(|(budget, period, _)| (budget, period)),
+        };
+        let servers: Vec<Length> = self.servers.iter().map(one).collect();
+        let mut domains: Vec<(CoreSet, Vec<Length>)> = Vec::new();
+        for core in self.servers.first().map_or(CoreSet::EMPTY, |root| root.cores).iter() {
+            let cores = self.together(CoreSet::from_bits(1 << core.0));
+            if !domains.iter().any(|(other, _)| *other == cores) {
+                domains.push((cores, servers.clone()));
+            }
+        }
+        Lengths(domains)
     }
 
     /// What the record changes, if it tells that a change took effect.
@@ -130,41 +157,81 @@ impl TreeView {
         self.changes.get(record.job as usize).copied().filter(|_| record.kind == Kind::Changed)
     }
 
-    /// For each server, from when on it had which budget and period. Each begins with a full budget and a new period.
-    pub(super) fn phases(&self, trace: &Trace) -> Vec<Vec<Phase>> {
+    /// For each server on each core, from when on it had which budget and period. Each begins with a full budget and a new
+    /// period.
+    pub(super) fn phases(&self, trace: &Trace) -> Phases {
         let mut now = self.start();
-        let mut all: Vec<Vec<Phase>> = (0..self.servers.len()).map(|n| vec![(Instant::ZERO, now.of(n))]).collect();
-        for record in trace.cores.iter().flatten() {
-            if let Some(server) = self.change(record).and_then(|change| now.take(change)) {
-                all[server].push((record.time, now.of(server)));
+        let mut all = HashMap::new();
+        for (n, server) in self.servers.iter().enumerate() {
+            for core in server.cores.iter() {
+                all.insert((n, core), vec![(Instant::ZERO, now.of(n, core))]);
             }
         }
-        all
+        in_order(trace, |record| {
+            let Some(change) = self.change(record) else { return };
+            for (server, core) in now.take(self, record.core, change) {
+                all.entry((server, core)).or_default().push((record.time, now.of(server, core)));
+            }
+        });
+        Phases(all)
     }
 }
 
 /// From when on a server has which budget and period; nothing if it is not there.
 pub(super) type Phase = (Instant, Option<(Duration, Duration)>);
 
-/// The servers between two changes: whether each is there, and its budget and period.
-pub(super) struct Lengths(Vec<(bool, Option<(Duration, Duration)>)>);
+/// What each server is on each core, and when.
+pub(super) struct Phases(HashMap<(usize, CoreId), Vec<Phase>>);
+
+impl Phases {
+    pub(super) fn of(&self, server: usize, core: usize) -> &[Phase] {
+        self.0.get(&(server, CoreId(core as u8))).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A server between two changes.
+#[derive(Clone)]
+struct Length {
+    there: bool,
+    parent: usize,
+    lengths: Option<(Duration, Duration)>,
+}
+
+/// The servers between two changes, on the cores of each domain: whether each is there, and its budget and period.
+pub(super) struct Lengths(Vec<(CoreSet, Vec<Length>)>);
 
 impl Lengths {
-    /// Budget and period of the server, if it is there.
-    pub(super) fn of(&self, server: usize) -> Option<(Duration, Duration)> {
-        self.0.get(server).and_then(|(there, lengths)| lengths.filter(|_| *there))
+    /// Budget and period of the server on the core, if it is there and all that it lies in.
+    pub(super) fn of(&self, server: usize, core: CoreId) -> Option<(Duration, Duration)> {
+        let (_, servers) = self.0.iter().find(|(cores, _)| cores.contains(core))?;
+        let it = servers.get(server)?;
+        let way = std::iter::successors(Some(it), |it| (it.parent != 0).then(|| &servers[it.parent]));
+        it.lengths.filter(|_| way.into_iter().all(|it| it.there))
     }
 
-    /// Makes the change. Tells which server it begins, ends or begins anew.
-    pub(super) fn take(&mut self, change: TreeChange) -> Option<usize> {
+    /// Makes a change that took effect on the core and those that share queues with it. Tells which servers it begins, ends or
+    /// begins anew, and on which of these cores.
+    pub(super) fn take(&mut self, view: &TreeView, core: CoreId, change: TreeChange) -> Vec<(usize, CoreId)> {
         let (server, there, lengths) = match change {
-            TreeChange::Nothing | TreeChange::Task { .. } => return None,
+            TreeChange::Nothing | TreeChange::Task { .. } => return Vec::new(),
             TreeChange::Begins(server) => (server, Some(true), None),
             TreeChange::Ends(server) => (server, Some(false), None),
             TreeChange::Lengths { server, budget, period } => (server, None, Some((budget, period))),
         };
-        let it = self.0.get_mut(server)?;
-        *it = (there.unwrap_or(it.0), lengths.or(it.1));
-        Some(server)
+        let Some((cores, servers)) = self.0.iter_mut().find(|(cores, _)| cores.contains(core)) else {
+            return Vec::new();
+        };
+        let cores = *cores;
+        let Some(it) = servers.get_mut(server) else { return Vec::new() };
+        (it.there, it.lengths) = (there.unwrap_or(it.there), lengths.or(it.lengths));
+        // With a server begins and ends what lies in it.
+        let inside = |n: usize| {
+            let mut way = std::iter::successors(Some(n), |n| (*n != 0).then(|| view.servers[*n].parent));
+            way.any(|n| n == server)
+        };
+        let concerned = (0..view.servers.len()).filter(|n| *n == server || (there.is_some() && inside(*n)));
+        let on =
+            |n: usize| view.servers[n].cores.iter().filter(|core| cores.contains(*core)).map(move |core| (n, core));
+        concerned.flat_map(on).collect()
     }
 }
