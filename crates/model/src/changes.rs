@@ -5,7 +5,7 @@
 //! it; [`Stage`] is the system between two changes, as admission looks at it.
 
 use crate::{Scheduling, System, Task, TaskOrder};
-use tactus_time::{Duration, Level};
+use tactus_time::{CoreId, Duration, Level};
 
 /// A change, as the file asks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,6 +95,26 @@ impl System {
     }
 }
 
+/// What servers are promised of a core beyond what is there.
+struct Overpromised {
+    core: CoreId,
+    sum: f64,
+    limit: f64,
+    /// The server around them; nothing for the root.
+    of: Option<String>,
+    excess: f64,
+}
+
+impl std::fmt::Display for Overpromised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "what servers are promised of core {} would be {:.4}, more than ", self.core, self.sum)?;
+        match &self.of {
+            None => f.write_str("the whole core"),
+            Some(server) => write!(f, "the {:.4} of server `{server}`", self.limit),
+        }
+    }
+}
+
 /// The system between two changes.
 #[derive(Clone, Debug)]
 pub struct Stage {
@@ -150,7 +170,30 @@ impl Stage {
         if change.action == Action::Add && !next.has(change.part) {
             return Err("the server that it is in is not there".into());
         }
-        Ok(next)
+        let before = self.overpromised().map_or(0.0, |before| before.excess);
+        match next.overpromised() {
+            Some(after) if after.excess > before => Err(after.to_string()),
+            _ => Ok(next),
+        }
+    }
+
+    /// The core on which servers are promised most beyond what there is for them: a whole core, or the share of the server around. What
+    /// is inside a server that is not there has to fit it all the same.
+    fn overpromised(&self) -> Option<Overpromised> {
+        let servers = &self.system.scheduling.servers;
+        let there = |n: &usize| self.servers[*n];
+        let share = |n: usize| servers[n].budget.as_nanos() as f64 / servers[n].period.as_nanos() as f64;
+        let around = std::iter::once(None).chain((0..servers.len()).filter(there).map(Some));
+        let on = |(around, core): (Option<usize>, CoreId)| {
+            let inside = |n: &usize| servers[*n].parent == around && servers[*n].cores.contains(core) && there(n);
+            let sum: f64 = (0..servers.len()).filter(inside).map(share).sum();
+            let limit = around.map_or(1.0, share);
+            let of = around.map(|n| servers[n].name.clone());
+            (sum > limit + 1e-9).then_some(Overpromised { core, sum, limit, of, excess: sum - limit })
+        };
+        let cores = (0..self.system.cores).map(|core| CoreId(core as u8));
+        let all = around.flat_map(|around| cores.clone().map(move |core| (around, core)));
+        all.filter_map(on).max_by(|a, b| a.excess.total_cmp(&b.excess))
     }
 
     fn alter(&mut self, part: Part, values: Values) -> Result<(), String> {

@@ -424,12 +424,8 @@ const CASES: &[Case] = &[
         &[(16, "changes of the running system are not offered where MC² has other locks than one; remove them, or")],
     ),
     (
-        "a2-changes-of-inner-servers.toml",
-        &[
-            (33, "\"outer\" has servers inside, where changes are not offered; change what has tasks only"),
-            (37, "\"inner\" lies in a server inside another, where changes are not offered;"),
-            (42, "\"nav\" lies in a server inside another, where changes are not offered;"),
-        ],
+        "a2-priority-of-inner-servers.toml",
+        &[(41, "priority is given, but it is not ordered by priority; remove it")],
     ),
     (
         "a3-change-without-time.toml",
@@ -454,6 +450,10 @@ const CASES: &[Case] = &[
             (18, "deadline is given, but under MC² a deadline is the period; remove it"),
             (23, "execution at level A is given, but the task has none; remove it"),
         ],
+    ),
+    (
+        "a7-changes-under-ones-own-root.toml",
+        &[(5, "changes are made by the built-in root scheduler, but the system has one of its own; remove the changes")],
     ),
 ];
 

@@ -91,8 +91,9 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
             tables: Vec::new(),
         };
         match ruled {
-            Ok((next, then)) => {
+            Ok((next, mut then)) => {
                 ruling.drains = drains(&next, change, &now, &then);
+                keep_weaker(&stage, change, &now, &mut then);
                 (stage, now, aligned) = (next, then, aligned_then);
             }
             Err(why) => ruling.refused = Some(why),
@@ -174,13 +175,52 @@ fn objection(now: &Check, then: &Check, next: &Stage) -> Option<String> {
     Some(format!("task `{}` would lose its promise: {why}", lost.name))
 }
 
-/// Whether a task in the server concerned is promised something before or after.
-fn drains(next: &Stage, change: &Change, now: &Check, then: &Check) -> bool {
-    let home = |n: usize| next.system.scheduling.places.get(n).and_then(|place| place.server);
-    let server = match change.part {
+/// A server and those around it, the innermost first.
+fn way(system: &System, server: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+    std::iter::successors(server, |n| system.scheduling.servers[*n].parent)
+}
+
+/// The server that a task is in.
+fn home(system: &System, task: usize) -> Option<usize> {
+    system.scheduling.places.get(task).and_then(|place| place.server)
+}
+
+/// The server that the change is about, or that the task is in.
+fn concerned(system: &System, part: Part) -> Option<usize> {
+    match part {
         Part::Server(n) => Some(n),
-        Part::Task(n) => home(n),
-    };
+        Part::Task(n) => home(system, n),
+    }
+}
+
+/// Whether a task in the outermost server around what changes is promised something before or after.
+fn drains(next: &Stage, change: &Change, now: &Check, then: &Check) -> bool {
+    let outermost = |server: Option<usize>| way(&next.system, server).last();
+    let around = outermost(concerned(&next.system, change.part));
     let promised = |n: usize| [now, then].iter().any(|check| check.tasks[n].promise() != Bound::None);
-    server.is_none() || (0..then.tasks.len()).any(|n| home(n) == server && promised(n))
+    around.is_none() || (0..then.tasks.len()).any(|n| outermost(home(&next.system, n)) == around && promised(n))
+}
+
+/// A server for which the change does not wait may have work of before, that came to be under what it was supplied with then. What
+/// is in there has the weaker of both promises until a change finds it empty.
+fn keep_weaker(before: &Stage, change: &Change, now: &Check, then: &mut Check) {
+    let system = &before.system;
+    let server = concerned(system, change.part);
+    let on_the_way: Vec<usize> = way(system, server).collect();
+    let changes = |n: usize| matches!(change.part, Part::Server(s) if way(system, home(system, n)).any(|at| at == s));
+    for (n, (was, is)) in now.tasks.iter().zip(&mut then.tasks).enumerate() {
+        let waited_for = home(system, n).is_none_or(|home| on_the_way.contains(&home)) || changes(n);
+        if waited_for || !before.has(Part::Task(n)) {
+            continue;
+        }
+        match (was.promise(), is.promise()) {
+            (Bound::None, Bound::Response(_) | Bound::Tardiness(_)) => {
+                is.bound = Bound::None;
+                is.explanation = "no promise: its server may have work left from when it was promised nothing".into();
+            }
+            (Bound::Response(a), Bound::Response(b)) if a > b => is.bound = Bound::Response(a),
+            (Bound::Tardiness(a), Bound::Tardiness(b)) if a > b => is.bound = Bound::Tardiness(a),
+            _ => {}
+        }
+    }
 }

@@ -50,12 +50,6 @@ pub(super) fn check(
         out.refuse(root.place, "[system]", why, "remove the changes, or root");
         return Vec::new();
     }
-    if let Some(wide) = scheduling.servers.iter().position(|server| server.cores.iter().nth(1).is_some()) {
-        let why = "changes are not offered beside servers on several cores";
-        let remedy = "write a server for each core, or remove the changes";
-        out.refuse(draft.servers[wide].place, &draft.servers[wide].subject, why, remedy);
-        return Vec::new();
-    }
     let shift = draft.shift.value().unwrap_or(DEFAULT_SHIFT);
     let whole = Whole { tasks, scheduling, policy, duration, shift };
     let mut changes: Vec<Change> = Vec::new();
@@ -92,21 +86,6 @@ fn one(draft: &DraftChange, whole: &Whole, before: &[Change], out: &mut Collecto
         return None;
     };
     let part = find(name, key, whole, &draft.subject, out)?;
-    let nested = match part {
-        Part::Task(n) => whole.scheduling.places[n].server.and_then(|s| whole.scheduling.servers[s].parent),
-        Part::Server(n) => whole.scheduling.servers[n].parent,
-    };
-    let outer = matches!(part, Part::Server(n) if whole.scheduling.servers.iter().any(|s| s.parent == Some(n)));
-    if outer {
-        let why = format!("{:?} has servers inside, where changes are not offered", name.value);
-        out.refuse(name.place, &draft.subject, why, "change what has tasks only");
-        return None;
-    }
-    if nested.is_some() {
-        let why = format!("{:?} lies in a server inside another, where changes are not offered", name.value);
-        out.refuse(name.place, &draft.subject, why, "change the outer server, or what is in it");
-        return None;
-    }
     let there =
         before.iter().filter(|change| change.part == part).fold(key != "add", |there, change| match change.action {
             Action::Add => true,
@@ -266,9 +245,10 @@ fn times(
 
 fn has_priority(part: Part, whole: &Whole) -> bool {
     let root = server::of_policy(&whole.policy).map(|(_, order)| order);
-    let order = match part {
-        Part::Task(n) => whole.scheduling.places[n].server.map(|s| whole.scheduling.servers[s].order).or(root),
-        Part::Server(_) => root,
+    let around = match part {
+        Part::Task(n) => whole.scheduling.places[n].server,
+        Part::Server(n) => whole.scheduling.servers[n].parent,
     };
+    let order = around.map(|server| whole.scheduling.servers[server].order).or(root);
     order.is_some_and(crate::TaskOrder::has_priorities)
 }
