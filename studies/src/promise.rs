@@ -88,14 +88,14 @@ fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
         if let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) {
             stage = next;
         }
-        let core = match change.part {
-            Part::Task(n) => system.tasks[n].core,
-            Part::Server(n) => system.scheduling.servers[n].cores.iter().next(),
+        let (own, server) = match change.part {
+            Part::Task(n) => (system.tasks[n].core, system.scheduling.places.get(n).and_then(|place| place.server)),
+            Part::Server(n) => (None, Some(n)),
         };
+        let first = server.and_then(|n| system.scheduling.servers[n].cores.iter().next());
         list.push(ChangeView {
             what: ruling.change.clone(),
-            // Changes are made of what is bound to one core; a task may leave that to its server.
-            core: core.or_else(|| core_of_server(system, change.part)).unwrap_or(CoreId(0)),
+            core: own.or(first).unwrap_or(CoreId(0)),
             at: ruling.at,
             refused: ruling.refused.clone(),
             tasks: tasks(&stage, &ruling.tasks, &ruling.allowances),
@@ -104,11 +104,12 @@ fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
     Changes { start, list, together: matches!(system.policy, Policy::Mc2 { .. }) }
 }
 
-/// The core of the server that a task is in.
+/// The one core of the server that a task is in.
 fn core_of_server(system: &System, part: Part) -> Option<CoreId> {
     let Part::Task(n) = part else { return None };
     let server = system.scheduling.places.get(n)?.server?;
-    system.scheduling.servers[server].cores.iter().next()
+    let mut cores = system.scheduling.servers[server].cores.iter();
+    cores.next().filter(|_| cores.next().is_none())
 }
 
 fn told(bound: Bound) -> Promise {

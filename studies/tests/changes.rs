@@ -3,13 +3,14 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use tactus_model::{Costs, System};
+use tactus_analysis::{Bound, Check};
+use tactus_model::{Costs, Spread, System};
 use tactus_policy::{Kind, Protocol};
 use tactus_record::Kind as What;
 use tactus_studies::promise::{made, Promised};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{changes as broken_changes, Rule};
-use tactus_trace::{judge, Fate, Summary, Trace, Verdict};
+use tactus_trace::{judge, Fate, Promise, Summary, Trace, Verdict};
 
 /// Numbers that look random (Steele, Lea and Flood 2014: SplitMix).
 struct Random(u64);
@@ -38,90 +39,211 @@ const POLICIES: [&str; 7] = ["edf", "edf", "rm", "dm", "fp", "fifo", "llf"];
 const KINDS: [&str; 6] = ["cbs-hard", "cbs-hard", "deferrable", "sporadic", "polling", "periodic"];
 const PERIODS: [u64; 9] = [4_000, 5_000, 7_000, 10_000, 12_000, 15_000, 20_000, 30_000, 41_000];
 
-/// A system as text: up to two cores; servers and tasks, of which some begin absent; and changes.
+/// What can be changed, as the text has it.
+struct Part {
+    name: String,
+    is_server: bool,
+    period: u64,
+    priority: bool,
+}
+
+/// Where a task or server is put: its server, with budget and period, the order there, and the line that binds it to cores.
+struct Home<'a> {
+    server: Option<(&'a str, u64, u64)>,
+    order: &'a str,
+    bound: String,
+    /// The part of the home's time that a task may ask for, in percent.
+    most: u64,
+}
+
+/// A system while it is drawn.
+struct Drawing {
+    random: Random,
+    text: String,
+    parts: Vec<Part>,
+    tasks: u64,
+}
+
+/// A system as text: servers and tasks, of which some begin absent; and changes. Its cores are by themselves, with servers up to three
+/// deep in some; or they share the root's queue, or that of a server.
 fn system(seed: u64) -> String {
-    let mut random = Random(seed);
-    let cores = random.range(1, 2);
-    let policy = *random.of(&POLICIES);
-    let servers_fit = matches!(policy, "edf" | "rm" | "dm" | "fp");
-    let mut text = format!(
-        "[system]\nname = 'r'\ncores = {cores}\nduration = '500 ms'\nseed = {seed}\n[machine]\noverheads = false\n\
-         [policy]\nkind = 'partitioned-{policy}'\n"
-    );
-    let mut parts: Vec<(String, bool, u64, bool)> = Vec::new();
-    let mut tasks = 0;
-    for core in 0..cores {
-        for s in 0..if servers_fit { random.range(0, 2) } else { 0 } {
-            let (name, period) = (format!("s{core}{s}"), *random.of(&PERIODS));
-            let (kind, inner) = (*random.of(&KINDS), *random.of(&["edf", "rm", "fp"]));
-            let budget = period * random.range(15, 40) / 100;
-            let _ = writeln!(
-                text,
-                "[[server]]\nname = '{name}'\ncores = [{core}]\nkind = '{kind}'\nbudget = '{budget} us'\n\
-                 period = '{period} us'\npolicy = 'partitioned-{inner}'\npriority = {}",
-                random.range(1, 9)
-            )
-            .map(|()| parts.push((name.clone(), true, period, policy == "fp")));
-            for _ in 0..random.range(1, 2) {
-                task(&mut random, &mut text, &mut parts, &mut tasks, core, Some((&name, budget, period)), inner);
+    let random = Random(seed);
+    let mut it = Drawing { random, text: String::new(), parts: Vec::new(), tasks: 0 };
+    match it.random.range(0, 7) {
+        0..=2 => it.partitioned(seed, 0),
+        3 | 4 => it.partitioned(seed, 2),
+        5 => it.shared(seed),
+        _ => it.platform(seed),
+    }
+    changes(&mut it.random, &mut it.text, &it.parts);
+    it.text
+}
+
+impl Drawing {
+    fn head(&mut self, seed: u64, cores: u64, policy: &str) {
+        self.text = format!(
+            "[system]\nname = 'r'\ncores = {cores}\nduration = '500 ms'\nseed = {seed}\n[machine]\noverheads = false\n\
+             [policy]\nkind = '{policy}'\n"
+        );
+    }
+
+    /// Up to two cores by themselves; servers in servers, as deep as that.
+    fn partitioned(&mut self, seed: u64, deeper: u64) {
+        let cores = self.random.range(1, 2);
+        let policy = *self.random.of(&POLICIES);
+        let servers_fit = matches!(policy, "edf" | "rm" | "dm" | "fp");
+        self.head(seed, cores, &format!("partitioned-{policy}"));
+        for core in 0..cores {
+            let bound = format!("core = {core}");
+            let servers = match (servers_fit, deeper) {
+                (false, _) => 0,
+                (true, 0) => self.random.range(0, 2),
+                (true, _) => 1,
+            };
+            for _ in 0..servers {
+                let home = Home { server: None, order: policy, bound: bound.clone(), most: 35 };
+                self.server(&home, &format!("cores = [{core}]"), deeper);
+            }
+            let (tasks, most) = if deeper > 0 && servers_fit { (2, 15) } else { (5, 35) };
+            for _ in 0..self.random.range(if most < 35 { 0 } else { 2 }, tasks) {
+                self.task(&Home { server: None, order: policy, bound: bound.clone(), most });
             }
         }
-        for _ in 0..random.range(2, 5) {
-            task(&mut random, &mut text, &mut parts, &mut tasks, core, None, policy);
+    }
+
+    /// A server of one core, with tasks and perhaps servers inside.
+    fn server(&mut self, home: &Home, cores: &str, deeper: u64) {
+        let (kind, inner) = (*self.random.of(&KINDS), *self.random.of(&["edf", "rm", "fp"]));
+        // What is inside another one has a longer period, or it would be long without supply for its period.
+        let (period, share) = match home.server {
+            Some((_, budget, length)) => {
+                ((length * self.random.range(2, 4)).min(40_000), self.random.range(20, 48) * budget / length)
+            }
+            None if deeper > 0 => (*self.random.of(&PERIODS[..4]), self.random.range(30, 60)),
+            None => (*self.random.of(&PERIODS), self.random.range(15, 40)),
+        };
+        let budget = (period * share / 100).max(100);
+        let name = self.begin_server(home, kind, (budget, period), &format!("partitioned-{inner}"), cores);
+        let within =
+            |most| Home { server: Some((&name, budget, period)), order: inner, bound: home.bound.clone(), most };
+        if deeper > 0 {
+            for _ in 0..self.random.range(1, 2) {
+                let deeper = self.random.range(0, deeper - 1);
+                self.server(&within(20), cores, deeper);
+            }
+        }
+        let nested = deeper > 0 || home.server.is_some();
+        for _ in 0..self.random.range(u64::from(deeper == 0), 2) {
+            self.task(&within(if nested { 20 } else { 45 }));
         }
     }
-    // Priorities are for where they are looked at.
-    if policy != "fp" {
-        text = text.replace("policy = 'partitioned-edf'\npriority", "policy = 'partitioned-edf'\n#");
-        text = text.replace("policy = 'partitioned-rm'\npriority", "policy = 'partitioned-rm'\n#");
-        text = text.replace("policy = 'partitioned-fp'\npriority", "policy = 'partitioned-fp'\n#");
+
+    fn begin_server(
+        &mut self,
+        home: &Home,
+        kind: &str,
+        (budget, period): (u64, u64),
+        policy: &str,
+        cores: &str,
+    ) -> String {
+        let name = format!("s{}", self.parts.len());
+        let _ = writeln!(
+            self.text,
+            "[[server]]\nname = '{name}'\n{cores}\nkind = '{kind}'\nbudget = '{budget} us'\nperiod = '{period} us'\n\
+             policy = '{policy}'"
+        );
+        if let Some((parent, ..)) = home.server {
+            let _ = writeln!(self.text, "parent = '{parent}'");
+        }
+        let priority = home.order == "fp";
+        if priority {
+            let _ = writeln!(self.text, "priority = {}", self.random.range(1, 9));
+        }
+        self.parts.push(Part { name: name.clone(), is_server: true, period, priority });
+        name
     }
-    changes(&mut random, &mut text, &parts);
-    text
+
+    fn task(&mut self, home: &Home) {
+        let random = &mut self.random;
+        let name = format!("t{}", self.tasks);
+        self.tasks += 1;
+        let period = match home.server {
+            Some((.., length)) if home.most < 25 => (length * random.range(4, 9)).min(150_000),
+            Some(_) => *random.of(&PERIODS) * 3,
+            None => *random.of(&PERIODS),
+        };
+        let share = match home.server {
+            Some((_, budget, length)) => random.range(home.most / 3, home.most) * budget / length,
+            None => random.range(5, home.most),
+        };
+        let execution = (period * share / 100).max(100);
+        let _ = write!(
+            self.text,
+            "[[task]]\nname = '{name}'\n{}\nperiod = '{period} us'\nexecution = '{execution} us'\noffset = '{} us'\n",
+            home.bound,
+            random.range(0, 20) * 500 * random.range(0, 1)
+        );
+        if let Some((server, ..)) = home.server {
+            let _ = writeln!(self.text, "server = '{server}'");
+        }
+        let priority = home.order == "fp";
+        if priority {
+            let _ = writeln!(self.text, "priority = {}", random.range(1, 9));
+        }
+        if random.chance(40) {
+            let _ = writeln!(self.text, "actual = {{ min = '{} us', max = '{execution} us' }}", execution / 2);
+        }
+        self.parts.push(Part { name, is_server: false, period, priority });
+    }
+
+    /// Two cores that share the root's queue, or three of which two do.
+    fn shared(&mut self, seed: u64) {
+        let order = *self.random.of(&["edf", "rm", "dm", "fp"]);
+        let clustered = self.random.chance(50);
+        match clustered {
+            true => {
+                self.head(seed, 3, &format!("clustered-{order}"));
+                self.text += "clusters = [[0, 1], [2]]\n";
+            }
+            false => self.head(seed, 2, &format!("global-{order}")),
+        }
+        for n in 0..self.random.range(3, 7) {
+            let bound = if clustered { format!("cluster = {}", n % 2) } else { String::new() };
+            self.task(&Home { server: None, order, bound, most: 30 });
+        }
+    }
+
+    /// A server on two cores, with one queue or two inside, and what is beside it on each of them.
+    fn platform(&mut self, seed: u64) {
+        let policy = *self.random.of(&["edf", "rm", "dm", "fp"]);
+        self.head(seed, 2, &format!("partitioned-{policy}"));
+        for _ in 0..self.random.range(1, 2) {
+            let (period, kind) = (*self.random.of(&PERIODS), *self.random.of(&KINDS));
+            let (inner, global) = (*self.random.of(&["edf", "rm", "fp"]), self.random.chance(70));
+            let budget = period * self.random.range(25, 45) / 100;
+            let spread = if global { "global" } else { "partitioned" };
+            let root = Home { server: None, order: policy, bound: String::new(), most: 0 };
+            let name = self.begin_server(&root, kind, (budget, period), &format!("{spread}-{inner}"), "cores = [0, 1]");
+            for n in 0..self.random.range(2, 4) {
+                let bound = if global { String::new() } else { format!("core = {}", n % 2) };
+                self.task(&Home { server: Some((&name, budget, period)), order: inner, bound, most: 30 });
+            }
+        }
+        for core in 0..2 {
+            for _ in 0..self.random.range(0, 2) {
+                self.task(&Home { server: None, order: policy, bound: format!("core = {core}"), most: 25 });
+            }
+        }
+    }
 }
 
-fn task(
-    random: &mut Random,
-    text: &mut String,
-    parts: &mut Vec<(String, bool, u64, bool)>,
-    count: &mut u64,
-    core: u64,
-    server: Option<(&str, u64, u64)>,
-    order: &str,
-) {
-    let name = format!("t{count}");
-    *count += 1;
-    let period = *random.of(&PERIODS) * if server.is_some() { 3 } else { 1 };
-    let share = match server {
-        Some((_, budget, length)) => random.range(15, 45) * budget / length,
-        None => random.range(5, 35),
-    };
-    let execution = (period * share / 100).max(100);
-    let _ = write!(
-        text,
-        "[[task]]\nname = '{name}'\ncore = {core}\nperiod = '{period} us'\nexecution = '{execution} us'\n\
-         offset = '{} us'\n",
-        random.range(0, 20) * 500 * random.range(0, 1)
-    );
-    if let Some((server, ..)) = server {
-        let _ = writeln!(text, "server = '{server}'");
-    }
-    if order == "fp" {
-        let _ = writeln!(text, "priority = {}", random.range(1, 9));
-    }
-    if random.chance(40) {
-        let _ = writeln!(text, "actual = {{ min = '{} us', max = '{execution} us' }}", execution / 2);
-    }
-    parts.push((name, false, period, order == "fp"));
-}
-
-fn changes(random: &mut Random, text: &mut String, parts: &[(String, bool, u64, bool)]) {
+fn changes(random: &mut Random, text: &mut String, parts: &[Part]) {
     let mut there: Vec<Option<bool>> = vec![None; parts.len()];
     let mut at = 0;
     for _ in 0..random.range(3, 8) {
         at += random.range(0, 60_000) * random.range(0, 3) / 3;
         let n = random.range(0, parts.len() as u64 - 1) as usize;
-        let (name, is_server, period, priority) = &parts[n];
+        let Part { name, is_server, period, priority } = &parts[n];
         let _ = writeln!(text, "[[change]]\nat = '{at} us'");
         let _ = match (there[n], random.range(0, 3)) {
             (Some(false), _) | (None, 0 | 1) => {
@@ -153,7 +275,30 @@ struct Counts {
     refused: u64,
     effects: u64,
     waiting: u64,
+    /// Changes that took effect of what lies in a server inside another or has servers inside; where cores share the root's queue; of
+    /// servers on several cores and what is in them.
+    nested: u64,
+    shared: u64,
+    wide: u64,
     broken: u64,
+}
+
+impl Counts {
+    /// What the change is about.
+    fn kind(&mut self, system: &System, part: tactus_model::Part) {
+        let servers = &system.scheduling.servers;
+        let around = match part {
+            tactus_model::Part::Task(n) => system.scheduling.places.get(n).and_then(|place| place.server),
+            tactus_model::Part::Server(n) => Some(n),
+        };
+        let Some(n) = around else {
+            let alone = matches!(system.policy, tactus_model::Policy::Ordered { spread: Spread::Partitioned, .. });
+            self.shared += u64::from(!alone);
+            return;
+        };
+        self.nested += u64::from(servers[n].parent.is_some() || servers.iter().any(|other| other.parent == Some(n)));
+        self.wide += u64::from(servers[n].cores.iter().nth(1).is_some());
+    }
 }
 
 fn simulated(system: &System, promised: &Promised) -> Trace {
@@ -180,10 +325,17 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         changing.protocol = protocol;
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let summary = run(&system, &promised);
-        for change in &summary.changes {
+        for (change, asked) in summary.changes.iter().zip(&system.scheduling.changes) {
             match change.fate {
-                Fate::TookEffect => counts.effects += 1,
-                Fate::Refused => counts.refused += 1,
+                Fate::TookEffect => {
+                    counts.effects += 1;
+                    counts.kind(&system, asked.part);
+                }
+                Fate::Refused => {
+                    let looked = change.why.as_ref().is_some_and(|why| why.starts_with("the core would have promised"));
+                    assert!(!looked, "seed {seed}: what was admitted is too much for the core: {change:?}\n{text}");
+                    counts.refused += 1;
+                }
                 Fate::Waiting => counts.waiting += 1,
                 Fate::NotAsked => {}
             }
@@ -201,6 +353,7 @@ fn hold(seeds: std::ops::Range<u64>) {
     let counts = all(seeds, Protocol::Quiet);
     println!("{counts:?}");
     assert!(counts.accepted > some && counts.effects > some && counts.refused > some, "{counts:?}");
+    assert!([counts.nested, counts.shared, counts.wide].iter().all(|count| *count > some), "{counts:?}");
 }
 
 #[test]
@@ -330,4 +483,74 @@ fn a_change_that_was_not_admitted_or_comes_out_of_its_turn_is_found() {
         }
     }
     assert!(admitted > 50 && turned > 20, "{admitted} {turned}");
+}
+
+/// A soft server beneath fixed priorities keeps all others off as long as it has work: nothing is promised beneath it, and much may
+/// pile up. When it ends, the other server is a good one, with a bound of its own; but for what has piled up.
+const PILED_UP: &str = "
+[system]
+name = 'r'
+cores = 1
+duration = '500 ms'
+[machine]
+overheads = false
+[policy]
+kind = 'partitioned-fp'
+[[server]]
+name = 'soft'
+kind = 'cbs-soft'
+budget = '3 ms'
+period = '10 ms'
+policy = 'partitioned-edf'
+priority = 2
+[[server]]
+name = 'steady'
+kind = 'deferrable'
+budget = '2 ms'
+period = '10 ms'
+policy = 'partitioned-edf'
+priority = 1
+[[task]]
+name = 'hog'
+server = 'soft'
+core = 0
+period = '500 ms'
+execution = '90 ms'
+[[task]]
+name = 'frames'
+server = 'steady'
+core = 0
+period = '10 ms'
+execution = '1 ms'
+[[change]]
+at = '50 ms'
+remove = 'soft'
+";
+
+#[test]
+fn what_has_piled_up_where_nothing_was_promised_breaks_no_promise_since_none_is_given() {
+    let system = System::parse_toml(PILED_UP, Path::new("r.toml")).expect("a good file");
+    let check = tactus_analysis::check(&system, &Costs::default());
+    let bounds = |check: &Check| check.tasks.iter().map(|task| task.promise()).collect::<Vec<_>>();
+    assert!(check.accepted && check.changes[0].admitted(), "{check}");
+    assert_eq!(bounds(&check), [Bound::None; 2]);
+    let after = &check.changes[0].tasks[1];
+    assert_eq!(after.promise(), Bound::None);
+    assert!(after.explanation.contains("may have work left"), "{}", after.explanation);
+    let promised = made(&system, &check, &Costs::default());
+    assert_eq!(run(&system, &promised).verdict, Verdict::Kept);
+    // Beneath nothing it would have a bound, which these jobs exceed.
+    let mut alone = system.clone();
+    alone.scheduling.changes.clear();
+    alone.tasks.remove(0);
+    alone.scheduling.places.remove(0);
+    alone.scheduling.places[0].server = Some(0);
+    alone.scheduling.servers.remove(0);
+    let Bound::Response(bound) = tactus_analysis::check(&alone, &Costs::default()).tasks[0].promise() else {
+        panic!("it has a bound alone");
+    };
+    let mut spoilt = promised.clone();
+    let changes = spoilt.view.changes.as_mut().expect("it changes");
+    changes.list[0].tasks[1].promise = Promise::Response(bound);
+    assert!(matches!(run(&system, &spoilt).verdict, Verdict::Broken(_)), "the bound of {bound} would not hold");
 }

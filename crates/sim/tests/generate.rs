@@ -153,21 +153,25 @@ fn all_systems_together_are_the_two_families_in_turn() {
 fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_scheduler() {
     let systems: Vec<_> = (0..300).filter_map(changing).collect();
     assert!(systems.len() > 200, "{}", systems.len());
-    let (mut orders, mut kinds) = (HashSet::new(), HashSet::new());
+    let (mut orders, mut kinds, mut depths, mut wide) =
+        (HashSet::new(), HashSet::new(), HashSet::new(), HashSet::new());
     for system in &systems {
         tactus_policy::Scheduler::new(&setup_of(system, Duration::ZERO))
             .map(drop)
             .unwrap_or_else(|e| panic!("{}: {e}", system.name));
         let Policy::Ordered { spread, order } = system.policy else { panic!("{:?}", system.policy) };
         orders.insert(format!("{spread:?} {order:?}"));
-        assert!(system.tasks.iter().all(|task| task.core.is_some() == (spread != Spread::Global)));
-        assert!(spread == Spread::Partitioned || system.scheduling.servers.is_empty());
-        assert!(system.scheduling.servers.iter().all(|server| server.cores.iter().count() == 1));
-        for (place, task) in system.scheduling.places.iter().zip(&system.tasks) {
-            let server = place.server.map(|server| &system.scheduling.servers[server]);
-            assert!(server.is_none_or(|server| task.core.is_some_and(|core| server.cores.contains(core))));
-        }
+        let servers = &system.scheduling.servers;
+        assert!(spread == Spread::Partitioned || servers.is_empty());
         for change in &system.scheduling.changes {
+            let around = match change.part {
+                Part::Task(n) => system.scheduling.places[n].server,
+                Part::Server(n) => servers[n].parent,
+            };
+            depths.insert(std::iter::successors(around, |server| servers[*server].parent).count());
+            if let Part::Server(n) = change.part {
+                wide.insert((format!("{:?}", servers[n].spread), servers[n].cores.iter().count() > 1));
+            }
             let what = match change.action {
                 Action::Add => "add",
                 Action::Remove => "remove",
@@ -180,6 +184,8 @@ fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_schedul
     }
     assert_eq!(orders.len(), 3 * TaskOrder::ALL.len(), "{orders:?}");
     assert_eq!(kinds.len(), 10, "{kinds:?}");
+    assert_eq!(depths, (0..=DEEPEST).collect());
+    assert_eq!(wide.len(), 6, "{wide:?}");
     let load = |system: &System| {
         let own = system.tasks.iter().map(|task| task.execution[0].unwrap().as_secs_f64() / task.period.as_secs_f64());
         own.sum::<f64>()

@@ -12,11 +12,12 @@ use tactus_time::{CoreId, CoreSet, Duration, Level};
 /// The part of a run after which nothing more is asked for.
 const LATEST: f64 = 0.9;
 
-/// The tree of this seed with changes: as it is, if it has no servers; else with a server for each core where one had several and
-/// everything bound to a core. Nothing if that makes more servers than there may be, or there is nothing that can be changed.
+/// The tree of this seed with changes: every other one as it is, the others with a server for each core where one had several and
+/// everything bound to a core, so that all are quiet more often. Nothing if that makes more servers than there may be, or
+/// there is nothing that can be changed.
 pub fn changing(seed: u64) -> Option<System> {
     let tree = tree(seed);
-    let system = if tree.scheduling.servers.is_empty() { tree } else { core_by_core(tree) };
+    let system = if seed % 2 == 0 || tree.scheduling.servers.is_empty() { tree } else { core_by_core(tree) };
     if system.scheduling.servers.len() > MAX_SERVERS {
         return None;
     }
@@ -47,10 +48,6 @@ pub fn with_changes(system: &System) -> Option<System> {
         // No priorities, and periods for deadlines.
         Policy::Mc2 { .. } => (Spread::Global, TaskOrder::EarliestDeadline),
     };
-    let servers = &system.scheduling.servers;
-    if servers.iter().any(|server| server.cores.iter().count() > 1) {
-        return None;
-    }
     let mut system = system.clone();
     if !system.policy.has_levels() {
         system.policy = Policy::Ordered { spread, order };
@@ -155,16 +152,11 @@ impl Drawing<'_> {
         }
     }
 
-    /// What may be changed: what lies in the root, and tasks in servers there that have nothing but tasks.
+    /// What may be changed: all tasks and servers, a server as likely as two tasks.
     fn parts(&self) -> Vec<Part> {
-        let scheduling = &self.system.scheduling;
-        let nested = |server: usize| scheduling.servers[server].parent.is_some();
-        let full = |server: usize| scheduling.servers.iter().any(|inner| inner.parent == Some(server));
-        let tasks = (0..self.system.tasks.len()).filter(|n| !scheduling.places[*n].server.is_some_and(nested));
-        let servers = (0..scheduling.servers.len()).filter(|n| !nested(*n) && !full(*n));
-        // A server is as likely as all that is around it.
-        let servers: Vec<Part> = servers.map(Part::Server).collect();
-        tasks.map(Part::Task).chain(servers.iter().chain(&servers).copied()).collect()
+        let tasks = (0..self.system.tasks.len()).map(Part::Task);
+        let servers = (0..self.system.scheduling.servers.len()).map(Part::Server);
+        tasks.chain(servers.clone()).chain(servers).collect()
     }
 
     /// Whether it is of level A of MC², whose periods are such that tables are short.
@@ -201,7 +193,8 @@ impl Drawing<'_> {
             }
             Part::Server(n) => {
                 let server = &self.system.scheduling.servers[n];
-                (server.budget, server.period, server.period, self.order, SHORTEST_QUANTUM)
+                let around = server.parent.map_or(self.order, |parent| self.system.scheduling.servers[parent].order);
+                (server.budget, server.period, server.period, around, SHORTEST_QUANTUM)
             }
         };
         let what = self.random.between(0, 3);
