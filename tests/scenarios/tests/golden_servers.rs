@@ -343,7 +343,6 @@ fn two_levels_of_criticality_that_change_draw_their_worked_example() {
         let high = if level == "A" { format!("A = \"{high} ms\", ") } else { String::new() };
         format!("core = 0\nlevel = \"{level}\"\nexecution = {{ {high}B = \"{low} ms\" }}\npriority = {priority}")
     };
-    let change = |column: u64, what: &str| format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN);
     let mut example = Example::new(1, "kind = \"amc\"")
         .task(&level("A", [2, 5], 1), [0, 10, 10, 5], &[2, 5, 2])
         .task(&level("B", [2, 2], 3), [0, 10, 10, 2], &[2])
@@ -367,7 +366,6 @@ fn mc2_that_changes_draws_its_worked_example() {
         let core = core.map_or(String::new(), |core| format!("core = {core}\n"));
         format!("{core}level = \"{level}\"\nexecution = \"{time} ms\"")
     };
-    let change = |column: u64, what: &str| format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN);
     let mut example = Example::new(2, "kind = \"mc2\"\nslack-shifting = false")
         .task(&level("A", Some(0), 2), [0, 10, 10, 2], &[2])
         .task(&level("B", Some(0), 3), [0, 10, 10, 3], &[3, 3, 3, 4])
@@ -382,11 +380,14 @@ fn mc2_that_changes_draws_its_worked_example() {
     example.on_any_core().is("change-mc2.txt");
 }
 
+fn change(column: u64, what: &str) -> String {
+    format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN)
+}
+
 /// The system that changes: T2 ends and T4 begins, T5 is refused, and the server gets a larger budget.
 #[test]
 fn a_system_that_changes_while_it_runs_draws_its_worked_example() {
     let server = "cores = [0]\npolicy = \"partitioned-edf\"";
-    let change = |column: u64, what: &str| format!("[[change]]\nat = \"{} ms\"\n{what}\n", column * COLUMN);
     let mut example = Example::new(1, "kind = \"partitioned-edf\"")
         .server("S1", "cbs-hard", [2, 10], server)
         .task("core = 0", [0, 10, 10, 2], &[2])
@@ -399,4 +400,37 @@ fn a_system_that_changes_while_it_runs_draws_its_worked_example() {
     example.text += &change(40, "add = \"T5\"");
     example.text += &change(51, &format!("server = \"S1\"\nbudget = \"{} ms\"", 3 * COLUMN));
     example.is("change.txt");
+}
+
+/// The tree that changes: the inner server gets a larger budget, then the outer one ends with all that is in it, and T4 begins.
+#[test]
+fn a_tree_that_changes_while_it_runs_draws_its_worked_example() {
+    let inside = "cores = [0]\npolicy = \"partitioned-edf\"";
+    let mut example = Example::new(1, "kind = \"partitioned-edf\"")
+        .server("S1", "cbs-hard", [7, 10], inside)
+        .server("S2", "cbs-hard", [2, 10], &format!("parent = \"S1\"\n{inside}"))
+        .task("core = 0", [0, 10, 10, 2], &[2])
+        .task("core = 0\nserver = \"S1\"", [0, 20, 20, 2], &[2])
+        .task("core = 0\nserver = \"S2\"", [0, 45, 45, 4], &[4])
+        .task("core = 0", [0, 10, 10, 5], &[5]);
+    example.text += &change(13, &format!("server = \"S2\"\nbudget = \"{} ms\"", 3 * COLUMN));
+    example.text += &change(46, "remove = \"S1\"");
+    example.text += &change(46, "add = \"T4\"");
+    example.is("change_nested.txt");
+}
+
+/// The platform that changes: it gets a larger budget on both cores, T4 begins beside it, and T2 in it ends.
+#[test]
+fn a_platform_that_changes_while_it_runs_draws_its_worked_example() {
+    let mut example = Example::new(2, "kind = \"partitioned-edf\"")
+        .server("S1", "cbs-hard", [3, 10], "cores = [0, 1]\npolicy = \"global-fp\"")
+        .task("server = \"S1\"\npriority = 2", [0, 40, 40, 5], &[5])
+        .task("server = \"S1\"\npriority = 1", [0, 40, 40, 3], &[3])
+        .task("core = 0", [0, 20, 20, 5], &[5])
+        .task("core = 1", [0, 10, 10, 3], &[3])
+        .on_any_core();
+    example.text += &change(7, &format!("server = \"S1\"\nbudget = \"{} ms\"", 4 * COLUMN));
+    example.text += &change(7, "add = \"T4\"");
+    example.text += &change(41, "remove = \"T2\"");
+    example.is("change_platform.txt");
 }

@@ -175,14 +175,16 @@ fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
     let setup = &system().setup;
     let changes = setup.kind.changes();
     let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == Kind::Changed) else { return };
-    let places = match &setup.kind {
-        tactus_policy::Kind::Changing(changing) => &changing.tree.places[..],
-        _ => &[],
+    let (servers, places) = match &setup.kind {
+        tactus_policy::Kind::Changing(changing) => (&changing.tree.servers[..], &changing.tree.places[..]),
+        _ => (&[][..], &[][..]),
     };
     let now = Instant::from_nanos(stored.time);
     for (n, counts) in counts.iter_mut().enumerate() {
         let own = change.part == Part::Task(TaskId(n as u16));
-        let inside = places.get(n).is_some_and(|place| change.part == Part::Server(place.server));
+        let home = places.get(n).map(|place| place.server);
+        let mut way = core::iter::successors(home, |at| (*at != 0).then(|| servers[usize::from(*at)].parent));
+        let inside = way.any(|server| change.part == Part::Server(server));
         match change.action {
             // What is inside a server that begins, and is itself not there, begins later, and is counted anew then.
             Action::Add if own || inside => {
@@ -194,18 +196,6 @@ fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
             }
             _ => {}
         }
-    }
-}
-
-/// Whether cores go through changes together. Then what one of them counts tells nothing of the releases of jobs that end on others.
-fn together() -> bool {
-    let setup = &system().setup;
-    match &setup.kind {
-        tactus_policy::Kind::ChangingMc2(_) => true,
-        tactus_policy::Kind::Changing(changing) => {
-            changing.tree.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some())
-        }
-        _ => false,
     }
 }
 
@@ -221,6 +211,29 @@ pub fn end() {
     if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
         let held = tell();
         calls::finish(if held { PROMISES_HELD } else { PROMISE_BROKEN })
+    }
+}
+
+/// Whether jobs of the task may end on a core that does not know from when on they were released: where cores go through changes
+/// together.
+fn is_for_the_host(task: usize) -> bool {
+    let changing = match &system().setup.kind {
+        tactus_policy::Kind::Changing(changing) => changing,
+        tactus_policy::Kind::ChangingMc2(_) => return system().setup.cores > 1,
+        _ => return false,
+    };
+    let servers = &changing.tree.servers;
+    let Some(place) = changing.tree.places.get(task) else { return false };
+    let core = system().setup.tasks[task].core.map(|core| 1 << core.0);
+    let own = servers[usize::from(place.server)].queues.iter().map(|queue| queue.bits());
+    let mut cores = own.fold(0, |all, queue| all | if core.is_none_or(|core| queue & core != 0) { queue } else { 0 });
+    loop {
+        let queues = servers.iter().flat_map(|server| &server.queues).map(|queue| queue.bits());
+        let more = queues.filter(|queue| queue & cores != 0).fold(cores, |all, queue| all | queue);
+        if more == cores {
+            return cores.count_ones() > 1;
+        }
+        cores = more;
     }
 }
 
@@ -262,8 +275,8 @@ fn tell() -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
-    let untold = made > 0 && together();
     let mut held = true;
+    let mut left_out = 0;
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
     let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
@@ -276,10 +289,14 @@ fn tell() -> bool {
             let counts = total(task);
             any = true;
             jobs += counts.finished;
+            if made > 0 && is_for_the_host(task) {
+                left_out += 1;
+                continue;
+            }
             missed += counts.missed;
             worst = worst.max(counts.worst);
             tardiness = tardiness.max(counts.tardiness);
-            if counts.removed || card.bound == 0 || untold {
+            if counts.removed || card.bound == 0 {
                 continue;
             }
             let measured = match card.promise {
@@ -301,10 +318,6 @@ fn tell() -> bool {
                 let _ = write!(console, "all  ");
             }
         }
-        if untold {
-            let _ = writeln!(console, " {jobs:>8}       -              -              -         -");
-            continue;
-        }
         let _ = write!(console, " {jobs:>8}  {missed:>6}  {:>11} µs", worst.as_nanos() / 1000);
         match share {
             Some(share) => {
@@ -324,9 +337,8 @@ fn tell() -> bool {
     if made + refused > 0 {
         let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
     }
-    if untold {
-        let _ =
-            writeln!(console, "cores changed together: what jobs took from their releases is told by the trace alone");
+    if left_out > 0 {
+        let _ = writeln!(console, "{left_out} tasks of cores that change together are judged from the trace");
     }
     crate::recovery::tell(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
