@@ -63,6 +63,7 @@ fn changing() -> impl Strategy<Value = Setup> {
 
 /// A task as the reference sees it.
 struct It {
+    there: bool,
     ends: bool,
     next: Option<u64>,
     released: u32,
@@ -76,6 +77,29 @@ fn settled(entries: &[Entry]) -> Vec<(u32, u64, bool)> {
     let records = entries.iter().flat_map(|entry| &entry.records);
     let settled = records.filter(|r| matches!(r.kind, What::Changed | What::ChangeRefused));
     settled.map(|r| (r.job, r.time.as_nanos(), r.kind == What::Changed)).collect()
+}
+
+/// T0 and T1 keep both cores busy, longer than is assumed of them; each job ends as the next one is released.
+#[test]
+fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_asked_first() {
+    let both = CoreSet::first(2);
+    let root = Server { cores: both, queues: vec![both], ..root(TaskOrder::EarliestDeadline) };
+    let task = |budget| Task {
+        level: Level::A,
+        core: None,
+        offset: Duration::ZERO,
+        period: ns(10),
+        deadline: ns(10),
+        budget: ns(budget),
+    };
+    let places = vec![Place { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
+    let added = Part::Task(TaskId(2));
+    let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
+    let tree = Tree { servers: vec![root], places };
+    let kind = Kind::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::Quiet });
+    let setup = Setup { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };
+    let entries = run(&setup, &|task, _| ns(if task.0 < 2 { 10 } else { 1 }), Instant::from_nanos(40));
+    assert_eq!(settled(&entries), [(0, 10, true)]);
 }
 
 /// The policy may settle a change only when nothing is left over on all cores that share the queue, and must when they idle; and in
@@ -97,7 +121,7 @@ fn beside_the_reference(setup: &Setup) {
         let there = !changing.absent.contains(&Part::Task(TaskId(n as u16)));
         let priority = changing.tree.places[n].priority;
         let values = Values { time: own.budget, period: own.period, deadline: own.deadline, priority };
-        It { ends: false, next: there.then_some(own.offset.as_nanos()), released: 0, values, jobs: Vec::new() }
+        It { there, ends: false, next: there.then_some(own.offset.as_nanos()), released: 0, values, jobs: Vec::new() }
     };
     let mut all: Vec<It> = (0..setup.tasks.len()).map(begin).collect();
     for now in 0..END {
@@ -116,10 +140,27 @@ fn beside_the_reference(setup: &Setup) {
             }
             let left = |n: &usize| queue(*n) == queue(task.index()) && !all[*n].jobs.is_empty();
             assert_eq!((0..all.len()).find(left), None, "change {number} at {now} with work left over");
+            // What is promised of the queue's cores before and after, in parts of 2⁻³², each rounded down.
+            let share =
+                |values: &Values| (u128::from(values.time.as_nanos()) << 32) / u128::from(values.period.as_nanos());
+            let before = |n: usize| if all[n].there { share(&all[n].values) } else { 0 };
+            let after = |n: usize| match change.action {
+                _ if n != task.index() => before(n),
+                Action::Add => share(&all[n].values),
+                Action::Remove => 0,
+                Action::Alter(values) => share(&values),
+            };
+            let sum = |of: &dyn Fn(usize) -> u128| -> u128 {
+                (0..all.len()).filter(|n| queue(*n) == queue(task.index())).map(of).sum()
+            };
+            let has = (root.queues[queue(task.index())].iter().count() as u128) << 32;
+            let overloads = sum(&after) > has && sum(&after) > sum(&before);
+            assert_eq!(*effect, !overloads, "change {number} at {now}");
             if !effect {
                 continue;
             }
             let it = &mut all[task.index()];
+            it.there = change.action == Action::Add || (it.there && change.action != Action::Remove);
             match change.action {
                 Action::Add => {
                     it.ends = false;

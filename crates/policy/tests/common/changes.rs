@@ -1,5 +1,6 @@
 //! Random systems that change while they run.
 
+use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
     Action, Change, Changeable, Changing, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Server, Setup,
@@ -7,7 +8,8 @@ use tactus_policy::{
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
-const ORDERS: [TaskOrder; 4] =
+/// The orders that servers know.
+pub const ORDERS: [TaskOrder; 4] =
     [TaskOrder::FixedPriority, TaskOrder::RateMonotonic, TaskOrder::DeadlineMonotonic, TaskOrder::EarliestDeadline];
 const SUPPLIERS: [Supplier; 7] = [
     Supplier::Periodic,
@@ -34,7 +36,8 @@ pub fn root(order: TaskOrder) -> Server {
     }
 }
 
-fn ns(n: u64) -> Duration {
+/// Nanoseconds.
+pub fn ns(n: u64) -> Duration {
     Duration::from_nanos(n)
 }
 
@@ -209,5 +212,71 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             let changing =
                 Changing { tree: Tree { servers: tree, places }, absent, changes, protocol: Protocol::Quiet };
             Setup { cores: 1, kind: Kind::Changing(changing), tasks }
+        })
+}
+
+/// A deferrable server: its parent, budget and period; on one core, by deadlines inside.
+pub fn server(parent: u16, budget: u64, period: u64) -> Server {
+    let supply = Some(Supply { kind: Supplier::Deferrable, budget: ns(budget), period: ns(period) });
+    Server { parent, supply, ..root(TaskOrder::EarliestDeadline) }
+}
+
+/// A task of a core: offset, period and budget.
+pub fn task_of(core: u8, offset: u64, period: u64, budget: u64) -> Task {
+    let (core, period) = (Some(CoreId(core)), ns(period));
+    Task { level: Level::A, core, offset: ns(offset), period, deadline: period, budget: ns(budget) }
+}
+
+/// When records of this kind came, with their numbers and `arg`.
+pub fn told(entries: &[Entry], kind: tactus_record::Kind) -> Vec<(u64, u32, u64)> {
+    let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
+    records.map(|r| (r.time.as_nanos(), r.job, r.arg)).collect()
+}
+
+/// Up to four servers, in each other or in the root, tasks everywhere, and changes of all of them.
+pub fn changing_trees(end: u64) -> impl Strategy<Value = Setup> {
+    let server = (any::<u16>(), 0usize..4, 1u64..8, 6u64..30, 0u32..5, any::<bool>());
+    let one = (any::<u16>(), 0u64..10, 10u64..60, 1u64..5, 0u32..5, any::<bool>());
+    let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5), 0u8..10, 0u8..4);
+    (
+        0usize..4,
+        prop::collection::vec(server, 1..5),
+        prop::collection::vec(one, 1..6),
+        prop::collection::vec(change, 0..9),
+    )
+        .prop_map(|(order, servers, tasks, mut changes)| {
+            let mut tree = vec![root(ORDERS[order])];
+            let mut absent = Vec::new();
+            for (parent, order, budget, period, priority, there) in servers {
+                let n = tree.len() as u16;
+                absent.extend((!there).then_some(Part::Server(n)));
+                let it = self::server(parent % n, budget.min(period), period);
+                tree.push(Server { order: ORDERS[order], priority, ..it });
+            }
+            let (mut places, mut all) = (Vec::new(), Vec::new());
+            for (n, (server, offset, period, budget, priority, there)) in tasks.into_iter().enumerate() {
+                places.push(Place { server: server % tree.len() as u16, priority, overrun: Overrun::Continue });
+                absent.extend((!there).then_some(Part::Task(TaskId(n as u16))));
+                all.push(task_of(0, offset, period, budget));
+            }
+            changes.sort_by_key(|change| change.0);
+            let change = |(at, part, action, (time, period, priority), admitted, drains): (u64, u16, u8, _, u8, u8)| {
+                let part = usize::from(part) % (all.len() + tree.len() - 1);
+                let part = match part.checked_sub(all.len()) {
+                    None => Part::Task(TaskId(part as u16)),
+                    Some(server) => Part::Server(server as u16 + 1),
+                };
+                let (time, period): (Duration, Duration) = (ns(time), ns(period));
+                let action = match action {
+                    0 => Action::Add,
+                    1 => Action::Remove,
+                    _ => Action::Alter(Values { time, period, deadline: period, priority }),
+                };
+                Change { at: ns(at), part, action, admitted: admitted > 0, drains: drains > 0 }
+            };
+            let changes = changes.into_iter().map(change).collect();
+            let tree = Tree { servers: tree, places };
+            let kind = Kind::Changing(Changing { tree, absent, changes, protocol: Protocol::Quiet });
+            Setup { cores: 1, kind, tasks: all }
         })
 }

@@ -75,6 +75,7 @@ pub fn changing_or_not(shortest: u64, slot: u64) -> impl Strategy<Value = Setup>
     prop_oneof![
         6 => anything(shortest, slot),
         2 => super::changes::changing(shortest, 2, 4_000),
+        1 => super::changes::changing_trees(4_000),
         1 => super::changes::changing_mixed(shortest, 4_000),
         1 => super::changes::changing_mc2(4_000).prop_map(|(setup, _)| setup),
     ]
