@@ -124,7 +124,7 @@ impl Machine {
             Part::Server(n) => {
                 let n = usize::from(n);
                 let busy = self.tasks.iter().any(|it| !it.jobs.is_empty() && self.way(it.home).contains(&n));
-                let waits = change.drains || change.action == Action::Remove;
+                let waits = change.drains || !matches!(change.action, Action::Alter(_));
                 !(waits && busy) && (!change.drains || self.way(n).into_iter().all(quiet))
             }
         }

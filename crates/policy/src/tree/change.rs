@@ -300,7 +300,8 @@ impl Domain {
             On::Server(server) => {
                 let inside = |vp: usize| self.lies_in(vp, server);
                 let worked_off = |task: usize| self.tasks[task].pending == 0 || !inside(self.home(task));
-                if (change.drains || change.action == Action::Remove) && !(0..self.tasks.len()).all(worked_off) {
+                let keeps = !change.drains && matches!(change.action, Action::Alter(_));
+                if !keeps && !(0..self.tasks.len()).all(worked_off) {
                     return false;
                 }
                 let calm = |(vp, it): (usize, &Vp)| match it.server == server {
