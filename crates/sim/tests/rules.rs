@@ -290,6 +290,26 @@ fn a_changed_server_that_gets_its_budget_late_in_part_or_too_early_is_found() {
 }
 
 #[test]
+fn a_server_that_does_not_begin_anew_with_the_one_around_it_or_on_one_of_its_cores_is_found() {
+    let (mut inner, mut wide) = (0, 0);
+    for (_, view, trace) in changing_trees() {
+        for (change, core, at) in effects(&view, &trace) {
+            let TreeChange::Begins(server) = change else { continue };
+            let records = &trace.cores[core];
+            let begun = (at + 1..records.len()).take_while(|n| records[*n].kind == Kind::ServerReplenish);
+            // After the first, which is the server's own.
+            for n in begun.skip(1) {
+                let mut spoilt = trace.clone();
+                spoilt.cores[core].remove(n);
+                assert!(breaks(&view, &spoilt, Rule::Replenishment));
+                *if records[n].job as usize == server { &mut wide } else { &mut inner } += 1;
+            }
+        }
+    }
+    assert!(inner > 3 && wide > 3, "{inner} {wide}");
+}
+
+#[test]
 fn work_in_a_changed_server_without_budget_or_in_one_that_is_not_there_is_found() {
     let (mut without, mut absent) = (0, 0);
     for (_, view, trace) in changing_trees() {
