@@ -5,10 +5,12 @@ use std::fmt::Write;
 use std::path::Path;
 use tactus_model::{Costs, System};
 use tactus_policy::Protocol;
+use tactus_record::Kind as What;
 use tactus_sim::generate::Random;
-use tactus_studies::promise::made;
-use tactus_time::TaskId;
-use tactus_trace::{judge, Fate, Verdict};
+use tactus_studies::promise::{made, Promised};
+use tactus_time::{Duration, Level, TaskId};
+use tactus_trace::check::{budget, changes as broken_changes};
+use tactus_trace::{judge, Fate, Trace, Verdict};
 
 const PERIODS: [u64; 8] = [4_000, 5_000, 8_000, 10_000, 15_000, 20_000, 30_000, 40_000];
 
@@ -183,7 +185,7 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
         let trace = tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs");
-        let gave_up = trace.cores.iter().flatten().any(|r| r.kind == tactus_record::Kind::Mode);
+        let gave_up = trace.cores.iter().flatten().any(|r| r.kind == What::Mode);
         counts.gave_up += u64::from(gave_up);
         let summary = judge(&promised.view, &trace);
         for change in &summary.changes {
@@ -231,7 +233,7 @@ fn changes_of_two_levels_that_do_not_wait_break_promises() {
 
 #[test]
 fn whatever_is_admitted_under_mc2_no_promise_is_broken() {
-    hold(mc2, 0..200);
+    hold(mc2, 0..100);
 }
 
 #[test]
@@ -242,7 +244,82 @@ fn whatever_is_admitted_under_mc2_no_promise_is_broken_in_ten_thousand_systems()
 
 #[test]
 fn changes_of_mc2_that_do_not_wait_break_promises() {
-    let counts = all(mc2, 0..200, Protocol::AtOnce);
+    let counts = all(mc2, 0..100, Protocol::AtOnce);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
+}
+
+/// The systems that are accepted, what they are promised, and what a policy makes of them that `spoil` has spoilt.
+fn runs(
+    draw: fn(u64) -> String,
+    seeds: std::ops::Range<u64>,
+    spoil: fn(&mut tactus_policy::Kind),
+) -> impl Iterator<Item = (Promised, Trace)> {
+    seeds.filter_map(move |seed| {
+        let system = System::parse_toml(&draw(seed), Path::new("r.toml")).expect("a good file");
+        let check = tactus_analysis::check(&system, &Costs::default());
+        let promised = check.accepted.then(|| made(&system, &check, &Costs::default()))?;
+        let mut setup = promised.setup.clone();
+        spoil(&mut setup.kind);
+        let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+        let trace = tactus_sim::simulate(&setup, system.duration, demand, &Costs::default()).expect("it runs");
+        Some((promised, trace))
+    })
+}
+
+#[test]
+fn a_policy_that_keeps_an_old_and_larger_budget_is_found() {
+    let keeps = |kind: &mut tactus_policy::Kind| {
+        let tactus_policy::Kind::ChangingMc2(all) = kind else { panic!("{kind:?}") };
+        all.effects.iter_mut().for_each(|effect| effect.budgets.clear());
+    };
+    let found = |spoil| {
+        let broken = |(promised, trace): &(Promised, Trace)| !budget(&promised.view, trace, Duration::ZERO).is_empty();
+        runs(mc2, 0..40, spoil).filter(broken).count()
+    };
+    assert_eq!(found(|_| ()), 0);
+    let kept = found(keeps);
+    assert!(kept > 0, "{kept}");
+}
+
+#[test]
+fn a_job_of_level_a_that_comes_beside_the_grid_of_its_table_is_found() {
+    let mut count = 0;
+    for (promised, trace) in runs(mc2, 0..40, |_| ()) {
+        assert_eq!(broken_changes(&promised.view, &trace), vec![]);
+        let changed: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == What::Changed).collect();
+        for core in 0..trace.cores.len() {
+            let level_a = |r: &tactus_record::Record| r.kind == What::Release && r.level == Level::A as u8;
+            let after = |r: &tactus_record::Record| changed.iter().any(|changed| changed.time < r.time);
+            let Some(first) = trace.cores[core].iter().position(|r| level_a(r) && after(r)) else { continue };
+            let mut spoilt = trace.clone();
+            spoilt.cores[core][first].arg -= 1;
+            assert!(!broken_changes(&promised.view, &spoilt).is_empty());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
+
+#[test]
+fn a_level_that_a_core_has_given_up_is_found_where_it_runs_after_a_change() {
+    let mut count = 0;
+    for (promised, trace) in runs(two_levels, 0..100, |_| ()) {
+        assert_eq!(broken_changes(&promised.view, &trace), vec![]);
+        for core in 0..trace.cores.len() {
+            // As if the core had not gone back when a change took effect there.
+            let records = &trace.cores[core];
+            let back = |n: &usize| {
+                let mode = records[*n];
+                let change = |r: &tactus_record::Record| r.kind == What::Changed && r.time == mode.time;
+                mode.kind == What::Mode && mode.task.is_none() && records.iter().any(change)
+            };
+            let Some(back) = (0..records.len()).find(back) else { continue };
+            let mut spoilt = trace.clone();
+            spoilt.cores[core].remove(back);
+            // Where nothing of the lower level runs there before the next change of mode, nothing is wrong.
+            count += usize::from(!tactus_trace::check::modes(&promised.view, &spoilt).is_empty());
+        }
+    }
+    assert!(count > 5, "{count}");
 }
