@@ -295,6 +295,7 @@ impl Watch {
 
     /// Makes here what has taken effect.
     #[cold]
+    #[inline(never)]
     pub(super) fn catch_up(&mut self, local: &mut Local, shared: &Shared) {
         let Some(board) = &shared.board else { return };
         self.asked = self.asked.max(board.settled);
@@ -317,6 +318,7 @@ impl Watch {
 
     /// Takes up what is asked for by now, as far as it concerns the core.
     #[cold]
+    #[inline(never)]
     pub(super) fn ask(&mut self, local: &mut Local, now: Instant) {
         while let Some(change) = self.list.get(self.asked).filter(|change| change.at <= now) {
             if let (true, Action::Remove, Some((place, _))) = (change.admitted, change.action, change.own) {
@@ -330,6 +332,7 @@ impl Watch {
 impl Shared {
     /// Takes up what is asked for by now.
     #[cold]
+    #[inline(never)]
     pub(super) fn ask(&mut self, records: &mut Recorder) {
         let Some(board) = &mut self.board else { return };
         while let Some(change) = board.list.get(board.asked).filter(|change| change.at <= records.now) {
@@ -343,6 +346,7 @@ impl Shared {
 
     /// Settles what may be, where the core itself has nothing of A and B until then. Whether something took effect.
     #[cold]
+    #[inline(never)]
     pub(super) fn settle(&mut self, me: CoreId, until: Instant, records: &mut Recorder) -> bool {
         let Some(mut board) = self.board.take() else { return false };
         board.quiet[me.index()] = until;
@@ -369,6 +373,7 @@ impl Shared {
 
     /// The core says until when it has nothing of A and B.
     #[cold]
+    #[inline(never)]
     pub(super) fn leave_word(&mut self, me: CoreId, until: Instant) {
         if let Some(board) = &mut self.board {
             // Nobody looks at cores while nothing waits, so that their words are of no use later.

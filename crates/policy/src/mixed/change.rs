@@ -80,7 +80,8 @@ impl Core {
         let offsets = self.tasks.iter().map(|work| setup.tasks[work.name.0.index()].offset).collect();
         let room = Vec::with_capacity(self.tasks.len());
         let protocol = all.protocol;
-        self.look = list.first().map_or(Instant::NEVER, |change| change.at);
+        self.next_change = list.first().map_or(Instant::NEVER, |change| change.at);
+        self.look = self.next_change;
         let mut changes = Changes { list, asked: 0, settled: 0, there, offsets, room, protocol };
         for place in 0..self.tasks.len() {
             if !changes.there[place] {
@@ -90,14 +91,9 @@ impl Core {
         self.changes = Some(Box::new(changes));
     }
 
-    /// When the next change is asked for.
-    pub(super) fn next_change(&self) -> Instant {
-        let list = self.changes.as_ref();
-        list.map_or(Instant::NEVER, |changes| changes.list.get(changes.asked).map_or(Instant::NEVER, |next| next.at))
-    }
-
     /// Takes up what is asked for by now.
     #[cold]
+    #[inline(never)]
     pub(super) fn ask<S: Sink>(&mut self, records: &mut Recorder<S>) {
         let Some(mut changes) = self.changes.take() else { return };
         while let Some(change) = changes.list.get(changes.asked).filter(|change| change.at <= records.now) {
@@ -113,6 +109,7 @@ impl Core {
 
     /// Lets take effect what may. All that was released before now is released.
     #[cold]
+    #[inline(never)]
     pub(super) fn settle<S: Sink>(&mut self, records: &mut Recorder<S>) {
         let Some(mut changes) = self.changes.take() else { return };
         while changes.settled < changes.asked {
@@ -129,10 +126,8 @@ impl Core {
             }
             changes.settled += 1;
         }
-        self.look = match changes.settled < changes.asked {
-            true => Instant::ZERO,
-            false => changes.list.get(changes.asked).map_or(Instant::NEVER, |next| next.at),
-        };
+        self.next_change = changes.list.get(changes.asked).map_or(Instant::NEVER, |next| next.at);
+        self.look = if changes.settled < changes.asked { Instant::ZERO } else { self.next_change };
         self.changes = Some(changes);
     }
 

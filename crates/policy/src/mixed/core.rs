@@ -123,8 +123,9 @@ pub(crate) struct Core {
     pub(super) ready: IndexedHeap,
     /// How it changes while it runs.
     pub(super) changes: Option<Box<Changes>>,
-    /// From when on changes have to be looked at: the time of the next one, or always while one waits.
+    /// From when on changes have to be looked at: the time of the next one, or always while one waits; and that time.
     pub(super) look: Instant,
+    pub(super) next_change: Instant,
 }
 
 impl Core {
@@ -138,8 +139,9 @@ impl Core {
         let ready = IndexedHeap::for_tasks(mine.len());
         let tasks = mine.into_iter().map(|(n, (task, dual))| Work::new(TaskId(n as u16), task, dual)).collect();
         let (clock, doing) = (Clock::default(), OnCore::Nothing);
-        let (mode, changes, look) = (Mode::Low, None, Instant::NEVER);
-        Core { id, order: mixed.order, mode, clock, doing, tasks, releases, ready, changes, look }
+        let (mode, changes, never) = (Mode::Low, None, Instant::NEVER);
+        let (look, next_change) = (never, never);
+        Core { id, order: mixed.order, mode, clock, doing, tasks, releases, ready, changes, look, next_change }
     }
 
     pub(super) fn handle<S: Sink>(&mut self, now: Instant, event: Event, records: &mut S) -> Decision {
@@ -159,7 +161,7 @@ impl Core {
         if changing {
             self.settle(&mut records);
         }
-        let next = self.release_due(|time| time <= now, &mut records).min(self.next_change());
+        let next = self.release_due(|time| time <= now, &mut records).min(self.next_change);
         let run = self.switch(unfinished, &mut records);
         let timer = match self.doing {
             OnCore::Job { place, .. } => {
