@@ -29,7 +29,7 @@ use crate::{Changeable, Mc2, Setup, SetupError, Table};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::{Kind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// What a change brings beside what it says of its own task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -316,10 +316,23 @@ impl Watch {
         self.made = board.settled;
     }
 
-    /// Takes up what is asked for by now, as far as it concerns the core.
+    /// Takes up what is asked for by now and settles what may be. Whom to notify.
     #[cold]
     #[inline(never)]
-    pub(super) fn ask(&mut self, local: &mut Local, now: Instant) {
+    pub(super) fn go_on(&mut self, local: &mut Local, shared: &mut Shared, records: &mut Recorder) -> CoreSet {
+        shared.ask(records);
+        self.ask(local, records.now);
+        let mut notify = CoreSet::EMPTY;
+        if shared.settle(records.core, local.quiet_until(), records) {
+            self.catch_up(local, shared);
+            notify = CoreSet::first(shared.cores());
+            notify.remove(records.core);
+        }
+        notify
+    }
+
+    /// Takes up what is asked for by now, as far as it concerns the core.
+    fn ask(&mut self, local: &mut Local, now: Instant) {
         while let Some(change) = self.list.get(self.asked).filter(|change| change.at <= now) {
             if let (true, Action::Remove, Some((place, _))) = (change.admitted, change.action, change.own) {
                 local.tasks[place].end_at(change.at);
@@ -331,9 +344,7 @@ impl Watch {
 
 impl Shared {
     /// Takes up what is asked for by now.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn ask(&mut self, records: &mut Recorder) {
+    fn ask(&mut self, records: &mut Recorder) {
         let Some(board) = &mut self.board else { return };
         while let Some(change) = board.list.get(board.asked).filter(|change| change.at <= records.now) {
             records.change(Kind::ChangeAsked, board.asked as u32, change.at.as_nanos());
@@ -345,9 +356,7 @@ impl Shared {
     }
 
     /// Settles what may be, where the core itself has nothing of A and B until then. Whether something took effect.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn settle(&mut self, me: CoreId, until: Instant, records: &mut Recorder) -> bool {
+    fn settle(&mut self, me: CoreId, until: Instant, records: &mut Recorder) -> bool {
         let Some(mut board) = self.board.take() else { return false };
         board.quiet[me.index()] = until;
         let mut any = false;

@@ -165,8 +165,6 @@ impl Containers {
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
         let ran = core.face.job();
-        let mut table = core.local.look_up(now);
-        let mut late = core.local.late(&table, ran, last, now);
         let was_open = core.face.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
         let me = core.id;
         let mut unfinished = None;
@@ -174,11 +172,11 @@ impl Containers {
         let mut order = Some(&mut core.order);
         let changing = core.look <= now;
         let mut held = if was_open || changing { order.take().map(|order| self.shared.lock(order)) } else { None };
-        if let (true, Some(shared)) = (changing, &mut held) {
+        if let Some(shared) = held.as_mut().filter(|_| changing) {
             core.watch.catch_up(&mut core.local, shared);
-            table = core.local.look_up(now);
-            late = core.local.late(&table, ran, last, now);
         }
+        let mut table = core.local.look_up(now);
+        let late = core.local.late(&table, ran, last, now);
         // Up to where the slot's owner is charged.
         let elapsed = elapsed.saturating_sub(late);
         if let Some(shared) = &mut held {
@@ -198,15 +196,9 @@ impl Containers {
             core.local.drain(ghost, elapsed);
         }
         let mut notify = CoreSet::EMPTY;
-        if let (true, Some(shared)) = (changing, &mut held) {
-            shared.ask(&mut records);
-            core.watch.ask(&mut core.local, now);
-            if shared.settle(me, core.local.quiet_until(), &mut records) {
-                core.watch.catch_up(&mut core.local, shared);
-                table = core.local.look_up(now);
-                notify = CoreSet::first(shared.cores());
-                notify.remove(me);
-            }
+        if let Some(shared) = held.as_mut().filter(|_| changing) {
+            notify = core.watch.go_on(&mut core.local, shared, &mut records);
+            table = core.local.look_up(now);
         }
         let deaf = core.local.level_a_goes_on(&table, unfinished);
         core.local.release_due(deaf, &mut records);
