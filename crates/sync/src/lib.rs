@@ -71,6 +71,7 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`; `docs/rig.md` lists all models.
 #![cfg_attr(not(any(loom, shuttle)), no_std)]
 
+extern crate alloc;
 #[cfg(any(test, feature = "patience"))]
 extern crate std;
 
@@ -85,8 +86,10 @@ mod post;
 pub mod stamp;
 #[cfg(loom)]
 mod turns;
+mod versions;
 
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
 pub use post::{Letters, Newest};
+pub use versions::Versions;

@@ -6,7 +6,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use tactus_sync::{Letters, Lock, Newest, Order, Rank};
+use tactus_sync::{Letters, Lock, Newest, Order, Rank, Versions};
 
 struct Outer;
 impl Rank for Outer {
@@ -174,5 +174,35 @@ fn letters_come_whole_and_in_order() {
         got.extend(std::iter::from_fn(|| letters.receive()));
         assert_eq!(got, sent.iter().map(|n| [*n, *n]).collect::<Vec<_>>());
         assert!(sent.len() >= 2);
+    });
+}
+
+/// Loom's cells report a place that is written while somebody copies from it; the sum shows that no change is lost. Up to two
+/// preemptions.
+#[test]
+fn versions_are_copied_whole_and_no_change_is_lost() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let value = Arc::new(Versions::new(2, [[0, 0]; 5]));
+        let add = |value: &Versions<[u32; 2]>, core: usize| {
+            value.change(
+                core,
+                |own, old| *own = *old,
+                |own| {
+                    assert_eq!(own[0], own[1]);
+                    *own = [own[0] + 1, own[1] + 1];
+                    own[0]
+                },
+            )
+        };
+        let other = {
+            let value = Arc::clone(&value);
+            thread::spawn(move || [add(&value, 1), add(&value, 1)])
+        };
+        let mine = [add(&value, 0), add(&value, 0)];
+        let mut all = [mine, other.join().unwrap()].concat();
+        all.sort_unstable();
+        assert_eq!(all, [1, 2, 3, 4]);
     });
 }
