@@ -1,6 +1,6 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
-use crate::layout::{MAX_GRANTS, REGION_STRIDE, SLOTS};
+use crate::layout::{MAX_CORES, MAX_GRANTS, REGION_STRIDE, SLOTS};
 
 /// Length of a name, padded with zeros.
 pub const NAME_BYTES: usize = 24;
@@ -94,6 +94,14 @@ pub struct TaskPage {
     pub since: u64,
     /// The job's nominal release (ns since the start of the run).
     pub release: u64,
+}
+
+/// What a scheduler tells one below of that one's cores. Written by the one above.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LentPage {
+    /// By core: 1 if it has something to run there and does not have the core.
+    pub waits: [u64; MAX_CORES],
 }
 
 /// Events that the kernel posts to a core's scheduler, as bits of [`Region::events`].

@@ -8,7 +8,8 @@ use crate::{ImageError, StackFact};
 use std::collections::BTreeSet;
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, DEMANDS, HEAP, INFO, PAGE, PLAN, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    CARDS, DEMANDS, HEAP, INFO, LENT, LENT_PAGES, PAGE, PLAN, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE,
+    TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::Info;
 use tactus_model::System;
@@ -124,6 +125,16 @@ impl Layout {
             self.map(thread.component, memory, TASK_PAGE + offset, 0);
             let scheduler = parts.scheduler_of(thread.component as usize);
             self.map(scheduler as u32, memory, TASK_PAGES + offset, WRITABLE);
+        }
+    }
+
+    /// Gives each scheduler with a plan below the root's the page by which it is told of its cores.
+    pub fn lent_pages(&mut self, parts: &Parts) {
+        for (component, part) in parts.components.iter().enumerate() {
+            let Some(tier) = part.tier else { continue };
+            let memory = self.zeros(PAGE);
+            self.map(component as u32, memory, LENT, 0);
+            self.map(parts.parent_of(tier) as u32, memory, LENT_PAGES + component as u64 * PAGE, WRITABLE);
         }
     }
 

@@ -5,8 +5,8 @@ use crate::parsed::Parsed;
 use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     BUFFERS, CARDS, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE,
-    HEAP, INFO, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES,
-    TRACE,
+    HEAP, INFO, LENT, LENT_PAGES, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE,
+    TASK_PAGE, TASK_PAGES, TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -19,6 +19,10 @@ pub(super) enum Use {
     TaskPage(usize),
     /// A task's page as the scheduler sees it.
     TaskPageWritten(usize),
+    /// The page by which a scheduler is told of its cores.
+    LentPage,
+    /// The same as the one above sees it, for the component with this number.
+    LentPageWritten(usize),
     Regions,
     Plan,
     Cards,
@@ -155,6 +159,10 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
         }
+        LENT if one && scheduler => Use::LentPage,
+        at if (LENT_PAGES..LENT_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
+            Use::LentPageWritten(place(LENT_PAGES))
+        }
         REGIONS if is_scheduler(image, it.component) => Use::Regions,
         PLAN if scheduler && end <= CARDS => Use::Plan,
         CARDS if scheduler && end <= HEAP => Use::Cards,
@@ -199,8 +207,8 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Dma => (MemoryKind::Dma, WRITABLE),
         Use::Configuration => (MemoryKind::PciConfiguration, 0),
         Use::Clock => (MemoryKind::Clock, 0),
-        Use::TaskPage(_) => (MemoryKind::Copied, 0),
-        Use::TaskPageWritten(_) | Use::Heap | Use::Stack(_) => (MemoryKind::Copied, WRITABLE),
+        Use::TaskPage(_) | Use::LentPage => (MemoryKind::Copied, 0),
+        Use::TaskPageWritten(_) | Use::LentPageWritten(_) | Use::Heap | Use::Stack(_) => (MemoryKind::Copied, WRITABLE),
         Use::Regions => (MemoryKind::Regions, WRITABLE),
         Use::Trace => (MemoryKind::Trace, WRITABLE),
     }
@@ -217,7 +225,7 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let kind = image.memories[number].kind;
         let holds = match by.as_slice() {
             [] => false,
-            [(_, Use::TaskPage(_) | Use::TaskPageWritten(_))] => false,
+            [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::LentPage | Use::LentPageWritten(_))] => false,
             [_] => true,
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
             all if all.iter().all(|(_, it)| *it == Use::Components) => true,
@@ -228,6 +236,10 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
                 // It is written by the scheduler that is told when the job is finished.
                 let told = image.grants_of(*component as usize).first().map(|grant| grant.component);
                 task == same && image.threads[cores + task].component == *component && told == Some(*scheduler)
+            }
+            [(component, Use::LentPage), (above, Use::LentPageWritten(place))]
+            | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)] => {
+                *component as usize == *place && component != above
             }
             _ => false,
         };
