@@ -3,127 +3,15 @@
 
 mod common;
 
+use common::parts::Machine;
 use common::trees::trees;
-use common::{run, OnCores};
+use common::{run, Entry};
 use proptest::prelude::*;
-use std::collections::HashMap;
-use tactus_policy::{cut, CutError, Decision, Event, Kind, Overrun, Setup, Supplier, TaskOrder, Tier, TierPlan};
-use tactus_record::NoSink;
+use proptest::test_runner::RngSeed;
+use std::collections::BTreeSet;
+use tactus_policy::{cut, CutError, Event, Kind, Overrun, Setup, Supplier, TaskOrder, TierPlan};
+use tactus_record::Kind as What;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
-
-/// One scheduler on one core.
-struct Scheduler {
-    tier: Tier,
-    plan: usize,
-    decision: Option<Decision>,
-    /// Since when it has had the core, or until when it had it.
-    left: Instant,
-    /// It told its parent that it has nothing to run until then.
-    idle: Option<Instant>,
-}
-
-/// One core with all its schedulers.
-struct Core {
-    schedulers: Vec<Scheduler>,
-    plans: Vec<TierPlan>,
-    /// What each job has been given.
-    done: HashMap<(TaskId, u32), Duration>,
-    now: Instant,
-    /// What ran from when on.
-    line: Vec<(Instant, Option<(TaskId, u32)>)>,
-}
-
-impl Core {
-    fn new(plans: &[TierPlan], core: usize) -> Core {
-        let schedulers = plans.iter().enumerate().map(|(plan, it)| {
-            let tier = Tier::new(it).expect("the plan is good").swap_remove(core);
-            Scheduler { tier, plan, decision: None, left: Instant::ZERO, idle: None }
-        });
-        let schedulers = schedulers.collect();
-        Core { schedulers, plans: plans.to_vec(), done: HashMap::new(), now: Instant::ZERO, line: Vec::new() }
-    }
-
-    /// The scheduler that the decision gives the core to.
-    fn below(&self, at: usize) -> Option<usize> {
-        let run = self.schedulers[at].decision?.run?;
-        let below = self.plans[self.schedulers[at].plan].below.iter().find(|below| below.stands == run.task)?;
-        Some(below.place.into())
-    }
-
-    /// From the root down to the one whose job runs.
-    fn chain(&self) -> Vec<usize> {
-        std::iter::successors(Some(0), |at| self.below(*at)).collect()
-    }
-
-    /// The scheduler decides, and those that it gives the core to.
-    fn decide(&mut self, at: usize, event: Event) {
-        let now = self.now;
-        let it = &mut self.schedulers[at];
-        let event = if it.decision.is_none() { Event::Start } else { event };
-        let left = std::mem::replace(&mut it.left, now);
-        let (decision, blinks) = it.tier.handle(left, now, event, &mut NoSink);
-        (it.decision, it.idle) = (Some(decision), None);
-        if decision.run.is_none() || blinks && at != 0 {
-            it.idle = Some(if blinks { now } else { decision.timer });
-        } else if let Some(below) = self.below(at) {
-            self.decide(below, Event::Timer);
-            self.let_decide(at, below);
-        }
-    }
-
-    /// The parent decides if the one below has nothing to run.
-    fn let_decide(&mut self, at: usize, below: usize) {
-        if let Some(until) = self.schedulers[below].idle {
-            self.schedulers[at].tier.doze(until);
-            self.schedulers[at].left = self.now;
-            self.decide(at, Event::Complete);
-        }
-    }
-
-    /// Everybody above decides in turn where one has nothing to run.
-    fn settle(&mut self, chain: &[usize]) {
-        for pair in chain.windows(2).rev() {
-            self.let_decide(pair[0], pair[1]);
-        }
-    }
-
-    fn run(&mut self, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) {
-        self.decide(0, Event::Start);
-        loop {
-            let chain = self.chain();
-            let last = *chain.last().expect("the root is there");
-            let job = self.schedulers[last].decision.and_then(|decision| decision.run).map(|run| (run.task, run.job));
-            self.line.push((self.now, job));
-            let ends = job.map(|job| {
-                let done = self.done.get(&job).copied().unwrap_or_default();
-                self.now + demand(job.0, job.1).saturating_sub(done)
-            });
-            let timer = |at: &usize| self.schedulers[*at].decision.map_or(Instant::NEVER, |it| it.timer);
-            let timers: Vec<Instant> = chain.iter().map(timer).collect();
-            let timer = timers.iter().min().copied().unwrap_or(Instant::NEVER).max(self.now);
-            let next = ends.map_or(timer, |ends| ends.min(timer));
-            if next > end {
-                return;
-            }
-            if let Some(job) = job {
-                *self.done.entry(job).or_default() += next.since(self.now);
-            }
-            self.now = next;
-            // Whoever is on the way to the job has had the core until now.
-            chain.iter().for_each(|at| self.schedulers[*at].left = next);
-            if ends == Some(next) {
-                self.decide(last, Event::Complete);
-                self.settle(&chain);
-            } else {
-                // Of time-outs at one instant the deepest comes first: so a budget that ends together with the work finds
-                // that there is none. (On the machine no two things take no time.)
-                let due = timers.iter().rposition(|timer| *timer <= next).expect("one is due");
-                self.decide(chain[due], Event::Timer);
-                self.settle(&chain[..=due]);
-            }
-        }
-    }
-}
 
 /// Instants at which nothing changes left out, and all but the last of those at one instant.
 fn line(all: impl IntoIterator<Item = (Instant, Option<(TaskId, u32)>)>) -> Vec<(Instant, Option<(TaskId, u32)>)> {
@@ -138,14 +26,19 @@ fn line(all: impl IntoIterator<Item = (Instant, Option<(TaskId, u32)>)>) -> Vec<
     line
 }
 
-/// The same tree with queues of one core each and without what keeps it from being cut.
-fn divisible(mut setup: Setup) -> Setup {
+/// The same tree without what keeps it from being cut. `shared`: where they can, cores share queues.
+fn divisible(mut setup: Setup, shared: bool) -> Setup {
     let cores = setup.cores;
     let Kind::Servers(tree) = &mut setup.kind else { return setup };
     let orders: Vec<TaskOrder> = tree.servers.iter().map(|it| tree.servers[usize::from(it.parent)].order).collect();
-    for (server, order) in tree.servers.iter_mut().zip(orders) {
+    let inner: BTreeSet<usize> = tree.servers.iter().map(|it| it.parent.into()).collect();
+    for (n, (server, order)) in tree.servers.iter_mut().zip(orders).enumerate() {
         let within = server.cores;
-        server.queues = CoreSet::first(cores).iter().filter(|core| within.contains(*core)).map(alone).collect();
+        if !shared || n == 0 || server.parent != 0 {
+            server.queues = CoreSet::first(cores).iter().filter(|core| within.contains(*core)).map(alone).collect();
+        } else if !inner.contains(&n) {
+            server.queues = if n % 3 == 0 { clusters(within) } else { vec![within] };
+        }
         if server.order == TaskOrder::LeastLaxity {
             server.order = TaskOrder::LaxityAtRelease;
         }
@@ -160,8 +53,11 @@ fn divisible(mut setup: Setup) -> Setup {
         }
     }
     for (n, (task, place)) in setup.tasks.iter_mut().zip(&mut tree.places).enumerate() {
-        let cores: Vec<CoreId> = tree.servers[usize::from(place.server)].cores.iter().collect();
-        task.core = task.core.or(Some(cores[n % cores.len()]));
+        let server = &tree.servers[usize::from(place.server)];
+        let cores: Vec<CoreId> = server.cores.iter().collect();
+        if server.queues.len() > 1 {
+            task.core = task.core.or(Some(cores[n % cores.len()]));
+        }
         if place.overrun == Overrun::Kill {
             place.overrun = Overrun::Continue;
         }
@@ -169,22 +65,74 @@ fn divisible(mut setup: Setup) -> Setup {
     setup
 }
 
+/// Two clusters, where there are more cores than two.
+fn clusters(cores: CoreSet) -> Vec<CoreSet> {
+    let (mut first, mut rest) = (CoreSet::EMPTY, CoreSet::EMPTY);
+    cores.iter().enumerate().for_each(|(n, core)| if n < 2 { first.insert(core) } else { rest.insert(core) });
+    [first, rest].into_iter().filter(|set| !set.is_empty()).collect()
+}
+
 fn alone(core: CoreId) -> CoreSet {
     CoreSet::from_bits(1 << core.0)
 }
 
+/// The first instant at which two things happen that have nothing to do with each other, on a system whose cores share
+/// queues: which of them comes first decides then on which core a job runs, and a scheduler for all, who sees both at once,
+/// may have another order than schedulers that do not.
+fn first_coincidence(setup: &Setup, entries: &[Entry]) -> Instant {
+    let Kind::Servers(tree) = &setup.kind else { return Instant::NEVER };
+    let mut at = Instant::ZERO;
+    let mut whose: BTreeSet<(u8, usize)> = BTreeSet::new();
+    // Whether a core told another one something, and when each wants to be called.
+    let (mut told, mut timers) = (false, vec![Instant::NEVER; setup.cores]);
+    for entry in entries {
+        if entry.now > at {
+            (at, whose, told) = (entry.now, BTreeSet::new(), false);
+        }
+        let due = std::mem::replace(&mut timers[entry.core], entry.decision.timer) == at;
+        let overtaken = match entry.event {
+            Event::Notify => due,
+            Event::Timer => told,
+            _ => false,
+        };
+        told |= entry.event == Event::Notify;
+        if entry.event == Event::Timer && entry.records.iter().all(|it| it.kind == What::Notify) {
+            whose.insert((3, entry.core));
+        }
+        for it in &entry.records {
+            match (it.kind, it.task) {
+                (What::Release, Some(task)) => _ = whose.insert((0, tree.places[task.index()].server.into())),
+                (What::Complete | What::Exhausted, Some(task)) => _ = whose.insert((1, task.index())),
+                (What::ServerReplenish, _) => _ = whose.insert((2, it.job as usize)),
+                (What::ServerExhausted, _) => _ = whose.insert((4, entry.core)),
+                _ => {}
+            }
+        }
+        if (whose.len() > 1 || overtaken) && at > Instant::ZERO {
+            return at;
+        }
+    }
+    Instant::NEVER
+}
+
 /// The first difference between the whole tree and its parts.
 fn difference(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) -> Option<String> {
-    let whole: Vec<(Instant, OnCores)> = run(setup, demand, end).into_iter().map(|it| (it.now, it.running)).collect();
+    let whole = run(setup, demand, end);
     let plans = cut(setup).expect("it can be cut");
     for plan in &plans {
         assert_eq!(TierPlan::decode(&plan.encode()).as_ref(), Ok(plan));
     }
+    let Kind::Servers(tree) = &setup.kind else { return None };
+    let shared = tree.servers.iter().flat_map(|it| &it.queues).any(|queue| queue.iter().nth(1).is_some());
+    let until = if shared { first_coincidence(setup, &whole) } else { Instant::NEVER };
+    let mut parts = Machine::new(&plans);
+    parts.run(demand, end);
     for core in 0..setup.cores {
-        let wanted = line(whole.iter().map(|(at, running)| (*at, running[core])));
-        let mut parts = Core::new(&plans, core);
-        parts.run(demand, end);
-        let found = line(parts.line);
+        let before = |line: Vec<(Instant, Option<(TaskId, u32)>)>| -> Vec<_> {
+            line.into_iter().take_while(|(at, _)| *at < until).collect()
+        };
+        let wanted = before(line(whole.iter().map(|it| (it.now, it.running[core]))));
+        let found = before(line(parts.lines[core].iter().copied()));
         let at = wanted.iter().zip(&found).position(|(a, b)| a != b);
         if let Some(at) = at.or((wanted.len() != found.len()).then(|| wanted.len().min(found.len()))) {
             let around = at.saturating_sub(2);
@@ -202,13 +150,40 @@ proptest! {
 
     #[test]
     fn a_tree_cut_into_schedulers_decides_as_the_whole_tree(setup in trees(1000), odd in 1u64..40) {
-        let setup = divisible(setup);
+        let setup = divisible(setup, false);
         // Some jobs take longer than they should.
         let demand = |task: TaskId, job: u32| {
             let wcet = setup.tasks[task.index()].budget.as_nanos();
             Duration::from_nanos((wcet * (odd + u64::from(job) * 7 % 40) / 40).max(1))
         };
         let found = difference(&setup, &demand, Instant::from_nanos(40_000));
+        prop_assert!(found.is_none(), "{}\n{setup:#?}", found.unwrap_or_default());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 10_000,
+        max_global_rejects: 100_000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_server_whose_cores_share_queues_decides_in_its_own_scheduler_as_in_the_whole_tree(
+        setup in trees(1_000_000), odd in 1u64..40,
+    ) {
+        let setup = divisible(setup, true);
+        let plans = cut(&setup).expect("it can be cut");
+        prop_assume!(plans.iter().any(|plan| !plan.shared().is_empty()));
+        let demand = |task: TaskId, job: u32| {
+            let wcet = setup.tasks[task.index()].budget.as_nanos();
+            // No two jobs take the same time: so none ends together with another one.
+            let own = (task.index() as u64 * 7_919 + u64::from(job) * 104_729) % 9_973;
+            Duration::from_nanos((wcet * (odd + u64::from(job) * 7 % 40) / 40).max(1) + own)
+        };
+        let found = difference(&setup, &demand, Instant::from_nanos(40_000_000));
         prop_assert!(found.is_none(), "{}\n{setup:#?}", found.unwrap_or_default());
     }
 }

@@ -8,19 +8,43 @@
 
 use crate::Trace;
 use tactus_record::{Kind, Record};
-use tactus_time::TaskId;
+use tactus_time::{CoreId, TaskId};
 
 /// The trace of the whole system, from those of its schedulers, the root's first. `tasks`: how many it has; numbers from
 /// there on stand for schedulers.
 pub fn merge(parts: &[Trace], tasks: usize) -> Trace {
     let cores = parts.first().map_or(0, |part| part.cores.len());
     let mut whole = Trace::default();
+    let parts: Vec<Trace> = parts.iter().map(at_home).collect();
     for core in 0..cores {
         let lists: Vec<&[Record]> = parts.iter().map(|part| &*part.cores[core]).collect();
         whole.cores.push(Core { tasks, running: None, out: Vec::new() }.merge(&lists));
         whole.dropped.push(parts.iter().map(|part| part.dropped[core]).sum());
     }
     whole
+}
+
+/// The trace of one scheduler, with what a core told of another one, whose number and one more is the ticket, told by that one.
+fn at_home(part: &Trace) -> Trace {
+    let mut part = part.clone();
+    let mut moved = Vec::new();
+    for (core, records) in part.cores.iter_mut().enumerate() {
+        records.retain(|record| {
+            let of = (record.ticket as usize).wrapping_sub(1);
+            let elsewhere = matches!(record.kind, Kind::Preempt | Kind::Complete | Kind::Exhausted) && of != core;
+            let moves = elsewhere && record.ticket != 0;
+            if moves {
+                moved.push((of, *record));
+            }
+            !moves
+        });
+    }
+    for (of, record) in moved {
+        let Some(records) = part.cores.get_mut(of) else { continue };
+        let place = records.partition_point(|it| it.time <= record.time);
+        records.insert(place, Record { core: CoreId(of as u8), ticket: 0, ..record });
+    }
+    part
 }
 
 /// One core.

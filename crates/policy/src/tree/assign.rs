@@ -32,7 +32,7 @@ impl Domain {
     }
 
     /// Walks down from the core's root to a job, a shared queue, or nothing. On the way, what has no work is passed over.
-    fn walk(&mut self, core: usize, me: usize, now: Instant) {
+    pub(super) fn walk(&mut self, core: usize, me: usize, now: Instant) {
         let tasks = self.tasks.len();
         'again: loop {
             let mut vp = self.slots[core].root;
@@ -100,7 +100,7 @@ impl Domain {
 
     /// Shares out the jobs of each queue among the cores that have arrived there, and sends surplus cores on, until nobody
     /// has to go on.
-    fn settle(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
+    pub(super) fn settle(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
         for core in 0..self.slots.len() {
             if let Offer::Task(place) = self.slots[core].offer {
                 self.slots[core].next = Some(place);
@@ -191,7 +191,7 @@ impl Domain {
         let runs = |core: usize| if core == me { unfinished } else { self.slots[core].running() };
         let told = |core: usize| picked(self.slots[core].plan) && !self.taken(self.slots[core].plan, me, unfinished);
         let choices: [&dyn Fn(usize) -> bool; 4] =
-            [&|core| picked(runs(core)), &|core| told(core), &|core| core == me, &|_| true];
+            [&|core| picked(runs(core)), &|core| told(core), &|core| core == me && !self.impartial, &|_| true];
         for choice in choices {
             for core in cores.iter() {
                 if keep.iter().count() < self.picked.len() && !keep.contains(core) && choice(core.index()) {
@@ -239,7 +239,7 @@ impl Domain {
         }
         let mine = CoreId(me as u8);
         for n in 0..self.picked.len() {
-            let core = if free.contains(mine) { Some(mine) } else { free.iter().next() };
+            let core = if free.contains(mine) && !self.impartial { Some(mine) } else { free.iter().next() };
             let Some(core) = core else { break };
             self.slots[core.index()].next = Some(self.picked[n].place());
             free.remove(core);
@@ -247,7 +247,7 @@ impl Domain {
     }
 
     /// Wakes the virtual processors that had no work where a job waits that they could run. Whether there were any.
-    fn wake_for_waiting(&mut self, me: usize, now: Instant) -> bool {
+    pub(super) fn wake_for_waiting(&mut self, me: usize, now: Instant) -> bool {
         let mut woke = false;
         for n in 0..self.shared.len() {
             let queue = self.shared[n];

@@ -96,6 +96,7 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
         passed: Vec::with_capacity(MAX_CORES),
         entry: 0,
         changes: None,
+        impartial: false,
         queues: Queues::new(feeds.len() + 1, task_homes),
         tasks,
         vps,

@@ -38,19 +38,21 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it changes while it runs.
     pub(super) changes: Option<Changes>,
+    /// Of cores with nothing to run the first is preferred, even to the one that decides.
+    pub(super) impartial: bool,
 }
 
 /// A core of the domain.
 pub(super) struct Slot {
     pub(super) id: CoreId,
-    since: Instant,
+    pub(super) since: Instant,
     pub(super) doing: OnCore,
     /// What it should run, as was decided last on any core.
     pub(super) plan: Option<usize>,
     /// What it gets of the queue that it shares.
     pub(super) next: Option<usize>,
     /// The plan that it was told of.
-    told: Option<usize>,
+    pub(super) told: Option<usize>,
     idle: bool,
     pub(super) offer: Offer,
     /// The servers down to what it should run.
@@ -60,11 +62,26 @@ pub(super) struct Slot {
     /// The servers that its last decision found most urgent and without work.
     pub(super) ghosts: Vec<usize>,
     /// When it wanted to be called.
-    armed: Instant,
+    pub(super) armed: Instant,
     /// The virtual processors of this core that wait for something, by time.
     pub(super) replenish: IndexedHeap,
     /// The virtual processor of the root.
     pub(super) root: usize,
+    /// Whether it can be used, where cores are lent.
+    pub(super) hold: Hold,
+}
+
+/// What is known of a core that a scheduler above lends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Hold {
+    /// It is here.
+    Has,
+    /// It was asked for, and no answer has come.
+    Asked,
+    /// It was taken, or not given.
+    Away,
+    /// There was nothing to do with it.
+    Rests,
 }
 
 /// Where a core arrived on its way down.
@@ -150,7 +167,14 @@ impl Slot {
             armed: Instant::NEVER,
             replenish: IndexedHeap::for_tasks(vps),
             root,
+            hold: Hold::Has,
         }
+    }
+    /// Becomes what the other one is, where no servers are inside.
+    pub(super) fn become_as(&mut self, other: &Slot) {
+        (self.since, self.doing, self.armed, self.hold) = (other.since, other.doing, other.armed, other.hold);
+        (self.plan, self.next, self.told, self.idle) = (other.plan, other.next, other.told, other.idle);
+        (self.offer, self.path, self.charged) = (other.offer, other.path, other.charged);
     }
     /// The task that the core runs since its last decision.
     pub(super) fn running(&self) -> Option<usize> {
@@ -229,7 +253,7 @@ impl Domain {
     }
 
     /// Charges what ran, and does what the event says. Gives the job that could go on.
-    fn leave(
+    pub(super) fn leave(
         &mut self,
         me: usize,
         (now, elapsed): (Instant, Duration),
@@ -386,7 +410,7 @@ impl Domain {
 
     /// Makes due, one after another, what came while somebody else had the core.
     #[cold]
-    fn catch_up(&mut self, me: usize, (left, now): (Instant, Instant), records: &mut Recorder) {
+    pub(super) fn catch_up(&mut self, me: usize, (left, now): (Instant, Instant), records: &mut Recorder) {
         loop {
             let first = [self.slots[me].replenish.peek(), self.due.peek()].into_iter().flatten().map(Key::time).min();
             let Some(at) = first.map(|first| first.max(left)).filter(|at| *at < now) else { return };
@@ -396,7 +420,7 @@ impl Domain {
     }
 
     /// Makes due the replenishments of this core's servers.
-    fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
+    pub(super) fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.slots[me].replenish.peek().filter(|due| due.time() <= now) {
             let vp = &mut self.vps[due.place()];
             if let Some(budget) = &mut vp.budget {
@@ -409,7 +433,7 @@ impl Domain {
     }
 
     /// Makes due releases, and ends of jobs that are to be killed. A job that runs on another core is ended by that core.
-    fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
+    pub(super) fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
             let place = due.place();
             if !self.tasks[place].kill_is_due(due.time()) {
@@ -452,7 +476,12 @@ impl Domain {
     }
 
     /// Turns the core to what is planned for it. `unfinished`: what ran until now and could go on.
-    fn switch(&mut self, me: usize, unfinished: Option<(usize, u32)>, records: &mut Recorder) -> Option<Running> {
+    pub(super) fn switch(
+        &mut self,
+        me: usize,
+        unfinished: Option<(usize, u32)>,
+        records: &mut Recorder,
+    ) -> Option<Running> {
         let slot = &mut self.slots[me];
         let chosen = slot.plan.map(|place| (place, self.tasks[place].job));
         if chosen != unfinished || chosen.is_none() {
@@ -475,7 +504,7 @@ impl Domain {
     }
 
     /// When the core has to be called next.
-    fn time_out(&self, me: usize, now: Instant) -> Instant {
+    pub(super) fn time_out(&self, me: usize, now: Instant) -> Instant {
         let slot = &self.slots[me];
         let mut timer = slot.replenish.peek().map_or(Instant::NEVER, Key::time);
         if let Some(due) = self.due.peek().filter(|_| me == 0) {
@@ -520,7 +549,7 @@ impl Domain {
     }
 
     /// The other cores whose plan has changed, or that have to be called earlier than they know.
-    fn whom_to_tell(&mut self, me: usize, now: Instant) -> CoreSet {
+    pub(super) fn whom_to_tell(&mut self, me: usize, now: Instant) -> CoreSet {
         let mut notify = CoreSet::EMPTY;
         for core in (0..self.slots.len()).filter(|core| *core != me) {
             let wanted = self.slots[core].replenish.peek().map_or(Instant::NEVER, Key::time);

@@ -21,7 +21,7 @@ mod check;
 mod chunks;
 mod codec;
 mod domain;
-
+mod platform;
 mod queues;
 mod tier;
 mod work;
@@ -35,6 +35,7 @@ pub(crate) use change::{share, WHOLE};
 pub use change::{Action, Change, Changing, Part, Protocol, Values};
 pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
+pub use platform::{news, Held, News, Platform, Rest, Seen, ASKED, ELSEWHERE};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreSet, Duration, Instant};

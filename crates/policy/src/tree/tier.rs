@@ -5,9 +5,11 @@
 //! something to run. The scheduler itself says when it has nothing more, and from when on it will ([`Tier::doze`]);
 //! and when it gets the core again it is told until when it had it ([`Tier::handle`]), and makes up what it missed.
 //!
-//! Queues are of one core each. All together decide as the whole tree would.
+//! What is inside a server in the root may wait in queues that cores share: then its scheduler is a
+//! [`Platform`](super::Platform) on these. All together decide as the whole tree would.
 
 use super::domain::Domain;
+use super::platform::Held;
 use super::{build, Overrun, Place, Server, Supplier, TaskOrder, Tree};
 use crate::codec::{put, DecodeError, Input};
 use crate::{Decision, Event, Kind, Scheduler, Setup, SetupError, Task};
@@ -41,6 +43,8 @@ pub struct Below {
     pub stands: TaskId,
     /// The cores on which it has tasks.
     pub cores: CoreSet,
+    /// Those of them that share a queue, set by set.
+    pub shared: Vec<CoreSet>,
     /// All tasks of it and of those below it.
     pub tasks: Vec<TaskId>,
 }
@@ -50,7 +54,8 @@ pub struct Below {
 pub enum CutError {
     /// The policy has no servers to be cut at.
     NoTree,
-    /// Several cores share a queue of this server.
+    /// Several cores share a queue of this server, which is not directly in the root: whoever takes a core from the servers
+    /// around it would have to be told which others it wants instead.
     Shared(u16),
     /// The server is deeper than schedulers can be.
     Depth(u16),
@@ -71,7 +76,7 @@ impl fmt::Display for CutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
-            CutError::Shared(server) => write!(f, "cores share a queue of server {server}"),
+            CutError::Shared(server) => write!(f, "cores share a queue of server {server}, which is not in the root"),
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
             CutError::Drains(server) => write!(f, "the periodic or polling server {server} is inside another one"),
             CutError::Inherits(server) => {
@@ -113,7 +118,7 @@ fn inside(tree: &Tree, server: usize) -> Vec<TaskId> {
 fn check(setup: &Setup, tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
     for (n, server) in tree.servers.iter().enumerate() {
         let place = n as u16;
-        if server.queues.iter().any(|queue| queue.bits().count_ones() > 1) {
+        if (n == 0 || server.parent != 0) && server.queues.iter().any(several) {
             return Err(CutError::Shared(place));
         }
         if whose.contains(&n) && way_up(tree, n).count() > DEEPEST {
@@ -162,7 +167,9 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
     let mut names = Vec::new();
     for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
         if usize::from(place.server) == own {
-            tasks.push(*task);
+            // The first of those that share a queue stands for all.
+            let core = task.core.or_else(|| of(own).queues.first().and_then(|queue| queue.iter().next()));
+            tasks.push(Task { core, ..*task });
             places.push(Place { server: 0, ..*place });
             names.push(TaskId(n as u16));
         }
@@ -170,10 +177,17 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
     let mut below = Vec::new();
     for child in whose.iter().filter(|child| **child != 0 && usize::from(of(**child).parent) == own) {
         let within = inside(tree, *child);
+        let first_on = |core: CoreId| {
+            let here = |task: &&TaskId| {
+                let server = of(tree.places[task.index()].server.into());
+                let queue = build::queue_of(server, setup.tasks[task.index()].core);
+                queue.is_some_and(|queue| server.queues[queue].contains(core))
+            };
+            within.iter().filter(here).map(|task| setup.tasks[task.index()].offset).min()
+        };
         let mut cores = CoreSet::EMPTY;
         for core in of(*child).cores.iter() {
-            let here = within.iter().map(|task| &setup.tasks[task.index()]).filter(|task| task.core == Some(core));
-            let Some(first) = here.map(|task| task.offset).min() else { continue };
+            let Some(first) = first_on(core) else { continue };
             cores.insert(core);
             tasks.push(Task {
                 level: Level::A,
@@ -186,10 +200,17 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
             places.push(Place { server: local(*child), priority: 0, overrun: Overrun::Continue });
         }
         let place = whose.iter().position(|server| server == child).unwrap_or(0) as u16;
-        below.push(Below { place, stands: TaskId((setup.tasks.len() + *child) as u16), cores, tasks: within });
+        let shared =
+            of(*child).queues.iter().filter(|queue| several(queue) && queue.iter().all(|it| cores.contains(it)));
+        let (shared, stands) = (shared.copied().collect(), TaskId((setup.tasks.len() + *child) as u16));
+        below.push(Below { place, stands, cores, shared, tasks: within });
     }
     let setup = Setup { cores: setup.cores, kind: Kind::Servers(Tree { servers: made, places }), tasks };
     TierPlan { setup, tasks: names, servers, below }
+}
+
+fn several(queue: &CoreSet) -> bool {
+    queue.bits().count_ones() > 1
 }
 
 fn alone(core: CoreId) -> CoreSet {
@@ -200,11 +221,11 @@ fn alone(core: CoreId) -> CoreSet {
 pub struct Tier(Domain);
 
 impl Tier {
-    /// The scheduler on each core.
+    /// The scheduler on each core; where a queue is shared it is a [`Platform`](super::Platform).
     ///
     /// # Errors
     /// If the plan's set-up cannot be used.
-    pub fn new(plan: &TierPlan) -> Result<Vec<Tier>, SetupError> {
+    pub fn new(plan: &TierPlan) -> Result<Vec<Option<Tier>>, SetupError> {
         Scheduler::new(&plan.setup)?;
         let Kind::Servers(tree) = &plan.setup.kind else { return Err(SetupError::ServerCount(0)) };
         let stands: Vec<TaskId> =
@@ -221,7 +242,10 @@ impl Tier {
             domain.vps.iter_mut().for_each(|vp| vp.server = plan.servers[usize::from(vp.server)]);
             Tier(domain)
         };
-        Ok((0..plan.setup.cores).map(|core| domain(CoreId(core as u8))).collect())
+        let shared = plan.shared();
+        let own = |core: CoreId| !shared.iter().any(|set| set.contains(core));
+        let cores = (0..plan.setup.cores).map(|core| CoreId(core as u8));
+        Ok(cores.map(|core| own(core).then(|| domain(core))).collect())
     }
 
     /// As [`Policy::handle`](crate::Policy::handle). `left`: until when it had the core, if it did not have it since its last
@@ -238,9 +262,50 @@ impl Tier {
             self.0.tasks[place].doze(until);
         }
     }
+
+    /// What the scheduler below that is called so has on this core.
+    pub fn held(&self, stands: TaskId) -> Held {
+        match self.place(stands) {
+            Some(place) if self.0.tasks[place].pending == 0 => Held::Rests,
+            Some(place) if self.0.slots[0].running() == Some(place) => Held::Runs,
+            Some(_) => Held::Waits,
+            None => Held::Rests,
+        }
+    }
+
+    /// The scheduler below has something to run from now on, if it had nothing. A decision is to follow.
+    pub fn rouse(&mut self, stands: TaskId, now: Instant) {
+        if let Some(place) = self.place(stands) {
+            if self.0.tasks[place].pending == 0 {
+                self.0.tasks[place].doze(now);
+                self.0.plan_event(place);
+            }
+        }
+    }
+
+    /// The scheduler below, which waits for this core, has nothing to run any more. A decision is to follow.
+    pub fn rest(&mut self, stands: TaskId, now: Instant) {
+        if let Some(place) = self.place(stands) {
+            if self.0.slots[0].running() != Some(place) {
+                self.0.tasks[place].rest();
+                self.0.queue(place, now);
+                self.0.plan_event(place);
+            }
+        }
+    }
+
+    fn place(&self, stands: TaskId) -> Option<usize> {
+        self.0.tasks.iter().position(|task| task.foreign && task.name.0 == stands)
+    }
 }
 
 impl TierPlan {
+    /// The sets of cores that share a queue of its own tasks.
+    pub fn shared(&self) -> Vec<CoreSet> {
+        let Kind::Servers(tree) = &self.setup.kind else { return Vec::new() };
+        tree.servers.first().map_or(Vec::new(), |own| own.queues.iter().copied().filter(several).collect())
+    }
+
     /// The stored form: the set-up's with its length before it, then the fields in their order.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -258,6 +323,8 @@ impl TierPlan {
             out.extend(below.place.to_le_bytes());
             out.extend(below.stands.0.to_le_bytes());
             out.push(below.cores.bits());
+            put(&mut out, below.shared.len() as u64);
+            out.extend(below.shared.iter().map(|set| set.bits()));
             list(&mut out, &mut below.tasks.iter().map(|task| task.0));
         }
         out
@@ -274,11 +341,12 @@ impl TierPlan {
         let task = |input: &mut Input| word(input).map(TaskId);
         let tasks = input.list(2, task)?;
         let servers = input.list(2, word)?;
-        let below = input.list(2 + 2 + 1 + 8, |input| {
+        let below = input.list(2 + 2 + 1 + 8 + 8, |input| {
             Ok(Below {
                 place: word(input)?,
                 stands: task(input)?,
                 cores: CoreSet::from_bits(input.byte()?),
+                shared: input.list(1, |input| input.byte().map(CoreSet::from_bits))?,
                 tasks: input.list(2, task)?,
             })
         })?;

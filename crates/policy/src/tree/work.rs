@@ -201,6 +201,14 @@ impl Work {
         self.next = until;
     }
 
+    /// A scheduler of its own, which waits for the core, has nothing to run.
+    pub(crate) fn rest(&mut self) {
+        if self.pending > 0 {
+            self.end();
+            self.next = Instant::NEVER;
+        }
+    }
+
     fn begin(&mut self, number: u32, release: Instant) {
         self.job = number;
         self.release = release;

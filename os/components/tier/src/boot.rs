@@ -1,8 +1,11 @@
 //! Set-up, before the run begins: the root sets itself up, makes the schedulers below what they are, and lets each set itself
 //! up in turn, on every core; and so do they.
 
+use crate::lending::Lent;
+use crate::platform;
 use crate::state::{self, Child, System};
 use crate::Next;
+use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tactus_policy::{Tier, TierPlan};
 use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT};
@@ -62,7 +65,9 @@ fn set_up() {
     // SAFETY: the image builder maps the encoded plan read-only, `plan_bytes` long.
     let plan = unsafe { core::slice::from_raw_parts(PLAN as *const u8, info().plan_bytes as usize) };
     let Ok(plan) = TierPlan::decode(plan) else { fail("a scheduler cannot read its plan") };
-    let Ok(tiers) = Tier::new(&plan) else { fail("a scheduler refuses its plan") };
+    let (Ok(tiers), Ok(platforms)) = (Tier::new(&plan), platform::of(&plan)) else {
+        fail("a scheduler refuses its plan")
+    };
     let own = info().component;
     let cards = state::components().iter().enumerate();
     let children = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own);
@@ -70,11 +75,18 @@ fn set_up() {
         component: number as u64,
         first_upcall: card.first_upcall.into(),
         lost: AtomicBool::new(false),
+        lent: Lent::default(),
     };
+    let mut below: Vec<Child> = children.map(child).collect();
+    for (child, below) in below.iter_mut().zip(&plan.below) {
+        child.lent.several = !below.shared.is_empty();
+    }
     let system = System {
-        below: children.map(child).collect(),
+        below,
         root: state::is_root(),
         end: Instant::from_nanos(info().duration),
+        jobs: plan.tasks.iter().map(|_| platform::JobState::default()).collect(),
+        platforms,
         plan,
     };
     if system.below.len() != system.plan.below.len() {

@@ -8,7 +8,7 @@
 //! It is entered by its upcall and by a task's thread that has finished its job, and may be interrupted by its parent anywhere:
 //! so what it keeps of a core is used inside the scheduler lock of that core alone. Whoever comes in does the same: it takes
 //! all events, decides, writes its choice where the kernel looks, leaves the lock, and dispatches. A dispatch that something
-//! overtook is refused, and all is done again.
+//! overtook is refused, and all is done again. What cores of one server share is changed otherwise ([`platform`]).
 #![no_std]
 #![no_main]
 
@@ -16,6 +16,8 @@ extern crate alloc;
 
 mod boot;
 mod faults;
+mod lending;
+mod platform;
 // One way to write records, whoever writes them.
 #[allow(dead_code)]
 #[path = "../../scheduler/src/ring.rs"]
@@ -35,6 +37,9 @@ tactus_rt::component! { upcall: upcall, services: [complete] }
 const COMPLETED: u64 = 1 << 16;
 /// Who runs can never run again.
 const REMOVED: u64 = 1 << 17;
+
+/// A dispatch was refused: somebody else may have had the core in between.
+const REFUSED: u64 = 1 << 18;
 
 /// What is to be dispatched.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +66,9 @@ fn upcall(core: u8) -> ! {
 fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     if !state::is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
+    }
+    if platform::finished(caller.thread().into()) {
+        return [0; 2];
     }
     decide(caller.core(), caller.thread().into(), COMPLETED, SWITCH_RETURN);
     [0; 2]
@@ -96,7 +104,7 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
         unsafe { sequences::release_lock(lock) };
         match calls::switch_thread(next.thread, flags, next.timeout) {
             Ok(()) => return,
-            Err(Error::Again) => {}
+            Err(Error::Again) => due |= REFUSED,
             Err(Error::Busy) => core::hint::spin_loop(),
             // It can never run again, or is not this scheduler's any more.
             Err(_) => stopped = Some(next.thread),

@@ -1,17 +1,20 @@
 //! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
 
+use crate::lending::Lent;
+use crate::platform::{JobState, Shared as Platform};
 use crate::ring::Ring;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_policy::{Below, Tier, TierPlan};
-use tactus_record::Subject;
+use tactus_record::{Record, Subject};
 use tactus_rt::abi::call::IDLE;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{CARDS, COMPONENTS, MAX_CORES};
 use tactus_rt::abi::shared::{ComponentCard, TaskCard};
 use tactus_rt::info;
-use tactus_rt::time::{Instant, TaskId};
+use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 
 /// The same for all cores.
 pub struct System {
@@ -23,6 +26,10 @@ pub struct System {
     pub root: bool,
     /// When the run ends.
     pub end: Instant,
+    /// What cores of this scheduler's share.
+    pub platforms: Vec<Platform>,
+    /// By place of its tasks.
+    pub jobs: Vec<JobState>,
 }
 
 /// A scheduler below.
@@ -33,14 +40,31 @@ pub struct Child {
     pub first_upcall: u64,
     /// It was stopped, and its tasks with it.
     pub lost: AtomicBool,
+    /// What cores tell each other of it, if it is on several.
+    pub lent: Lent,
 }
+
+/// Who decides on a core.
+pub enum Own {
+    /// This core's own.
+    Alone(Box<Tier>),
+    /// What it shares with others, by place.
+    Shared(usize),
+}
+
+/// The most records of a decision that is shared.
+const MOST_KEPT: usize = 1_024;
 
 /// One core's own.
 pub struct CoreState {
     /// The core.
     pub core: u8,
     /// The policy's.
-    pub tier: Tier,
+    pub policy: Own,
+    /// The cores that the scheduler below wants which gave this one back.
+    pub wants: CoreSet,
+    /// The records of a decision that may have to be made once more.
+    pub kept: Vec<Record>,
     /// Its trace.
     pub ring: Ring,
     /// The system.
@@ -76,10 +100,15 @@ impl System {
 
 impl CoreState {
     /// A core before its first decision.
-    pub fn new(core: u8, tier: Tier, system: &'static System) -> CoreState {
+    pub fn new(core: u8, tier: Option<Tier>, system: &'static System) -> CoreState {
+        let shared = || system.platforms.iter().position(|it| it.cores.contains(CoreId(core))).unwrap_or(0);
+        let policy = tier.map_or_else(|| Own::Shared(shared()), |tier| Own::Alone(Box::new(tier)));
+        let kept = Vec::with_capacity(if matches!(policy, Own::Shared(_)) { MOST_KEPT } else { 0 });
         CoreState {
             core,
-            tier,
+            policy,
+            wants: CoreSet::EMPTY,
+            kept,
             ring: Ring::new(core),
             system,
             thread: IDLE,
@@ -136,7 +165,7 @@ static READY: AtomicBool = AtomicBool::new(false);
 static BEGUN: [AtomicBool; MAX_CORES] = [const { AtomicBool::new(false) }; MAX_CORES];
 
 /// Puts everything in its place. Once, by core 0.
-pub fn place(system: System, tiers: Vec<Tier>) {
+pub fn place(system: System, tiers: Vec<Option<Tier>>) {
     // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
     let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
     for (number, (place, tier)) in CORES.iter().zip(tiers).enumerate() {

@@ -1,16 +1,17 @@
 //! One decision.
 
-use crate::state::CoreState;
-use crate::{faults, Next, COMPLETED, REMOVED};
+use crate::lending::{Why, Word};
+use crate::state::{CoreState, Own};
+use crate::{faults, lending, platform, Next, COMPLETED, REMOVED};
 use core::fmt::Write;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Decision, Event};
+use tactus_policy::{Decision, Event, Rest};
 use tactus_record::{EntryReason, Kind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, slot, Region, TaskPage};
-use tactus_rt::time::{CoreId, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Instant};
 use tactus_rt::{calls, clock, info, region, Screen};
 
 /// Handles what is due and says who is to run. Inside the core's lock.
@@ -23,57 +24,92 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     if due & event::FAULT != 0 {
         due |= faults::told(state, region);
     }
-    let left = match due & event::GIVEN {
-        0 => now,
-        // SAFETY: the core's region; the kernel wrote it with the event.
-        _ => clock::instant(unsafe { addr_of!((*region).left).read_volatile() }),
-    };
-    let (what, reason) = event(state, region, due);
+    // SAFETY: the core's region; the kernel wrote it with the event.
+    let left = || clock::instant(unsafe { addr_of!((*region).left).read_volatile() });
+    let left = (due & event::GIVEN != 0).then(left);
+    if let Own::Shared(place) = state.policy {
+        return platform::step(state, place, due, left);
+    }
+    lending::hear(state, now);
+    let (what, reason, gave) = event(state, region, due, now);
     let core = CoreId(state.core);
     let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
     let level = reason as u8;
     state.ring.store(Stored::about(state.running.with_level(level), now, core, Kind::Enter, 0, expiry));
     let before = state.running.task();
-    let (decision, blinks) = state.tier.handle(left, now, what, &mut state.ring);
+    let Own::Alone(tier) = &mut state.policy else { return Next::NOBODY };
+    let (mut decision, mut blinks) = tier.handle(left.unwrap_or(now), now, what, &mut state.ring);
     if let (Event::Remove, Some(task)) = (what, before) {
         faults::gone(state, task);
     }
+    if lending::tell(state, now, gave) {
+        if let Own::Alone(tier) = &mut state.policy {
+            (decision, blinks) = tier.handle(now, now, Event::Notify, &mut state.ring);
+        }
+        lending::tell(state, now, None);
+    }
     let next = keep(state, &decision, blinks, stamp);
+    leave(state, &decision, level);
+    next
+}
+
+/// The end of a decision in the records.
+pub fn leave(state: &mut CoreState, decision: &Decision, level: u8) {
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
     };
-    let after = clock::now();
+    let (core, after) = (CoreId(state.core), clock::now());
     state.ring.store(Stored::about(subject, after, core, Kind::Leave, job, decision.timer.as_nanos()));
     state.ring.look(after);
-    next
 }
 
-/// What the policy is told, and how records call it.
-fn event(state: &mut CoreState, region: *mut Region, due: u64) -> (Event, EntryReason) {
+/// What the policy is told, and how records call it; and which scheduler below gave the core back, and why.
+fn event(
+    state: &mut CoreState,
+    region: *mut Region,
+    due: u64,
+    now: Instant,
+) -> (Event, EntryReason, Option<(u64, Rest)>) {
     if !state.begun {
         state.begun = true;
-        return (Event::Start, EntryReason::Start);
+        return (Event::Start, EntryReason::Start, None);
     }
     if due & REMOVED != 0 {
-        return (Event::Remove, EntryReason::Fault);
+        return (Event::Remove, EntryReason::Fault, None);
     }
     if due & COMPLETED != 0 {
-        return (Event::Complete, EntryReason::Complete);
+        return (Event::Complete, EntryReason::Complete, None);
     }
     if due & event::CHILD_IDLE != 0 {
-        let runs = state.running.task().and_then(|task| state.system.child(task));
-        let until = runs.and_then(|(_, child)| idle(region, child.first_upcall + u64::from(state.core)));
-        if let Some(until) = until {
-            state.tier.doze(until);
-            return (Event::Complete, EntryReason::Complete);
+        let runs = state.running.task().and_then(|task| state.system.child(task)).map(|(_, child)| child);
+        let said =
+            runs.and_then(|child| idle(region, child.first_upcall + u64::from(state.core)).map(|it| (child, it)));
+        if let Some((child, timeout)) = said {
+            let word = Word::of(timeout).filter(|_| child.lent.several);
+            state.wants = word.map_or(CoreSet::EMPTY, |word| word.wants);
+            let (until, rest) = match word.map(|word| word.why) {
+                None if timeout == NO_TIMEOUT => (Instant::NEVER, Rest::Empty),
+                None => (clock::instant(timeout), Rest::Empty),
+                Some(Why::Elsewhere) => (Instant::NEVER, Rest::Elsewhere),
+                Some(Why::Asked) => (Instant::NEVER, Rest::Asked),
+                Some(Why::Moment) => (now, Rest::Moment),
+                Some(Why::GoesOn) => return (Event::Timer, EntryReason::Notify, Some((child.component, Rest::No))),
+            };
+            if let Own::Alone(tier) = &mut state.policy {
+                tier.doze(until);
+            }
+            return (Event::Complete, EntryReason::Complete, Some((child.component, rest)));
         }
     }
-    (Event::Timer, EntryReason::Timer)
+    match due & event::NOTIFY {
+        0 => (Event::Timer, EntryReason::Timer, None),
+        _ => (Event::Notify, EntryReason::Notify, None),
+    }
 }
 
 /// Whether the scheduler below said that it has nothing to run, and until when.
-fn idle(region: *mut Region, upcall: u64) -> Option<Instant> {
+fn idle(region: *mut Region, upcall: u64) -> Option<u64> {
     // SAFETY: the core's region; the slot is that of a thread, so there is one. The kernel writes it on this core only,
     // and one instruction takes the flag.
     let (flags, wake) = unsafe {
@@ -83,12 +119,11 @@ fn idle(region: *mut Region, upcall: u64) -> Option<Instant> {
             rest = const !slot::IDLE as i16, options(nostack));
         (flags, addr_of!((*place).wake).read_volatile())
     };
-    let until = if wake == NO_TIMEOUT { Instant::NEVER } else { clock::instant(wake) };
-    (flags & slot::IDLE != 0).then_some(until)
+    (flags & slot::IDLE != 0).then_some(wake)
 }
 
 /// Keeps the decision and what follows from it.
-fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64) -> Next {
+pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64) -> Next {
     let system = state.system;
     state.wake = decision.timer;
     state.running = decision.run.map_or(Subject::NONE, |running| Subject::new(running.task, 0));
@@ -102,7 +137,10 @@ fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64) ->
             }
         },
     };
-    let timeout = |at: Instant| if at == Instant::NEVER { NO_TIMEOUT } else { clock::reading(at) };
+    let timeout = |at: Instant| match at {
+        Instant::NEVER => NO_TIMEOUT,
+        _ => clock::reading(at),
+    };
     if system.root {
         return Next { thread: state.thread, timeout: timeout(decision.timer.min(system.end)) };
     }
@@ -116,9 +154,10 @@ fn publish(state: &CoreState, running: &tactus_policy::Running, stamp: u64) {
     let Some(place) = state.system.own(running.task) else { return };
     let task = &state.system.plan.setup.tasks[place];
     let release = Instant::ZERO.saturating_add(task.offset).saturating_add(task.period * u64::from(running.job));
+    state.system.jobs[place].core.store(state.core, Ordering::Relaxed);
     let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
-    // SAFETY: the page of a task of this scheduler's, mapped writable here; its thread does not run now, since this core
-    // is in the scheduler, and runs on no other core.
+    // SAFETY: the page of a task of this scheduler's, mapped writable here, whose words are whole; its thread does not run now,
+    // since this core is in the scheduler, and runs on no other core.
     unsafe {
         addr_of_mut!((*page).job).write_volatile(running.job.into());
         addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
