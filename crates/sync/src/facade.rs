@@ -74,6 +74,10 @@ impl<T> UnsafeCell<T> {
     pub(crate) fn get_mut(&self) -> MutPtr<T> {
         MutPtr(self.0.get())
     }
+}
+
+#[cfg(all(not(loom), any(test, shuttle, feature = "heap")))]
+impl<T> UnsafeCell<T> {
     #[inline]
     pub(crate) fn get(&self) -> ConstPtr<T> {
         ConstPtr(self.0.get())
@@ -81,10 +85,10 @@ impl<T> UnsafeCell<T> {
 }
 
 /// A claim to read the content of an [`UnsafeCell`].
-#[cfg(not(loom))]
+#[cfg(all(not(loom), any(test, shuttle, feature = "heap")))]
 pub(crate) struct ConstPtr<T>(*const T);
 
-#[cfg(not(loom))]
+#[cfg(all(not(loom), any(test, shuttle, feature = "heap")))]
 impl<T> ConstPtr<T> {
     /// # Safety
     /// Nobody writes the content as long as the reference lives.

@@ -2,7 +2,7 @@
 
 use crate::program::Program;
 use crate::reach::Calls;
-use crate::size::{SYSTEM_STACK, USER_STACK};
+use crate::size::{SYSTEM_STACK, TIER_STACK, USER_STACK};
 use crate::wire::Stored;
 use crate::{ImageError, Request, ThreadFact};
 use std::collections::BTreeSet;
@@ -105,11 +105,15 @@ impl Parts {
             let (name, workload) = (name.to_string(), program == 1);
             Part { name, program, tasks: Vec::new(), grants, stack, workload, user, tier: None }
         };
-        let root_stack = if root.is_some() { USER_STACK } else { SYSTEM_STACK };
+        let root_stack = match root {
+            Some(_) => USER_STACK,
+            None if request.tiers.is_empty() => SYSTEM_STACK,
+            None => TIER_STACK,
+        };
         let mut components = vec![part(root_name, root_program, root_stack, root)];
         let first_tier = components.len();
         for (place, tier) in request.tiers.iter().enumerate() {
-            components.push(Part { tier: Some(place), ..part(&tier.name, root_program, SYSTEM_STACK, None) });
+            components.push(Part { tier: Some(place), ..part(&tier.name, root_program, TIER_STACK, None) });
         }
         let first_workload = components.len();
         for task in system.tasks.iter().filter(|task| task.body == Body::Workload) {

@@ -7,7 +7,7 @@
 //! | `vcpu_bind` | main VCPU, or 0 | |
 //! | `vcpu_upcall` | brand, I/O VCPU, the main one for which it works | the upcall thread |
 //!
-//! All are of the caller's core; the thread that is bound is the caller's. What does not fit is refused ([`Error::Exhausted`]).
+//! All are of the caller's core; the thread that is bound is the caller's. What does not fit is refused (`Exhausted`).
 #![cfg_attr(target_os = "none", no_std)]
 #![cfg_attr(target_os = "none", no_main)]
 
