@@ -74,10 +74,6 @@ impl<T> UnsafeCell<T> {
     pub(crate) fn get_mut(&self) -> MutPtr<T> {
         MutPtr(self.0.get())
     }
-}
-
-#[cfg(all(not(loom), any(test, shuttle, feature = "heap")))]
-impl<T> UnsafeCell<T> {
     #[inline]
     pub(crate) fn get(&self) -> ConstPtr<T> {
         ConstPtr(self.0.get())
@@ -85,10 +81,10 @@ impl<T> UnsafeCell<T> {
 }
 
 /// A claim to read the content of an [`UnsafeCell`].
-#[cfg(all(not(loom), any(test, shuttle, feature = "heap")))]
+#[cfg(not(loom))]
 pub(crate) struct ConstPtr<T>(*const T);
 
-#[cfg(all(not(loom), any(test, shuttle, feature = "heap")))]
+#[cfg(not(loom))]
 impl<T> ConstPtr<T> {
     /// # Safety
     /// Nobody writes the content as long as the reference lives.

@@ -71,8 +71,6 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`; `docs/rig.md` lists all models.
 #![cfg_attr(not(any(loom, shuttle)), no_std)]
 
-#[cfg(any(test, loom, shuttle, feature = "heap"))]
-extern crate alloc;
 #[cfg(any(test, feature = "patience"))]
 extern crate std;
 
@@ -87,12 +85,10 @@ mod post;
 pub mod stamp;
 #[cfg(loom)]
 mod turns;
-#[cfg(any(test, loom, shuttle, feature = "heap"))]
 mod versions;
 
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
 pub use post::{Letters, Newest};
-#[cfg(any(test, loom, shuttle, feature = "heap"))]
-pub use versions::Versions;
+pub use versions::{places_for, Place, Versions};

@@ -7,46 +7,54 @@
 //! copies from before it looks whether that is still the value (Michael, "Hazard Pointers", 2004).
 
 use crate::facade::{barrier, AtomicU32, AtomicU64, Ordering, UnsafeCell};
-use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::ops::Deref;
 
 /// How many bits of a version's number say where it lies.
 const PLACE_BITS: u32 = 8;
 
-/// A value, changed by several cores.
-pub struct Versions<T> {
-    places: Vec<Place<T>>,
+/// A value, changed by several cores. `P` keeps its [`Place`]s and `C` the cores' words, a `Vec` of each for instance.
+pub struct Versions<T, P, C> {
+    places: P,
     /// How many changes there were, and the place of the value.
     current: AtomicU64,
     /// By core: the place that it copies from, plus one.
-    copied: Vec<AtomicU32>,
+    copied: C,
+    value: PhantomData<T>,
 }
 
-struct Place<T> {
+/// Where a value can lie.
+pub struct Place<T> {
     /// One if it is the value, or a core's that makes the next one.
     taken: AtomicU32,
     value: UnsafeCell<T>,
 }
 
+impl<T> Place<T> {
+    /// A place with a value in it.
+    pub fn new(value: T) -> Self {
+        Place { taken: AtomicU32::new(0), value: UnsafeCell::new(value) }
+    }
+}
+
 // SAFETY: a place is written by the core that took it, while nobody copies from it, and read by those that found it to be the
 // value, which is not written.
-unsafe impl<T: Send + Sync> Sync for Versions<T> {}
-// SAFETY: it owns its values.
-unsafe impl<T: Send> Send for Versions<T> {}
+unsafe impl<T: Send + Sync> Sync for Place<T> {}
+// SAFETY: it owns its value.
+unsafe impl<T: Send> Send for Place<T> {}
 
-impl<T> Versions<T> {
-    /// How many values are needed for so many cores: one is the value, each core makes one, and copies from one.
-    pub fn places(cores: usize) -> usize {
-        2 * cores + 1
-    }
+/// How many places are needed for so many cores: one is the value, each core makes one, and copies from one.
+pub const fn places_for(cores: usize) -> usize {
+    2 * cores + 1
+}
 
-    /// For so many cores. The first is the value, the others are places for it ([`Versions::places`]).
-    pub fn new(cores: usize, places: impl IntoIterator<Item = T>) -> Self {
-        let place = |(n, value)| Place { taken: AtomicU32::new(u32::from(n == 0)), value: UnsafeCell::new(value) };
-        Versions {
-            places: places.into_iter().enumerate().map(place).collect(),
-            current: AtomicU64::new(0),
-            copied: (0..cores).map(|_| AtomicU32::new(0)).collect(),
+impl<T, P: Deref<Target = [Place<T>]>, C: Deref<Target = [AtomicU32]>> Versions<T, P, C> {
+    /// A word for each core, all zero, and places for them ([`places_for`]). The first has the value.
+    pub fn new(places: P, copied: C) -> Self {
+        if let Some(first) = places.first() {
+            first.taken.store(1, Ordering::Relaxed);
         }
+        Versions { places, current: AtomicU64::new(0), copied, value: PhantomData }
     }
 
     /// Changes the value. `copy` makes its first argument what the second is; `change` is called anew, on a new copy, where

@@ -6,7 +6,8 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use tactus_sync::{Letters, Lock, Newest, Order, Rank, Versions};
+use tactus_sync::facade::AtomicU32;
+use tactus_sync::{places_for, Letters, Lock, Newest, Order, Place, Rank, Versions};
 
 struct Outer;
 impl Rank for Outer {
@@ -184,8 +185,10 @@ fn versions_are_copied_whole_and_no_change_is_lost() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(|| {
-        let value = Arc::new(Versions::new(2, [[0, 0]; 5]));
-        let add = |value: &Versions<[u32; 2]>, core: usize| {
+        let places: Vec<Place<[u32; 2]>> = (0..places_for(2)).map(|_| Place::new([0, 0])).collect();
+        let words: Vec<AtomicU32> = (0..2).map(|_| AtomicU32::new(0)).collect();
+        let value = Arc::new(Versions::new(places, words));
+        let add = |value: &Versions<[u32; 2], Vec<Place<[u32; 2]>>, Vec<AtomicU32>>, core: usize| {
             value.change(
                 core,
                 |own, old| *own = *old,

@@ -21,13 +21,14 @@ use tactus_rt::abi::layout::{LENT, MAX_CORES, PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, LentPage, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, region};
-use tactus_sync::Versions;
+use tactus_sync::facade::AtomicU32;
+use tactus_sync::{places_for, Place, Versions};
 
 /// What cores share.
 pub struct Shared {
     /// These cores.
     pub cores: CoreSet,
-    versions: Versions<Platform>,
+    versions: Versions<Platform, Vec<Place<Platform>>, Vec<AtomicU32>>,
 }
 
 /// What a task's thread and the cores tell each other.
@@ -46,8 +47,9 @@ pub struct JobState {
 pub fn of(plan: &TierPlan) -> Result<Vec<Shared>, SetupError> {
     let shared = |cores: CoreSet| {
         let count = cores.iter().count();
-        let made = Platform::new(plan, cores, Versions::<Platform>::places(count))?;
-        Ok(Shared { cores, versions: Versions::new(count, made) })
+        let places = Platform::new(plan, cores, places_for(count))?.into_iter().map(Place::new).collect();
+        let words = (0..count).map(|_| AtomicU32::new(0)).collect();
+        Ok(Shared { cores, versions: Versions::new(places, words) })
     };
     plan.shared().into_iter().map(shared).collect()
 }
