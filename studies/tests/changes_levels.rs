@@ -54,42 +54,44 @@ fn two_levels(seed: u64) -> String {
         }
         tasks.push((period, critical.then_some(high), low));
     }
-    let mut there: Vec<Option<bool>> = vec![None; tasks.len()];
+    changes(&mut text, &mut random, (count, 50_000), |random, n| {
+        let (period, high, low) = tasks[n];
+        let part = random.between(60, 170);
+        match (random.between(0, if amc { 3 } else { 2 }), high) {
+            (0, Some(high)) => {
+                let (low, high) = (low * part / 100, (high * random.between(90, 170) / 100).max(low * part / 100));
+                format!("execution = {{ A = '{high} us', B = '{low} us' }}")
+            }
+            (0, None) => format!("execution = '{} us'", low * part / 100),
+            (1, _) => format!("period = '{} us'", period * part / 100),
+            (2, _) if amc => format!("deadline = '{} us'", period * random.between(50, 100) / 100),
+            (2, _) => format!("period = '{} us'", period * random.between(80, 120) / 100),
+            _ => format!("priority = {}", random.between(1, 99_000)),
+        }
+    });
+    text
+}
+
+/// Some changes of so many tasks, at most so many microseconds apart: a task begins, ends, or gets what `alter` draws.
+fn changes(
+    text: &mut String,
+    random: &mut Random,
+    (count, apart): (u64, u64),
+    alter: impl Fn(&mut Random, usize) -> String,
+) {
+    let mut there: Vec<Option<bool>> = vec![None; count as usize];
     let mut at = 0;
     for _ in 0..random.between(4, 9) {
-        at += random.between(0, 50_000) * random.between(0, 3) / 3;
+        at += random.between(0, apart) * random.between(0, 3) / 3;
         let n = random.between(0, count - 1) as usize;
-        let (period, high, low) = tasks[n];
-        let _ = writeln!(text, "[[change]]\nat = '{at} us'");
-        let _ = match (there[n], random.between(0, 3)) {
-            (Some(false), _) | (None, 0 | 1) => {
-                there[n] = Some(true);
-                writeln!(text, "add = 't{n}'")
-            }
-            (_, 2) => {
-                there[n] = Some(false);
-                writeln!(text, "remove = 't{n}'")
-            }
-            _ => {
-                there[n] = Some(true);
-                let part = random.between(60, 170);
-                let _ = writeln!(text, "task = 't{n}'");
-                match (random.between(0, if amc { 3 } else { 2 }), high) {
-                    (0, Some(high)) => {
-                        let (low, high) =
-                            (low * part / 100, (high * random.between(90, 170) / 100).max(low * part / 100));
-                        writeln!(text, "execution = {{ A = '{high} us', B = '{low} us' }}")
-                    }
-                    (0, None) => writeln!(text, "execution = '{} us'", low * part / 100),
-                    (1, _) => writeln!(text, "period = '{} us'", period * part / 100),
-                    (2, _) if amc => writeln!(text, "deadline = '{} us'", period * random.between(50, 100) / 100),
-                    (2, _) => writeln!(text, "period = '{} us'", period * random.between(80, 120) / 100),
-                    _ => writeln!(text, "priority = {}", random.between(1, 99_000)),
-                }
-            }
+        let (is_there, what) = match (there[n], random.between(0, 3)) {
+            (Some(false), _) | (None, 0 | 1) => (true, format!("add = 't{n}'")),
+            (_, 2) => (false, format!("remove = 't{n}'")),
+            _ => (true, format!("task = 't{n}'\n{}", alter(random, n))),
         };
+        there[n] = Some(is_there);
+        let _ = writeln!(text, "[[change]]\nat = '{at} us'\n{what}");
     }
-    text
 }
 
 /// MC² on up to three cores, as text, with changes. Jobs keep to what level C assumes of them, some to their own level only.
@@ -126,35 +128,16 @@ fn mc2(seed: u64) -> String {
         let _ = writeln!(text, "actual = {{ min = '{} us', max = '{most} us' }}", c / 2);
         tasks.push((level, period, own));
     }
-    let mut there: Vec<Option<bool>> = vec![None; tasks.len()];
-    let mut at = 0;
-    for _ in 0..random.between(4, 9) {
-        at += random.between(0, 80_000) * random.between(0, 3) / 3;
-        let n = random.between(0, count - 1) as usize;
+    changes(&mut text, &mut random, (count, 80_000), |random, n| {
         let (level, period, own) = tasks[n];
-        let _ = writeln!(text, "[[change]]\nat = '{at} us'");
-        let _ = match (there[n], random.between(0, 3)) {
-            (Some(false), _) | (None, 0 | 1) => {
-                there[n] = Some(true);
-                writeln!(text, "add = 't{n}'")
-            }
-            (_, 2) => {
-                there[n] = Some(false);
-                writeln!(text, "remove = 't{n}'")
-            }
-            _ => {
-                there[n] = Some(true);
-                let part = random.between(60, 200);
-                let _ = writeln!(text, "task = 't{n}'");
-                match random.between(0, 1) {
-                    0 if level == 'A' => writeln!(text, "execution = {{ A = '{} us' }}", own * part.max(100) / 100),
-                    0 => writeln!(text, "execution = '{} us'", own * part / 100),
-                    _ if level == 'A' => writeln!(text, "period = '{} us'", period * of(&mut random, &[1, 2, 4]) / 2),
-                    _ => writeln!(text, "period = '{} us'", period * part / 100),
-                }
-            }
-        };
-    }
+        let part = random.between(60, 200);
+        match random.between(0, 1) {
+            0 if level == 'A' => format!("execution = {{ A = '{} us' }}", own * part.max(100) / 100),
+            0 => format!("execution = '{} us'", own * part / 100),
+            _ if level == 'A' => format!("period = '{} us'", period * of(random, &[1, 2, 4]) / 2),
+            _ => format!("period = '{} us'", period * part / 100),
+        }
+    });
     text
 }
 
