@@ -41,6 +41,11 @@ impl Core {
             line: Vec::new(),
         }
     }
+    /// The VCPUs of Figure 4: two main ones, and one for I/O.
+    fn figure_4(&mut self) -> [usize; 3] {
+        let [zero, one] = [(10, 40), (20, 50)].map(|(c, t)| self.policy.create(ms(c), ms(t), false, at(0)).unwrap());
+        [zero, one, self.policy.create_io(40_000, false, at(0)).unwrap()]
+    }
     fn thread(&mut self, thread: u16, vcpu: usize, requester: usize) {
         let parameters = Parameters::priority_of(requester as u16).in_server(vcpu as u8);
         let urgency = self.policy.thread_new(Thread(thread), parameters);
@@ -88,8 +93,7 @@ impl Core {
 fn figure_4_gives_vcpu1_its_40_of_100_and_the_second_request_waits_until_78() {
     for tells in [true, false] {
         let mut core = Core::new(tells);
-        let [zero, one] = [(10, 40), (20, 50)].map(|(c, t)| core.policy.create(ms(c), ms(t), false, at(0)).unwrap());
-        let disk = core.policy.create_io(40_000, false, at(0)).unwrap();
+        let [zero, one, disk] = core.figure_4();
         core.thread(0, zero, 0);
         core.thread(1, one, 0);
         core.thread(2, disk, one);
@@ -132,8 +136,7 @@ fn figure_4_gives_vcpu1_its_40_of_100_and_the_second_request_waits_until_78() {
 #[test]
 fn an_io_vcpu_takes_the_rank_of_whom_it_works_for_and_of_several_the_most_urgent() {
     let mut core = Core::new(true);
-    let [zero, one] = [(10, 40), (20, 50)].map(|(c, t)| core.policy.create(ms(c), ms(t), false, at(0)).unwrap());
-    let disk = core.policy.create_io(40_000, false, at(0)).unwrap();
+    let [zero, one, disk] = core.figure_4();
     core.thread(0, zero, 0);
     core.thread(1, one, 0);
     core.thread(2, disk, zero);
@@ -167,8 +170,7 @@ fn an_io_vcpu_takes_the_rank_of_whom_it_works_for_and_of_several_the_most_urgent
 fn a_flood_gets_its_share_and_nobody_else_less() {
     for tells in [true, false] {
         let mut core = Core::new(tells);
-        let [zero, one] = [(10, 40), (20, 50)].map(|(c, t)| core.policy.create(ms(c), ms(t), false, at(0)).unwrap());
-        let disk = core.policy.create_io(40_000, false, at(0)).unwrap();
+        let [zero, one, disk] = core.figure_4();
         core.thread(0, zero, 0);
         core.thread(1, one, 0);
         core.thread(2, disk, zero);
@@ -231,9 +233,7 @@ fn what_does_not_fit_the_bound_is_refused_and_nothing_is_made() {
     }
     let mut core = Core::new(true);
     // The published set: 0.25 + 0.40 + 1.96 · 0.04 = 0.7284, of 0.8284.
-    core.policy.create(ms(10), ms(40), false, at(0)).unwrap();
-    core.policy.create(ms(20), ms(50), false, at(0)).unwrap();
-    core.policy.create_io(40_000, false, at(0)).unwrap();
+    core.figure_4();
     assert_eq!(core.policy.load().sum(), 728_400_000);
     // Three main VCPUs may have 0.7797.
     assert_eq!(core.policy.create(ms(6), ms(100), false, at(0)), None);
