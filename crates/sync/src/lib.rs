@@ -77,6 +77,7 @@ extern crate std;
 #[cfg(loom)]
 pub mod abstraction;
 pub mod facade;
+mod line;
 mod lock;
 mod nest;
 mod order;
@@ -87,6 +88,7 @@ pub mod stamp;
 mod turns;
 mod versions;
 
+pub use line::Line;
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};

@@ -16,7 +16,7 @@ pub(crate) enum Dropped {
 }
 
 /// A task and its jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) name: (TaskId, Level),
     pub(crate) overrun: Overrun,
