@@ -100,8 +100,9 @@ pub struct TaskPage {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct LentPage {
-    /// By core: 1 if it has something to run there and does not have the core.
-    pub waits: [u64; MAX_CORES],
+    /// By core: 0 if it has nothing to run there, as far as is known; 1 if it has, and does not have the core; 2 if it has the
+    /// core.
+    pub held: [u64; MAX_CORES],
 }
 
 /// Events that the kernel posts to a core's scheduler, as bits of [`Region::events`].

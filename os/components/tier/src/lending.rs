@@ -119,13 +119,13 @@ pub fn tell(state: &mut CoreState, now: Instant, gave: Option<(u64, Rest)>) -> b
         let (lent, after) = (&child.lent, tier.held(below.stands));
         let before = lent.held(CoreId(core));
         lent.held[usize::from(core)].store(after as u8, SeqCst);
-        set_waits(child, CoreId(core), after == Held::Waits);
+        show(child, CoreId(core), after);
         let rest = gave.filter(|(who, _)| *who == child.component).map_or(Rest::No, |(_, rest)| rest);
         let news = news(before, after, rest, (others, &|it| lent.held(it)));
         for other in news.rest.iter() {
             let held = &lent.held[other.index()];
             if held.compare_exchange(Held::Waits as u8, Held::Rests as u8, SeqCst, SeqCst).is_ok() {
-                set_waits(child, other, false);
+                show(child, other, Held::Rests);
                 lent.rest.fetch_or(1 << other.0, SeqCst);
             }
         }
@@ -155,18 +155,24 @@ pub fn tell(state: &mut CoreState, now: Instant, gave: Option<(u64, Rest)>) -> b
     once_more
 }
 
-/// Tells the one below whether it has to do without the core.
-fn set_waits(child: &Child, core: CoreId, waits: bool) {
+/// Tells the one below what it has on the core.
+fn show(child: &Child, core: CoreId, held: Held) {
     let page = (LENT_PAGES + child.component * PAGE) as *mut LentPage;
     // SAFETY: the page of a scheduler directly below, mapped writable here; it only reads it.
-    unsafe { addr_of_mut!((*page).waits[core.index()]).write_volatile(waits.into()) }
+    unsafe { addr_of_mut!((*page).held[core.index()]).write_volatile(held as u64) }
 }
 
 /// Whether this scheduler has to do without the core, and until when it had it at the latest (a reading of the counter).
 pub fn away(page: *const LentPage, core: CoreId) -> Option<u64> {
     // SAFETY: the caller's page and its region of that core, which are there; both are written in whole words.
     unsafe {
-        let waits = addr_of!((*page).waits[core.index()]).read_volatile() != 0;
-        waits.then(|| addr_of!((*region::of(core.0)).until).read_volatile())
+        let held = addr_of!((*page).held[core.index()]).read_volatile();
+        (held == Held::Waits as u64).then(|| addr_of!((*region::of(core.0)).until).read_volatile())
     }
+}
+
+/// Whether this scheduler has the core.
+pub fn is_here(page: *const LentPage, core: CoreId) -> bool {
+    // SAFETY: as above.
+    unsafe { addr_of!((*page).held[core.index()]).read_volatile() == Held::Runs as u64 }
 }

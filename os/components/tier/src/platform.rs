@@ -1,7 +1,8 @@
 //! Decisions of a scheduler whose cores share a queue.
 //!
 //! The scheduler above may take any core away at any time, in the middle of a decision too, and the others have to go on. So what
-//! they share has no lock: a decision is made on a copy, and made once more if another core was faster ([`Versions`]). What
+//! they share has no lock: a decision is made on a copy, and made once more if another core was faster ([`Versions`]). So that
+//! this is rare, and no core is overtaken again and again, they stand in line, but for those that were taken away ([`Line`]). What
 //! follows from it comes afterwards: records, words to other cores, what a job is told.
 //!
 //! Nor may a thread that has finished its job be caught in the middle of a decision and taken along to another core. It only
@@ -22,13 +23,15 @@ use tactus_rt::abi::shared::{event, LentPage, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, region};
 use tactus_sync::facade::AtomicU32;
-use tactus_sync::{places_for, Place, Versions};
+use tactus_sync::{places_for, Line, Place, Versions};
 
 /// What cores share.
 pub struct Shared {
     /// These cores.
     pub cores: CoreSet,
     versions: Versions<Platform, Vec<Place<Platform>>, Vec<AtomicU32>>,
+    /// Cores that are about to decide.
+    line: Line<Vec<AtomicU32>>,
 }
 
 /// What a task's thread and the cores tell each other.
@@ -40,6 +43,13 @@ pub struct JobState {
     pub core: AtomicU8,
 }
 
+impl Shared {
+    /// Whether this scheduler does not have the core with this number among those that share.
+    fn is_away(&self, index: usize) -> bool {
+        self.cores.iter().nth(index).is_none_or(|core| !lending::is_here(LENT as *const LentPage, core))
+    }
+}
+
 /// What the cores share, queue by queue.
 ///
 /// # Errors
@@ -48,8 +58,8 @@ pub fn of(plan: &TierPlan) -> Result<Vec<Shared>, SetupError> {
     let shared = |cores: CoreSet| {
         let count = cores.iter().count();
         let places = Platform::new(plan, cores, places_for(count))?.into_iter().map(Place::new).collect();
-        let words = (0..count).map(|_| AtomicU32::new(0)).collect();
-        Ok(Shared { cores, versions: Versions::new(places, words) })
+        let words = || (0..count).map(|_| AtomicU32::new(0)).collect();
+        Ok(Shared { cores, versions: Versions::new(places, words()), line: Line::new(words()) })
     };
     plan.shared().into_iter().map(shared).collect()
 }
@@ -96,6 +106,10 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         let told = |place: usize| system.jobs[place].finished.load(SeqCst) == u64::from(job) + 1;
         system.own(task).is_some_and(told)
     };
+    shared.line.join(index);
+    while !shared.line.is_first(index, |other| shared.is_away(other)) {
+        core::hint::spin_loop();
+    }
     let kept = &mut state.kept;
     let made = shared.versions.change(index, Platform::become_as, |platform| {
         kept.clear();
@@ -117,6 +131,7 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         }
         (decision, blinks, completes, goes_on, wants, (now, stamp))
     });
+    shared.line.leave(index);
     let (decision, blinks, completes, goes_on, wants, (now, stamp)) = made;
     let reason = match (due & REMOVED != 0, completes, due & event::NOTIFY != 0) {
         (true, ..) => EntryReason::Fault,
