@@ -133,6 +133,7 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
     });
     shared.line.leave(index);
     let (decision, blinks, completes, goes_on, wants, (now, stamp)) = made;
+    let (blinks, wants) = state.say(due, decision.run.is_some(), (blinks, wants));
     let reason = match (due & REMOVED != 0, completes, due & event::NOTIFY != 0) {
         (true, ..) => EntryReason::Fault,
         (_, true, _) => EntryReason::Complete,

@@ -3,6 +3,7 @@
 use crate::lending::Lent;
 use crate::platform::{JobState, Shared as Platform};
 use crate::ring::Ring;
+use crate::REFUSED;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -63,6 +64,9 @@ pub struct CoreState {
     pub policy: Own,
     /// The cores that the scheduler below wants which gave this one back.
     pub wants: CoreSet,
+    /// What the last dispatch was to say to the parent: whether there was nothing to run for a moment, and which cores this
+    /// scheduler wants. If it was refused, the next one has to say it.
+    pub word: (bool, CoreSet),
     /// The records of a decision that may have to be made once more.
     pub kept: Vec<Record>,
     /// Its trace.
@@ -108,6 +112,7 @@ impl CoreState {
             core,
             policy,
             wants: CoreSet::EMPTY,
+            word: (false, CoreSet::EMPTY),
             kept,
             ring: Ring::new(core),
             system,
@@ -117,6 +122,16 @@ impl CoreState {
             wake: Instant::NEVER,
             ended: false,
         }
+    }
+
+    /// What the parent is to be told, with what it was not told since the dispatch that would have was refused. `runs`: whether
+    /// there is something to run now.
+    pub fn say(&mut self, due: u64, runs: bool, (blinks, wants): (bool, CoreSet)) -> (bool, CoreSet) {
+        let (before, more) = if due & REFUSED != 0 { self.word } else { (false, CoreSet::EMPTY) };
+        let mut all = wants;
+        more.iter().for_each(|core| all.insert(core));
+        self.word = (blinks || before, all);
+        (runs && self.word.0, all)
     }
 }
 

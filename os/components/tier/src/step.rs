@@ -48,6 +48,7 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
         }
         lending::tell(state, now, None);
     }
+    let (blinks, _) = state.say(due, decision.run.is_some(), (blinks, CoreSet::EMPTY));
     let next = keep(state, &decision, blinks, stamp);
     leave(state, &decision, level);
     next
