@@ -69,6 +69,8 @@ pub(super) struct Slot {
     pub(super) root: usize,
     /// Whether it can be used, where cores are lent.
     pub(super) hold: Hold,
+    /// The place of the core that asked for it last.
+    pub(super) asker: usize,
 }
 
 /// What is known of a core that a scheduler above lends.
@@ -168,11 +170,13 @@ impl Slot {
             replenish: IndexedHeap::for_tasks(vps),
             root,
             hold: Hold::Has,
+            asker: 0,
         }
     }
     /// Becomes what the other one is, where no servers are inside.
     pub(super) fn become_as(&mut self, other: &Slot) {
-        (self.since, self.doing, self.armed, self.hold) = (other.since, other.doing, other.armed, other.hold);
+        (self.since, self.doing, self.armed) = (other.since, other.doing, other.armed);
+        (self.hold, self.asker) = (other.hold, other.asker);
         (self.plan, self.next, self.told, self.idle) = (other.plan, other.next, other.told, other.idle);
         (self.offer, self.path, self.charged) = (other.offer, other.path, other.charged);
     }

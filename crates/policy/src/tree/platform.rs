@@ -182,7 +182,7 @@ impl Domain {
             own.become_as(other);
         }
         self.entry = other.entry;
-        (0..self.tasks.len()).for_each(|place| self.plan_event(place));
+        self.due.become_as(&other.due);
     }
 
     fn handle_lent(&mut self, seen: &Seen, records: &mut dyn Sink) -> (Decision, bool) {
@@ -267,6 +267,10 @@ impl Domain {
                 }
                 self.slots[core].doing = OnCore::Idle;
                 self.vps[self.slots[core].root].awake = true;
+                // It may have been taken away before it could say which others it wants.
+                for slot in self.slots.iter_mut().filter(|slot| slot.hold == Hold::Asked && slot.asker == core) {
+                    slot.hold = Hold::Rests;
+                }
             }
             // It is on its way here, or was lost sight of.
             (None, Hold::Away) => {
@@ -278,11 +282,11 @@ impl Domain {
     }
 
     /// Asks for the cores that rest and have work, and forgets those that have none. Cores that were asked for.
-    fn ask(&mut self, wanted: &mut CoreSet) {
+    fn ask(&mut self, me: usize, wanted: &mut CoreSet) {
         for slot in &mut self.slots {
             match (slot.hold, self.vps[slot.root].awake) {
                 (Hold::Rests, true) => {
-                    slot.hold = Hold::Asked;
+                    (slot.hold, slot.asker) = (Hold::Asked, me);
                     wanted.insert(slot.id);
                 }
                 (Hold::Asked | Hold::Away, false) => (slot.hold, slot.plan, slot.told) = (Hold::Rests, None, None),
@@ -294,7 +298,7 @@ impl Domain {
     /// As `assign`, among the cores that are here or may be.
     fn assign_lent(&mut self, me: usize, now: Instant, unfinished: Option<usize>, wanted: &mut CoreSet) {
         loop {
-            self.ask(wanted);
+            self.ask(me, wanted);
             for core in 0..self.slots.len() {
                 match self.slots[core].hold {
                     Hold::Has | Hold::Asked => self.walk(core, me, now),
