@@ -2,10 +2,11 @@
 //! run takes, on whatever machine and from whichever front end.
 
 use tactus_analysis::{Bound, Check, Ruling, TaskVerdict};
-use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Stage, System, Task};
+use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, Stage, System, Task};
 use tactus_policy::{Setup, Slot, Table};
 use tactus_sim::Ruled;
 use tactus_time::{CoreId, Duration, Level};
+use tactus_trace::check::TreeView;
 use tactus_trace::{ChangeView, Changes, Now, Promise, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
@@ -41,6 +42,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
                 view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
             TaskView { core, ..view }
         });
+    let apart = system.scheduling.schedulers == Schedulers::Apart;
     let view = View {
         name: system.name.clone(),
         policy: policy_label(&system.policy).to_string(),
@@ -48,7 +50,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         duration: system.duration,
         accepted: check.accepted,
         tasks: tasks.collect(),
-        tree: tactus_sim::tree_view(&setup),
+        tree: tactus_sim::tree_view(&setup).map(|tree| TreeView { apart, ..tree }),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
     };
     Promised { setup, view }

@@ -239,6 +239,7 @@ mod tests {
                 TreeChange::Ends(1),
                 TreeChange::Lengths { server: 1, budget: deadline, period: Duration::from_nanos(5) },
             ],
+            apart: true,
         };
         let (name, policy) = ("n".into(), "MC²".into());
         let now = |promise| Now {

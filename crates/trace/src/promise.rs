@@ -2,7 +2,7 @@
 
 use crate::cause::explain;
 use crate::changes::History;
-use crate::check::{self, Rule};
+use crate::check::{self, Rule, TreeView};
 use crate::extend;
 use crate::jobs::Job;
 use crate::{Broken, Cause, Overheads, Promise, Segment, SegmentKind, Trace, Verdict, View, What};
@@ -195,8 +195,9 @@ impl Case<'_> {
         let max = |spread: Option<crate::Spread>| spread.map_or(0, |s| s.max.as_nanos());
         let o = self.overheads;
         let noticed = [max(o.timer_lateness), max(o.schedule), max(o.schedule), max(o.inter_core)];
-        let tolerance =
-            Duration::from_nanos(noticed.iter().fold(0, |sum: u64, n| sum.saturating_add(*n))).min(PATIENCE);
+        let each = noticed.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        let times = self.view.tree.as_ref().map_or(1, TreeView::schedulers);
+        let tolerance = Duration::from_nanos(each.saturating_mul(times)).min(PATIENCE);
         let first = check::all(self.view, self.trace, tolerance).into_iter().next()?;
         let name =
             first.task.map(|t| self.view.tasks.get(t.index()).map_or(format!("task {}", t.0), |t| t.name.clone()));

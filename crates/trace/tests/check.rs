@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tactus_record::EntryReason::*;
 use tactus_record::{Kind, Record};
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_trace::check::{self, Rule, Violation};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+use tactus_trace::check::{self, Bound, InTree, Rank, Rule, ServerView, TreeView, Violation};
 use tactus_trace::{Promise, Trace, View};
 
 const NOW: Duration = Duration::ZERO;
@@ -355,4 +355,81 @@ fn tasks_and_cores_that_the_system_does_not_have_are_found() {
     let found = check::known(&view, &edf(2, &tasks, 20));
     assert_eq!(found[0].text, "the trace has 2 cores, the system 1");
     assert_eq!(found[1].text, "a record names task 1, the system has 1");
+}
+
+/// One core; a task in the root and one in a server, whose second job no record tells of.
+fn a_release_that_nobody_noticed(apart: bool, looked: bool) -> Vec<Rule> {
+    let core = CoreSet::first(1);
+    let server = |supply| ServerView {
+        parent: 0,
+        cores: core,
+        queues: vec![core],
+        supply,
+        background: false,
+        tells: true,
+        absent: false,
+    };
+    let supply = (units(1), units(40), Bound::Boundaries);
+    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10) };
+    let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, Promise::None)).collect());
+    view.tree = Some(TreeView {
+        servers: vec![server(None), server(Some(supply))],
+        tasks: vec![place(0), place(1), place(1)],
+        changes: Vec::new(),
+        apart,
+    });
+    let mut builder = Builder::new(1);
+    for n in 0..4 {
+        builder.call(0, 10 * n, Timer, |call| {
+            call.release(0, n as u32, 10 * n).dispatch(0, n as u32);
+        });
+        builder.call(0, 10 * n + 1, Complete, |call| {
+            call.complete(0, n as u32, 1);
+            if n == 0 || looked && n == 3 {
+                (0..=n).for_each(|job| _ = call.release(2, job as u32, 10 * job));
+            }
+            if n == 0 {
+                call.release(1, 0, 0).dispatch(1, 0);
+            }
+        });
+        builder.call(0, 10 * n + 2, Complete, |call| _ = call.complete(1, 0, 1).idle());
+    }
+    let mut trace = builder.end(40);
+    // The first job of the server's task ends once, and that of its other one never.
+    let ended = trace.cores[0].iter().position(|r| r.kind == Kind::Complete && r.task == Some(TaskId(1))).unwrap();
+    let mut place = 0;
+    trace.cores[0].retain(|r| {
+        place += 1;
+        place <= ended + 1 || r.task != Some(TaskId(1))
+    });
+    rules(&check::periodic(&view, &trace))
+}
+
+#[test]
+fn a_scheduler_of_its_own_notices_releases_when_it_has_the_core_and_no_sooner() {
+    assert_eq!(a_release_that_nobody_noticed(false, false), [Rule::Periodic]);
+    assert_eq!(a_release_that_nobody_noticed(true, false), []);
+    // It looked at 31, and should have found what was due at 10 and 20.
+    assert_eq!(a_release_that_nobody_noticed(true, true), [Rule::Periodic]);
+}
+
+#[test]
+fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down() {
+    let server = |parent| ServerView {
+        parent,
+        cores: CoreSet::first(1),
+        queues: vec![CoreSet::first(1)],
+        supply: None,
+        background: false,
+        tells: true,
+        absent: false,
+    };
+    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10) };
+    let tree = |apart| TreeView {
+        servers: vec![server(0), server(0), server(1)],
+        tasks: vec![place(0), place(2)],
+        changes: Vec::new(),
+        apart,
+    };
+    assert_eq!([tree(false).schedulers(), tree(true).schedulers()], [1, 5]);
 }

@@ -274,8 +274,12 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
         }
         let next = releases.len() as u32;
         let latest = nominal(next).saturating_add(task.period);
-        let looked =
-            if task.level.is_some_and(|level| level > Level::A) { last_look(view, trace, task.core) } else { end };
+        let apart = view.tree.as_ref().filter(|tree| tree.apart);
+        let looked = match apart {
+            Some(tree) => tree.last_look(trace, TaskId(i as u16)),
+            None if task.level.is_some_and(|level| level > Level::A) => last_look(view, trace, task.core),
+            None => end,
+        };
         if !removed[i] && completed[i] == releases.len() && latest <= looked {
             let core = task.core.unwrap_or_default();
             violation(nominal(next), core, next, format!("was due at {} and never released", nominal(next)));

@@ -15,6 +15,9 @@ pub struct TreeView {
     pub tasks: Vec<InTree>,
     /// What each change of the running system makes of it, by the number of the change.
     pub changes: Vec<TreeChange>,
+    /// Whether the root and each server with something inside have a scheduler of their own: each notices what is due when it
+    /// has the core, and several decide one after another.
+    pub apart: bool,
 }
 
 /// One server.
@@ -112,6 +115,28 @@ impl TreeView {
             at = self.servers.get(here).map_or(0, |server| server.parent);
             (here != 0).then_some(here)
         })
+    }
+
+    /// How many schedulers may have to decide, one after another, until a core does what it should: where they are apart, all
+    /// the way up from the innermost to the root, and all the way down.
+    pub fn schedulers(&self) -> u64 {
+        let inside = |task: usize| self.above(TaskId(task as u16)).count() as u64;
+        let deepest = (0..self.tasks.len()).map(inside).max().unwrap_or(0);
+        if self.apart {
+            1 + 2 * deepest
+        } else {
+            1
+        }
+    }
+
+    /// When the scheduler of the task's queue decided last, as far as records tell.
+    pub(super) fn last_look(&self, trace: &Trace, task: TaskId) -> Instant {
+        let (server, queue) = (self.tasks[task.index()].server, self.queue(task));
+        let same = |r: &&Record| {
+            let task = r.task.filter(|task| task.index() < self.tasks.len() && r.kind.is_policy());
+            task.is_some_and(|task| self.tasks[task.index()].server == server && self.queue(task) == queue)
+        };
+        trace.cores.iter().flatten().filter(same).map(|r| r.time).max().unwrap_or(Instant::ZERO)
     }
 
     /// The cores whose queue the task waits in.
