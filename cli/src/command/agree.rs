@@ -35,7 +35,7 @@ use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
-use tactus_sim::compare::{compare, explain, Cause};
+use tactus_sim::compare::{compare, compare_apart, explain, Cause};
 use tactus_sim::generate::{any, apart, changing, changing_levels, lasting};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
@@ -273,7 +273,11 @@ fn judge(
     };
     let free =
         simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
-    let mut beside = compare(&promised.setup, |task, job| Some(demand(task, job)), &free, trace, allowed);
+    let known = |task, job| Some(demand(task, job));
+    let mut beside = match system.scheduling.schedulers {
+        Schedulers::Together => compare(&promised.setup, known, &free, trace, allowed),
+        Schedulers::Apart => compare_apart(&promised.setup, known, &free, trace, allowed),
+    };
     let (release, schedule) = (allowed, longest_turn(trace));
     let most = Costs { release, schedule, switch: schedule, inter_core: release, complete: release };
     explain(&mut beside, &promised.setup, system.duration, demand, trace, &most).map_err(|error| machine(&error))?;
@@ -287,12 +291,10 @@ fn judge(
     };
     broken.extend(tactus_trace::check::changes(&promised.view, trace));
     if !broken.is_empty() {
-        problems.extend(
-            broken
-                .into_iter()
-                .take(3)
-                .map(|it| format!("a rule is broken on core {} at {}: {}: {}", it.core, it.time, it.rule, it.text)),
-        );
+        problems.extend(broken.into_iter().take(3).map(|it| {
+            let who = it.task.zip(it.job).map(|(task, job)| format!("t{} job {job} ", task.0)).unwrap_or_default();
+            format!("a rule is broken on core {} at {}: {}: {who}{}", it.core, it.time, it.rule, it.text)
+        }));
     }
     let summary = tactus_trace::judge(&promised.view, trace);
     if let (true, Verdict::Broken(broken)) = (summary.accepted, &summary.verdict) {

@@ -153,12 +153,35 @@ impl Comparison {
 /// whichever is most.
 pub fn compare(
     setup: &Setup,
+    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
+    expected: &Trace,
+    found: &Trace,
+    tolerance: Duration,
+) -> Comparison {
+    lay((setup, false), demand, expected, found, tolerance)
+}
+
+/// As [`compare`], for a kernel on which the root and each server with something inside have a scheduler of their own: what comes
+/// at one instant in several of them they notice one after another, in any order; and of several idle cores that one asks for, it has
+/// the first that answers, so that a job may do on another core of its queue what it should have done at that time.
+pub fn compare_apart(
+    setup: &Setup,
+    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
+    expected: &Trace,
+    found: &Trace,
+    tolerance: Duration,
+) -> Comparison {
+    lay((setup, true), demand, expected, found, tolerance)
+}
+
+fn lay(
+    (setup, apart): (&Setup, bool),
     mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     expected: &Trace,
     found: &Trace,
     tolerance: Duration,
 ) -> Comparison {
-    let points = Points::of(setup, expected, &mut demand);
+    let points = Points::of((setup, apart), expected, &mut demand);
     let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
@@ -209,9 +232,18 @@ pub fn compare(
             (time, _) => race(time),
         };
         // A turn that ended, or not, as something more urgent came: who is next shows when that is done.
-        let left = steps::left_before(&left, core, divergence);
-        let hidden_turn = || points.hidden_turn(left?, window, here);
-        divergence.cause = match (race(divergence.time()).or_else(inner_race).or_else(hidden_turn), earliest) {
+        let turned = steps::left_before(&left, core, divergence);
+        let hidden_turn = || points.hidden_turn(turned?, window, here);
+        let elsewhere = || {
+            let both = [(divergence.expected, &right), (divergence.found, &left)];
+            let mut moved = both.into_iter().filter_map(|(step, other)| Some((step?, other)));
+            moved.find_map(|(step, other)| {
+                let at = other.elsewhere(core, step, window).filter(|_| apart && together)?;
+                Some((step.time.min(at), step.time.max(at)))
+            })
+        };
+        let race = race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(elsewhere);
+        divergence.cause = match (race, earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },
             (None, _) => Cause::Disagreement,

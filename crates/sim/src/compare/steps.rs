@@ -66,6 +66,17 @@ impl Steps {
     fn on(&self, core: usize) -> &[Step] {
         self.cores.get(core).map_or(&[], Vec::as_slice)
     }
+
+    /// When the same step is done on a core other than this one, no further than `window` from it.
+    pub fn elsewhere(&self, core: usize, step: Step, window: Duration) -> Option<Instant> {
+        let near = |at: Instant| at.since(step.time) <= window && step.time.since(at) <= window;
+        let others = (0..self.cores.len()).filter(|other| *other != core);
+        others
+            .flat_map(|other| self.on(other))
+            .filter(|it| it.what() == step.what())
+            .map(|it| it.time)
+            .find(|at| near(*at))
+    }
 }
 
 /// The common prefix of a core's steps. Where they part, the cause is still open ([`Cause::Disagreement`]).
