@@ -74,6 +74,32 @@ fn wide(more: &str) -> String {
     text
 }
 
+/// A virtual platform on four cores, any for each of its jobs, and tasks beside it.
+fn platforms(more: &str) -> String {
+    let mut part = 0;
+    let mut apart = |name: &str, core: Option<usize>, more: &str, times: [u64; 3]| {
+        part += 73;
+        let text = task(name, core.unwrap_or(0), more, times);
+        let text =
+            text.replace(&format!("offset = \"{} ms\"", times[0]), &format!("offset = \"{}{part:03} us\"", times[0]));
+        if core.is_none() {
+            text.replace("core = 0\n", "")
+        } else {
+            text
+        }
+    };
+    let mut text = more.to_string() + &server("any", "kind = \"cbs-hard\"\npolicy = \"global-fp\"", 5, 12);
+    for core in 0..4 {
+        let late = core as u64;
+        text += &apart(&format!("own{core}"), Some(core), "", [late, 14 + late, 3]);
+    }
+    for n in 0..5 {
+        let priority = format!("server = \"any\"\npriority = {}", 9 - n);
+        text += &apart(&format!("a{n}"), None, &priority, [1 + n, 41 + 3 * n, 3]);
+    }
+    text
+}
+
 /// What happens to jobs on a core, in order: each time that one has the core for longer than `short`, and each end.
 fn steps(records: &[Record], short: Duration) -> Vec<(Step, Instant)> {
     let mut steps: Vec<(Step, Instant)> = Vec::new();
@@ -144,6 +170,22 @@ fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator()
         // What entries cost, with the turns that emulated cores take; less than what jobs need less than their round times.
         assert!(second < Duration::from_micros(LESS * 8), "{name}: {second}");
     }
+}
+
+/// Which core a job runs on may differ from what it is with one scheduler for all: a core that is asked for answers some
+/// microseconds later. What must hold holds: every promise, every rule of schedules (no core idles beside work that it could do,
+/// among them), and every job is done.
+#[test]
+fn a_platform_with_a_scheduler_of_its_own_keeps_every_promise() {
+    let scratch = Scratch::new("platform-apart");
+    let jobs = |name: &str, key: &str| {
+        let file = file(&scratch, name, 4, "partitioned-edf", &platforms(key));
+        let trace = Finished::run(&file, &[]).trace();
+        trace.cores.iter().flatten().filter(|it| it.kind == Kind::Complete).count()
+    };
+    let (together, apart) = (jobs("platform", ""), jobs("platform-apart", "schedulers = \"apart\"\n"));
+    println!("{together} and {apart} jobs");
+    assert!(together > 150 && together == apart, "{together} and {apart}");
 }
 
 #[test]

@@ -29,8 +29,8 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
         let parent = server.parent.map(|parent| servers[parent].order);
         let order = parent.or(of_policy(&system.policy).map(|(_, order)| order));
         let inherits = server.kind == ServerKind::PriorityInheriting;
-        let why = if server.spread != Spread::Partitioned && server.cores.iter().count() > 1 {
-            Some(("its cores share queues", "choose a partitioned policy for it"))
+        let why = if inner && server.spread != Spread::Partitioned && server.cores.iter().count() > 1 {
+            Some(("its cores share queues inside another server", "choose a partitioned policy for it"))
         } else if depth(servers, server) > DEEPEST {
             Some(("it is more than three servers deep", "make the tree flatter"))
         } else if inner && matches!(server.kind, ServerKind::Periodic | ServerKind::Polling) {

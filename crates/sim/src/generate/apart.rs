@@ -12,11 +12,13 @@ pub fn apart(seed: u64) -> Option<System> {
     let scheduling = &mut system.scheduling;
     let orders: Vec<TaskOrder> = scheduling.servers.iter().map(|server| server.order).collect();
     for server in &mut scheduling.servers {
-        (server.spread, server.clusters) = (Spread::Partitioned, Vec::new());
+        let inner = server.parent.is_some();
+        if inner {
+            (server.spread, server.clusters) = (Spread::Partitioned, Vec::new());
+        }
         if server.order == TaskOrder::LeastLaxity {
             server.order = TaskOrder::LaxityAtRelease;
         }
-        let inner = server.parent.is_some();
         let order = server.parent.map_or(root, |parent| orders[parent]);
         match server.kind {
             ServerKind::Periodic | ServerKind::Polling if inner => server.kind = ServerKind::Deferrable,
@@ -30,8 +32,11 @@ pub fn apart(seed: u64) -> Option<System> {
         if place.overrun == Overrun::Kill {
             place.overrun = Overrun::Continue;
         }
-        if let (None, Some(server)) = (task.core, place.server) {
-            let cores = scheduling.servers[server].cores;
+        if let (None, Some(server)) = (task.core, place.server.map(|server| &scheduling.servers[server])) {
+            if server.parent.is_none() && server.spread == Spread::Global {
+                continue;
+            }
+            let cores = server.cores;
             task.core = cores.iter().nth(n % cores.iter().count().max(1));
         }
     }
