@@ -414,7 +414,7 @@ fn a_scheduler_of_its_own_notices_releases_when_it_has_the_core_and_no_sooner() 
 }
 
 #[test]
-fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down() {
+fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_shares_a_queue() {
     let server = |parent| ServerView {
         parent,
         cores: CoreSet::first(1),
@@ -425,11 +425,12 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down() {
         absent: false,
     };
     let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10) };
-    let tree = |apart| TreeView {
-        servers: vec![server(0), server(0), server(1)],
+    let tree = |apart, cores| TreeView {
+        servers: vec![server(0), server(0), ServerView { queues: vec![CoreSet::first(cores)], ..server(1) }],
         tasks: vec![place(0), place(2)],
         changes: Vec::new(),
         apart,
     };
-    assert_eq!([tree(false).schedulers(), tree(true).schedulers()], [1, 5]);
+    assert_eq!([tree(false, 1).schedulers(), tree(false, 4).schedulers()], [1, 1]);
+    assert_eq!([tree(true, 1).schedulers(), tree(true, 4).schedulers()], [5, 20]);
 }

@@ -163,7 +163,8 @@ pub fn compare(
 
 /// As [`compare`], for a kernel on which the root and each server with something inside have a scheduler of their own: what comes
 /// at one instant in several of them they notice one after another, in any order; and of several idle cores that one asks for, it has
-/// the first that answers, so that a job may do on another core of its queue what it should have done at that time.
+/// the first that answers, so that a job may do on another core of its queue what it should have done at that time. What a scheduler
+/// decides its own server pays for, so that of budgets that end close together another one may be the first.
 pub fn compare_apart(
     setup: &Setup,
     demand: impl FnMut(TaskId, u32) -> Option<Duration>,
@@ -242,7 +243,9 @@ fn lay(
                 Some((step.time.min(at), step.time.max(at)))
             })
         };
-        let race = race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(elsewhere);
+        let two_budgets = || steps::two_budgets(found, core, divergence.time(), window).filter(|_| apart);
+        let race =
+            race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(elsewhere).or_else(two_budgets);
         divergence.cause = match (race, earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },

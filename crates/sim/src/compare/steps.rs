@@ -79,6 +79,14 @@ impl Steps {
     }
 }
 
+/// The ends of two servers' budgets on the core, both no further than `window` from `time`.
+pub fn two_budgets(trace: &Trace, core: usize, time: Instant, window: Duration) -> Option<(Instant, Instant)> {
+    let near = |r: &&Record| time.since(r.time) <= window && r.time.since(time) <= window;
+    let records = trace.cores.get(core)?.iter().filter(|r| r.kind == Kind::ServerExhausted);
+    let ends: Vec<&Record> = records.filter(near).collect();
+    ends.windows(2).find(|pair| pair[0].job != pair[1].job).map(|pair| (pair[0].time, pair[1].time))
+}
+
 /// The common prefix of a core's steps. Where they part, the cause is still open ([`Cause::Disagreement`]).
 pub fn common(expected: &Steps, found: &Steps, core: usize, tolerance: Duration) -> OnCore {
     let (left, right) = (expected.on(core), found.on(core));

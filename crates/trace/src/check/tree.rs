@@ -118,12 +118,14 @@ impl TreeView {
     }
 
     /// How many schedulers may have to decide, one after another, until a core does what it should: where they are apart, all
-    /// the way up from the innermost to the root, and all the way down.
+    /// the way up from the innermost to the root, and all the way down, on each core with which one shares a queue.
     pub fn schedulers(&self) -> u64 {
         let inside = |task: usize| self.above(TaskId(task as u16)).count() as u64;
         let deepest = (0..self.tasks.len()).map(inside).max().unwrap_or(0);
+        let widest =
+            self.servers.iter().flat_map(|server| &server.queues).map(|queue| queue.iter().count() as u64).max();
         if self.apart {
-            1 + 2 * deepest
+            (1 + 2 * deepest) * widest.unwrap_or(1)
         } else {
             1
         }
