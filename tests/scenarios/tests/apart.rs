@@ -1,6 +1,7 @@
 //! Servers with schedulers of their own (`schedulers = "apart"`): the same file makes the same schedule as with one scheduler
 //! for all, in the simulator and on the machine.
 
+use std::collections::BTreeMap;
 use tactus_record::{Kind, Record};
 use tactus_scenarios::sketch::{file, server, task, LESS};
 use tactus_scenarios::{tactus, Finished, Scratch};
@@ -144,6 +145,34 @@ fn same(what: &str, one: &Trace, other: &Trace, short: Duration) -> (usize, Dura
     (count, most)
 }
 
+/// The longest pause between two decisions that belong together.
+const BETWEEN: Duration = Duration::from_micros(2);
+
+/// What one event costs in instructions, from the first look at the clock to the last decision, at the median: by whether a job
+/// is finished, or a time-out has come, and by how many schedulers decide one after another.
+fn costs(records: &[Record]) -> BTreeMap<(&'static str, usize), u64> {
+    let mut all: BTreeMap<(&str, usize), Vec<u64>> = BTreeMap::new();
+    let (mut first, mut last, mut what, mut turns) = (Instant::ZERO, Instant::ZERO, "", 0);
+    for r in records {
+        match r.kind {
+            Kind::Enter if turns > 0 && r.time.since(last) < BETWEEN => turns += 1,
+            Kind::Enter => {
+                all.entry((what, turns)).or_default().push(last.since(first).as_nanos());
+                (first, turns) = (r.time, 1);
+                what = if r.arg > 0 { "a time-out" } else { "other" };
+            }
+            Kind::Complete if turns == 1 => what = "a finished job",
+            Kind::Leave => last = r.time,
+            _ => {}
+        }
+    }
+    let median = |mut costs: Vec<u64>| {
+        costs.sort_unstable();
+        costs[costs.len() / 2]
+    };
+    all.into_iter().filter(|((what, _), _)| what.starts_with('a')).map(|(of, costs)| (of, median(costs))).collect()
+}
+
 #[test]
 fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator() {
     let scratch = Scratch::new("apart");
@@ -162,6 +191,12 @@ fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator()
         // Less than the shortest stretch that the file means.
         let short = Duration::from_micros(LESS * 10);
         let (_, first) = same(&format!("{name}: simulated and together"), &simulated, &together, short);
+        if cores == 1 {
+            let (together, apart) = (costs(&together.cores[0]), costs(&apart.cores[0]));
+            println!("{name}: together {together:?}, apart {apart:?}");
+            // Up from a server's scheduler to the root's, and down again.
+            assert!(together.keys().all(|(_, turns)| *turns == 1) && apart.keys().all(|(_, turns)| *turns <= 3));
+        }
         let (count, second) = same(&format!("{name}: simulated and apart"), &simulated, &apart, short);
         let (_, third) = same(&format!("{name}: together and apart"), &together, &apart, short);
         println!(

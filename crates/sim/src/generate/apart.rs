@@ -3,6 +3,7 @@
 use super::tree;
 use crate::setup;
 use tactus_model::{Overrun, Policy, Schedulers, ServerKind, Spread, System, TaskOrder};
+use tactus_time::Duration;
 
 /// The tree of this seed with what schedulers apart do not know how to do exchanged for what comes closest; nothing if it has
 /// no servers with anything inside.
@@ -17,7 +18,7 @@ pub fn apart(seed: u64) -> Option<System> {
             (server.spread, server.clusters) = (Spread::Partitioned, Vec::new());
         }
         if server.order == TaskOrder::LeastLaxity {
-            server.order = TaskOrder::LaxityAtRelease;
+            (server.order, server.quantum) = (TaskOrder::LaxityAtRelease, Duration::ZERO);
         }
         let order = server.parent.map_or(root, |parent| orders[parent]);
         match server.kind {
