@@ -93,6 +93,41 @@ fn changes_wait_for_the_instant_at_which_both_levels_are_served_again() {
     assert_eq!(releases(&entries, 3)[..3], [17, 27, 37], "the first job comes when the change takes effect");
 }
 
+/// T1 is not critical (4 of 10), T2 is (LO 2, HI 8 of 10), T3 is not (6 of 20), T4 is not (8 of 10). Virtual deadlines are LO
+/// utilisation over what the others leave: T2's is after a third of its period beside T1, after two sevenths beside T3.
+#[test]
+fn virtual_deadlines_change_with_those_who_compete() {
+    let rows = [
+        Row(Level::B, 10, 4, 4, 0),
+        Row(Level::A, 10, 2, 8, 0),
+        Row(Level::B, 20, 6, 6, 0),
+        Row(Level::B, 10, 8, 8, 0),
+    ];
+    let after = |nanos| DualNow { virtual_deadline: Duration::from_nanos(nanos), ..now(1, 2, 8, 10) };
+    let changes = vec![
+        // Beside nobody plain deadlines do.
+        (change(13, 0, Action::Remove), vec![after(10_000_000)]),
+        (change(13, 2, Action::Add), vec![now(2, 6, 6, 20), after(2_857_142)]),
+        (Change { admitted: false, ..change(33, 3, Action::Add) }, vec![]),
+    ];
+    let mut setup = setup(&rows, &[2, 3], changes);
+    if let Kind::ChangingMixed(Changeable { policy, .. }) = &mut setup.kind {
+        policy.order = MixedOrder::VirtualDeadline;
+        policy.tasks[1].virtual_deadline = Duration::from_nanos(3_333_333);
+    }
+    let demand = |task: TaskId, job: u32| match (task.0, job) {
+        (1, 1) => ms(8),
+        (1, _) => ms(2),
+        (0, _) => ms(4),
+        _ => ms(6),
+    };
+    let entries = run(&setup, &demand, Instant::ZERO + ms(48));
+    let drawn = draw::draw(&setup, &entries, 48, &|task| format!("T{}", task.0 + 1));
+    common::compare("change-edf-vd.txt", &drawn);
+    assert_eq!(told(&entries, What::Changed), [(18, 0, 0), (18, 1, 0)]);
+    assert_eq!(told(&entries, What::ChangeRefused), [(33, 2, CHANGE_NOT_ADMITTED)]);
+}
+
 #[test]
 fn what_a_change_brings_other_tasks_of_the_core_comes_with_it() {
     let rows = [Row(Level::A, 10, 2, 6, 1), Row(Level::A, 20, 2, 4, 2)];

@@ -357,6 +357,25 @@ fn two_levels_of_criticality_that_change_draw_their_worked_example() {
     example.is("change-amc.txt");
 }
 
+/// The same by virtual deadlines, which change with those who compete: T1 ends and T3 begins after T2 has made the core give up the
+/// other level, and T4 is refused.
+#[test]
+fn virtual_deadlines_that_change_draw_their_worked_example() {
+    let level = |level: &str, [low, high]: [u64; 2]| {
+        let high = if level == "A" { format!("A = \"{} ms\", ", high * COLUMN) } else { String::new() };
+        format!("core = 0\nlevel = \"{level}\"\nexecution = {{ {high}B = \"{} ms\" }}", low * COLUMN)
+    };
+    let mut example = Example::new(1, "kind = \"edf-vd\"")
+        .task(&level("B", [4, 4]), [0, 10, 10, 4], &[4])
+        .task(&level("A", [2, 8]), [0, 10, 10, 8], &[2, 8, 2])
+        .task(&level("B", [6, 6]), [0, 20, 20, 6], &[6])
+        .task(&level("B", [8, 8]), [0, 10, 10, 8], &[8]);
+    example.text += &change(13, "remove = \"T1\"");
+    example.text += &change(13, "add = \"T3\"");
+    example.text += &change(33, "add = \"T4\"");
+    example.is("change-edf-vd.txt");
+}
+
 /// MC² while the system changes: T3 of level C ends, T5 of level A begins on a core that had no table, T2 of level B has more,
 /// and T6 is refused.
 #[test]
