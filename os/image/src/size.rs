@@ -35,6 +35,9 @@ const SMALL: u64 = 48 << 20;
 
 /// Records that a job costs in all at most, in most systems, all cores together.
 const RECORDS_PER_JOB: u64 = 16;
+/// Records that a server's period costs on one of its cores at most, in most systems: its budget ends and comes back, and each time
+/// a core is entered, turns from one job to another, and is left.
+const RECORDS_PER_PERIOD: u64 = 10;
 /// Records that a job costs at the least: release, entry and decision twice, dispatch, completion, and what follows.
 const LEAST_RECORDS_PER_JOB: u64 = 8;
 /// The smallest ring (bytes).
@@ -157,8 +160,28 @@ pub(crate) fn place(system: &System, image: u64, fresh: u64, schedulers: usize) 
 
 /// The ring that holds everything even if one core does all the work that it may do, with a quarter to spare.
 fn wanted_ring(system: &System) -> u64 {
-    let records = worst_core(system, 1).saturating_mul(RECORDS_PER_JOB).saturating_mul(5) / 4;
-    ring_for(records).max(SMALLEST_RING)
+    let jobs = worst_core(system, 1).saturating_mul(RECORDS_PER_JOB);
+    let periods = worst_periods(system).saturating_mul(RECORDS_PER_PERIOD);
+    ring_for(jobs.saturating_add(periods).saturating_mul(5) / 4).max(SMALLEST_RING)
+}
+
+/// The most periods that servers begin on one core, as if each had its shortest one all along.
+fn worst_periods(system: &System) -> u64 {
+    let periods = |n: usize, of: Duration| {
+        let changes = system.scheduling.changes.iter().filter(|change| change.part == Part::Server(n));
+        let altered = changes.filter_map(|change| match change.action {
+            Action::Alter(values) => values.period,
+            Action::Add | Action::Remove => None,
+        });
+        let shortest = altered.fold(of, Duration::min).max(Duration::from_nanos(1));
+        system.duration.div_ceil(shortest)
+    };
+    let servers = || system.scheduling.servers.iter().enumerate();
+    let on = |core: CoreId| {
+        let there = servers().filter(|(_, server)| server.cores.contains(core));
+        there.map(|(n, server)| periods(n, server.period)).fold(0, u64::saturating_add)
+    };
+    (0..system.cores).map(|core| on(CoreId(core as u8))).max().unwrap_or(0)
 }
 
 /// The ring below which a run would be certain to lose records, were the work spread evenly.

@@ -7,8 +7,8 @@ use tactus_abi::image::{Memory, MemoryKind, WRITABLE};
 use tactus_abi::layout::{CARDS, DEMANDS, HEAP, PAGE, PLAN, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE};
 use tactus_abi::shared::name_text;
 use tactus_image::{verify, Image, ImageError, Parsed, SYSTEM_STACK, USER_HEAP, USER_STACK};
-use tactus_model::{Action, Body, Change, Demand, Part, System, Values};
-use tactus_time::{Duration, TaskId};
+use tactus_model::{Action, Body, Change, Demand, Part, Server, ServerKind, Spread, System, TaskOrder, Values};
+use tactus_time::{CoreSet, Duration, TaskId};
 
 fn parsed(image: &Image) -> Parsed {
     verify(&image.bytes).unwrap_or_else(|error| panic!("{error}"))
@@ -251,6 +251,36 @@ fn rings_hold_the_busiest_core_and_shrink_to_the_memory_before_a_run_is_refused(
     system.duration = Duration::from_secs(3600);
     let error = image(&system).unwrap_err().to_string();
     assert!(error.contains("shorter duration"), "{error}");
+}
+
+#[test]
+fn rings_hold_what_servers_do_as_their_budgets_end_and_come_back() {
+    let mut system = system(2, vec![task("rare", Some(1))], Vec::new());
+    let bare = image(&system).unwrap().facts.ring_bytes;
+    let server = |cores, period| Server {
+        name: "s".to_string(),
+        parent: None,
+        cores,
+        kind: ServerKind::Deferrable,
+        budget: Duration::from_micros(50),
+        period: Duration::from_micros(period),
+        order: TaskOrder::EarliestDeadline,
+        spread: Spread::Partitioned,
+        clusters: Vec::new(),
+        quantum: Duration::ZERO,
+        priority: 0,
+        background: false,
+        line: 9,
+    };
+    // 10,000 periods on core 0, and 4,000 on both: those of the busier one count.
+    system.scheduling.servers = vec![server(CoreSet::first(1), 100), server(CoreSet::first(2), 250)];
+    let jobs = 1_000_u64 / 10 * 16;
+    let records = |periods: u64| (jobs + periods * 10) * 5 / 4;
+    let bytes = |records: u64| (records * 32 + 64).div_ceil(4096) * 4096;
+    assert_eq!(
+        [bare, image(&system).unwrap().facts.ring_bytes],
+        [bytes(records(0)).max(64 << 10), bytes(records(14_000))]
+    );
 }
 
 #[test]
