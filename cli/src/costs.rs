@@ -2,7 +2,7 @@
 //! `--costs measured` stands for.
 
 use crate::failure::Failure;
-use tactus_model::{Costs, Schedulers, Server, System};
+use tactus_model::{Costs, Schedulers, Server, Spread, System};
 use tactus_studies::costs::{self, CostsError};
 use tactus_time::Duration;
 
@@ -90,14 +90,17 @@ pub fn read(named: &str, system: &System) -> Result<Costs, Failure> {
 }
 
 /// Where servers have schedulers of their own, an entry may go through one after another: from the one whose job ends up to
-/// the root, and down to the one whose job begins.
+/// the root, and down to the one whose job begins; where cores share a queue, down on a core that was asked for, whose root's is
+/// one more.
 fn apart(costs: Costs, system: &System) -> Costs {
     if system.scheduling.schedulers == Schedulers::Together {
         return costs;
     }
     let servers = &system.scheduling.servers;
     let above = |server: &Server| std::iter::successors(Some(server), |it| it.parent.map(|up| &servers[up])).count();
-    let turns = 1 + 2 * servers.iter().map(above).max().unwrap_or(0) as u64;
+    let asks =
+        servers.iter().any(|server| server.spread != Spread::Partitioned && server.cores.iter().nth(1).is_some());
+    let turns = 1 + 2 * servers.iter().map(above).max().unwrap_or(0) as u64 + u64::from(asks);
     let Costs { release, schedule, switch, inter_core, complete } = costs;
     Costs {
         release: release * turns,
