@@ -75,10 +75,12 @@ fn wide(more: &str) -> String {
     text
 }
 
-/// A virtual platform on four cores, any for each of its jobs, and tasks beside it.
+/// A virtual platform on four cores, any for each of its jobs, and tasks beside it; all so slow that what several schedulers on four
+/// emulated cores cost leaves room for promises.
 fn platforms(more: &str) -> String {
     let mut part = 0;
     let mut apart = |name: &str, core: Option<usize>, more: &str, times: [u64; 3]| {
+        let times = times.map(|time| 5 * time);
         part += 73;
         let text = task(name, core.unwrap_or(0), more, times);
         let text =
@@ -89,7 +91,7 @@ fn platforms(more: &str) -> String {
             text
         }
     };
-    let mut text = more.to_string() + &server("any", "kind = \"cbs-hard\"\npolicy = \"global-fp\"", 5, 12);
+    let mut text = more.to_string() + &server("any", "kind = \"cbs-hard\"\npolicy = \"global-fp\"", 25, 60);
     for core in 0..4 {
         let late = core as u64;
         text += &apart(&format!("own{core}"), Some(core), "", [late, 14 + late, 3]);
@@ -215,12 +217,14 @@ fn a_platform_with_a_scheduler_of_its_own_keeps_every_promise() {
     let scratch = Scratch::new("platform-apart");
     let jobs = |name: &str, key: &str| {
         let file = file(&scratch, name, 4, "partitioned-edf", &platforms(key));
-        let trace = Finished::run(&file, &[]).trace();
-        trace.cores.iter().flatten().filter(|it| it.kind == Kind::Complete).count()
+        let finished = Finished::run(&file, &["--duration", "800 ms"]);
+        assert!(finished.summary.accepted() && finished.summary.kept(), "{name}");
+        finished.trace().cores.iter().flatten().filter(|it| it.kind == Kind::Complete).count()
     };
     let (together, apart) = (jobs("platform", ""), jobs("platform-apart", "schedulers = \"apart\"\n"));
     println!("{together} and {apart} jobs");
-    assert!(together > 150 && together == apart, "{together} and {apart}");
+    // One may end just after the run.
+    assert!(together > 60 && together.abs_diff(apart) <= 1, "{together} and {apart}");
 }
 
 #[test]
