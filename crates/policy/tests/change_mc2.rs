@@ -123,6 +123,36 @@ fn of_the_systems_that_are_drawn_many_change() {
     assert!(count > 250, "{count}");
 }
 
+/// T2 of level A is added at 9, and takes 4: what comes at 54 ends at 61. T1 of level D, which is to begin anew since 55, came at 60
+/// and was not noticed.
+#[test]
+fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
+    let nanos = Duration::from_nanos;
+    let task = |level, core, [offset, period, budget]: [u64; 3]| {
+        let (offset, period, budget) = (nanos(offset), nanos(period), nanos(budget));
+        Task { level, core, offset, period, deadline: period, budget }
+    };
+    let slot = |start, end| Slot { task: TaskId(1), start: nanos(start), end: nanos(end) };
+    let [before, after] = [(1, vec![slot(0, 1)]), (7, vec![slot(0, 1), slot(2, 5)])]
+        .map(|(cycle, slots)| Table { cycle: nanos(cycle), slots });
+    let policy = Mc2 { enforce: false, slack_shifting: false, allowance: Duration::ZERO, tables: vec![before] };
+    let add = |at, task| Change {
+        at: nanos(at),
+        part: Part::Task(TaskId(task)),
+        action: Action::Add,
+        admitted: true,
+        drains: true,
+    };
+    let effects = vec![
+        Mc2Now { budgets: vec![(TaskId(1), nanos(1))], tables: vec![(CoreId(0), after)] },
+        Mc2Now { budgets: vec![(TaskId(0), Duration::ZERO)], tables: Vec::new() },
+    ];
+    let (absent, changes) = (vec![TaskId(1)], vec![add(9, 1), add(55, 0)]);
+    let kind = Kind::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    let tasks = vec![task(Level::D, None, [0, 6, 0]), task(Level::A, Some(CoreId(0)), [8, 46, 1])];
+    assert_eq!(beside_the_slow_machine(&Setup { cores: 1, kind, tasks }, &[1, 4]), 2);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -3,8 +3,8 @@
 //! **The protocol** is that of the idle instant ([`crate::Changing`] tells it for trees), for all cores together, since level C has them
 //! all. A change is asked for at its time; from then on what is to be removed has no more jobs. It takes effect at the first
 //! instant at which nothing of levels A to C is left: no job on any core, and no ghost at levels B and C, behind which
-//! others would wait; and of what it is of, no job at level D. A ghost at level A keeps nobody waiting, since
-//! its slot passes with or without it; it ends where its core gets a new table.
+//! others would wait; and of what it is of, no job at level D, nor one that came while level A ran and was not noticed. A ghost at
+//! level A keeps nobody waiting, since its slot passes with or without it; it ends where its core gets a new table.
 //!
 //! **Tables.** A change may bring cores new tables of level A. They count their cycles from time zero, as those of the start do, and level A
 //! keeps to that: what is added there, or gets another period, has its next job at the first instant from the change on that is its
@@ -399,7 +399,7 @@ impl Shared {
         let own = board.list[n].own;
         board.quiet.iter().all(|until| *until >= now)
             && self.tasks.iter().all(at_rest)
-            && own.is_none_or(|(place, _)| self.tasks[place].has_no_job())
+            && own.is_none_or(|(place, _)| self.tasks[place].has_no_job() && self.tasks[place].next() >= now)
     }
 
     /// Makes the change at levels C and D.
