@@ -89,6 +89,8 @@ fn measured(script: Script) -> Settings {
 #[test]
 fn a_measured_replay_ends_soon_also_with_more_processors_than_cores() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    // On a computer that is busy with other things one of them may end before a look at the directory comes.
+    let mut finds = 0;
     for (processors, directory) in [(2, "cpudl"), (2 * cores, "cpudl"), (2 * cores, "delegation"), (4 * cores, "marks")]
     {
         let (trace, tasks) = trace(processors.max(2), 2_000);
@@ -102,9 +104,10 @@ fn a_measured_replay_ends_soon_also_with_more_processors_than_cores() {
         let sum = tactus_rig::merge(&finished.samples);
         assert_eq!((sum.arrivals, sum.departures), (activations, activations), "{directory}");
         assert_eq!(finished.bound, processors <= cores);
-        let finds = &sum.durations[Operation::Find as usize];
-        assert!(!finds.is_empty() && finished.took < Duration::from_secs(8), "{} {:?}", finds.len(), finished.took);
+        finds += sum.durations[Operation::Find as usize].len();
+        assert!(finished.took < Duration::from_secs(8), "{directory}: {:?}", finished.took);
     }
+    assert!(finds > 0);
 }
 
 #[test]
