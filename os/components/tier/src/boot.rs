@@ -12,7 +12,7 @@ use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
 use tactus_rt::time::{CoreId, Duration, Instant};
-use tactus_rt::{calls, clock, info};
+use tactus_rt::{calls, clock, info, Error};
 
 /// The run ended because a scheduler could not be set up.
 const END_BAD_PLAN: u8 = 0x74;
@@ -98,11 +98,11 @@ fn set_up() {
         bind(system.thread_of(*task));
     }
     for (child, below) in system.below.iter().zip(&system.plan.below) {
-        if calls::scheduler_control(SchedulerOperation::Promote, 0, child.component).is_err() {
+        if control(SchedulerOperation::Promote, 0, child.component).is_err() {
             fail("a scheduler cannot be made one");
         }
         for task in &below.tasks {
-            if calls::scheduler_control(SchedulerOperation::Grant, system.thread_of(*task), child.component).is_err() {
+            if control(SchedulerOperation::Grant, system.thread_of(*task), child.component).is_err() {
                 fail("a scheduler cannot be given its threads");
             }
         }
@@ -115,8 +115,18 @@ fn set_up() {
 
 /// Gives the thread its slot, so that its time is counted.
 fn bind(thread: u64) {
-    if calls::scheduler_control(SchedulerOperation::Slot, thread, thread + 1).is_err() {
+    if control(SchedulerOperation::Slot, thread, thread + 1).is_err() {
         fail("a thread cannot be given its slot");
+    }
+}
+
+/// Changes the kernel's tree, at which schedulers on other cores may be at work too.
+fn control(operation: SchedulerOperation, thread: u64, other: u64) -> Result<(), Error> {
+    loop {
+        match calls::scheduler_control(operation, thread, other) {
+            Err(Error::Busy) => core::hint::spin_loop(),
+            outcome => return outcome,
+        }
     }
 }
 
