@@ -96,7 +96,7 @@ pub enum SchedulerOperation {
     /// Binds `thread` to the event slot `other` of the caller's regions; 0 unbinds it.
     Slot = 5,
     /// `thread`, which runs nowhere, begins anew where it is at home: what it was doing is given up. In a service of another
-    /// component it first goes on to the end of that.
+    /// component it first goes on to the end of that. Refused as a dispatch is if events wait on this core.
     Reset = 6,
 }
 

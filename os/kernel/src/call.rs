@@ -50,7 +50,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             let at = thread.registers.rip;
             return fault::stop(core, FaultKind::Panic, at);
         }
-        Some(Call::SchedulerControl) => tree::control(core.id, thread, a0, a1, a2),
+        Some(Call::SchedulerControl) => tree::control(core, thread, a0, a1, a2),
         Some(Call::CreateThread) => return answer_with(core, thread, |_, it| create(it, a0, [a1, a2])),
         Some(Call::BrandControl) => return brand_control(core, thread, [a0, a1, a2]),
         Some(Call::MemoryControl) => {

@@ -4,9 +4,11 @@
 //! schedulers of a thread are one way from the root down. Each change is one exchange of one word; whoever loses against
 //! another core is told [`Error::Busy`] and has changed nothing.
 
+use crate::arch::percore::Core;
 use crate::brand;
 use crate::component::{self, Component};
 use crate::path::{self, Entry, Path, Rank, Scheduler};
+use crate::region::Shared;
 use crate::restart;
 use crate::thread::{self, state, Thread};
 use core::sync::atomic::AtomicBool;
@@ -21,10 +23,10 @@ const BRAND: u16 = 1 << 15;
 static PROMOTING: AtomicBool = AtomicBool::new(false);
 
 /// `(operation, thread, other)`.
-pub fn control(core: u64, caller: &Thread, operation: u64, thread: u64, other: u64) -> Result<(), Error> {
+pub fn control(core: &Core, caller: &Thread, operation: u64, thread: u64, other: u64) -> Result<(), Error> {
     let scheduler = path::scheduler(caller.component).ok_or(Error::NotScheduler)?;
     match operation {
-        _ if operation == SchedulerOperation::Promote as u64 => promote(core, scheduler, other),
+        _ if operation == SchedulerOperation::Promote as u64 => promote(core.id, scheduler, other),
         _ if operation == SchedulerOperation::Demote as u64 => demote(scheduler, other),
         _ if operation == SchedulerOperation::Grant as u64 => grant(scheduler, thread, other),
         _ if operation == SchedulerOperation::Revoke as u64 => revoke(scheduler, thread, other),
@@ -37,8 +39,13 @@ pub fn control(core: u64, caller: &Thread, operation: u64, thread: u64, other: u
 
 /// The thread begins anew. What it holds of another component it gives back first: there it goes on, and finds nobody to
 /// return to when it is done.
-fn reset(core: u64, scheduler: Scheduler, number: u64) -> Result<(), Error> {
+fn reset(core: &Core, scheduler: Scheduler, number: u64) -> Result<(), Error> {
     let thread = thread::get(number).ok_or(Error::BadThread)?;
+    // What made the caller want this may not be so any more.
+    if Shared::of(core, scheduler.component()).waits() {
+        return Err(Error::Again);
+    }
+    let core = core.id;
     // SAFETY: state and path are atomics; the rest is this core's from `take_new` to `release`.
     unsafe {
         if !(*thread).lacks(state::SCHEDULER | state::BRAND | state::SPARE) {

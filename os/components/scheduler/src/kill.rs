@@ -35,10 +35,16 @@ pub fn before_next(system: &System, task: TaskId) {
 
 #[cold]
 fn begin_anew(system: &System, task: TaskId) {
-    system.given_up[task.index()].store(false, Relaxed);
     // Nobody runs the thread: the core that did has left it before the policy could end its job. A thread that is lost with
     // its component is found out when it is dispatched.
-    while calls::scheduler_control(SchedulerOperation::Reset, system.thread_of(task), 0) == Err(Error::Busy) {
-        core::hint::spin_loop();
+    let outcome = loop {
+        match calls::scheduler_control(SchedulerOperation::Reset, system.thread_of(task), 0) {
+            Err(Error::Busy) => core::hint::spin_loop(),
+            outcome => break outcome,
+        }
+    };
+    // If an event waits, the dispatch is refused too, and all is decided anew.
+    if outcome != Err(Error::Again) {
+        system.given_up[task.index()].store(false, Relaxed);
     }
 }
