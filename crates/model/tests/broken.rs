@@ -397,10 +397,8 @@ const CASES: &[Case] = &[
     (
         "9d-schedulers-apart.toml",
         &[
-            (17, "it inherits priorities inside another server, or is ordered by its deadline, and schedulers are"),
-            (24, "it is inside another server and loses its budget without work, and schedulers are \"apart\""),
-            (46, "its cores share queues inside another server, and schedulers are \"apart\"; choose a partitioned"),
-            (38, "its jobs are killed, and schedulers are \"apart\"; choose another overrun, or choose schedulers"),
+            (24, "it is periodic inside another server, and schedulers are \"apart\"; choose another kind, or choose"),
+            (45, "its cores share queues inside another server, and schedulers are \"apart\"; choose a partitioned"),
         ],
     ),
     (

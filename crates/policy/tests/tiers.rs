@@ -9,7 +9,7 @@ use common::{run, Entry};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::BTreeSet;
-use tactus_policy::{cut, CutError, Event, Kind, Overrun, Setup, Supplier, TaskOrder, TierPlan};
+use tactus_policy::{cut, CutError, Event, Kind, Overrun, Setup, Supplier, TierPlan};
 use tactus_record::Kind as What;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
@@ -30,36 +30,29 @@ fn line(all: impl IntoIterator<Item = (Instant, Option<(TaskId, u32)>)>) -> Vec<
 fn divisible(mut setup: Setup, shared: bool) -> Setup {
     let cores = setup.cores;
     let Kind::Servers(tree) = &mut setup.kind else { return setup };
-    let orders: Vec<TaskOrder> = tree.servers.iter().map(|it| tree.servers[usize::from(it.parent)].order).collect();
     let inner: BTreeSet<usize> = tree.servers.iter().map(|it| it.parent.into()).collect();
-    for (n, (server, order)) in tree.servers.iter_mut().zip(orders).enumerate() {
+    for (n, server) in tree.servers.iter_mut().enumerate() {
         let within = server.cores;
         if !shared || n == 0 || server.parent != 0 {
             server.queues = CoreSet::first(cores).iter().filter(|core| within.contains(*core)).map(alone).collect();
         } else if !inner.contains(&n) {
             server.queues = if n % 3 == 0 { clusters(within) } else { vec![within] };
         }
-        if server.order == TaskOrder::LeastLaxity {
-            server.order = TaskOrder::LaxityAtRelease;
-        }
         if let Some(supply) = &mut server.supply {
-            match supply.kind {
-                Supplier::Periodic | Supplier::Polling if server.parent != 0 => supply.kind = Supplier::Deferrable,
-                Supplier::PriorityInheriting if server.parent != 0 || order == TaskOrder::EarliestDeadline => {
-                    supply.kind = Supplier::Sporadic;
-                }
-                _ => {}
+            if supply.kind == Supplier::Periodic && server.parent != 0 {
+                supply.kind = Supplier::Deferrable;
             }
         }
     }
-    for (n, (task, place)) in setup.tasks.iter_mut().zip(&mut tree.places).enumerate() {
+    for (n, (task, place)) in setup.tasks.iter_mut().zip(&tree.places).enumerate() {
         let server = &tree.servers[usize::from(place.server)];
+        if shared && place.overrun == Overrun::Kill {
+            // No job is to be killed in the instant of a release.
+            task.deadline = task.period.saturating_sub(Duration::from_nanos(37_003 + 101 * n as u64));
+        }
         let cores: Vec<CoreId> = server.cores.iter().collect();
         if server.queues.len() > 1 {
             task.core = task.core.or(Some(cores[n % cores.len()]));
-        }
-        if place.overrun == Overrun::Kill {
-            place.overrun = Overrun::Continue;
         }
     }
     setup
@@ -115,6 +108,30 @@ fn first_coincidence(setup: &Setup, entries: &[Entry]) -> Instant {
     Instant::NEVER
 }
 
+/// The first instant at which the budget of a polling server inside another one comes back and something else happens. Here the
+/// schedulers inside are asked first, and that server may lose its budget for want of work, though the one around it is not to run;
+/// one for all knows that.
+fn first_poll_with_others(setup: &Setup, entries: &[Entry]) -> Instant {
+    let Kind::Servers(tree) = &setup.kind else { return Instant::NEVER };
+    let inner = |n: u32| tree.servers.get(n as usize).filter(|it| it.parent != 0).and_then(|it| it.supply);
+    let polls = |n: u32| inner(n).is_some_and(|supply| supply.kind == Supplier::Polling);
+    let mut at = (Instant::ZERO, false, 0);
+    for entry in entries {
+        if entry.now > at.0 {
+            at = (entry.now, false, 0);
+        }
+        let counts = |kind: What| !matches!(kind, What::Dispatch | What::Preempt | What::Idle | What::Notify);
+        for it in entry.records.iter().filter(|it| counts(it.kind)) {
+            at.1 |= it.kind == What::ServerReplenish && polls(it.job);
+            at.2 += 1;
+        }
+        if at.1 && at.2 > 1 && at.0 > Instant::ZERO {
+            return at.0;
+        }
+    }
+    Instant::NEVER
+}
+
 /// The first difference between the whole tree and its parts.
 fn difference(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) -> Option<String> {
     let whole = run(setup, demand, end);
@@ -125,6 +142,7 @@ fn difference(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Inst
     let Kind::Servers(tree) = &setup.kind else { return None };
     let shared = tree.servers.iter().flat_map(|it| &it.queues).any(|queue| queue.iter().nth(1).is_some());
     let until = if shared { first_coincidence(setup, &whole) } else { Instant::NEVER };
+    let until = until.min(first_poll_with_others(setup, &whole));
     let mut parts = Machine::new(&plans);
     parts.run(demand, end);
     for core in 0..setup.cores {

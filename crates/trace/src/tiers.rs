@@ -31,7 +31,8 @@ fn at_home(part: &Trace) -> Trace {
     for (core, records) in part.cores.iter_mut().enumerate() {
         records.retain(|record| {
             let of = (record.ticket as usize).wrapping_sub(1);
-            let elsewhere = matches!(record.kind, Kind::Preempt | Kind::Complete | Kind::Exhausted) && of != core;
+            let elsewhere =
+                matches!(record.kind, Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Dropped) && of != core;
             let moves = elsewhere && record.ticket != 0;
             if moves {
                 moved.push((of, *record));
@@ -106,6 +107,11 @@ impl Core {
             Kind::Dispatch if job => self.start(record, this),
             Kind::Complete if job => {
                 self.start(record, this);
+                self.running = None;
+                self.out.push(record);
+            }
+            // Killed.
+            Kind::Dropped if job && self.runs(&record) => {
                 self.running = None;
                 self.out.push(record);
             }

@@ -1,9 +1,8 @@
 //! The rules for systems whose servers have schedulers of their own: what makes the same schedule there, and what the
 //! schedulers know how to do.
 
-use super::server::of_policy;
 use crate::problem::{Collector, Place};
-use crate::{Body, Overrun, Server, ServerKind, Spread, System, TaskOrder};
+use crate::{Body, Server, ServerKind, Spread, System};
 use std::collections::HashMap;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
@@ -26,19 +25,12 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     for server in servers {
         let subject = format!("server {:?}", server.name);
         let inner = server.parent.is_some();
-        let parent = server.parent.map(|parent| servers[parent].order);
-        let order = parent.or(of_policy(&system.policy).map(|(_, order)| order));
-        let inherits = server.kind == ServerKind::PriorityInheriting;
         let why = if inner && server.spread != Spread::Partitioned && server.cores.iter().count() > 1 {
             Some(("its cores share queues inside another server", "choose a partitioned policy for it"))
         } else if depth(servers, server) > DEEPEST {
             Some(("it is more than three servers deep", "make the tree flatter"))
-        } else if inner && matches!(server.kind, ServerKind::Periodic | ServerKind::Polling) {
-            Some(("it is inside another server and loses its budget without work", "choose another kind"))
-        } else if inherits && (inner || order == Some(TaskOrder::EarliestDeadline)) {
-            Some(("it inherits priorities inside another server, or is ordered by its deadline", "choose another kind"))
-        } else if server.order == TaskOrder::LeastLaxity {
-            Some(("it orders by laxity as time passes", "choose another order"))
+        } else if inner && server.kind == ServerKind::Periodic {
+            Some(("it is periodic inside another server", "choose another kind"))
         } else {
             None
         };
@@ -49,9 +41,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     let mut homes: HashMap<usize, Option<usize>> = HashMap::new();
     for (task, place) in system.tasks.iter().zip(places) {
         let subject = format!("task {:?}", task.name);
-        if place.overrun == Overrun::Kill {
-            refuse(out, task.line, &subject, "its jobs are killed", "choose another overrun");
-        }
         let Body::Component(component) = task.body else { continue };
         if *homes.entry(component).or_insert(place.server) != place.server {
             let why = "its component runs tasks of another server as well";

@@ -50,7 +50,12 @@ impl Domain {
                         self.slots[core].offer = Offer::Idle;
                         return;
                     }
-                    self.put_aside(vp);
+                    if self.aside.iter().any(|it| self.vps[*it].parent == Some(vp)) {
+                        self.put_aside(vp);
+                    } else {
+                        // What it had was killed while it waited.
+                        self.content_changed(queue, now);
+                    }
                     continue 'again;
                 };
                 if first.place() < tasks {

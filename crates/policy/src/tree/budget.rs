@@ -18,7 +18,7 @@ pub struct Budget {
     /// What is left; below zero by as much as was used beyond the end, which the next replenishment pays for. Unused by
     /// the sporadic server as corrected, whose list says it all.
     left: i64,
-    /// Periodic kinds: the next boundary. Constant bandwidth: the deadline. Priority inheriting: when it may run again.
+    /// Periodic kinds: the next boundary. Constant bandwidth: the deadline. Priority inheriting: since when it may run, or when it may again.
     at: Instant,
     /// Sporadic kinds: what was used since the chunk or the activation that `since` tells of.
     used: Duration,
@@ -131,13 +131,26 @@ impl Budget {
         }
     }
 
+    /// When work may run that comes at `from`, there being none until then.
+    pub(super) fn eligible_from(&self, from: Instant) -> Instant {
+        let at = match self.kind {
+            Supplier::Sporadic | Supplier::PosixSporadic if self.eligible(from) => from,
+            Supplier::Sporadic | Supplier::PosixSporadic => self.chunks.first().map_or(Instant::NEVER, |head| head.at),
+            Supplier::PriorityInheriting | Supplier::ConstantBandwidth { .. } if !self.eligible(from) => self.at,
+            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable if self.left <= 0 => self.at,
+            _ => from,
+        };
+        at.max(from)
+    }
+
     /// The deadline that it has among servers and tasks that are ordered by deadlines.
     pub fn deadline(&self) -> Instant {
         let from = match self.kind {
             Supplier::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
             Supplier::PosixSporadic => self.since,
-            Supplier::PriorityInheriting if self.flag => self.since,
-            _ => return self.at,
+            // `at`: since when it might run, whether or not it has begun.
+            _ if self.kind != Supplier::PriorityInheriting => return self.at,
+            _ => self.at,
         };
         from.saturating_add(self.period)
     }
@@ -267,6 +280,7 @@ impl Budget {
                 }
             }
             Supplier::PosixSporadic if self.left > 0 => self.since = now,
+            Supplier::PriorityInheriting if !self.flag => self.at = self.at.max(now),
             Supplier::Sporadic if self.eligible(now) => self.chunks.new_phase(now, self.used),
             _ => {}
         }

@@ -41,8 +41,8 @@ pub(super) fn queue_of(server: &Server, core: Option<CoreId>) -> Option<usize> {
     }
 }
 
-/// Makes the domain of these cores.
-pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
+/// Makes the domain of these cores. `whole`: the tree is in no server of another one.
+pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) -> Domain {
     let within = |set: &CoreSet| set.bits() & cores.bits() != 0;
     let place_of = |core: CoreId| cores.iter().position(|other| other == core).unwrap_or(0);
     // Queues and virtual processors, in the order of servers.
@@ -64,7 +64,8 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
                 homes.push(parent.map_or(u32::MAX, |parent| vps[parent].below as u32));
                 vps.push(vp(tree, number, place_of(core), parent, queue));
             }
-            feeds.push(Feed { quantum: server.quantum, vps: members, turns: 0, waiting: None });
+            let (ran, looks) = (Vec::new(), false);
+            feeds.push(Feed { quantum: server.quantum, vps: members, turns: 0, waiting: None, ran, looks });
         }
     }
     let mut tasks: Vec<Work> = Vec::new();
@@ -79,6 +80,17 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
         due.extend(work.next_event().map(|first| Key::at(first, tasks.len())));
         task_homes.push(*queue as u32);
         tasks.push(work);
+    }
+    let mut laxities = false;
+    for task in tasks.iter().filter(|task| task.order == TaskOrder::LeastLaxity) {
+        laxities = true;
+        let ran = &mut feeds[task.queue].ran;
+        ran.reserve_exact(ran.capacity() + 1);
+    }
+    let mut fed = alloc::vec![false; vps.len()];
+    for vp in tasks.iter().flat_map(|task| &feeds[task.queue].vps) {
+        let up = core::iter::successors(Some(*vp), |at| vps[*at].parent);
+        up.for_each(|at| fed[at] = true);
     }
     let mut heap = IndexedHeap::for_tasks(tasks.len());
     due.into_iter().for_each(|key| heap.insert(key));
@@ -96,12 +108,19 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
         passed: Vec::with_capacity(MAX_CORES),
         entry: 0,
         changes: None,
+        emptied: false,
+        laxities,
         impartial: false,
         queues: Queues::new(feeds.len() + 1, task_homes),
         tasks,
         vps,
         feeds,
     };
+    // What can never have work is not there: a polling server would be something to do for the server around it.
+    for (vp, fed) in fed.into_iter().enumerate() {
+        let nested = domain.vps[vp].parent.is_some_and(|parent| !whole || domain.vps[parent].parent.is_some());
+        domain.vps[vp].absent = nested && !fed;
+    }
     for vp in 0..domain.vps.len() {
         domain.show(vp, tactus_time::Instant::ZERO);
     }

@@ -38,6 +38,10 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it changes while it runs.
     pub(super) changes: Option<Changes>,
+    /// Whether a job was killed in this entry and nothing was left.
+    pub(super) emptied: bool,
+    /// Whether any of its queues orders by laxity as time passes.
+    pub(super) laxities: bool,
     /// Of cores with nothing to run the first is preferred, even to the one that decides.
     pub(super) impartial: bool,
 }
@@ -150,6 +154,9 @@ pub(super) struct Feed {
     pub(super) turns: u64,
     /// The most urgent job that waits, as was found last.
     pub(super) waiting: Option<Key>,
+    /// Where the order changes with time: what has run since it was looked at, and whether it is to be looked at in this entry.
+    pub(super) ran: Vec<usize>,
+    pub(super) looks: bool,
 }
 
 impl Slot {
@@ -236,7 +243,9 @@ impl Domain {
         if left < now {
             self.catch_up(me, (left, now), &mut records);
         }
-        (self.decide(me, unfinished, 0, &mut records), emptied)
+        self.emptied = false;
+        let decision = self.decide(me, unfinished, 0, &mut records);
+        (decision, emptied || self.emptied && left == now)
     }
 
     /// Makes due what is due, and decides anew who runs.
@@ -246,6 +255,10 @@ impl Domain {
         self.make_due(me, now, records);
         self.look_at_laxities(me, now);
         self.assign(me, now, unfinished.map(|(place, _)| place));
+        if self.look_is_overdue(me) {
+            self.look_at_laxities(me, now);
+            self.assign(me, now, unfinished.map(|(place, _)| place));
+        }
         let run = self.switch(me, unfinished, records);
         let timer = self.time_out(me, now);
         self.slots[me].armed = timer;
@@ -282,6 +295,8 @@ impl Domain {
         }
         let task = &mut self.tasks[place];
         task.charge(elapsed);
+        let look = self.laxities && self.look_is_due(place);
+        let task = &mut self.tasks[place];
         let goes_on = match event {
             Event::Complete => {
                 task.complete(records);
@@ -302,6 +317,7 @@ impl Domain {
                 true
             }
         };
+        self.feeds[task.queue].looks |= look || !goes_on;
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
@@ -316,8 +332,15 @@ impl Domain {
 
     /// Brings a task's place in its queue up to date with its state.
     pub(super) fn queue(&mut self, place: usize, now: Instant) {
+        self.put_in_place(place);
+        self.content_changed(self.tasks[place].queue, now);
+    }
+
+    fn put_in_place(&mut self, place: usize) {
         let task = &mut self.tasks[place];
         let queue = task.queue;
+        // It came, or goes.
+        self.feeds[queue].looks |= task.ready() != self.queues.contains(place);
         if task.ready() {
             if task.order == TaskOrder::RoundRobin && task.slice.is_zero() {
                 let feed = &mut self.feeds[queue];
@@ -325,18 +348,25 @@ impl Domain {
                 task.turn = feed.turns;
                 task.slice = feed.quantum;
             }
-            let key = Key::new(task.urgency(Duration::ZERO).min(BACKGROUND - 1), place);
+            let key = Key::new(task.urgency().min(BACKGROUND - 1), place);
             self.queues.insert(key);
         } else {
             // Where turns are taken, it comes back at the end.
             task.slice = Duration::ZERO;
             self.queues.remove(place);
         }
-        self.content_changed(queue, now);
+    }
+
+    /// Whether one of those whose queue it is has had its core up to now. The root always has.
+    fn is_served(&self, queue: usize) -> bool {
+        self.feeds[queue].vps.iter().any(|vp| {
+            let it = &self.vps[*vp];
+            it.parent.is_none() || self.slots[it.core].charged.iter().any(|(at, _)| at == *vp)
+        })
     }
 
     /// Something was put into the queue or taken out. Those whose queue it is may have work now, or none any more.
-    fn content_changed(&mut self, queue: usize, now: Instant) {
+    pub(super) fn content_changed(&mut self, queue: usize, now: Instant) {
         let some = self.queues.len(queue) > 0;
         // Of those who share a queue, one that lacks work is woken when it is known that a job waits for it.
         if some && self.feeds[queue].vps.iter().any(|vp| self.vps[*vp].awake) {
@@ -447,6 +477,16 @@ impl Domain {
                 self.tasks[place].leave_to_its_core();
             } else {
                 self.tasks[place].kill(records);
+                self.put_in_place(place);
+                // A server that waits for its core notices that its work is gone when it gets it: whoever has more urgent work
+                // until then is served as if it were still there.
+                let queue = self.tasks[place].queue;
+                if self.is_served(queue) {
+                    self.content_changed(queue, now);
+                }
+                self.emptied |= queue == self.vps[self.slots[me].root].below && self.queues.len(queue) == 0;
+                self.plan_event(place);
+                continue;
             }
             self.queue(place, now);
             self.plan_event(place);
@@ -466,17 +506,49 @@ impl Domain {
         others.find(|(_, slot)| slot.running() == Some(place)).map(|(_, slot)| slot.since)
     }
 
-    /// Where the order changes with time, brings up to date the jobs that run on other cores.
-    fn look_at_laxities(&mut self, me: usize, now: Instant) {
-        for core in 0..self.slots.len() {
-            let slot = &self.slots[core];
-            let Some(place) = slot.running().filter(|_| core != me) else { continue };
-            let task = &self.tasks[place];
-            if task.order == TaskOrder::LeastLaxity && task.ready() {
-                let key = Key::new(task.urgency(now.since(slot.since)).min(BACKGROUND - 1), place);
-                self.queues.insert(key);
+    /// Where the order changes with time, brings up to date what has run, in queues to which something came, from which something
+    /// went, or in which a look is due. At nothing else, so that what happens elsewhere on the core changes nothing.
+    pub(super) fn look_at_laxities(&mut self, me: usize, now: Instant) {
+        for queue in 0..if self.laxities { self.feeds.len() } else { 0 } {
+            if !core::mem::take(&mut self.feeds[queue].looks) {
+                continue;
             }
+            for n in 0..self.feeds[queue].ran.len() {
+                let place = self.feeds[queue].ran[n];
+                let since = self.runs_elsewhere(me, place).map_or(Duration::ZERO, |since| now.since(since));
+                let task = &mut self.tasks[place];
+                task.look(since);
+                if task.ready() {
+                    let key = Key::new(task.urgency().min(BACKGROUND - 1), place);
+                    self.queues.insert(key);
+                }
+            }
+            let slots = &self.slots;
+            let runs = |place: &usize| slots.iter().any(|slot| slot.running() == Some(*place));
+            self.feeds[queue].ran.retain(runs);
         }
+    }
+
+    /// How long the running task has to run, from the last look at it on, until it is looked at again.
+    fn look_after(&self, place: usize) -> Option<Duration> {
+        let task = &self.tasks[place];
+        let feed = &self.feeds[task.queue];
+        let waiting = feed.waiting.filter(|waiting| waiting.place() != place)?;
+        Some(task.overtaken_after(waiting.time().as_nanos(), waiting.place() > place)?.max(feed.quantum))
+    }
+
+    /// Whether the job that the core is to run has to be looked at first, since another one waits now than before.
+    pub(super) fn look_is_overdue(&mut self, me: usize) -> bool {
+        let Some(place) = self.slots[me].plan.filter(|place| self.laxities && self.look_is_due(*place)) else {
+            return false;
+        };
+        self.feeds[self.tasks[place].queue].looks = true;
+        true
+    }
+
+    fn look_is_due(&self, place: usize) -> bool {
+        self.tasks[place].order == TaskOrder::LeastLaxity
+            && self.look_after(place).is_some_and(|after| self.tasks[place].ran_since_look(Duration::ZERO) >= after)
     }
 
     /// Turns the core to what is planned for it. `unfinished`: what ran until now and could go on.
@@ -501,6 +573,12 @@ impl Domain {
         slot.idle = chosen.is_none();
         slot.doing = chosen.map_or(OnCore::Idle, |(place, job)| OnCore::Job { place, job });
         slot.charged = slot.path;
+        if let Some((place, _)) = chosen.filter(|(place, _)| self.tasks[*place].order == TaskOrder::LeastLaxity) {
+            let ran = &mut self.feeds[self.tasks[place].queue].ran;
+            if !ran.contains(&place) {
+                ran.push(place);
+            }
+        }
         chosen.map(|(place, job)| {
             let task = &self.tasks[place];
             Running { task: task.name.0, job, charged: task.charged }
@@ -535,21 +613,42 @@ impl Domain {
         timer.min(task.may_run_until(now)).min(self.overtaken(me, now))
     }
 
+    /// From when on a core has something to run that has nothing now, if nothing happens but that time passes.
+    pub(super) fn idle_until(&mut self, me: usize, now: Instant) -> Instant {
+        let mut until = Instant::NEVER;
+        for vp in 0..self.vps.len() {
+            let it = &self.vps[vp];
+            if let Some(budget) =
+                it.budget.as_ref().filter(|budget| it.core == me && !it.absent && (it.awake || budget.ticks_on()))
+            {
+                until = until.min(budget.next(now));
+            }
+        }
+        // What the schedulers below have to run counts from when their servers have budget.
+        let own = self.tasks.iter().position(|task| task.foreign).unwrap_or(self.tasks.len());
+        for place in own..self.tasks.len() {
+            self.due.remove(place);
+            let vp = self.feeds[self.tasks[place].queue].vps.iter().map(|vp| &self.vps[*vp]).find(|vp| vp.core == me);
+            let (Some(next), Some(vp)) = (self.tasks[place].next_event(), vp) else { continue };
+            if let Some(budget) = vp.budget.as_ref().filter(|_| !vp.awake) {
+                let from = if vp.background { next } else { budget.eligible_from(next) };
+                until = until.min(from);
+            }
+        }
+        until = until.min(self.due.peek().map_or(Instant::NEVER, Key::time));
+        (own..self.tasks.len()).for_each(|place| self.plan_event(place));
+        until
+    }
+
     /// When a waiting job has less time to spare than the one that the core runs.
     fn overtaken(&self, core: usize, now: Instant) -> Instant {
         let slot = &self.slots[core];
         let Some(place) = slot.running() else { return Instant::NEVER };
         let task = &self.tasks[place];
-        let feed = &self.feeds[task.queue];
-        let Some(waiting) = feed.waiting.filter(|_| task.order == TaskOrder::LeastLaxity) else {
-            return Instant::NEVER;
-        };
-        let mine = task.urgency(now.since(slot.since));
-        let after = waiting.time().as_nanos().saturating_sub(mine) + u64::from(waiting.place() > place);
-        if after > task.remaining().saturating_sub(now.since(slot.since)).as_nanos() {
-            return Instant::NEVER;
-        }
-        now.saturating_add(Duration::from_nanos(after).max(feed.quantum))
+        let after =
+            Some(place).filter(|_| task.order == TaskOrder::LeastLaxity).and_then(|place| self.look_after(place));
+        let ran = task.ran_since_look(now.since(slot.since));
+        after.map_or(Instant::NEVER, |after| now.saturating_add(after.saturating_sub(ran)))
     }
 
     /// The other cores whose plan has changed, or that have to be called earlier than they know.

@@ -67,8 +67,8 @@ pub struct Server {
     /// How its cores share queues: each core is in one of these sets. Where there are servers inside, each core is by
     /// itself.
     pub queues: Vec<CoreSet>,
-    /// The length of a turn of [`TaskOrder::RoundRobin`]; the least time between two looks of
-    /// [`TaskOrder::LeastLaxity`]; greater than zero there.
+    /// The length of a turn of [`TaskOrder::RoundRobin`]; of [`TaskOrder::LeastLaxity`], how long a job runs at least until it
+    /// is looked at again because time has passed; greater than zero there.
     pub quantum: Duration,
     /// Its budget on each core; nothing if and only if it is the root.
     pub supply: Option<Supply>,
@@ -124,7 +124,8 @@ pub enum TaskOrder {
     DeadlineMonotonic,
     /// The earlier deadline first.
     EarliestDeadline,
-    /// The least time to spare first, looked at again as time passes.
+    /// The least time to spare first, looked at again as time passes, when something comes into the queue, and when something
+    /// leaves it.
     LeastLaxity,
     /// The least time to spare at release first.
     LaxityAtRelease,
@@ -197,7 +198,7 @@ impl Servers {
         let mut domains = Vec::new();
         let mut cores: Vec<Option<Core>> = (0..setup.cores).map(|_| None).collect();
         for set in build::domains(setup.cores, tree) {
-            let mut domain = build::domain(setup, tree, set);
+            let mut domain = build::domain(setup, tree, set, true);
             if let crate::Kind::Changing(changing) = &setup.kind {
                 change::attach(&mut domain, changing);
             }

@@ -133,7 +133,7 @@ impl Platform {
     }
 
     fn of(plan: &TierPlan, tree: &Tree, cores: CoreSet) -> Platform {
-        let mut domain = build::domain(&plan.setup, tree, cores);
+        let mut domain = build::domain(&plan.setup, tree, cores, false);
         for task in &mut domain.tasks {
             task.name.0 = plan.tasks[task.name.0.index()];
         }
@@ -173,7 +173,8 @@ impl Domain {
         self.tasks.clone_from(&other.tasks);
         self.queues.become_as(&other.queues);
         for (own, other) in self.feeds.iter_mut().zip(&other.feeds) {
-            (own.turns, own.waiting) = (other.turns, other.waiting);
+            (own.turns, own.waiting, own.looks) = (other.turns, other.waiting, other.looks);
+            own.ran.clone_from(&other.ran);
         }
         for (own, other) in self.vps.iter_mut().zip(&other.vps) {
             (own.awake, own.woken) = (other.awake, other.woken);
@@ -207,16 +208,26 @@ impl Domain {
         }
         let (id, event) = (slot.id, self.event(me, seen, seen.removed));
         let mut records = Recorder { sink: records, core: id, now };
+        let ran = self.slots[me].running().is_some();
         let unfinished = self.leave(me, (left, elapsed), event, &mut records);
+        let looked = self.feeds[queue].looks;
         let emptied = something && self.queues.len(queue) == 0;
         if left < now {
             self.catch_up(me, (left, now), &mut records);
         }
+        self.emptied = false;
         self.make_due(me, now, &mut records);
-        // Who has just finished a job goes on with the next one.
-        self.impartial = event != Event::Complete;
+        let emptied = emptied || self.emptied && left == now;
+        self.look_at_laxities(me, now);
+        // Who has just come to the end of a job, or of what it may have, or to a look, goes on with the next one.
+        let goes_on = unfinished.is_some_and(|(place, _)| self.tasks[place].ready());
+        self.impartial = goes_on && !looked || !ran;
         self.vps[self.slots[me].root].awake = self.queues.len(queue) > 0;
         self.assign_lent(me, now, unfinished.map(|(place, _)| place), &mut wanted);
+        if self.look_is_overdue(me) {
+            self.look_at_laxities(me, now);
+            self.assign_lent(me, now, unfinished.map(|(place, _)| place), &mut wanted);
+        }
         let run = self.switch(me, unfinished, &mut records);
         let mut timer = self.time_out(me, now);
         let due = self.due.peek().map_or(Instant::NEVER, |due| due.time());

@@ -59,17 +59,9 @@ pub enum CutError {
     Shared(u16),
     /// The server is deeper than schedulers can be.
     Depth(u16),
-    /// The periodic or polling server is inside another one: without work it loses its budget when it is the most urgent,
-    /// which its parent's parent cannot tell.
+    /// The periodic server is inside another one: without work its budget goes by while it is the most urgent, which its
+    /// parent's parent cannot tell.
     Drains(u16),
-    /// The priority-inheriting server is inside another one or ordered by deadlines: its budget begins with the first charge,
-    /// which a parent that is asked less often makes later.
-    Inherits(u16),
-    /// The server orders by laxity as time passes: who is first depends on when it is looked at, and it is looked at whenever
-    /// anything happens on the core.
-    Looks(u16),
-    /// Jobs of the task are ended by force.
-    Kills(TaskId),
 }
 
 impl fmt::Display for CutError {
@@ -78,12 +70,7 @@ impl fmt::Display for CutError {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared(server) => write!(f, "cores share a queue of server {server}, which is not in the root"),
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
-            CutError::Drains(server) => write!(f, "the periodic or polling server {server} is inside another one"),
-            CutError::Inherits(server) => {
-                write!(f, "the priority-inheriting server {server} is inside another one or ordered by deadlines")
-            }
-            CutError::Looks(server) => write!(f, "server {server} orders by laxity as time passes"),
-            CutError::Kills(task) => write!(f, "jobs of task {} are killed", task.0),
+            CutError::Drains(server) => write!(f, "the periodic server {server} is inside another one"),
         }
     }
 }
@@ -99,7 +86,7 @@ pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
     // Servers with something inside, and the root, become schedulers.
     let whose: Vec<usize> =
         (0..tree.servers.len()).filter(|server| *server == 0 || !inside(tree, *server).is_empty()).collect();
-    check(setup, tree, &whose)?;
+    check(tree, &whose)?;
     Ok(whose.iter().map(|server| plan(setup, tree, *server, &whose)).collect())
 }
 
@@ -115,7 +102,7 @@ fn inside(tree: &Tree, server: usize) -> Vec<TaskId> {
     places.filter(|(_, place)| of(place)).map(|(n, _)| TaskId(n as u16)).collect()
 }
 
-fn check(setup: &Setup, tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
+fn check(tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
     for (n, server) in tree.servers.iter().enumerate() {
         let place = n as u16;
         if (n == 0 || server.parent != 0) && server.queues.iter().any(several) {
@@ -124,23 +111,11 @@ fn check(setup: &Setup, tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
         if whose.contains(&n) && way_up(tree, n).count() > DEEPEST {
             return Err(CutError::Depth(place));
         }
-        if n > 0 && server.order == TaskOrder::LeastLaxity {
-            return Err(CutError::Looks(place));
-        }
-        let is = |kind: Supplier| server.supply.is_some_and(|supply| supply.kind == kind);
-        if (is(Supplier::Periodic) || is(Supplier::Polling)) && server.parent != 0 {
+        if server.supply.is_some_and(|supply| supply.kind == Supplier::Periodic) && server.parent != 0 {
             return Err(CutError::Drains(place));
         }
-        let order = tree.servers[usize::from(server.parent)].order;
-        if is(Supplier::PriorityInheriting) && (server.parent != 0 || order == TaskOrder::EarliestDeadline) {
-            return Err(CutError::Inherits(place));
-        }
     }
-    let kills = |place: &Place| place.overrun == Overrun::Kill;
-    match tree.places.iter().position(kills).filter(|_| setup.tasks.len() == tree.places.len()) {
-        Some(task) => Err(CutError::Kills(TaskId(task as u16))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
@@ -183,7 +158,12 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
                 let queue = build::queue_of(server, setup.tasks[task.index()].core);
                 queue.is_some_and(|queue| server.queues[queue].contains(core))
             };
-            within.iter().filter(here).map(|task| setup.tasks[task.index()].offset).min()
+            let first = within.iter().filter(here).map(|task| setup.tasks[task.index()].offset).min()?;
+            // A polling server's budget is something to do, until it is looked at.
+            let polls = |server: &Server| server.supply.is_some_and(|supply| supply.kind == Supplier::Polling);
+            let mut inner = (0..tree.servers.len()).filter(|n| *n != *child && way_up(tree, *n).any(|at| at == *child));
+            let at_once = inner.any(|n| polls(of(n)) && of(n).cores.contains(core));
+            Some(if at_once { Duration::ZERO } else { first })
         };
         let mut cores = CoreSet::EMPTY;
         for core in of(*child).cores.iter() {
@@ -218,7 +198,11 @@ fn alone(core: CoreId) -> CoreSet {
 }
 
 /// One scheduler on one core.
-pub struct Tier(Domain);
+pub struct Tier {
+    domain: Domain,
+    /// Whether nobody is above it.
+    root: bool,
+}
 
 impl Tier {
     /// The scheduler on each core; where a queue is shared it is a [`Platform`](super::Platform).
@@ -230,8 +214,9 @@ impl Tier {
         let Kind::Servers(tree) = &plan.setup.kind else { return Err(SetupError::ServerCount(0)) };
         let stands: Vec<TaskId> =
             plan.below.iter().flat_map(|below| below.cores.iter().map(|_| below.stands)).collect();
+        let root = plan.servers.first() == Some(&0);
         let domain = |core: CoreId| {
-            let mut domain = build::domain(&plan.setup, tree, alone(core));
+            let mut domain = build::domain(&plan.setup, tree, alone(core), root);
             for task in &mut domain.tasks {
                 let local = task.name.0.index();
                 match stands.get(local.wrapping_sub(plan.tasks.len())) {
@@ -240,7 +225,7 @@ impl Tier {
                 }
             }
             domain.vps.iter_mut().for_each(|vp| vp.server = plan.servers[usize::from(vp.server)]);
-            Tier(domain)
+            Tier { domain, root }
         };
         let shared = plan.shared();
         let own = |core: CoreId| !shared.iter().any(|set| set.contains(core));
@@ -249,25 +234,28 @@ impl Tier {
     }
 
     /// As [`Policy::handle`](crate::Policy::handle). `left`: until when it had the core, if it did not have it since its last
-    /// decision; `now`, if it did. Beside the decision: whether its parent has to be told that it had nothing to run for a
+    /// decision; `now`, if it did. A scheduler that has nothing to run wants to be called when it has. Beside the decision: whether its parent has to be told that it had nothing to run for a
     /// moment, though it has now.
     pub fn handle(&mut self, left: Instant, now: Instant, event: Event, records: &mut dyn Sink) -> (Decision, bool) {
-        let (decision, emptied) = self.0.handle_after(0, (left, now), event, records);
+        let (mut decision, emptied) = self.domain.handle_after(0, (left, now), event, records);
+        if decision.run.is_none() && !self.root {
+            decision.timer = self.domain.idle_until(0, now);
+        }
         (decision, emptied && decision.run.is_some())
     }
 
     /// The scheduler below that has the core has nothing to run before `until`; [`Event::Complete`] is to follow.
     pub fn doze(&mut self, until: Instant) {
-        if let Some(place) = self.0.slots[0].running() {
-            self.0.tasks[place].doze(until);
+        if let Some(place) = self.domain.slots[0].running() {
+            self.domain.tasks[place].doze(until);
         }
     }
 
     /// What the scheduler below that is called so has on this core.
     pub fn held(&self, stands: TaskId) -> Held {
         match self.place(stands) {
-            Some(place) if self.0.tasks[place].pending == 0 => Held::Rests,
-            Some(place) if self.0.slots[0].running() == Some(place) => Held::Runs,
+            Some(place) if self.domain.tasks[place].pending == 0 => Held::Rests,
+            Some(place) if self.domain.slots[0].running() == Some(place) => Held::Runs,
             Some(_) => Held::Waits,
             None => Held::Rests,
         }
@@ -276,9 +264,9 @@ impl Tier {
     /// The scheduler below has something to run from now on, if it had nothing. A decision is to follow.
     pub fn rouse(&mut self, stands: TaskId, now: Instant) {
         if let Some(place) = self.place(stands) {
-            if self.0.tasks[place].pending == 0 {
-                self.0.tasks[place].doze(now);
-                self.0.plan_event(place);
+            if self.domain.tasks[place].pending == 0 {
+                self.domain.tasks[place].doze(now);
+                self.domain.plan_event(place);
             }
         }
     }
@@ -286,16 +274,16 @@ impl Tier {
     /// The scheduler below, which waits for this core, has nothing to run any more. A decision is to follow.
     pub fn rest(&mut self, stands: TaskId, now: Instant) {
         if let Some(place) = self.place(stands) {
-            if self.0.slots[0].running() != Some(place) {
-                self.0.tasks[place].rest();
-                self.0.queue(place, now);
-                self.0.plan_event(place);
+            if self.domain.slots[0].running() != Some(place) {
+                self.domain.tasks[place].rest();
+                self.domain.queue(place, now);
+                self.domain.plan_event(place);
             }
         }
     }
 
     fn place(&self, stands: TaskId) -> Option<usize> {
-        self.0.tasks.iter().position(|task| task.foreign && task.name.0 == stands)
+        self.domain.tasks.iter().position(|task| task.foreign && task.name.0 == stands)
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub(crate) job: u32,
     release: Instant,
     pub(crate) charged: Duration,
+    /// What it had been charged when its laxity was looked at last.
+    looked: Duration,
     pub(crate) pending: u32,
     /// What is left of this period's budget, where it is held to one.
     left: Duration,
@@ -68,6 +70,7 @@ impl Work {
             job: 0,
             release: first,
             charged: Duration::ZERO,
+            looked: Duration::ZERO,
             pending: 0,
             left: Duration::ZERO,
             turn: 0,
@@ -95,16 +98,15 @@ impl Work {
         self.release < now
     }
 
-    /// Less is more urgent. `since`: how long the job has been running that was not charged yet.
-    pub(crate) fn urgency(&self, since: Duration) -> u64 {
+    /// Less is more urgent.
+    pub(crate) fn urgency(&self) -> u64 {
         match self.order {
             TaskOrder::FixedPriority => u64::from(u32::MAX - self.priority),
             TaskOrder::RateMonotonic => self.period.as_nanos(),
             TaskOrder::DeadlineMonotonic => self.deadline.as_nanos(),
             TaskOrder::EarliestDeadline => self.due().as_nanos(),
             TaskOrder::LeastLaxity => {
-                let charged = self.charged.checked_add(since).unwrap_or(Duration::MAX);
-                self.due().as_nanos().saturating_sub(self.wcet.saturating_sub(charged).as_nanos())
+                self.due().as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos())
             }
             TaskOrder::LaxityAtRelease => self.due().as_nanos().saturating_sub(self.wcet.as_nanos()),
             TaskOrder::ShortestJob => self.wcet.as_nanos(),
@@ -113,9 +115,21 @@ impl Work {
         }
     }
 
-    /// What the job is assumed to need still.
-    pub(crate) fn remaining(&self) -> Duration {
-        self.wcet.saturating_sub(self.charged)
+    /// Its laxity is looked at. `since`: how long the job has been running that was not charged yet.
+    pub(crate) fn look(&mut self, since: Duration) {
+        self.looked = self.charged.checked_add(since).unwrap_or(Duration::MAX);
+    }
+
+    /// How long the job runs from the last look on until a waiting job of this urgency, whose place may be a `later` one, has
+    /// less time to spare; nothing if it is finished before, as is assumed.
+    pub(crate) fn overtaken_after(&self, waiting: u64, later: bool) -> Option<Duration> {
+        let after = waiting.saturating_sub(self.urgency()).saturating_add(u64::from(later));
+        Some(Duration::from_nanos(after)).filter(|after| *after <= self.wcet.saturating_sub(self.looked))
+    }
+
+    /// How long the job has run since the last look. `since`: as in [`look`](Work::look).
+    pub(crate) fn ran_since_look(&self, since: Duration) -> Duration {
+        self.charged.saturating_sub(self.looked).checked_add(since).unwrap_or(Duration::MAX)
     }
 
     /// For how long its own rules let the running job go on from `now`.
@@ -212,7 +226,7 @@ impl Work {
     fn begin(&mut self, number: u32, release: Instant) {
         self.job = number;
         self.release = release;
-        self.charged = Duration::ZERO;
+        (self.charged, self.looked) = (Duration::ZERO, Duration::ZERO);
         self.slice = Duration::ZERO;
         self.left_to_core = false;
     }

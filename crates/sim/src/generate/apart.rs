@@ -2,37 +2,24 @@
 
 use super::tree;
 use crate::setup;
-use tactus_model::{Overrun, Policy, Schedulers, ServerKind, Spread, System, TaskOrder};
-use tactus_time::Duration;
+use tactus_model::{Policy, Schedulers, ServerKind, Spread, System};
 
 /// The tree of this seed with what schedulers apart do not know how to do exchanged for what comes closest; nothing if it has
 /// no servers with anything inside.
 pub fn apart(seed: u64) -> Option<System> {
     let mut system = tree(seed);
-    let Policy::Ordered { spread: Spread::Partitioned, order: root } = system.policy else { return None };
+    let Policy::Ordered { spread: Spread::Partitioned, .. } = system.policy else { return None };
     let scheduling = &mut system.scheduling;
-    let orders: Vec<TaskOrder> = scheduling.servers.iter().map(|server| server.order).collect();
     for server in &mut scheduling.servers {
         let inner = server.parent.is_some();
         if inner {
             (server.spread, server.clusters) = (Spread::Partitioned, Vec::new());
         }
-        if server.order == TaskOrder::LeastLaxity {
-            (server.order, server.quantum) = (TaskOrder::LaxityAtRelease, Duration::ZERO);
-        }
-        let order = server.parent.map_or(root, |parent| orders[parent]);
-        match server.kind {
-            ServerKind::Periodic | ServerKind::Polling if inner => server.kind = ServerKind::Deferrable,
-            ServerKind::PriorityInheriting if inner || order == TaskOrder::EarliestDeadline => {
-                server.kind = ServerKind::Sporadic;
-            }
-            _ => {}
+        if inner && server.kind == ServerKind::Periodic {
+            server.kind = ServerKind::Deferrable;
         }
     }
-    for (n, (task, place)) in system.tasks.iter_mut().zip(&mut scheduling.places).enumerate() {
-        if place.overrun == Overrun::Kill {
-            place.overrun = Overrun::Continue;
-        }
+    for (n, (task, place)) in system.tasks.iter_mut().zip(&scheduling.places).enumerate() {
         if let (None, Some(server)) = (task.core, place.server.map(|server| &scheduling.servers[server])) {
             if server.parent.is_none() && server.spread == Spread::Global {
                 continue;

@@ -43,12 +43,12 @@ pub fn step(core: u8) -> Option<Next> {
             let patience = PATIENCE * (1 + below(child.component));
             let patience = clock::reading(Instant::ZERO + patience) - clock::clock().epoch;
             let timeout = clock::time_stamp() + patience;
-            return Some(Next { thread: child.first_upcall + u64::from(core), timeout });
+            return Some(Next { thread: child.first_upcall + u64::from(core), timeout, anew: None });
         }
     }
     let epoch = clock::clock().epoch;
     if clock::time_stamp() < epoch {
-        return Some(Next { thread: IDLE, timeout: if system.root { epoch } else { NO_TIMEOUT } });
+        return Some(Next::nobody_until(if system.root { epoch } else { NO_TIMEOUT }));
     }
     state::begin(core);
     None

@@ -28,7 +28,7 @@ mod step;
 mod wild;
 
 use core::ptr::addr_of_mut;
-use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
+use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::{calls, region, sequences, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
@@ -46,11 +46,17 @@ const REFUSED: u64 = 1 << 18;
 struct Next {
     thread: u64,
     timeout: u64,
+    /// The thread is in the middle of a job that was killed: it begins anew with this job of this task (its place here).
+    anew: Option<(usize, u32)>,
 }
 
 impl Next {
     /// Nobody, for ever.
-    const NOBODY: Next = Next { thread: IDLE, timeout: NO_TIMEOUT };
+    const NOBODY: Next = Next::nobody_until(NO_TIMEOUT);
+
+    const fn nobody_until(timeout: u64) -> Next {
+        Next { thread: IDLE, timeout, anew: None }
+    }
 }
 
 /// The kernel has events for this core, or the parent has given it.
@@ -102,7 +108,11 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
         unsafe { addr_of_mut!((*region).next_thread).write_volatile(next.thread) };
         // SAFETY: taken above.
         unsafe { sequences::release_lock(lock) };
-        match calls::switch_thread(next.thread, flags, next.timeout) {
+        let ready = match next.anew {
+            Some((place, job)) => begin_anew(next.thread, place, job),
+            None => Ok(()),
+        };
+        match ready.and_then(|()| calls::switch_thread(next.thread, flags, next.timeout)) {
             Ok(()) => return,
             Err(Error::Again) => due |= REFUSED,
             Err(Error::Busy) => core::hint::spin_loop(),
@@ -110,4 +120,17 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
             Err(_) => stopped = Some(next.thread),
         }
     }
+}
+
+/// The thread gives up the job in whose middle it is, to begin another one. Refused if this core was taken away since it was decided:
+/// then the thread may have begun elsewhere.
+#[cold]
+fn begin_anew(thread: u64, place: usize, job: u32) -> Result<(), Error> {
+    let outcome = calls::scheduler_control(SchedulerOperation::Reset, thread, 0);
+    // A thread that is lost is found out when it is dispatched.
+    if !matches!(outcome, Err(Error::Again | Error::Busy)) {
+        state::system().jobs[place].begin(job);
+        return Ok(());
+    }
+    outcome
 }

@@ -39,8 +39,28 @@ pub struct Shared {
 pub struct JobState {
     /// The last job that said that it is finished, plus one.
     finished: AtomicU64,
+    /// The last job that its thread was made ready for, plus one.
+    begun: AtomicU64,
     /// The core that was given its last job.
     pub core: AtomicU8,
+}
+
+impl JobState {
+    /// Its last job is finished, and the scheduler knows.
+    pub fn finish(&self) {
+        self.finished.store(self.begun.load(SeqCst), SeqCst);
+    }
+
+    /// Whether the thread is in the middle of a job before this one, which was killed.
+    pub fn is_behind(&self, job: u32) -> bool {
+        let begun = self.begun.load(SeqCst);
+        begun <= u64::from(job) && begun != self.finished.load(SeqCst)
+    }
+
+    /// The thread is ready for the job. A core that was taken away meanwhile may say so late.
+    pub fn begin(&self, job: u32) {
+        self.begun.fetch_max(u64::from(job) + 1, SeqCst);
+    }
 }
 
 impl Shared {
@@ -167,5 +187,5 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         _ if wants.is_empty() => return next,
         _ => Why::GoesOn,
     };
-    Next { thread: IDLE, timeout: Word { why, wants }.timeout() }
+    Next::nobody_until(Word { why, wants }.timeout())
 }

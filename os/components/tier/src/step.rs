@@ -37,6 +37,9 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     let level = reason as u8;
     state.ring.store(Stored::about(state.running.with_level(level), now, core, Kind::Enter, 0, expiry));
     let before = state.running.task();
+    if let (Event::Complete, Some(place)) = (what, before.and_then(|task| state.system.own(task))) {
+        state.system.jobs[place].finish();
+    }
     let Own::Alone(tier) = &mut state.policy else { return Next::NOBODY };
     let (mut decision, mut blinks) = tier.handle(left.unwrap_or(now), now, what, &mut state.ring);
     if let (Event::Remove, Some(task)) = (what, before) {
@@ -126,6 +129,7 @@ fn idle(region: *mut Region, upcall: u64) -> Option<u64> {
 /// Keeps the decision and what follows from it.
 pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64) -> Next {
     let system = state.system;
+    let mut anew = None;
     state.wake = decision.timer;
     state.running = decision.run.map_or(Subject::NONE, |running| Subject::new(running.task, 0));
     state.thread = match decision.run {
@@ -133,7 +137,7 @@ pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64
         Some(running) => match system.child(running.task) {
             Some((_, child)) => child.first_upcall + u64::from(state.core),
             None => {
-                publish(state, &running, stamp);
+                anew = publish(state, &running, stamp);
                 system.thread_of(running.task)
             }
         },
@@ -143,16 +147,19 @@ pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64
         _ => clock::reading(at),
     };
     if system.root {
-        return Next { thread: state.thread, timeout: timeout(decision.timer.min(system.end)) };
+        return Next { thread: state.thread, timeout: timeout(decision.timer.min(system.end)), anew };
     }
-    // The parent is to know that there was nothing to run, and that there is now.
-    let (thread, timeout) = if blinks { (IDLE, stamp) } else { (state.thread, timeout(decision.timer)) };
-    Next { thread, timeout }
+    if blinks {
+        // The parent is to know that there was nothing to run, and that there is now.
+        return Next::nobody_until(stamp);
+    }
+    Next { thread: state.thread, timeout: timeout(decision.timer), anew }
 }
 
-/// Tells the chosen job's component what it needs to know.
-fn publish(state: &CoreState, running: &tactus_policy::Running, stamp: u64) {
-    let Some(place) = state.system.own(running.task) else { return };
+/// Tells the chosen job's component what it needs to know. Gives the job, with the place of its task, if the thread has to begin anew
+/// for it.
+fn publish(state: &CoreState, running: &tactus_policy::Running, stamp: u64) -> Option<(usize, u32)> {
+    let place = state.system.own(running.task)?;
     let task = &state.system.plan.setup.tasks[place];
     let release = Instant::ZERO.saturating_add(task.offset).saturating_add(task.period * u64::from(running.job));
     state.system.jobs[place].core.store(state.core, Ordering::Relaxed);
@@ -165,6 +172,12 @@ fn publish(state: &CoreState, running: &tactus_policy::Running, stamp: u64) {
         addr_of_mut!((*page).since).write_volatile(stamp);
         addr_of_mut!((*page).release).write_volatile(release.as_nanos());
     }
+    let job = &state.system.jobs[place];
+    if job.is_behind(running.job) {
+        return Some((place, running.job));
+    }
+    job.begin(running.job);
+    None
 }
 
 static ENDED: AtomicUsize = AtomicUsize::new(0);
