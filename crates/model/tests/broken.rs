@@ -397,7 +397,6 @@ const CASES: &[Case] = &[
     (
         "9d-schedulers-apart.toml",
         &[
-            (24, "it is periodic inside another server, and schedulers are \"apart\"; choose another kind, or choose"),
             (45, "its cores share queues inside another server, and schedulers are \"apart\"; choose a partitioned"),
         ],
     ),

@@ -103,6 +103,8 @@ pub struct LentPage {
     /// By core: 0 if it has nothing to run there, as far as is known; 1 if it has, and does not have the core; 2 if it has the
     /// core.
     pub held: [u64; MAX_CORES],
+    /// By core: for how long (ns, from the beginning on) its server was the most urgent there without having the core, as it had asked.
+    pub visited: [u64; MAX_CORES],
 }
 
 /// Events that the kernel posts to a core's scheduler, as bits of [`Region::events`].

@@ -2,7 +2,7 @@
 //! schedulers know how to do.
 
 use crate::problem::{Collector, Place};
-use crate::{Body, Server, ServerKind, Spread, System};
+use crate::{Body, Server, Spread, System};
 use std::collections::HashMap;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
@@ -29,8 +29,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
             Some(("its cores share queues inside another server", "choose a partitioned policy for it"))
         } else if depth(servers, server) > DEEPEST {
             Some(("it is more than three servers deep", "make the tree flatter"))
-        } else if inner && server.kind == ServerKind::Periodic {
-            Some(("it is periodic inside another server", "choose another kind"))
         } else {
             None
         };

@@ -108,6 +108,8 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) ->
         passed: Vec::with_capacity(MAX_CORES),
         entry: 0,
         changes: None,
+        cut: false,
+        visited: tactus_time::Duration::ZERO,
         emptied: false,
         laxities,
         impartial: false,

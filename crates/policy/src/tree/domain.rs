@@ -38,6 +38,10 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it changes while it runs.
     pub(super) changes: Option<Changes>,
+    /// Whether schedulers inside are cut off; and for how long servers that they want to be the most urgent were so while this one
+    /// did not have the core, since its last decision.
+    pub(super) cut: bool,
+    pub(super) visited: Duration,
     /// Whether a job was killed in this entry and nothing was left.
     pub(super) emptied: bool,
     /// Whether any of its queues orders by laxity as time passes.
@@ -278,11 +282,17 @@ impl Domain {
         records: &mut Recorder,
     ) -> Option<(usize, u32)> {
         while let Some(ghost) = self.slots[me].ghosts.pop() {
-            if let Some(budget) = &mut self.vps[ghost].budget {
-                budget.drain(elapsed);
+            // What a scheduler of its own was not there for counts here as well.
+            let passed = elapsed.checked_add(self.visited).unwrap_or(Duration::MAX);
+            if let Some(place) = self.hollow_inside(ghost) {
+                let visited = &mut self.tasks[place].visited;
+                *visited = visited.checked_add(passed).unwrap_or(Duration::MAX);
+            } else if let Some(budget) = &mut self.vps[ghost].budget {
+                budget.drain(passed);
             }
             self.show(ghost, now);
         }
+        self.visited = Duration::ZERO;
         let OnCore::Job { place, job } = self.slots[me].doing else { return None };
         self.slots[me].doing = OnCore::Nothing;
         let path = self.slots[me].charged;
@@ -367,7 +377,9 @@ impl Domain {
 
     /// Something was put into the queue or taken out. Those whose queue it is may have work now, or none any more.
     pub(super) fn content_changed(&mut self, queue: usize, now: Instant) {
-        let some = self.queues.len(queue) > 0;
+        // What was taken out only to look at the rest is there.
+        let aside = |vp: &usize| self.vps[*vp].parent.is_some_and(|parent| self.vps[parent].below == queue);
+        let some = self.queues.len(queue) > 0 || self.aside.iter().any(aside);
         // Of those who share a queue, one that lacks work is woken when it is known that a job waits for it.
         if some && self.feeds[queue].vps.iter().any(|vp| self.vps[*vp].awake) {
             return;
@@ -398,8 +410,15 @@ impl Domain {
     pub(super) fn hollow(&self, vp: usize) -> Hollow {
         match &self.vps[vp].budget {
             Some(budget) if !self.vps[vp].awake => budget.when_hollow(),
+            _ if self.hollow_inside(vp).is_some() => Hollow::Drains,
             _ => Hollow::Keeps,
         }
+    }
+
+    /// The task that stands for the scheduler inside, if that has nothing to run but wants its server to be the most urgent.
+    fn hollow_inside(&self, vp: usize) -> Option<usize> {
+        let first = self.queues.peek(self.vps[vp].below).filter(|_| self.cut)?;
+        self.tasks.get(first.place()).filter(|task| task.hollow).map(|_| first.place())
     }
 
     /// Brings a virtual processor's place in its parent's queue, and the time of its next replenishment, up to date.
@@ -595,7 +614,7 @@ impl Domain {
         if let Some(changes) = self.changes.as_ref().filter(|_| me == 0) {
             timer = timer.min(changes.next());
         }
-        for ghost in &slot.ghosts {
+        for ghost in slot.ghosts.iter().filter(|ghost| !self.vps[**ghost].awake) {
             if let Some(budget) = &self.vps[*ghost].budget {
                 timer = timer.min(now.saturating_add(budget.left(now)));
             }

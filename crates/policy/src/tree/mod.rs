@@ -39,7 +39,7 @@ pub use platform::{news, Held, News, Platform, Rest, Seen, ASKED, ELSEWHERE};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreSet, Duration, Instant};
-pub use tier::{cut, Below, CutError, Tier, TierPlan};
+pub use tier::{cut, Below, CutError, Says, Tier, TierPlan};
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;

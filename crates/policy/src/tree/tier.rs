@@ -10,7 +10,7 @@
 
 use super::domain::Domain;
 use super::platform::Held;
-use super::{build, Overrun, Place, Server, Supplier, TaskOrder, Tree};
+use super::{build, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree};
 use crate::codec::{put, DecodeError, Input};
 use crate::{Decision, Event, Kind, Scheduler, Setup, SetupError, Task};
 use alloc::vec::Vec;
@@ -20,6 +20,17 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// The most schedulers from the root down.
 const DEEPEST: usize = 4;
+
+/// What a scheduler says to its parent, beside its decision.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Says {
+    /// Nothing more.
+    Nothing,
+    /// It had nothing to run for a moment, and has now.
+    Moment,
+    /// It has nothing to run, but the budget of a periodic server inside goes by while its own is the most urgent.
+    Hollow,
+}
 
 /// What one scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,9 +70,6 @@ pub enum CutError {
     Shared(u16),
     /// The server is deeper than schedulers can be.
     Depth(u16),
-    /// The periodic server is inside another one: without work its budget goes by while it is the most urgent, which its
-    /// parent's parent cannot tell.
-    Drains(u16),
 }
 
 impl fmt::Display for CutError {
@@ -70,7 +78,6 @@ impl fmt::Display for CutError {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared(server) => write!(f, "cores share a queue of server {server}, which is not in the root"),
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
-            CutError::Drains(server) => write!(f, "the periodic server {server} is inside another one"),
         }
     }
 }
@@ -110,9 +117,6 @@ fn check(tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
         }
         if whose.contains(&n) && way_up(tree, n).count() > DEEPEST {
             return Err(CutError::Depth(place));
-        }
-        if server.supply.is_some_and(|supply| supply.kind == Supplier::Periodic) && server.parent != 0 {
-            return Err(CutError::Drains(place));
         }
     }
     Ok(())
@@ -159,10 +163,10 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
                 queue.is_some_and(|queue| server.queues[queue].contains(core))
             };
             let first = within.iter().filter(here).map(|task| setup.tasks[task.index()].offset).min()?;
-            // A polling server's budget is something to do, until it is looked at.
-            let polls = |server: &Server| server.supply.is_some_and(|supply| supply.kind == Supplier::Polling);
+            // A budget that goes for want of work is something to do.
+            let goes = |supply: Supply| matches!(supply.kind, Supplier::Polling | Supplier::Periodic);
             let mut inner = (0..tree.servers.len()).filter(|n| *n != *child && way_up(tree, *n).any(|at| at == *child));
-            let at_once = inner.any(|n| polls(of(n)) && of(n).cores.contains(core));
+            let at_once = inner.any(|n| of(n).supply.is_some_and(goes) && of(n).cores.contains(core));
             Some(if at_once { Duration::ZERO } else { first })
         };
         let mut cores = CoreSet::EMPTY;
@@ -224,6 +228,7 @@ impl Tier {
                     None => task.name.0 = plan.tasks[local],
                 }
             }
+            domain.cut = true;
             domain.vps.iter_mut().for_each(|vp| vp.server = plan.servers[usize::from(vp.server)]);
             Tier { domain, root }
         };
@@ -234,14 +239,42 @@ impl Tier {
     }
 
     /// As [`Policy::handle`](crate::Policy::handle). `left`: until when it had the core, if it did not have it since its last
-    /// decision; `now`, if it did. A scheduler that has nothing to run wants to be called when it has. Beside the decision: whether its parent has to be told that it had nothing to run for a
-    /// moment, though it has now.
-    pub fn handle(&mut self, left: Instant, now: Instant, event: Event, records: &mut dyn Sink) -> (Decision, bool) {
+    /// decision, and for how long since then its server was the most urgent as it had asked ([`Says::Hollow`]); `now`, if it had it.
+    /// Beside the decision: what its parent has to be told. A scheduler that has nothing to run wants to be called when it has.
+    pub fn handle(
+        &mut self,
+        (left, visited): (Instant, Duration),
+        now: Instant,
+        event: Event,
+        records: &mut dyn Sink,
+    ) -> (Decision, Says) {
+        self.domain.visited = visited;
         let (mut decision, emptied) = self.domain.handle_after(0, (left, now), event, records);
-        if decision.run.is_none() && !self.root {
+        let hollow = decision.run.is_none() && !self.domain.slots[0].ghosts.is_empty();
+        let says = match (emptied, decision.run.is_some(), hollow) {
+            (true, true, _) | (true, _, true) => Says::Moment,
+            (_, _, true) => Says::Hollow,
+            _ => Says::Nothing,
+        };
+        if decision.run.is_none() && !hollow && !self.root {
             decision.timer = self.domain.idle_until(0, now);
         }
-        (decision, emptied && decision.run.is_some())
+        (decision, says)
+    }
+
+    /// The scheduler below that has the core has nothing to run before `until`, but wants its server to be the most urgent
+    /// ([`Says::Hollow`]); [`Event::Timer`] is to follow.
+    pub fn hollow(&mut self, until: Instant) {
+        if let Some(place) = self.domain.slots[0].running() {
+            self.domain.tasks[place].hollow(until);
+            self.domain.plan_event(place);
+        }
+    }
+
+    /// For how long the server of the scheduler below was the most urgent as that had asked, since it was asked for that last.
+    pub fn take_visited(&mut self, stands: TaskId) -> Duration {
+        let place = self.place(stands);
+        place.map_or(Duration::ZERO, |place| core::mem::take(&mut self.domain.tasks[place].visited))
     }
 
     /// The scheduler below that has the core has nothing to run before `until`; [`Event::Complete`] is to follow.

@@ -49,6 +49,9 @@ pub(crate) struct Work {
     offset: Duration,
     /// It stands for a scheduler of its own, which has a job whenever it has something to run, and says when that is.
     pub(crate) foreign: bool,
+    /// That scheduler has nothing to run, but budgets inside go by while its server is the most urgent: for how long it was.
+    pub(crate) hollow: bool,
+    pub(crate) visited: Duration,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
 }
@@ -79,6 +82,8 @@ impl Work {
             until: Instant::NEVER,
             offset: task.offset,
             foreign: false,
+            hollow: false,
+            visited: Duration::ZERO,
             left_to_core: false,
         }
     }
@@ -207,6 +212,7 @@ impl Work {
             self.begin(number, at);
             self.pending = 1;
         }
+        self.hollow = false;
         self.next = Instant::NEVER;
     }
 
@@ -215,9 +221,15 @@ impl Work {
         self.next = until;
     }
 
+    /// A scheduler of its own, which has the core, has nothing to run before then, but wants to be the most urgent.
+    pub(crate) fn hollow(&mut self, until: Instant) {
+        (self.hollow, self.next) = (true, until);
+    }
+
     /// A scheduler of its own, which waits for the core, has nothing to run.
     pub(crate) fn rest(&mut self) {
         if self.pending > 0 {
+            self.hollow = false;
             self.end();
             self.next = Instant::NEVER;
         }

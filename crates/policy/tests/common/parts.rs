@@ -2,7 +2,7 @@
 //! which each scheduler knows what it decided itself and what those next to it tell it.
 
 use std::collections::HashMap;
-use tactus_policy::{news, Decision, Event, Held, Platform, Rest, Seen, Tier, TierPlan, ASKED, ELSEWHERE};
+use tactus_policy::{news, Decision, Event, Held, Platform, Rest, Says, Seen, Tier, TierPlan, ASKED, ELSEWHERE};
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId, MAX_CORES};
 
@@ -16,8 +16,9 @@ struct Scheduler {
     decision: Option<Decision>,
     /// Since when it has had the core, or until when it had it.
     left: Instant,
-    /// It told its parent that it has nothing to run until then.
+    /// It told its parent that it has nothing to run until then; or nothing but budgets that go by.
     idle: Option<Instant>,
+    hollow: bool,
 }
 
 /// What the root keeps of a scheduler below it that is on several cores.
@@ -62,7 +63,13 @@ impl Machine {
         };
         for (place, plan) in plans.iter().enumerate() {
             for (core, tier) in Tier::new(plan).expect("the plan is good").into_iter().enumerate() {
-                machine.cores[core].push(Scheduler { tier, decision: None, left: Instant::ZERO, idle: None });
+                machine.cores[core].push(Scheduler {
+                    tier,
+                    decision: None,
+                    left: Instant::ZERO,
+                    idle: None,
+                    hollow: false,
+                });
             }
             for set in plan.shared() {
                 let platform = Platform::new(plan, set, 1).expect("the plan is good").swap_remove(0);
@@ -98,12 +105,14 @@ impl Machine {
         if at == 0 && event == Event::Notify {
             self.hear(core);
         }
-        let (decision, blinks) = match &mut self.cores[core][at].tier {
-            Some(tier) => tier.handle(left, now, event, &mut NoSink),
+        let visited = self.visited(core, at);
+        let (decision, says) = match &mut self.cores[core][at].tier {
+            Some(tier) => tier.handle((left, visited), now, event, &mut NoSink),
             None => self.decide_on_several(core, at, event, left),
         };
         let it = &mut self.cores[core][at];
-        (it.decision, it.idle) = (Some(decision), None);
+        let blinks = says == Says::Moment;
+        (it.decision, it.idle, it.hollow) = (Some(decision), None, says == Says::Hollow);
         if at == 0 {
             self.tell(core);
         }
@@ -116,7 +125,7 @@ impl Machine {
     }
 
     /// A scheduler that is on several cores decides on one of them, and asks for others.
-    fn decide_on_several(&mut self, core: usize, at: usize, event: Event, left: Instant) -> (Decision, bool) {
+    fn decide_on_several(&mut self, core: usize, at: usize, event: Event, left: Instant) -> (Decision, Says) {
         let own = CoreId(core as u8);
         let mut away = [None; MAX_CORES];
         for (other, held) in self.lent[&at].held.iter().enumerate().filter(|(other, _)| *other != core) {
@@ -137,7 +146,17 @@ impl Machine {
             }
             self.told.insert(other);
         }
-        (decision, blinks)
+        (decision, if blinks { Says::Moment } else { Says::Nothing })
+    }
+
+    /// For how long the server of the scheduler was the most urgent as it had asked.
+    fn visited(&mut self, core: usize, at: usize) -> Duration {
+        let belows = self.plans.iter().enumerate().flat_map(|(n, plan)| plan.below.iter().map(move |it| (n, it)));
+        let Some((parent, below)) = { belows }.find(|(_, below)| usize::from(below.place) == at) else {
+            return Duration::ZERO;
+        };
+        let tier = self.cores[core][parent].tier.as_mut();
+        tier.map_or(Duration::ZERO, |tier| tier.take_visited(below.stands))
     }
 
     /// The root does what other cores told it. What schedulers that rest asked for comes first, and what others lost when that
@@ -205,10 +224,16 @@ impl Machine {
     /// The parent decides if the one below has nothing to run.
     fn let_decide(&mut self, core: usize, at: usize, below: usize) {
         if let Some(until) = self.cores[core][below].idle {
+            let hollow = self.cores[core][below].hollow;
             let parent = &mut self.cores[core][at];
-            parent.tier.as_mut().expect("those above are on one core each").doze(until);
+            let tier = parent.tier.as_mut().expect("those above are on one core each");
+            if hollow {
+                tier.hollow(until);
+            } else {
+                tier.doze(until);
+            }
             parent.left = self.now;
-            self.decide(core, at, Event::Complete);
+            self.decide(core, at, if hollow { Event::Timer } else { Event::Complete });
         }
     }
 

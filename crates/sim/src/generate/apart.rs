@@ -2,7 +2,7 @@
 
 use super::tree;
 use crate::setup;
-use tactus_model::{Policy, Schedulers, ServerKind, Spread, System};
+use tactus_model::{Policy, Schedulers, Spread, System};
 
 /// The tree of this seed with what schedulers apart do not know how to do exchanged for what comes closest; nothing if it has
 /// no servers with anything inside.
@@ -14,9 +14,6 @@ pub fn apart(seed: u64) -> Option<System> {
         let inner = server.parent.is_some();
         if inner {
             (server.spread, server.clusters) = (Spread::Partitioned, Vec::new());
-        }
-        if inner && server.kind == ServerKind::Periodic {
-            server.kind = ServerKind::Deferrable;
         }
     }
     for (n, (task, place)) in system.tasks.iter_mut().zip(&scheduling.places).enumerate() {

@@ -8,9 +8,9 @@ use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use tactus_policy::{news, Below, Held, Rest};
 use tactus_rt::abi::call::NO_TIMEOUT;
-use tactus_rt::abi::layout::{LENT_PAGES, MAX_CORES, PAGE};
+use tactus_rt::abi::layout::{LENT, LENT_PAGES, MAX_CORES, PAGE};
 use tactus_rt::abi::shared::LentPage;
-use tactus_rt::time::{CoreId, CoreSet, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Duration, Instant};
 use tactus_rt::{calls, region};
 
 /// What a scheduler below says by giving a core back, beside a time: the time-out is one of the last that there are.
@@ -33,6 +33,37 @@ pub enum Why {
     GoesOn = 2,
     /// There was nothing to run for a moment.
     Moment = 3,
+}
+
+/// Set in a time-out up to which there is nothing to run but budgets go by while the server is the most urgent: no clock comes as
+/// far, and it is none of the last time-outs that there are.
+const HOLLOW: u64 = 1 << 62;
+
+/// The time-out that says so.
+pub fn hollow(until: u64) -> u64 {
+    until.min(HOLLOW - 1) | HOLLOW
+}
+
+/// Until when, if the time-out says so.
+pub fn hollow_until(timeout: u64) -> Option<u64> {
+    (timeout >> 62 == 1).then_some(timeout ^ HOLLOW)
+}
+
+/// Tells the scheduler below, which is given the core, for how long its server has been the most urgent as it had asked.
+pub fn tell_visited(child: &Child, core: CoreId, visited: Duration) {
+    let page = (LENT_PAGES + child.component * PAGE) as *mut LentPage;
+    // SAFETY: the page of a scheduler directly below, mapped writable here; this core alone writes its own place.
+    unsafe {
+        let place = addr_of_mut!((*page).visited[core.index()]);
+        place.write_volatile(place.read_volatile().wrapping_add(visited.as_nanos()));
+    }
+}
+
+/// For how long, in all, this scheduler's server was the most urgent on the core as it had asked.
+pub fn visited(core: CoreId) -> u64 {
+    let page = LENT as *const LentPage;
+    // SAFETY: this scheduler's own page, mapped into each that is below another one; words are whole.
+    unsafe { addr_of!((*page).visited[core.index()]).read_volatile() }
 }
 
 impl Word {

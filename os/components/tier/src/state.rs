@@ -67,6 +67,8 @@ pub struct CoreState {
     /// What the last dispatch was to say to the parent: whether there was nothing to run for a moment, and which cores this
     /// scheduler wants. If it was refused, the next one has to say it.
     pub word: (bool, CoreSet),
+    /// How much of what the parent counted for this scheduler's server, most urgent as it had asked, was told to the policy.
+    pub visited: u64,
     /// The records of a decision that may have to be made once more.
     pub kept: Vec<Record>,
     /// Its trace.
@@ -113,6 +115,7 @@ impl CoreState {
             policy,
             wants: CoreSet::EMPTY,
             word: (false, CoreSet::EMPTY),
+            visited: 0,
             kept,
             ring: Ring::new(core),
             system,

@@ -6,12 +6,12 @@ use crate::{faults, lending, platform, Next, COMPLETED, REMOVED};
 use core::fmt::Write;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Decision, Event, Rest};
+use tactus_policy::{Decision, Event, Rest, Says};
 use tactus_record::{EntryReason, Kind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, slot, Region, TaskPage};
-use tactus_rt::time::{CoreId, CoreSet, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Duration, Instant};
 use tactus_rt::{calls, clock, info, region, Screen};
 
 /// Handles what is due and says who is to run. Inside the core's lock.
@@ -40,19 +40,25 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     if let (Event::Complete, Some(place)) = (what, before.and_then(|task| state.system.own(task))) {
         state.system.jobs[place].finish();
     }
+    let total = if state.system.root { 0 } else { lending::visited(core) };
+    let visited = Duration::from_nanos(total.wrapping_sub(core::mem::replace(&mut state.visited, total)));
     let Own::Alone(tier) = &mut state.policy else { return Next::NOBODY };
-    let (mut decision, mut blinks) = tier.handle(left.unwrap_or(now), now, what, &mut state.ring);
+    let (mut decision, mut says) = tier.handle((left.unwrap_or(now), visited), now, what, &mut state.ring);
     if let (Event::Remove, Some(task)) = (what, before) {
         faults::gone(state, task);
     }
     if lending::tell(state, now, gave) {
         if let Own::Alone(tier) = &mut state.policy {
-            (decision, blinks) = tier.handle(now, now, Event::Notify, &mut state.ring);
+            (decision, says) = tier.handle((now, Duration::ZERO), now, Event::Notify, &mut state.ring);
         }
         lending::tell(state, now, None);
     }
-    let (blinks, _) = state.say(due, decision.run.is_some(), (blinks, CoreSet::EMPTY));
-    let next = keep(state, &decision, blinks, stamp);
+    let runs = decision.run.is_some() || says == Says::Hollow;
+    let (blinks, _) = state.say(due, runs, (says == Says::Moment, CoreSet::EMPTY));
+    let mut next = keep(state, &decision, blinks, stamp);
+    if says == Says::Hollow && !blinks && !state.system.root {
+        next.timeout = lending::hollow(next.timeout);
+    }
     leave(state, &decision, level);
     next
 }
@@ -90,6 +96,10 @@ fn event(
         let said =
             runs.and_then(|child| idle(region, child.first_upcall + u64::from(state.core)).map(|it| (child, it)));
         if let Some((child, timeout)) = said {
+            if let (Some(until), Own::Alone(tier)) = (lending::hollow_until(timeout), &mut state.policy) {
+                tier.hollow(clock::instant(until));
+                return (Event::Timer, EntryReason::Notify, None);
+            }
             let word = Word::of(timeout).filter(|_| child.lent.several);
             state.wants = word.map_or(CoreSet::EMPTY, |word| word.wants);
             let (until, rest) = match word.map(|word| word.why) {
@@ -135,7 +145,15 @@ pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64
     state.thread = match decision.run {
         None => IDLE,
         Some(running) => match system.child(running.task) {
-            Some((_, child)) => child.first_upcall + u64::from(state.core),
+            Some((_, child)) => {
+                if let Own::Alone(tier) = &mut state.policy {
+                    let visited = tier.take_visited(running.task);
+                    if visited > Duration::ZERO {
+                        lending::tell_visited(child, CoreId(state.core), visited);
+                    }
+                }
+                child.first_upcall + u64::from(state.core)
+            }
             None => {
                 anew = publish(state, &running, stamp);
                 system.thread_of(running.task)
