@@ -147,8 +147,21 @@ impl Core {
         }
     }
 
+    /// A decision that gave a job the core, and ends with nobody: its scheduler has given the core back to say something first.
+    fn take_back(&mut self) {
+        let began = self.out.iter().rposition(|it| it.kind == Kind::Enter).unwrap_or(0);
+        let given = self.out[began..].iter().position(|it| it.kind == Kind::Dispatch && self.runs(it));
+        if let Some(given) = given {
+            self.out.remove(began + given);
+            self.running = None;
+        }
+    }
+
     /// Beginning or end of a decision.
     fn bracket(&mut self, record: Record) {
+        if record.kind == Kind::Leave && record.task.is_none() {
+            self.take_back();
+        }
         if record.kind == Kind::Leave && self.is_job(&record) && !self.runs(&record) {
             // The scheduler goes on with the job that it had before it lost the core: since it began this decision.
             let began = self.out.iter().rev().find(|it| it.kind == Kind::Enter).map_or(record.time, |it| it.time);

@@ -107,3 +107,55 @@ fn a_decision_that_was_interrupted_ends_there_and_what_it_chose_begins_when_it_i
     ];
     assert_eq!(told(&[root, below]), expected);
 }
+
+#[test]
+fn a_job_that_is_killed_has_not_the_core_any_more_and_one_that_waits_had_not() {
+    use Kind::{Dispatch, Dropped, Enter, Idle, Leave, Preempt};
+    let root = part(&[
+        (0, Enter, None, 0),
+        (0, Dispatch, Some(BELOW), 0),
+        (2, Leave, Some(BELOW), 0),
+        (20, Enter, Some(BELOW), 0),
+        (20, Preempt, Some(BELOW), 0),
+        (20, Idle, None, 0),
+        (22, Leave, None, 0),
+    ]);
+    let below = part(&[
+        (4, Enter, None, 0),
+        (4, Dispatch, Some(0), 0),
+        (6, Leave, Some(0), 0),
+        (10, Enter, Some(0), 0),
+        (10, Dropped, Some(1), 4),
+        (10, Dropped, Some(0), 0),
+        (11, Leave, None, 0),
+    ]);
+    let preempted = told(&[root, below]).into_iter().filter(|it| it.1 == Preempt).count();
+    assert_eq!(preempted, 0);
+}
+
+#[test]
+fn a_job_that_its_scheduler_gave_the_core_and_then_gave_the_core_back_did_not_run() {
+    use Kind::{Complete, Dispatch, Enter, Leave, Release};
+    let root = part(&[
+        (0, Enter, None, 0),
+        (0, Dispatch, Some(BELOW), 0),
+        (2, Leave, Some(BELOW), 0),
+        (15, Enter, Some(BELOW), 0),
+        (15, Complete, Some(BELOW), 0),
+        (15, Dispatch, Some(1), 0),
+        (17, Leave, Some(1), 0),
+    ]);
+    let below = part(&[
+        (4, Enter, None, 0),
+        (4, Dispatch, Some(0), 0),
+        (6, Leave, Some(0), 0),
+        (10, Enter, Some(0), 0),
+        (10, Complete, Some(0), 0),
+        (10, Release, Some(0), 1),
+        (10, Dispatch, Some(0), 1),
+        // It says that it had nothing to run for a moment.
+        (12, Leave, None, 0),
+    ]);
+    let runs: Vec<_> = told(&[root, below]).into_iter().filter(|it| it.1 == Dispatch).map(|it| (it.2, it.3)).collect();
+    assert_eq!(runs, [(Some(0), 0), (Some(1), 0)]);
+}

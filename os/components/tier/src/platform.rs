@@ -15,7 +15,7 @@ use crate::{lending, state, Next, REFUSED, REMOVED};
 use alloc::vec::Vec;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, AtomicU8, Ordering::SeqCst};
-use tactus_policy::{Platform, Seen, SetupError, TierPlan, ASKED, ELSEWHERE};
+use tactus_policy::{Decision, Platform, Seen, SetupError, TierPlan, ASKED, ELSEWHERE};
 use tactus_record::{EntryReason, Kind, Record, Sink, Stored};
 use tactus_rt::abi::call::IDLE;
 use tactus_rt::abi::layout::{LENT, MAX_CORES, PAGE, TASK_PAGES};
@@ -179,7 +179,7 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         let _ = calls::notify(other.0);
     }
     let next = keep(state, &decision, false, stamp);
-    leave(state, &decision, level);
+    leave(state, &Decision { run: decision.run.filter(|_| !blinks), ..decision }, level);
     let why = match decision.timer {
         _ if blinks => Why::Moment,
         ELSEWHERE => Why::Elsewhere,

@@ -59,7 +59,8 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     if says == Says::Hollow && !blinks && !state.system.root {
         next.timeout = lending::hollow(next.timeout);
     }
-    leave(state, &decision, level);
+    let said = Decision { run: decision.run.filter(|_| !blinks || state.system.root), ..decision };
+    leave(state, &said, level);
     next
 }
 
