@@ -35,7 +35,7 @@ use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
-use tactus_sim::compare::{compare, compare_apart, explain, Cause};
+use tactus_sim::compare::{compare, explain, Cause, Tolerance};
 use tactus_sim::generate::{any, apart, changing, changing_levels, lasting};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
@@ -274,10 +274,8 @@ fn judge(
     let free =
         simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
     let known = |task, job| Some(demand(task, job));
-    let mut beside = match system.scheduling.schedulers {
-        Schedulers::Together => compare(&promised.setup, known, &free, trace, allowed),
-        Schedulers::Apart => compare_apart(&promised.setup, known, &free, trace, allowed),
-    };
+    let tolerance = Tolerance { time: allowed, apart: system.scheduling.schedulers == Schedulers::Apart };
+    let mut beside = compare(&promised.setup, known, &free, trace, tolerance);
     let (release, schedule) = (allowed, longest_turn(trace));
     let most = Costs { release, schedule, switch: schedule, inter_core: release, complete: release };
     explain(&mut beside, &promised.setup, system.duration, demand, trace, &most).map_err(|error| machine(&error))?;

@@ -143,45 +143,41 @@ impl Comparison {
     }
 }
 
+/// What lies close enough together to be met in another order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tolerance {
+    /// How far apart events may lie, beside the shift of the kernel's run.
+    pub time: Duration,
+    /// Whether the root and each server with something inside have a scheduler of their own: what comes at one instant in several
+    /// of them they notice one after another, in any order; and of several idle cores that one asks for, it has the first that
+    /// answers, so that a job may do on another core of its queue what it should have done at that time. What a scheduler decides
+    /// its own server pays for, so that of budgets that end close together another one may be the first.
+    pub apart: bool,
+}
+
+impl From<Duration> for Tolerance {
+    /// With one scheduler for all.
+    fn from(time: Duration) -> Tolerance {
+        Tolerance { time, apart: false }
+    }
+}
+
 /// Lays the trace of a free run (`expected`) beside the kernel's (`found`), both of the system that `setup` was made
 /// for.
 ///
-/// `demand` is as in [`lockstep`](crate::lockstep::lockstep). Two events are a race if they lie within `tolerance` plus
+/// `demand` is as in [`lockstep`](crate::lockstep::lockstep). Two events are a race if they lie within the tolerance plus
 /// the shift of the kernel's run at that point: the largest difference in time seen so far on any core, or what jobs
 /// were charged beyond their demand since the core was last idle, or how far it is
 /// behind with the job that finishes there, as far as the system's work in the whole run so far can have caused that;
 /// whichever is most.
 pub fn compare(
     setup: &Setup,
-    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
-    expected: &Trace,
-    found: &Trace,
-    tolerance: Duration,
-) -> Comparison {
-    lay((setup, false), demand, expected, found, tolerance)
-}
-
-/// As [`compare`], for a kernel on which the root and each server with something inside have a scheduler of their own: what comes
-/// at one instant in several of them they notice one after another, in any order; and of several idle cores that one asks for, it has
-/// the first that answers, so that a job may do on another core of its queue what it should have done at that time. What a scheduler
-/// decides its own server pays for, so that of budgets that end close together another one may be the first.
-pub fn compare_apart(
-    setup: &Setup,
-    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
-    expected: &Trace,
-    found: &Trace,
-    tolerance: Duration,
-) -> Comparison {
-    lay((setup, true), demand, expected, found, tolerance)
-}
-
-fn lay(
-    (setup, apart): (&Setup, bool),
     mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     expected: &Trace,
     found: &Trace,
-    tolerance: Duration,
+    tolerance: impl Into<Tolerance>,
 ) -> Comparison {
+    let Tolerance { time: tolerance, apart } = tolerance.into();
     let points = Points::of((setup, apart), expected, &mut demand);
     let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
@@ -243,7 +239,7 @@ fn lay(
                 Some((step.time.min(at), step.time.max(at)))
             })
         };
-        let two_budgets = || steps::two_budgets(found, core, divergence.time(), window).filter(|_| apart);
+        let two_budgets = || steps::two_budgets([expected, found], core, divergence.time(), window).filter(|_| apart);
         let race =
             race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(elsewhere).or_else(two_budgets);
         divergence.cause = match (race, earliest) {

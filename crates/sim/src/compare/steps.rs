@@ -79,12 +79,17 @@ impl Steps {
     }
 }
 
-/// The ends of two servers' budgets on the core, both no further than `window` from `time`.
-pub fn two_budgets(trace: &Trace, core: usize, time: Instant, window: Duration) -> Option<(Instant, Instant)> {
+/// The ends of two servers' budgets on the core, both no further than `window` from `time`, and so in both runs.
+pub fn two_budgets(runs: [&Trace; 2], core: usize, time: Instant, window: Duration) -> Option<(Instant, Instant)> {
     let near = |r: &&Record| time.since(r.time) <= window && r.time.since(time) <= window;
-    let records = trace.cores.get(core)?.iter().filter(|r| r.kind == Kind::ServerExhausted);
-    let ends: Vec<&Record> = records.filter(near).collect();
-    ends.windows(2).find(|pair| pair[0].job != pair[1].job).map(|pair| (pair[0].time, pair[1].time))
+    let ends = |trace: &Trace| -> Vec<(u32, Instant)> {
+        let records = trace.cores.get(core).into_iter().flatten().filter(|r| r.kind == Kind::ServerExhausted);
+        records.filter(near).map(|r| (r.job, r.time)).collect()
+    };
+    let [expected, found] = runs.map(ends);
+    let also = |server: u32| expected.iter().any(|it| it.0 == server);
+    let both = |pair: &&[(u32, Instant)]| pair[0].0 != pair[1].0 && also(pair[0].0) && also(pair[1].0);
+    found.windows(2).find(both).map(|pair| (pair[0].1, pair[1].1))
 }
 
 /// The common prefix of a core's steps. Where they part, the cause is still open ([`Cause::Disagreement`]).
