@@ -8,7 +8,7 @@ use crate::Next;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tactus_policy::{Tier, TierPlan};
-use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT};
+use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
 use tactus_rt::time::{CoreId, Duration, Instant};

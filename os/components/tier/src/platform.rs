@@ -17,7 +17,6 @@ use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, AtomicU8, Ordering::SeqCst};
 use tactus_policy::{Decision, Platform, Seen, SetupError, TierPlan, ASKED, ELSEWHERE};
 use tactus_record::{EntryReason, Kind, Record, Sink, Stored};
-use tactus_rt::abi::call::IDLE;
 use tactus_rt::abi::layout::{LENT, MAX_CORES, PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, LentPage, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
