@@ -294,10 +294,11 @@ impl Tier {
         }
     }
 
-    /// The scheduler below has something to run from now on, if it had nothing. A decision is to follow.
-    pub fn rouse(&mut self, stands: TaskId, now: Instant) {
+    /// The scheduler below has something to run from now on, if it had nothing, or is about to have nothing: `completes`. A
+    /// decision is to follow.
+    pub fn rouse(&mut self, stands: TaskId, now: Instant, completes: bool) {
         if let Some(place) = self.place(stands) {
-            if self.domain.tasks[place].pending == 0 {
+            if self.domain.tasks[place].pending == 0 || completes {
                 self.domain.tasks[place].doze(now);
                 self.domain.plan_event(place);
             }

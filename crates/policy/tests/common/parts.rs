@@ -175,12 +175,12 @@ impl Machine {
                 self.told.insert(own);
             } else {
                 if lent.rouse[core].iter().any(|lost| lent.held[lost.index()] == Held::Waits) {
-                    tier.rouse(below.stands, self.now);
+                    tier.rouse(below.stands, self.now, false);
                 }
                 lent.rouse[core] = CoreSet::EMPTY;
             }
             if lent.asked.contains(own) {
-                tier.rouse(below.stands, self.now);
+                tier.rouse(below.stands, self.now, false);
             }
             lent.rest.remove(own);
             lent.asked.remove(own);

@@ -118,8 +118,8 @@ fn queue(below: &Below, core: u8) -> Option<CoreSet> {
     below.shared.iter().copied().find(|set| set.contains(CoreId(core)))
 }
 
-/// Does what this core was told of schedulers below. A decision is to follow.
-pub fn hear(state: &mut CoreState, now: Instant) {
+/// Does what this core was told of schedulers below. `gave`: who has just given the core back, and why. A decision is to follow.
+pub fn hear(state: &mut CoreState, now: Instant, gave: Option<(u64, Rest)>) {
     let (system, core) = (state.system, state.core);
     let Own::Alone(tier) = &mut state.policy else { return };
     for (below, child) in system.plan.below.iter().zip(&system.below) {
@@ -132,7 +132,8 @@ pub fn hear(state: &mut CoreState, now: Instant) {
         let again = take(&child.lent.again, core);
         let lost = CoreSet::from_bits(child.lent.rouse[usize::from(core)].swap(0, SeqCst));
         if lost.iter().any(|it| child.lent.held(it) == Held::Waits) || again {
-            tier.rouse(below.stands, now);
+            let completes = gave.is_some_and(|(who, rest)| who == child.component && rest != Rest::No);
+            tier.rouse(below.stands, now, completes);
         }
     }
 }
@@ -179,7 +180,7 @@ pub fn tell(state: &mut CoreState, now: Instant, gave: Option<(u64, Rest)>) -> b
             refused |= rest == Rest::Asked && lent.held(other) == Held::Waits;
         }
         if news.here || refused {
-            tier.rouse(below.stands, now);
+            tier.rouse(below.stands, now, false);
             once_more = true;
         }
     }

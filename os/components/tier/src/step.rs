@@ -30,8 +30,8 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     if let Own::Shared(place) = state.policy {
         return platform::step(state, place, due, left);
     }
-    lending::hear(state, now);
     let (what, reason, gave) = event(state, region, due, now);
+    lending::hear(state, now, gave);
     let core = CoreId(state.core);
     let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
     let level = reason as u8;
