@@ -94,9 +94,18 @@ fn event(
     }
     if due & event::CHILD_IDLE != 0 {
         let runs = state.running.task().and_then(|task| state.system.child(task)).map(|(_, child)| child);
-        let said =
-            runs.and_then(|child| idle(region, child.first_upcall + u64::from(state.core)).map(|it| (child, it)));
-        if let Some((child, timeout)) = said {
+        let said = runs.map(|child| (child, idle(region, child.first_upcall + u64::from(state.core))));
+        let overtaken = said.and_then(|(child, (idle, timeout))| {
+            let word = Word::of(timeout).filter(|_| !idle && child.lent.several);
+            word.map(|word| (child, word))
+        });
+        if let Some((child, word)) = overtaken {
+            // It was told something before this one came to read that it gave the core back, and is to have it still; but which
+            // cores it wants it does not say again.
+            state.wants = word.wants;
+            return (Event::Timer, EntryReason::Notify, Some((child.component, Rest::No)));
+        }
+        if let Some((child, (true, timeout))) = said {
             if let (Some(until), Own::Alone(tier)) = (lending::hollow_until(timeout), &mut state.policy) {
                 tier.hollow(clock::instant(until));
                 return (Event::Timer, EntryReason::Notify, None);
@@ -123,18 +132,17 @@ fn event(
     }
 }
 
-/// Whether the scheduler below said that it has nothing to run, and until when.
-fn idle(region: *mut Region, upcall: u64) -> Option<u64> {
+/// Whether the scheduler below has nothing to run, and what it said with that: the time-out of its last dispatch.
+fn idle(region: *mut Region, upcall: u64) -> (bool, u64) {
     // SAFETY: the core's region; the slot is that of a thread, so there is one. The kernel writes it on this core only,
     // and one instruction takes the flag.
-    let (flags, wake) = unsafe {
+    unsafe {
         let place = addr_of_mut!((*region).slots[upcall as usize + 1]);
         let flags = addr_of!((*place).flags).read_volatile();
         core::arch::asm!("and word ptr [{at}], {rest}", at = in(reg) addr_of_mut!((*place).flags),
             rest = const !slot::IDLE as i16, options(nostack));
-        (flags, addr_of!((*place).wake).read_volatile())
-    };
-    (flags & slot::IDLE != 0).then_some(wake)
+        (flags & slot::IDLE != 0, addr_of!((*place).wake).read_volatile())
+    }
 }
 
 /// Keeps the decision and what follows from it.
