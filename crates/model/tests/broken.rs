@@ -396,9 +396,7 @@ const CASES: &[Case] = &[
     ),
     (
         "9d-schedulers-apart.toml",
-        &[
-            (45, "its cores share queues inside another server, and schedulers are \"apart\"; choose a partitioned"),
-        ],
+        &[(24, "it is periodic and inside a server in which cores share a queue, and schedulers are \"apart\"; choose")],
     ),
     (
         "a0-changes.toml",

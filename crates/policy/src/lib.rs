@@ -57,7 +57,10 @@ pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
-pub use tree::{cut, news, Below, CutError, Held, News, Platform, Rest, Says, Seen, Tier, TierPlan, ASKED, ELSEWHERE};
+pub use tree::{
+    cut, news, Below, CutError, Gave, Held, Lending, News, Outside, Platform, Rest, Says, Seen, Tier, TierPlan, Turn,
+    ASKED, ELSEWHERE,
+};
 pub use tree::{
     Action, Budget, Change, Changing, Overrun, Part, Place, Protocol, Server, Supplier, Supply, TaskOrder, Tree,
     Values, MAX_CHUNKS, MAX_DEPTH,

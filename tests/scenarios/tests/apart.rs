@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use tactus_record::{Kind, Record};
-use tactus_scenarios::sketch::{file, server, task, LESS};
+use tactus_scenarios::sketch::{file, server, task, LESS, RUN};
 use tactus_scenarios::{tactus, Finished, Scratch};
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -138,6 +138,38 @@ fn platforms(more: &str) -> String {
     text
 }
 
+/// Three cores, each with a task of its own beside a server on all, in which each core has another task and all share a platform.
+/// All so slow that what several schedulers cost leaves room for promises.
+fn nested(more: &str) -> String {
+    let mut part = 0;
+    let mut apart = |name: &str, core: Option<usize>, more: &str, times: [u64; 3]| {
+        part += 73;
+        let text = task(name, core.unwrap_or(0), more, times);
+        let text =
+            text.replace(&format!("offset = \"{} ms\"", times[0]), &format!("offset = \"{}{part:03} us\"", times[0]));
+        if core.is_none() {
+            text.replace("core = 0\n", "")
+        } else {
+            text
+        }
+    };
+    let inner = "parent = \"outer\"\nkind = \"deferrable\"\npriority = 5\npolicy = \"global-fp\"";
+    let mut text = more.to_string()
+        + &server("outer", "kind = \"cbs-hard\"\npolicy = \"partitioned-fp\"", 20, 40)
+        + &server("any", inner, 35, 240);
+    for core in 0..3 {
+        let late = core as u64;
+        text += &apart(&format!("own{core}"), Some(core), "", [5 * late, 20 * (14 + late), 10]);
+        let outer = "server = \"outer\"\npriority = 1";
+        text += &apart(&format!("out{core}"), Some(core), outer, [5 * late + 2, 40 * (15 + late), 10]);
+    }
+    for n in 0..4 {
+        let priority = format!("server = \"any\"\npriority = {}", 9 - n);
+        text += &apart(&format!("a{n}"), None, &priority, [5 * (1 + n), 20 * (41 + 3 * n), 6]);
+    }
+    text
+}
+
 /// What happens to jobs on a core, in order: each time that one has the core for longer than `short`, and each end.
 fn steps(records: &[Record], short: Duration) -> Vec<(Step, Instant)> {
     let mut steps: Vec<(Step, Instant)> = Vec::new();
@@ -267,17 +299,32 @@ fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator()
 /// among them), and every job is done.
 #[test]
 fn a_platform_with_a_scheduler_of_its_own_keeps_every_promise() {
-    let scratch = Scratch::new("platform-apart");
+    let (together, apart) = kept("platform", 4, platforms, "800 ms");
+    // One may end just after the run.
+    assert!(together > 60 && together.abs_diff(apart) <= 1, "{together} and {apart}");
+}
+
+/// The same where the server around it has a scheduler of its own as well, which is lent its cores itself.
+#[test]
+fn a_platform_inside_a_server_keeps_every_promise_where_both_have_schedulers_of_their_own() {
+    let (together, apart) = kept("nested", 3, nested, "1600 ms");
+    assert!(together > 25 && together.abs_diff(apart) <= 1, "{together} and {apart}");
+}
+
+/// How many jobs are done with one scheduler for all, and where each server has its own. All promises are kept.
+fn kept(name: &str, cores: usize, rest: fn(&str) -> String, time: &str) -> (usize, usize) {
+    let scratch = Scratch::new(&format!("{name}-apart"));
     let jobs = |name: &str, key: &str| {
-        let file = file(&scratch, name, 4, "partitioned-edf", &platforms(key));
-        let finished = Finished::run(&file, &["--duration", "800 ms"]);
+        let path = file(&scratch, name, cores, "partitioned-edf", &rest(key));
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        let text = text.replacen(&format!("duration = \"{RUN}\""), &format!("duration = \"{time}\""), 1);
+        let finished = Finished::run(&scratch.write(&format!("{name}.toml"), &text), &[]);
         assert!(finished.summary.accepted() && finished.summary.kept(), "{name}");
         finished.trace().cores.iter().flatten().filter(|it| it.kind == Kind::Complete).count()
     };
-    let (together, apart) = (jobs("platform", ""), jobs("platform-apart", "schedulers = \"apart\"\n"));
-    println!("{together} and {apart} jobs");
-    // One may end just after the run.
-    assert!(together > 60 && together.abs_diff(apart) <= 1, "{together} and {apart}");
+    let both = (jobs(name, ""), jobs(&format!("{name}-apart"), "schedulers = \"apart\"\n"));
+    println!("{name}: {both:?} jobs");
+    both
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! schedulers know how to do.
 
 use crate::problem::{Collector, Place};
-use crate::{Body, Server, Spread, System};
+use crate::{Body, Server, ServerKind, Spread, System};
 use std::collections::HashMap;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
@@ -24,11 +24,14 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     }
     for server in servers {
         let subject = format!("server {:?}", server.name);
-        let inner = server.parent.is_some();
-        let why = if inner && server.spread != Spread::Partitioned && server.cores.iter().count() > 1 {
-            Some(("its cores share queues inside another server", "choose a partitioned policy for it"))
-        } else if depth(servers, server) > DEEPEST {
+        let beside = |it: &&Server| std::ptr::eq(outermost(servers, it), outermost(servers, server));
+        let shares = |it: &Server| it.spread != Spread::Partitioned && it.cores.iter().count() > 1;
+        let periodic = server.parent.is_some() && server.kind == ServerKind::Periodic;
+        let why = if depth(servers, server) > DEEPEST {
             Some(("it is more than three servers deep", "make the tree flatter"))
+        } else if periodic && servers.iter().filter(beside).any(shares) {
+            let why = "it is periodic and inside a server in which cores share a queue";
+            Some((why, "choose another kind, or a partitioned policy there"))
         } else {
             None
         };
@@ -63,6 +66,11 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
             refuse(out, component.line, &subject, "it has threads or brands that a scheduler makes", "remove them");
         }
     }
+}
+
+/// The server in the root that the server is inside of, or is.
+fn outermost<'a>(servers: &'a [Server], server: &'a Server) -> &'a Server {
+    std::iter::successors(Some(server), |it| it.parent.map(|parent| &servers[parent])).last().unwrap_or(server)
 }
 
 /// How many servers the server is inside of, itself included.

@@ -4,6 +4,7 @@
 use super::budget::{Budget, Hollow};
 use super::change::Changes;
 use super::queues::Queues;
+use super::tier::Rested;
 use super::work::Work;
 use super::{Overrun, TaskOrder, MAX_DEPTH};
 use crate::heap::{IndexedHeap, Key};
@@ -224,13 +225,14 @@ impl Domain {
     }
 
     /// One call of the policy by a scheduler that had the core until `left` and has it again since `now`. What fell due in
-    /// between is made due at its own time: so all is as if it had been looked at then. Beside the decision: whether there
-    /// was nothing to run for a moment.
+    /// between is made due at its own time: so all is as if it had been looked at then. `rests`: what schedulers below had nothing
+    /// more to run, in order of time. Beside the decision: whether there was nothing to run for a moment.
     pub(super) fn handle_after(
         &mut self,
         me: usize,
         (left, now): (Instant, Instant),
         event: Event,
+        rests: &[Rested],
         records: &mut dyn Sink,
     ) -> (Decision, bool) {
         let slot = &mut self.slots[me];
@@ -244,12 +246,30 @@ impl Domain {
         let something = self.queues.len(root) > 0;
         let unfinished = self.leave(me, (left, elapsed), event, &mut records);
         let emptied = something && self.queues.len(root) == 0;
-        if left < now {
-            self.catch_up(me, (left, now), &mut records);
+        let mut from = left;
+        for rested in rests {
+            let at = rested.at.max(from).min(now);
+            self.catch_up(me, (from, at), &mut records);
+            self.rest(rested, at);
+            from = at;
+        }
+        if from < now {
+            self.catch_up(me, (from, now), &mut records);
         }
         self.emptied = false;
         let decision = self.decide(me, unfinished, 0, &mut records);
         (decision, emptied || self.emptied && left == now)
+    }
+
+    /// A scheduler below has nothing to run any more.
+    fn rest(&mut self, rested: &Rested, now: Instant) {
+        let task = &mut self.tasks[rested.place];
+        task.rest(now);
+        if let Some(again) = rested.again {
+            task.doze(again);
+        }
+        self.queue(rested.place, now);
+        self.plan_event(rested.place);
     }
 
     /// Makes due what is due, and decides anew who runs.

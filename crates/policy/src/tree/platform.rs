@@ -40,8 +40,10 @@ pub const ASKED: Instant = Instant::from_nanos(u64::MAX - 2);
 pub enum Rest {
     /// It did not.
     No,
-    /// It has nothing to run.
+    /// It has nothing to run, on any core.
     Empty,
+    /// It has nothing to run there, and of other cores it says nothing.
+    Own,
     /// It had nothing to run for a moment, and has now.
     Moment,
     /// Its other cores had all that there was to run ([`ELSEWHERE`]).
@@ -77,10 +79,11 @@ pub fn news(before: Held, after: Held, rest: Rest, others: (CoreSet, &dyn Fn(Cor
     let none = CoreSet::EMPTY;
     let mut news = News { rest: none, again: none, rouse: none, tell: none, here: false };
     let running = those(Held::Runs);
-    if before == Held::Runs && rest != Rest::No {
+    if rest != Rest::No && before != Held::Rests {
         match rest {
-            _ if !running.is_empty() || rest == Rest::Asked => {}
-            Rest::Elsewhere => {
+            _ if !running.is_empty() || rest == Rest::Asked || rest == Rest::Own => {}
+            // What it said may be old where the core was lost meanwhile: it is to say it again.
+            _ if rest == Rest::Elsewhere || before == Held::Waits => {
                 (news.rouse, news.here) = (those(Held::Rests), true);
                 news.tell = news.rouse;
             }
@@ -96,7 +99,8 @@ pub fn news(before: Held, after: Held, rest: Rest, others: (CoreSet, &dyn Fn(Cor
             news.rouse = those(Held::Rests);
             news.tell = news.rouse;
         } else {
-            news.tell = running;
+            // Or is giving it back, and is to have it once more.
+            (news.tell, news.rouse) = (running, running);
         }
     }
     news

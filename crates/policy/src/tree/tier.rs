@@ -54,8 +54,11 @@ pub struct Below {
     pub stands: TaskId,
     /// The cores on which it has tasks.
     pub cores: CoreSet,
-    /// Those of them that share a queue, set by set.
+    /// Those of them that share a queue, its own or one of a scheduler below it, directly or by others, set by set.
     pub shared: Vec<CoreSet>,
+    /// Whether such a queue is its own. If not, it decides on each core alone, and what it has to run on one says nothing of
+    /// what it has on another.
+    pub own: bool,
     /// All tasks of it and of those below it.
     pub tasks: Vec<TaskId>,
 }
@@ -65,18 +68,23 @@ pub struct Below {
 pub enum CutError {
     /// The policy has no servers to be cut at.
     NoTree,
-    /// Several cores share a queue of this server, which is not directly in the root: whoever takes a core from the servers
-    /// around it would have to be told which others it wants instead.
-    Shared(u16),
+    /// Several cores share a queue of the root, which has no server around it.
+    Shared,
     /// The server is deeper than schedulers can be.
     Depth(u16),
+    /// The periodic server is inside another one in which cores share a queue: who lends cores for that does not count for how long a
+    /// server was the most urgent that has nothing to run.
+    Drains(u16),
 }
 
 impl fmt::Display for CutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
-            CutError::Shared(server) => write!(f, "cores share a queue of server {server}, which is not in the root"),
+            CutError::Shared => write!(f, "cores share a queue of the root"),
+            CutError::Drains(server) => {
+                write!(f, "the periodic server {server} is inside another one in which cores share a queue")
+            }
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
         }
     }
@@ -112,11 +120,17 @@ fn inside(tree: &Tree, server: usize) -> Vec<TaskId> {
 fn check(tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
     for (n, server) in tree.servers.iter().enumerate() {
         let place = n as u16;
-        if (n == 0 || server.parent != 0) && server.queues.iter().any(several) {
-            return Err(CutError::Shared(place));
+        if n == 0 && server.queues.iter().any(several) {
+            return Err(CutError::Shared);
         }
         if whose.contains(&n) && way_up(tree, n).count() > DEEPEST {
             return Err(CutError::Depth(place));
+        }
+        let outermost = |n: usize| way_up(tree, n).take_while(|at| *at != 0).last();
+        let shared = |(other, it): (usize, &Server)| outermost(other) == outermost(n) && it.queues.iter().any(several);
+        let periodic = server.supply.is_some_and(|supply| supply.kind == Supplier::Periodic);
+        if periodic && server.parent != 0 && tree.servers.iter().enumerate().any(shared) {
+            return Err(CutError::Drains(place));
         }
     }
     Ok(())
@@ -184,13 +198,34 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
             places.push(Place { server: local(*child), priority: 0, overrun: Overrun::Continue });
         }
         let place = whose.iter().position(|server| server == child).unwrap_or(0) as u16;
-        let shared =
-            of(*child).queues.iter().filter(|queue| several(queue) && queue.iter().all(|it| cores.contains(it)));
-        let (shared, stands) = (shared.copied().collect(), TaskId((setup.tasks.len() + *child) as u16));
-        below.push(Below { place, stands, cores, shared, tasks: within });
+        let own = of(*child).queues.iter().any(several);
+        // A queue without tasks ties nobody.
+        let used = |server: usize, queue: &CoreSet| {
+            let here = |task: &TaskId| {
+                let core = setup.tasks[task.index()].core;
+                usize::from(tree.places[task.index()].server) == server && core.is_none_or(|core| queue.contains(core))
+            };
+            several(queue) && within.iter().any(here)
+        };
+        let within_it = whose.iter().filter(|other| way_up(tree, **other).any(|at| at == *child));
+        let queues = within_it.flat_map(|server| of(*server).queues.iter().filter(|queue| used(*server, queue)));
+        let shared = joined(queues.copied());
+        let stands = TaskId((setup.tasks.len() + *child) as u16);
+        below.push(Below { place, stands, cores, shared, own, tasks: within });
     }
     let setup = Setup { cores: setup.cores, kind: Kind::Servers(Tree { servers: made, places }), tasks };
     TierPlan { setup, tasks: names, servers, below }
+}
+
+/// The sets, those joined that have a core in common: whoever was to act on what happened on one may be gone as well before it does.
+pub(super) fn joined(sets: impl Iterator<Item = CoreSet>) -> Vec<CoreSet> {
+    let mut joined: Vec<CoreSet> = Vec::new();
+    for set in sets {
+        let (with, without): (Vec<_>, Vec<_>) = joined.into_iter().partition(|it| it.bits() & set.bits() != 0);
+        joined = without;
+        joined.push(CoreSet::from_bits(with.iter().fold(set.bits(), |all, it| all | it.bits())));
+    }
+    joined
 }
 
 fn several(queue: &CoreSet) -> bool {
@@ -206,6 +241,18 @@ pub struct Tier {
     domain: Domain,
     /// Whether nobody is above it.
     root: bool,
+    /// What those below had nothing more to run while this one was without the core, to be done in order of time.
+    rests: Vec<Rested>,
+}
+
+/// Of a scheduler below that waits for the core, by the place of its task.
+#[derive(Clone, Copy)]
+pub(super) struct Rested {
+    pub(super) place: usize,
+    /// When it had nothing to run.
+    pub(super) at: Instant,
+    /// When it had again.
+    pub(super) again: Option<Instant>,
 }
 
 impl Tier {
@@ -230,7 +277,7 @@ impl Tier {
             }
             domain.cut = true;
             domain.vps.iter_mut().for_each(|vp| vp.server = plan.servers[usize::from(vp.server)]);
-            Tier { domain, root }
+            Tier { domain, root, rests: Vec::with_capacity(plan.below.len()) }
         };
         let shared = plan.shared();
         let own = |core: CoreId| !shared.iter().any(|set| set.contains(core));
@@ -249,7 +296,9 @@ impl Tier {
         records: &mut dyn Sink,
     ) -> (Decision, Says) {
         self.domain.visited = visited;
-        let (mut decision, emptied) = self.domain.handle_after(0, (left, now), event, records);
+        self.rests.sort_unstable_by_key(|rested| rested.at);
+        let (mut decision, emptied) = self.domain.handle_after(0, (left, now), event, &self.rests, records);
+        self.rests.clear();
         let hollow = decision.run.is_none() && !self.domain.slots[0].ghosts.is_empty();
         let says = match (emptied, decision.run.is_some(), hollow) {
             (true, true, _) | (true, _, true) => Says::Moment,
@@ -294,25 +343,23 @@ impl Tier {
         }
     }
 
-    /// The scheduler below has something to run from now on, if it had nothing, or is about to have nothing: `completes`. A
+    /// The scheduler below has something to run from then on, if it had nothing, or is about to have nothing: `completes`. A
     /// decision is to follow.
-    pub fn rouse(&mut self, stands: TaskId, now: Instant, completes: bool) {
-        if let Some(place) = self.place(stands) {
-            if self.domain.tasks[place].pending == 0 || completes {
-                self.domain.tasks[place].doze(now);
-                self.domain.plan_event(place);
-            }
+    pub fn rouse(&mut self, stands: TaskId, at: Instant, completes: bool) {
+        let Some(place) = self.place(stands) else { return };
+        if let Some(rested) = self.rests.iter_mut().find(|rested| rested.place == place) {
+            rested.again = Some(at);
+        } else if self.domain.tasks[place].pending == 0 || completes {
+            self.domain.tasks[place].doze(at);
+            self.domain.plan_event(place);
         }
     }
 
-    /// The scheduler below, which waits for this core, has nothing to run any more. A decision is to follow.
-    pub fn rest(&mut self, stands: TaskId, now: Instant) {
-        if let Some(place) = self.place(stands) {
-            if self.domain.slots[0].running() != Some(place) {
-                self.domain.tasks[place].rest();
-                self.domain.queue(place, now);
-                self.domain.plan_event(place);
-            }
+    /// The scheduler below, which waits for this core, had nothing to run any more then, nor by what was due before. A decision is
+    /// to follow.
+    pub fn rest(&mut self, stands: TaskId, at: Instant) {
+        if let Some(place) = self.place(stands).filter(|_| self.rests.len() < self.rests.capacity()) {
+            self.rests.push(Rested { place, at, again: None });
         }
     }
 
@@ -347,6 +394,7 @@ impl TierPlan {
             out.push(below.cores.bits());
             put(&mut out, below.shared.len() as u64);
             out.extend(below.shared.iter().map(|set| set.bits()));
+            out.push(below.own.into());
             list(&mut out, &mut below.tasks.iter().map(|task| task.0));
         }
         out
@@ -363,12 +411,13 @@ impl TierPlan {
         let task = |input: &mut Input| word(input).map(TaskId);
         let tasks = input.list(2, task)?;
         let servers = input.list(2, word)?;
-        let below = input.list(2 + 2 + 1 + 8 + 8, |input| {
+        let below = input.list(2 + 2 + 1 + 8 + 1 + 8, |input| {
             Ok(Below {
                 place: word(input)?,
                 stands: task(input)?,
                 cores: CoreSet::from_bits(input.byte()?),
                 shared: input.list(1, |input| input.byte().map(CoreSet::from_bits))?,
+                own: input.byte()? != 0,
                 tasks: input.list(2, task)?,
             })
         })?;

@@ -227,10 +227,13 @@ impl Work {
     }
 
     /// A scheduler of its own, which waits for the core, has nothing to run.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn rest(&mut self, now: Instant) {
         if self.pending > 0 {
             self.hollow = false;
             self.end();
+            self.next = Instant::NEVER;
+        }
+        if self.next <= now {
             self.next = Instant::NEVER;
         }
     }

@@ -1,65 +1,107 @@
 //! A machine for tests whose cores are scheduled by trees of schedulers that do not share memory: cores without costs, on
 //! which each scheduler knows what it decided itself and what those next to it tell it.
 
+use super::{Entry, Kept};
 use std::collections::HashMap;
-use tactus_policy::{news, Decision, Event, Held, Platform, Rest, Says, Seen, Tier, TierPlan, ASKED, ELSEWHERE};
-use tactus_record::NoSink;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use tactus_policy::{
+    Below, Decision, Event, Gave, Held, Lending, Outside, Platform, Rest, Says, Seen, Tier, TierPlan, Turn, ASKED,
+    ELSEWHERE,
+};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId, MAX_CORES};
 
 /// What runs on a core from when on.
 pub type Line = Vec<(Instant, Option<(TaskId, u32)>)>;
 
+/// When a scheduler that has nothing to run wants its core again, why, and which others it wants.
+type Idle = (Instant, Rest, CoreSet);
+
 /// One scheduler on one core.
 struct Scheduler {
-    /// Nothing if it is on several cores.
+    /// Nothing if it is one with those on other cores.
     tier: Option<Tier>,
     decision: Option<Decision>,
     /// Since when it has had the core, or until when it had it.
     left: Instant,
-    /// It told its parent that it has nothing to run until then; or nothing but budgets that go by.
-    idle: Option<Instant>,
+    /// It told its parent that it has nothing to run until then, and why.
+    idle: Option<Idle>,
+    /// There is nothing to run but budgets that go by.
     hollow: bool,
-}
-
-/// What the root keeps of a scheduler below it that is on several cores.
-#[derive(Default)]
-struct Lent {
-    held: [Held; MAX_CORES],
-    rest: CoreSet,
-    asked: CoreSet,
-    /// By core: where it was lost.
-    rouse: [CoreSet; MAX_CORES],
 }
 
 /// All cores with all their schedulers.
 pub struct Machine {
     plans: Vec<TierPlan>,
+    /// By place: the parent, and the place in its list.
+    parents: Vec<Option<(usize, usize)>>,
     cores: Vec<Vec<Scheduler>>,
     /// With the place of its plan.
     platforms: Vec<(usize, CoreSet, Platform)>,
-    /// By the place of its plan.
-    lent: HashMap<usize, Lent>,
-    /// Cores whose root is to look at what it was told.
-    told: CoreSet,
+    lending: Vec<Lending>,
+    /// By the place of the plan: what it has of each core.
+    held: Vec<[AtomicU64; MAX_CORES]>,
+    /// By the place of the plan: the cores that are to look at what they were told.
+    told: Vec<CoreSet>,
     /// What each job has been given.
     done: HashMap<(TaskId, u32), Duration>,
     now: Instant,
     /// What ran on each core.
     pub lines: Vec<Line>,
+    /// What was recorded since the last step.
+    kept: Kept,
+    /// What was decided, step by step; of records those of tasks and servers.
+    pub entries: Vec<Entry>,
+}
+
+/// What is around one scheduler.
+struct Around<'a> {
+    place: usize,
+    below: &'a [Below],
+    held: &'a [[AtomicU64; MAX_CORES]],
+    told: &'a mut CoreSet,
+}
+
+fn held_of(word: &AtomicU64) -> Held {
+    [Held::Rests, Held::Waits, Held::Runs][word.load(SeqCst) as usize]
+}
+
+impl Outside for Around<'_> {
+    fn own(&self, core: CoreId) -> Held {
+        match self.place {
+            0 => Held::Runs,
+            place => held_of(&self.held[place][core.index()]),
+        }
+    }
+
+    fn held(&self, below: usize, core: CoreId) -> &AtomicU64 {
+        &self.held[usize::from(self.below[below].place)][core.index()]
+    }
+
+    fn notify(&mut self, core: CoreId) {
+        self.told.insert(core);
+    }
 }
 
 impl Machine {
     pub fn new(plans: &[TierPlan]) -> Machine {
         let cores = plans[0].setup.cores;
+        let parent = |place: usize| {
+            let below = |plan: &TierPlan| plan.below.iter().position(|below| usize::from(below.place) == place);
+            plans.iter().enumerate().find_map(|(parent, plan)| below(plan).map(|n| (parent, n)))
+        };
         let mut machine = Machine {
             plans: plans.to_vec(),
+            parents: (0..plans.len()).map(parent).collect(),
             cores: (0..cores).map(|_| Vec::new()).collect(),
             platforms: Vec::new(),
-            lent: HashMap::new(),
-            told: CoreSet::EMPTY,
+            lending: plans.iter().map(|plan| Lending::new(&plan.below)).collect(),
+            held: plans.iter().map(|_| Default::default()).collect(),
+            told: vec![CoreSet::EMPTY; plans.len()],
             done: HashMap::new(),
             now: Instant::ZERO,
             lines: vec![Line::new(); cores],
+            kept: Kept::default(),
+            entries: Vec::new(),
         };
         for (place, plan) in plans.iter().enumerate() {
             for (core, tier) in Tier::new(plan).expect("the plan is good").into_iter().enumerate() {
@@ -74,7 +116,6 @@ impl Machine {
             for set in plan.shared() {
                 let platform = Platform::new(plan, set, 1).expect("the plan is good").swap_remove(0);
                 machine.platforms.push((place, set, platform));
-                machine.lent.entry(place).or_default();
             }
         }
         machine
@@ -97,56 +138,96 @@ impl Machine {
         self.cores[core][last].decision.and_then(|decision| decision.run).map(|run| (run.task, run.job))
     }
 
-    /// The scheduler decides, and those that it gives the core to.
-    fn decide(&mut self, core: usize, at: usize, event: Event) {
+    /// The scheduler decides, and those that it gives the core to. `gave`: who has just given the core back; `given`: whether
+    /// it is given the core.
+    fn decide(&mut self, core: usize, at: usize, event: Event, gave: Option<Gave>, given: bool) {
         let now = self.now;
         let event = if self.cores[core][at].decision.is_none() { Event::Start } else { event };
         let left = std::mem::replace(&mut self.cores[core][at].left, now);
-        if at == 0 && event == Event::Notify {
-            self.hear(core);
+        // What it is told it looks at when it is called for that, or has not had the core.
+        let heard = given || event == Event::Notify;
+        if heard || self.cores[core][at].tier.is_none() {
+            self.told[at].remove(CoreId(core as u8));
         }
-        let visited = self.visited(core, at);
-        let (decision, says) = match &mut self.cores[core][at].tier {
-            Some(tier) => tier.handle((left, visited), now, event, &mut NoSink),
-            None => self.decide_on_several(core, at, event, left),
+        let (decision, idle) = match self.cores[core][at].tier.is_some() {
+            true => self.decide_alone(core, at, (event, heard), left, gave),
+            false => self.decide_together(core, at, event, left),
         };
         let it = &mut self.cores[core][at];
-        let blinks = says == Says::Moment;
-        (it.decision, it.idle, it.hollow) = (Some(decision), None, says == Says::Hollow);
-        if at == 0 {
-            self.tell(core);
-        }
-        if decision.run.is_none() || blinks && at != 0 {
-            self.cores[core][at].idle = Some(if blinks { now } else { decision.timer });
-        } else if let Some(below) = self.below(core, at) {
-            self.decide(core, below, Event::Timer);
-            self.let_decide(core, at, below);
+        (it.decision, it.idle) = (Some(decision), idle);
+        if idle.is_none() {
+            if let Some(below) = self.below(core, at) {
+                self.decide(core, below, Event::Timer, None, true);
+                self.let_decide(core, at, below);
+            }
         }
     }
 
-    /// A scheduler that is on several cores decides on one of them, and asks for others.
-    fn decide_on_several(&mut self, core: usize, at: usize, event: Event, left: Instant) -> (Decision, Says) {
-        let own = CoreId(core as u8);
-        let mut away = [None; MAX_CORES];
-        for (other, held) in self.lent[&at].held.iter().enumerate().filter(|(other, _)| *other != core) {
-            if *held == Held::Waits {
-                away[other] = Some(self.cores[other][at].left);
-            }
+    /// A scheduler that decides on each of its cores alone does so on one of them.
+    fn decide_alone(
+        &mut self,
+        core: usize,
+        at: usize,
+        (event, heard): (Event, bool),
+        left: Instant,
+        gave: Option<Gave>,
+    ) -> (Decision, Option<Idle>) {
+        let (now, own) = (self.now, CoreId(core as u8));
+        let visited = self.visited(core, at);
+        let below = &self.plans[at].below;
+        let mut around = Around { place: at, below, held: &self.held, told: &mut self.told[at] };
+        let tier = self.cores[core][at].tier.as_mut().expect("it decides alone");
+        let mut turn = Turn::new(below, &self.lending[at], &mut around, own, now);
+        let mut took = turn.look();
+        let heard = std::mem::take(&mut turn.once_more) || heard;
+        if heard {
+            turn.hear(tier, gave.map(|gave| gave.stands), false);
         }
-        let platform = self.platforms.iter_mut().find(|(place, set, _)| *place == at && set.contains(own));
-        let (_, _, platform) = platform.expect("the core shares a queue");
-        let runs = platform.job_on(own);
-        let finished = |task: TaskId, job: u32| event == Event::Complete && runs == Some((task, job));
-        let seen = Seen { core: own, left, now: self.now, removed: false, finished: &finished, away };
-        let (decision, blinks) = platform.handle(&seen, &mut NoSink);
-        let lent = self.lent.get_mut(&at).expect("it is known");
-        for other in decision.notify.iter() {
-            if lent.held[other.index()] == Held::Rests {
-                lent.asked.insert(other);
+        let mut later = std::mem::take(&mut turn.once_more);
+        let (mut decision, mut says) = tier.handle((left, visited), now, event, &mut self.kept);
+        let mut blinks = says == Says::Moment;
+        turn.tell(tier, gave.as_ref());
+        let mut rest = None;
+        loop {
+            if at == 0 {
+                // What it finds out about itself it looks at when all others have done what they do now.
+                later |= turn.once_more;
+                break;
             }
-            self.told.insert(other);
+            let again = std::mem::take(&mut turn.once_more);
+            if !again {
+                if decision.run.is_some() || says == Says::Hollow {
+                    break;
+                }
+                rest = turn.leave();
+                if rest.is_some() {
+                    break;
+                }
+            }
+            took = turn.look();
+            turn.once_more = false;
+            turn.hear(tier, None, true);
+            (decision, says) = tier.handle((now, Duration::ZERO), now, Event::Notify, &mut self.kept);
+            blinks |= says == Says::Moment;
+            turn.tell(tier, None);
         }
-        (decision, if blinks { Says::Moment } else { Says::Nothing })
+        let wants = turn.wants;
+        if later {
+            self.told[at].insert(own);
+        }
+        decision.timer = decision.timer.min(took);
+        let hollow = says == Says::Hollow && !blinks && at != 0;
+        self.cores[core][at].hollow = hollow;
+        let idle = match rest {
+            _ if hollow => Some((decision.timer, Rest::No, wants)),
+            Some(rest) => Some((decision.timer, rest, wants)),
+            None if blinks && at != 0 => Some((now, Rest::Own, wants)),
+            None => None,
+        };
+        if idle.is_none() {
+            self.ask(core, at, wants);
+        }
+        (decision, idle)
     }
 
     /// For how long the server of the scheduler was the most urgent as it had asked.
@@ -159,81 +240,70 @@ impl Machine {
         tier.map_or(Duration::ZERO, |tier| tier.take_visited(below.stands))
     }
 
-    /// The root does what other cores told it. What schedulers that rest asked for comes first, and what others lost when that
-    /// is settled.
-    fn hear(&mut self, core: usize) {
+    /// The scheduler asks its parent for cores.
+    fn ask(&mut self, core: usize, at: usize, wants: CoreSet) {
+        let Some((parent, n)) = self.parents[at].filter(|_| !wants.is_empty()) else { return };
+        let below = &self.plans[parent].below;
+        let mut around = Around { place: parent, below, held: &self.held, told: &mut self.told[parent] };
         let own = CoreId(core as u8);
-        self.told.remove(own);
-        let asked = self.lent.values().any(|lent| lent.asked.contains(own) || lent.rest.contains(own));
-        for below in &self.plans[0].below {
-            let Some(lent) = self.lent.get_mut(&usize::from(below.place)) else { continue };
-            let tier = self.cores[core][0].tier.as_mut().expect("the root's queues are of one core each");
-            if lent.rest.contains(own) {
-                tier.rest(below.stands, self.now);
-            }
-            if asked && !lent.rouse[core].is_empty() {
-                self.told.insert(own);
-            } else {
-                if lent.rouse[core].iter().any(|lost| lent.held[lost.index()] == Held::Waits) {
-                    tier.rouse(below.stands, self.now, false);
-                }
-                lent.rouse[core] = CoreSet::EMPTY;
-            }
-            if lent.asked.contains(own) {
-                tier.rouse(below.stands, self.now, false);
-            }
-            lent.rest.remove(own);
-            lent.asked.remove(own);
+        let mut turn = Turn::new(below, &self.lending[parent], &mut around, own, self.now);
+        turn.ask(n, wants);
+        let (wants, once_more) = (turn.wants, turn.once_more);
+        if once_more {
+            self.told[parent].insert(own);
         }
+        self.ask(core, parent, wants);
     }
 
-    /// The root tells other cores what it has decided about schedulers that are there as well.
-    fn tell(&mut self, core: usize) {
+    /// A scheduler that shares queues among cores decides on one of them, and asks for others.
+    fn decide_together(&mut self, core: usize, at: usize, event: Event, left: Instant) -> (Decision, Option<Idle>) {
         let own = CoreId(core as u8);
-        for below in &self.plans[0].below {
-            let place = usize::from(below.place);
-            let Some(set) = below.shared.iter().find(|set| set.contains(own)) else { continue };
-            let rest = match self.cores[core][place].idle.take() {
-                None => Rest::No,
-                Some(at) if at == self.now => Rest::Moment,
-                Some(ELSEWHERE) => Rest::Elsewhere,
-                Some(ASKED) => Rest::Asked,
-                Some(_) => Rest::Empty,
-            };
-            let after = self.cores[core][0].tier.as_ref().map_or(Held::Rests, |tier| tier.held(below.stands));
-            let lent = self.lent.get_mut(&place).expect("it is known");
-            let before = std::mem::replace(&mut lent.held[core], after);
-            let held = lent.held;
-            let mut others = *set;
-            others.remove(own);
-            let news = news(before, after, rest, (others, &|it: CoreId| held[it.index()]));
-            for other in news.rest.iter() {
-                lent.held[other.index()] = Held::Rests;
-                lent.rest.insert(other);
+        let mut away = [None; MAX_CORES];
+        for (other, held) in self.held[at].iter().enumerate().filter(|(other, _)| *other != core) {
+            if held_of(held) == Held::Waits {
+                away[other] = Some(self.cores[other][at].left);
             }
-            if news.here {
-                lent.asked.insert(own);
-                self.told.insert(own);
-            }
-            news.again.iter().for_each(|other| lent.asked.insert(other));
-            news.rouse.iter().for_each(|other| lent.rouse[other.index()].insert(own));
-            news.tell.iter().for_each(|other| self.told.insert(other));
         }
+        let platform = self.platforms.iter_mut().find(|(place, set, _)| *place == at && set.contains(own));
+        let (_, _, platform) = platform.expect("the core shares a queue");
+        let runs = platform.job_on(own);
+        let finished = |task: TaskId, job: u32| event == Event::Complete && runs == Some((task, job));
+        let seen = Seen { core: own, left, now: self.now, removed: false, finished: &finished, away };
+        let (decision, blinks) = platform.handle(&seen, &mut self.kept);
+        let mut wants = CoreSet::EMPTY;
+        for other in decision.notify.iter() {
+            match held_of(&self.held[at][other.index()]) {
+                Held::Rests => wants.insert(other),
+                _ => self.told[at].insert(other),
+            }
+        }
+        let idle = match (decision.run, decision.timer) {
+            (Some(_), _) => blinks.then_some((self.now, Rest::Moment, wants)),
+            (None, ELSEWHERE) => Some((Instant::NEVER, Rest::Elsewhere, wants)),
+            (None, ASKED) => Some((Instant::NEVER, Rest::Asked, wants)),
+            (None, timer) => Some((timer, Rest::Empty, wants)),
+        };
+        if idle.is_none() {
+            self.ask(core, at, wants);
+        }
+        (decision, idle)
     }
 
     /// The parent decides if the one below has nothing to run.
     fn let_decide(&mut self, core: usize, at: usize, below: usize) {
-        if let Some(until) = self.cores[core][below].idle {
+        if let Some((until, rest, wants)) = self.cores[core][below].idle.take() {
             let hollow = self.cores[core][below].hollow;
+            let stands = self.plans[at].below.iter().find(|it| usize::from(it.place) == below).expect("it is").stands;
             let parent = &mut self.cores[core][at];
-            let tier = parent.tier.as_mut().expect("those above are on one core each");
+            let tier = parent.tier.as_mut().expect("those above decide alone");
+            parent.left = self.now;
             if hollow {
                 tier.hollow(until);
+                self.decide(core, at, Event::Timer, None, false);
             } else {
                 tier.doze(until);
+                self.decide(core, at, Event::Complete, Some(Gave { stands, rest, until, wants }), false);
             }
-            parent.left = self.now;
-            self.decide(core, at, if hollow { Event::Timer } else { Event::Complete });
         }
     }
 
@@ -247,7 +317,7 @@ impl Machine {
     /// Runs up to and including `end`.
     pub fn run(&mut self, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) {
         for core in 0..self.cores.len() {
-            self.decide(core, 0, Event::Start);
+            self.decide(core, 0, Event::Start, None, true);
         }
         let mut at_once = 0;
         loop {
@@ -255,6 +325,7 @@ impl Machine {
                 let now = (self.now, self.job(core));
                 self.lines[core].push(now);
             }
+            self.keep();
             // At one instant ends of jobs come first, then time-outs, then word from other cores.
             let Some((next, kind, core)) = (0..self.cores.len()).filter_map(|core| self.next(core, demand)).min()
             else {
@@ -269,18 +340,38 @@ impl Machine {
             let chain = self.chain(core);
             match kind {
                 0 => {
-                    self.decide(core, chain[chain.len() - 1], Event::Complete);
+                    self.decide(core, chain[chain.len() - 1], Event::Complete, None, false);
                     self.settle(core, &chain);
                 }
-                2 => self.decide(core, 0, Event::Notify),
+                2 => {
+                    let told = |at: &usize| self.told[*at].contains(CoreId(core as u8));
+                    let called = chain.iter().position(told).expect("one is called");
+                    self.decide(core, chain[called], Event::Notify, None, false);
+                    self.settle(core, &chain[..=called]);
+                }
                 _ => {
                     // Of time-outs at one instant the deepest comes first: so a budget that ends together with the work
                     // finds that there is none. (On the machine no two things take no time.)
                     let due = chain.iter().rposition(|at| self.timer(core, *at) <= next).expect("one is due");
-                    self.decide(core, chain[due], Event::Timer);
+                    self.decide(core, chain[due], Event::Timer, None, false);
                     self.settle(core, &chain[..=due]);
                 }
             }
+        }
+    }
+
+    /// Keeps what was decided, on each core of which something was recorded.
+    fn keep(&mut self) {
+        let mut all = std::mem::take(&mut self.kept.0);
+        // Tasks that stand for schedulers are nobody else's business.
+        let tasks = self.plans.iter().map(|plan| plan.tasks.len()).sum();
+        all.retain(|record| record.task.is_none_or(|task| task.index() < tasks));
+        let running: Vec<_> = (0..self.cores.len()).map(|core| self.job(core)).collect();
+        let decision = Decision { run: None, timer: Instant::NEVER, notify: CoreSet::EMPTY, ticket: 0 };
+        for core in 0..self.cores.len() {
+            let records = all.iter().filter(|record| record.core.index() == core).copied().collect();
+            let (now, event, running) = (self.now, Event::Timer, running.clone());
+            self.entries.push(Entry { core, now, event, decision, running, records });
         }
     }
 
@@ -294,8 +385,9 @@ impl Machine {
             let done = self.done.get(&job).copied().unwrap_or_default();
             self.now + demand(job.0, job.1).saturating_sub(done)
         });
-        let told = self.told.contains(CoreId(core as u8)).then_some(self.now);
-        let timer = self.chain(core).iter().map(|at| self.timer(core, *at)).min().map(|at| at.max(self.now));
+        let chain = self.chain(core);
+        let told = chain.iter().any(|at| self.told[*at].contains(CoreId(core as u8))).then_some(self.now);
+        let timer = chain.iter().map(|at| self.timer(core, *at)).min().map(|at| at.max(self.now));
         let timer = timer.filter(|at| *at < Instant::NEVER);
         let all = [ends, timer, told].into_iter().enumerate();
         all.filter_map(|(kind, at)| at.map(|at| (at, kind as u8, core))).min()

@@ -1,13 +1,12 @@
 //! Set-up, before the run begins: the root sets itself up, makes the schedulers below what they are, and lets each set itself
 //! up in turn, on every core; and so do they.
 
-use crate::lending::Lent;
 use crate::platform;
 use crate::state::{self, Child, System};
 use crate::Next;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tactus_policy::{Tier, TierPlan};
+use tactus_policy::{Lending, Tier, TierPlan};
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
@@ -75,13 +74,10 @@ fn set_up() {
         component: number as u64,
         first_upcall: card.first_upcall.into(),
         lost: AtomicBool::new(false),
-        lent: Lent::default(),
     };
-    let mut below: Vec<Child> = children.map(child).collect();
-    for (child, below) in below.iter_mut().zip(&plan.below) {
-        child.lent.several = !below.shared.is_empty();
-    }
+    let below: Vec<Child> = children.map(child).collect();
     let system = System {
+        lending: Lending::new(&plan.below),
         below,
         root: state::is_root(),
         end: Instant::from_nanos(info().duration),

@@ -1,25 +1,27 @@
-//! Cores that are lent to a scheduler below which shares a queue among several: what its cores' schedulers up here tell each
-//! other of it ([`tactus_policy::news`]), and what they tell it.
+//! Cores that are lent to a scheduler below which shares a queue among several: how its cores' schedulers up here reach each other
+//! ([`Turn`](tactus_policy::Turn)), and what it tells them.
 //!
 //! It says itself which cores it wants, by giving back one that it has with a word that is no time ([`Word`]).
 
-use crate::state::{Child, CoreState, Own};
+use crate::state::{Child, System};
 use core::ptr::{addr_of, addr_of_mut};
-use core::sync::atomic::{AtomicU8, Ordering::SeqCst};
-use tactus_policy::{news, Below, Held, Rest};
+use core::sync::atomic::AtomicU64;
+use tactus_policy::{Held, Outside};
 use tactus_rt::abi::call::NO_TIMEOUT;
-use tactus_rt::abi::layout::{LENT, LENT_PAGES, MAX_CORES, PAGE};
+use tactus_rt::abi::layout::{LENT, LENT_PAGES, PAGE};
 use tactus_rt::abi::shared::LentPage;
-use tactus_rt::time::{CoreId, CoreSet, Duration, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Duration};
 use tactus_rt::{calls, region};
 
-/// What a scheduler below says by giving a core back, beside a time: the time-out is one of the last that there are.
+/// What a scheduler below says by giving a core back, beside a time: a time-out that no clock comes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     /// Why it gave the core back.
     pub why: Why,
     /// The cores that it wants.
     pub wants: CoreSet,
+    /// When it wants this one again (a reading of the counter).
+    pub until: u64,
 }
 
 /// Why a core is given back.
@@ -66,132 +68,66 @@ pub fn visited(core: CoreId) -> u64 {
     unsafe { addr_of!((*page).visited[core.index()]).read_volatile() }
 }
 
+/// Bits of a word: that it is one, why, which cores, and when; all ones if that is never.
+const IS_WORD: u64 = 1 << 63;
+const WHY: u32 = 60;
+const WANTS: u32 = 52;
+const NEVER: u64 = (1 << WANTS) - 1;
+
 impl Word {
     /// As a time-out.
     pub fn timeout(self) -> u64 {
-        NO_TIMEOUT - 1 - ((self.why as u64) << 8 | u64::from(self.wants.bits()))
+        IS_WORD | (self.why as u64) << WHY | u64::from(self.wants.bits()) << WANTS | self.until.min(NEVER)
     }
 
     /// The time-out's meaning, if it has this one.
     pub fn of(timeout: u64) -> Option<Word> {
-        let rest = (NO_TIMEOUT - 1).checked_sub(timeout)?;
-        let why = match rest >> 8 {
+        if timeout & IS_WORD == 0 || timeout == NO_TIMEOUT {
+            return None;
+        }
+        let why = match timeout >> WHY & 7 {
             0 => Why::Elsewhere,
             1 => Why::Asked,
             2 => Why::GoesOn,
             3 => Why::Moment,
             _ => return None,
         };
-        Some(Word { why, wants: CoreSet::from_bits(rest as u8) })
+        let until = match timeout & NEVER {
+            NEVER => NO_TIMEOUT,
+            until => until,
+        };
+        Some(Word { why, wants: CoreSet::from_bits((timeout >> WANTS) as u8), until })
     }
 }
 
-/// What cores tell each other of one scheduler below. Sets of cores are bits.
-#[derive(Default)]
-pub struct Lent {
-    /// Whether it is on several cores that share a queue.
-    pub several: bool,
-    held: [AtomicU8; MAX_CORES],
-    rest: AtomicU8,
-    again: AtomicU8,
-    /// By core: where it was lost.
-    rouse: [AtomicU8; MAX_CORES],
-}
+/// The machine as a scheduler on one core sees it.
+pub struct Around(pub &'static System);
 
-impl Lent {
-    fn held(&self, core: CoreId) -> Held {
-        match self.held[core.index()].load(SeqCst) {
-            it if it == Held::Waits as u8 => Held::Waits,
-            it if it == Held::Runs as u8 => Held::Runs,
-            _ => Held::Rests,
+impl Outside for Around {
+    fn own(&self, core: CoreId) -> Held {
+        let page = LENT as *const LentPage;
+        match self.0.root {
+            true => Held::Runs,
+            // SAFETY: a scheduler that is not the root has this page, whose words are whole.
+            false => match unsafe { addr_of!((*page).held[core.index()]).read_volatile() } {
+                it if it == Held::Runs as u64 => Held::Runs,
+                it if it == Held::Waits as u64 => Held::Waits,
+                _ => Held::Rests,
+            },
         }
     }
-}
 
-/// Takes the core out of the set; whether it was in.
-fn take(set: &AtomicU8, core: u8) -> bool {
-    set.fetch_and(!(1 << core), SeqCst) & 1 << core != 0
-}
-
-/// The cores that share a queue with this one, itself included.
-fn queue(below: &Below, core: u8) -> Option<CoreSet> {
-    below.shared.iter().copied().find(|set| set.contains(CoreId(core)))
-}
-
-/// Does what this core was told of schedulers below. `gave`: who has just given the core back, and why. A decision is to follow.
-pub fn hear(state: &mut CoreState, now: Instant, gave: Option<(u64, Rest)>) {
-    let (system, core) = (state.system, state.core);
-    let Own::Alone(tier) = &mut state.policy else { return };
-    for (below, child) in system.plan.below.iter().zip(&system.below) {
-        if queue(below, core).is_none() {
-            continue;
-        }
-        if take(&child.lent.rest, core) {
-            tier.rest(below.stands, now);
-        }
-        let again = take(&child.lent.again, core);
-        let lost = CoreSet::from_bits(child.lent.rouse[usize::from(core)].swap(0, SeqCst));
-        if lost.iter().any(|it| child.lent.held(it) == Held::Waits) || again {
-            let completes = gave.is_some_and(|(who, rest)| who == child.component && rest != Rest::No);
-            tier.rouse(below.stands, now, completes);
-        }
+    fn held(&self, below: usize, core: CoreId) -> &AtomicU64 {
+        let page = (LENT_PAGES + self.0.below[below].component * PAGE) as *mut LentPage;
+        // SAFETY: the page of a scheduler directly below, mapped writable here for good; it only reads it, and all cores of this
+        // one use its words as atomic ones.
+        unsafe { AtomicU64::from_ptr(addr_of_mut!((*page).held[core.index()])) }
     }
-}
 
-/// Tells other cores, and the schedulers below, what was decided. `gave`: who gave the core back, and why. Whether all is to be
-/// decided once more.
-pub fn tell(state: &mut CoreState, now: Instant, gave: Option<(u64, Rest)>) -> bool {
-    let (system, core) = (state.system, state.core);
-    let wants = core::mem::replace(&mut state.wants, CoreSet::EMPTY);
-    let Own::Alone(tier) = &mut state.policy else { return false };
-    let mut once_more = false;
-    for (below, child) in system.plan.below.iter().zip(&system.below) {
-        let Some(mut others) = queue(below, core) else { continue };
-        others.remove(CoreId(core));
-        let (lent, after) = (&child.lent, tier.held(below.stands));
-        let before = lent.held(CoreId(core));
-        lent.held[usize::from(core)].store(after as u8, SeqCst);
-        show(child, CoreId(core), after);
-        let rest = gave.filter(|(who, _)| *who == child.component).map_or(Rest::No, |(_, rest)| rest);
-        let news = news(before, after, rest, (others, &|it| lent.held(it)));
-        for other in news.rest.iter() {
-            let held = &lent.held[other.index()];
-            if held.compare_exchange(Held::Waits as u8, Held::Rests as u8, SeqCst, SeqCst).is_ok() {
-                show(child, other, Held::Rests);
-                lent.rest.fetch_or(1 << other.0, SeqCst);
-            }
-        }
-        lent.again.fetch_or(news.again.bits(), SeqCst);
-        for other in news.rouse.iter() {
-            lent.rouse[other.index()].fetch_or(1 << core, SeqCst);
-        }
-        for other in news.tell.iter() {
-            // A core that does not exist cannot be named: the plan was made for this number of cores.
-            let _ = calls::notify(other.0);
-        }
-        // Only now: whoever answers is to know what is held here.
-        let mut refused = false;
-        let (of, rest) = gave.map_or((false, Rest::No), |(who, rest)| (who == child.component, rest));
-        for other in wants.iter().filter(|it| of && others.contains(*it)) {
-            lent.again.fetch_or(1 << other.0, SeqCst);
-            // As above.
-            let _ = calls::notify(other.0);
-            // It was refused before it was asked for.
-            refused |= rest == Rest::Asked && lent.held(other) == Held::Waits;
-        }
-        if news.here || refused {
-            tier.rouse(below.stands, now, false);
-            once_more = true;
-        }
+    fn notify(&mut self, core: CoreId) {
+        // A core that does not exist cannot be named: the plan was made for this number of cores.
+        let _ = calls::notify(core.0);
     }
-    once_more
-}
-
-/// Tells the one below what it has on the core.
-fn show(child: &Child, core: CoreId, held: Held) {
-    let page = (LENT_PAGES + child.component * PAGE) as *mut LentPage;
-    // SAFETY: the page of a scheduler directly below, mapped writable here; it only reads it.
-    unsafe { addr_of_mut!((*page).held[core.index()]).write_volatile(held as u64) }
 }
 
 /// Whether this scheduler has to do without the core, and until when it had it at the latest (a reading of the counter).

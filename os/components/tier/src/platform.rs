@@ -17,6 +17,7 @@ use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, AtomicU8, Ordering::SeqCst};
 use tactus_policy::{Decision, Platform, Seen, SetupError, TierPlan, ASKED, ELSEWHERE};
 use tactus_record::{EntryReason, Kind, Record, Sink, Stored};
+use tactus_rt::abi::call::NO_TIMEOUT;
 use tactus_rt::abi::layout::{LENT, MAX_CORES, PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, LentPage, TaskPage};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
@@ -186,5 +187,5 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         _ if wants.is_empty() => return next,
         _ => Why::GoesOn,
     };
-    Next::nobody_until(Word { why, wants }.timeout())
+    Next::nobody_until(Word { why, wants, until: NO_TIMEOUT }.timeout())
 }

@@ -1,6 +1,5 @@
 //! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
 
-use crate::lending::Lent;
 use crate::platform::{JobState, Shared as Platform};
 use crate::ring::Ring;
 use crate::REFUSED;
@@ -8,7 +7,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Below, Tier, TierPlan};
+use tactus_policy::{Below, Lending, Tier, TierPlan};
 use tactus_record::{Record, Subject};
 use tactus_rt::abi::call::IDLE;
 use tactus_rt::abi::image::role;
@@ -23,6 +22,8 @@ pub struct System {
     pub plan: TierPlan,
     /// The schedulers below, in the order of the plan's.
     pub below: Vec<Child>,
+    /// What cores tell each other of them.
+    pub lending: Lending,
     /// Whether this is the root.
     pub root: bool,
     /// When the run ends.
@@ -41,8 +42,6 @@ pub struct Child {
     pub first_upcall: u64,
     /// It was stopped, and its tasks with it.
     pub lost: AtomicBool,
-    /// What cores tell each other of it, if it is on several.
-    pub lent: Lent,
 }
 
 /// Who decides on a core.
@@ -62,8 +61,6 @@ pub struct CoreState {
     pub core: u8,
     /// The policy's.
     pub policy: Own,
-    /// The cores that the scheduler below wants which gave this one back.
-    pub wants: CoreSet,
     /// What the last dispatch was to say to the parent: whether there was nothing to run for a moment, and which cores this
     /// scheduler wants. If it was refused, the next one has to say it.
     pub word: (bool, CoreSet),
@@ -113,7 +110,6 @@ impl CoreState {
         CoreState {
             core,
             policy,
-            wants: CoreSet::EMPTY,
             word: (false, CoreSet::EMPTY),
             visited: 0,
             kept,

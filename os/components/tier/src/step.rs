@@ -1,12 +1,13 @@
 //! One decision.
 
-use crate::lending::{Why, Word};
+use crate::lending::{self, Around, Why, Word};
 use crate::state::{CoreState, Own};
-use crate::{faults, lending, platform, Next, COMPLETED, REMOVED};
+use crate::{faults, platform, Next, COMPLETED, REMOVED};
 use core::fmt::Write;
+use core::mem;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Decision, Event, Rest, Says};
+use tactus_policy::{Below, Decision, Event, Gave, Rest, Says, Turn};
 use tactus_record::{EntryReason, Kind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
@@ -31,37 +32,64 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
         return platform::step(state, place, due, left);
     }
     let (what, reason, gave) = event(state, region, due, now);
-    lending::hear(state, now, gave);
     let core = CoreId(state.core);
     let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
     let level = reason as u8;
     state.ring.store(Stored::about(state.running.with_level(level), now, core, Kind::Enter, 0, expiry));
-    let before = state.running.task();
-    if let (Event::Complete, Some(place)) = (what, before.and_then(|task| state.system.own(task))) {
-        state.system.jobs[place].finish();
+    let (before, system) = (state.running.task(), state.system);
+    if let (Event::Complete, Some(place)) = (what, before.and_then(|task| system.own(task))) {
+        system.jobs[place].finish();
     }
-    let total = if state.system.root { 0 } else { lending::visited(core) };
-    let visited = Duration::from_nanos(total.wrapping_sub(core::mem::replace(&mut state.visited, total)));
+    let total = if system.root { 0 } else { lending::visited(core) };
+    let visited = Duration::from_nanos(total.wrapping_sub(mem::replace(&mut state.visited, total)));
     let Own::Alone(tier) = &mut state.policy else { return Next::NOBODY };
+    let mut around = Around(system);
+    let mut turn = Turn::new(&system.plan.below, &system.lending, &mut around, core, now);
+    let mut took = turn.look();
+    let gives = gave.filter(|gave| gave.rest != Rest::No).map(|gave| gave.stands);
+    turn.hear(tier, gives, true);
+    turn.once_more = false;
     let (mut decision, mut says) = tier.handle((left.unwrap_or(now), visited), now, what, &mut state.ring);
-    if let (Event::Remove, Some(task)) = (what, before) {
+    let mut moment = says == Says::Moment;
+    turn.tell(tier, gave.as_ref());
+    let mut rest: Option<Rest>;
+    while mem::take(&mut turn.once_more) || {
+        let gives = decision.run.is_none() && says != Says::Hollow && !system.root;
+        rest = if gives { turn.leave() } else { Some(Rest::No) };
+        rest.is_none()
+    } {
+        took = turn.look();
+        turn.hear(tier, None, true);
+        turn.once_more = false;
+        (decision, says) = tier.handle((now, Duration::ZERO), now, Event::Notify, &mut state.ring);
+        moment |= says == Says::Moment;
+        turn.tell(tier, None);
+    }
+    let wants = turn.wants;
+    decision.timer = decision.timer.min(took);
+    if let (true, Some(task)) = (reason == EntryReason::Fault, before) {
         faults::gone(state, task);
     }
-    if lending::tell(state, now, gave) {
-        if let Own::Alone(tier) = &mut state.policy {
-            (decision, says) = tier.handle((now, Duration::ZERO), now, Event::Notify, &mut state.ring);
-        }
-        lending::tell(state, now, None);
-    }
-    let runs = decision.run.is_some() || says == Says::Hollow;
-    let (blinks, _) = state.say(due, runs, (says == Says::Moment, CoreSet::EMPTY));
+    let hollow = says == Says::Hollow && !system.root;
+    let (blinks, wants) = state.say(due, decision.run.is_some() || hollow, (moment, wants));
     let mut next = keep(state, &decision, blinks, stamp);
-    if says == Says::Hollow && !blinks && !state.system.root {
+    leave(state, &Decision { run: decision.run.filter(|_| !blinks || system.root), ..decision }, level);
+    if hollow && !blinks {
+        // Whoever lends cores inside has no budgets inside that go by.
         next.timeout = lending::hollow(next.timeout);
+        return next;
     }
-    let said = Decision { run: decision.run.filter(|_| !blinks || state.system.root), ..decision };
-    leave(state, &said, level);
-    next
+    let until = if decision.run.is_some() { NO_TIMEOUT } else { next.timeout };
+    let why = match rest {
+        _ if system.root => return next,
+        Some(Rest::No) if wants.is_empty() => return next,
+        Some(Rest::No) if blinks => Why::Moment,
+        Some(Rest::No) => Why::GoesOn,
+        Some(Rest::Elsewhere) if wants.is_empty() => Why::Elsewhere,
+        _ if wants.is_empty() => return next,
+        _ => Why::Asked,
+    };
+    Next::nobody_until(Word { why, wants, until }.timeout())
 }
 
 /// The end of a decision in the records.
@@ -76,12 +104,7 @@ pub fn leave(state: &mut CoreState, decision: &Decision, level: u8) {
 }
 
 /// What the policy is told, and how records call it; and which scheduler below gave the core back, and why.
-fn event(
-    state: &mut CoreState,
-    region: *mut Region,
-    due: u64,
-    now: Instant,
-) -> (Event, EntryReason, Option<(u64, Rest)>) {
+fn event(state: &mut CoreState, region: *mut Region, due: u64, now: Instant) -> (Event, EntryReason, Option<Gave>) {
     if !state.begun {
         state.begun = true;
         return (Event::Start, EntryReason::Start, None);
@@ -93,43 +116,46 @@ fn event(
         return (Event::Complete, EntryReason::Complete, None);
     }
     if due & event::CHILD_IDLE != 0 {
-        let runs = state.running.task().and_then(|task| state.system.child(task)).map(|(_, child)| child);
-        let said = runs.map(|child| (child, idle(region, child.first_upcall + u64::from(state.core))));
-        let overtaken = said.and_then(|(child, (idle, timeout))| {
-            let word = Word::of(timeout).filter(|_| !idle && child.lent.several);
-            word.map(|word| (child, word))
-        });
-        if let Some((child, word)) = overtaken {
-            // It was told something before this one came to read that it gave the core back, and is to have it still; but which
-            // cores it wants it does not say again.
-            state.wants = word.wants;
-            return (Event::Timer, EntryReason::Notify, Some((child.component, Rest::No)));
-        }
-        if let Some((child, (true, timeout))) = said {
-            if let (Some(until), Own::Alone(tier)) = (lending::hollow_until(timeout), &mut state.policy) {
+        let runs = state.running.task().and_then(|task| state.system.child(task));
+        if let Some((below, child)) = runs {
+            let (idle, timeout) = idle(region, child.first_upcall + u64::from(state.core));
+            if let (true, Some(until), Own::Alone(tier)) = (idle, lending::hollow_until(timeout), &mut state.policy) {
                 tier.hollow(clock::instant(until));
                 return (Event::Timer, EntryReason::Notify, None);
             }
-            let word = Word::of(timeout).filter(|_| child.lent.several);
-            state.wants = word.map_or(CoreSet::EMPTY, |word| word.wants);
-            let (until, rest) = match word.map(|word| word.why) {
-                None if timeout == NO_TIMEOUT => (Instant::NEVER, Rest::Empty),
-                None => (clock::instant(timeout), Rest::Empty),
-                Some(Why::Elsewhere) => (Instant::NEVER, Rest::Elsewhere),
-                Some(Why::Asked) => (Instant::NEVER, Rest::Asked),
-                Some(Why::Moment) => (now, Rest::Moment),
-                Some(Why::GoesOn) => return (Event::Timer, EntryReason::Notify, Some((child.component, Rest::No))),
-            };
-            if let Own::Alone(tier) = &mut state.policy {
-                tier.doze(until);
+            let mut gave = read(below, timeout, now);
+            if !idle {
+                // It was told something before this one came to read that it gave the core back, and is to have it still; but what
+                // it wants it does not say again.
+                gave.rest = Rest::No;
             }
-            return (Event::Complete, EntryReason::Complete, Some((child.component, rest)));
+            if gave.rest == Rest::No {
+                return (Event::Timer, EntryReason::Notify, Some(gave));
+            }
+            if let Own::Alone(tier) = &mut state.policy {
+                tier.doze(gave.until);
+            }
+            return (Event::Complete, EntryReason::Complete, Some(gave));
         }
     }
     match due & event::NOTIFY {
         0 => (Event::Timer, EntryReason::Timer, None),
         _ => (Event::Notify, EntryReason::Notify, None),
     }
+}
+
+/// What the time-out says with which the scheduler below gave the core back.
+fn read(below: &Below, timeout: u64, now: Instant) -> Gave {
+    let at = |timeout: u64| if timeout == NO_TIMEOUT { Instant::NEVER } else { clock::instant(timeout) };
+    let word = Word::of(timeout).filter(|_| !below.shared.is_empty());
+    let (until, rest) = match word.map(|word| (word.why, at(word.until))) {
+        None => (at(timeout), if below.own { Rest::Empty } else { Rest::Own }),
+        Some((Why::Elsewhere, until)) => (until, Rest::Elsewhere),
+        Some((Why::Asked, until)) => (until, Rest::Asked),
+        Some((Why::Moment, _)) => (now, if below.own { Rest::Moment } else { Rest::Own }),
+        Some((Why::GoesOn, until)) => (until, Rest::No),
+    };
+    Gave { stands: below.stands, rest, until, wants: word.map_or(CoreSet::EMPTY, |word| word.wants) }
 }
 
 /// Whether the scheduler below has nothing to run, and what it said with that: the time-out of its last dispatch.
