@@ -161,6 +161,8 @@ impl Core {
     fn bracket(&mut self, record: Record) {
         if record.kind == Kind::Leave && record.task.is_none() {
             self.take_back();
+            // Or it gave back what it had, with a job that is to go on.
+            self.stop(Record { level: 0, ticket: 0, ..record });
         }
         if record.kind == Kind::Leave && self.is_job(&record) && !self.runs(&record) {
             // The scheduler goes on with the job that it had before it lost the core: since it began this decision.

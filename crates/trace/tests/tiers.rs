@@ -159,3 +159,21 @@ fn a_job_that_its_scheduler_gave_the_core_and_then_gave_the_core_back_did_not_ru
     let runs: Vec<_> = told(&[root, below]).into_iter().filter(|it| it.1 == Dispatch).map(|it| (it.2, it.3)).collect();
     assert_eq!(runs, [(Some(0), 0), (Some(1), 0)]);
 }
+
+#[test]
+fn a_job_that_is_to_go_on_does_not_run_while_its_scheduler_gives_the_core_back_to_say_something() {
+    use Kind::{Dispatch, Enter, Leave, Preempt};
+    let root = part(&[(0, Enter, None, 0), (0, Dispatch, Some(BELOW), 0), (2, Leave, Some(BELOW), 0)]);
+    let below = part(&[
+        (4, Enter, None, 0),
+        (4, Dispatch, Some(0), 0),
+        (6, Leave, Some(0), 0),
+        (10, Enter, Some(0), 0),
+        (12, Leave, None, 0),
+        (20, Enter, Some(0), 0),
+        (22, Leave, Some(0), 0),
+    ]);
+    let told: Vec<_> = told(&[root, below]).into_iter().filter(|it| matches!(it.1, Dispatch | Preempt)).collect();
+    let expected = [(4, Dispatch, Some(0), 0), (12, Preempt, Some(0), 0), (20, Dispatch, Some(0), 0)];
+    assert_eq!(told, expected);
+}
