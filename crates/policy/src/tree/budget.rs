@@ -146,11 +146,12 @@ impl Budget {
     /// The deadline that it has among servers and tasks that are ordered by deadlines.
     pub fn deadline(&self) -> Instant {
         let from = match self.kind {
+            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => return self.at,
+            Supplier::ConstantBandwidth { .. } => return self.at,
             Supplier::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
             Supplier::PosixSporadic => self.since,
-            // `at`: since when it might run, whether or not it has begun.
-            _ if self.kind != Supplier::PriorityInheriting => return self.at,
-            _ => self.at,
+            // Since when it might run, whether or not it has begun.
+            Supplier::PriorityInheriting => self.at,
         };
         from.saturating_add(self.period)
     }

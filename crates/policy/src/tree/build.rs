@@ -81,12 +81,11 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) ->
         task_homes.push(*queue as u32);
         tasks.push(work);
     }
-    let mut laxities = false;
-    for task in tasks.iter().filter(|task| task.order == TaskOrder::LeastLaxity) {
-        laxities = true;
-        let ran = &mut feeds[task.queue].ran;
-        ran.reserve_exact(ran.capacity() + 1);
+    let by_laxity = |task: &&Work| task.order == TaskOrder::LeastLaxity;
+    for (queue, feed) in feeds.iter_mut().enumerate() {
+        feed.ran.reserve_exact(tasks.iter().filter(|task| task.queue == queue).filter(by_laxity).count());
     }
+    let laxities = tasks.iter().any(|task| by_laxity(&task));
     let mut fed = alloc::vec![false; vps.len()];
     for vp in tasks.iter().flat_map(|task| &feeds[task.queue].vps) {
         let up = core::iter::successors(Some(*vp), |at| vps[*at].parent);

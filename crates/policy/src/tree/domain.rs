@@ -4,18 +4,18 @@
 use super::budget::{Budget, Hollow};
 use super::change::Changes;
 use super::queues::Queues;
-use super::tier::Rested;
+pub(super) use super::slot::{Hold, Offer, Slot};
 use super::work::Work;
-use super::{Overrun, TaskOrder, MAX_DEPTH};
+use super::{Overrun, TaskOrder};
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
 use alloc::vec::Vec;
 use tactus_record::{Kind, Sink};
-use tactus_time::{CoreId, CoreSet, Duration, Instant};
+use tactus_time::{CoreSet, Duration, Instant};
 
 /// Entries of servers without budget lie behind all others.
-const BACKGROUND: u64 = 1 << 63;
+pub(super) const BACKGROUND: u64 = 1 << 63;
 
 /// Cores that share queues, and all that is on them.
 pub(crate) struct Domain {
@@ -49,85 +49,6 @@ pub(crate) struct Domain {
     pub(super) laxities: bool,
     /// Of cores with nothing to run the first is preferred, even to the one that decides.
     pub(super) impartial: bool,
-}
-
-/// A core of the domain.
-pub(super) struct Slot {
-    pub(super) id: CoreId,
-    pub(super) since: Instant,
-    pub(super) doing: OnCore,
-    /// What it should run, as was decided last on any core.
-    pub(super) plan: Option<usize>,
-    /// What it gets of the queue that it shares.
-    pub(super) next: Option<usize>,
-    /// The plan that it was told of.
-    pub(super) told: Option<usize>,
-    idle: bool,
-    pub(super) offer: Offer,
-    /// The servers down to what it should run.
-    pub(super) path: Path,
-    /// The servers down to what it has been running since its last decision.
-    charged: Path,
-    /// The servers that its last decision found most urgent and without work.
-    pub(super) ghosts: Vec<usize>,
-    /// When it wanted to be called.
-    pub(super) armed: Instant,
-    /// The virtual processors of this core that wait for something, by time.
-    pub(super) replenish: IndexedHeap,
-    /// The virtual processor of the root.
-    pub(super) root: usize,
-    /// Whether it can be used, where cores are lent.
-    pub(super) hold: Hold,
-    /// The place of the core that asked for it last.
-    pub(super) asker: usize,
-}
-
-/// What is known of a core that a scheduler above lends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Hold {
-    /// It is here.
-    Has,
-    /// It was asked for, and no answer has come.
-    Asked,
-    /// It was taken, or not given.
-    Away,
-    /// There was nothing to do with it.
-    Rests,
-}
-
-/// Where a core arrived on its way down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Offer {
-    Idle,
-    Task(usize),
-    /// A queue that it shares with others.
-    Queue(usize),
-}
-
-/// Virtual processors from the root down; of each, whether it is without budget.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Path {
-    length: usize,
-    at: [(u16, bool); MAX_DEPTH],
-}
-
-impl Path {
-    pub(super) fn push(&mut self, vp: usize, background: bool) {
-        if let Some(free) = self.at.get_mut(self.length) {
-            *free = (vp as u16, background);
-            self.length += 1;
-        }
-    }
-    pub(super) fn clear(&mut self) {
-        self.length = 0;
-    }
-    /// From the root down.
-    fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, bool)> + '_ {
-        self.at[..self.length].iter().map(|(vp, background)| (usize::from(*vp), *background))
-    }
-    pub(super) fn last(&self) -> Option<usize> {
-        self.iter().next_back().map(|(vp, _)| vp)
-    }
 }
 
 /// A server on one core.
@@ -164,43 +85,6 @@ pub(super) struct Feed {
     pub(super) looks: bool,
 }
 
-impl Slot {
-    pub(super) fn new(id: CoreId, vps: usize, root: usize) -> Slot {
-        Slot {
-            id,
-            since: Instant::ZERO,
-            doing: OnCore::Nothing,
-            plan: None,
-            next: None,
-            told: None,
-            idle: false,
-            offer: Offer::Idle,
-            path: Path::default(),
-            charged: Path::default(),
-            ghosts: Vec::with_capacity(vps),
-            armed: Instant::NEVER,
-            replenish: IndexedHeap::for_tasks(vps),
-            root,
-            hold: Hold::Has,
-            asker: 0,
-        }
-    }
-    /// Becomes what the other one is, where no servers are inside.
-    pub(super) fn become_as(&mut self, other: &Slot) {
-        (self.since, self.doing, self.armed) = (other.since, other.doing, other.armed);
-        (self.hold, self.asker) = (other.hold, other.asker);
-        (self.plan, self.next, self.told, self.idle) = (other.plan, other.next, other.told, other.idle);
-        (self.offer, self.path, self.charged) = (other.offer, other.path, other.charged);
-    }
-    /// The task that the core runs since its last decision.
-    pub(super) fn running(&self) -> Option<usize> {
-        match self.doing {
-            OnCore::Job { place, .. } => Some(place),
-            OnCore::Nothing | OnCore::Idle => None,
-        }
-    }
-}
-
 impl Domain {
     /// One call of the policy.
     pub(super) fn handle(
@@ -224,64 +108,23 @@ impl Domain {
         self.decide(me, unfinished, ticket, &mut records)
     }
 
-    /// One call of the policy by a scheduler that had the core until `left` and has it again since `now`. What fell due in
-    /// between is made due at its own time: so all is as if it had been looked at then. `rests`: what schedulers below had nothing
-    /// more to run, in order of time. Beside the decision: whether there was nothing to run for a moment.
-    pub(super) fn handle_after(
+    /// Makes due what is due, and decides anew who runs.
+    pub(super) fn decide(
         &mut self,
         me: usize,
-        (left, now): (Instant, Instant),
-        event: Event,
-        rests: &[Rested],
-        records: &mut dyn Sink,
-    ) -> (Decision, bool) {
-        let slot = &mut self.slots[me];
-        let now = now.max(slot.since);
-        let left = left.max(slot.since).min(now);
-        let elapsed = left.since(slot.since);
-        slot.since = now;
-        let root = self.vps[slot.root].below;
-        let mut records = Recorder { sink: records, core: slot.id, now };
-        self.entry = self.entry.wrapping_add(1);
-        let something = self.queues.len(root) > 0;
-        let unfinished = self.leave(me, (left, elapsed), event, &mut records);
-        let emptied = something && self.queues.len(root) == 0;
-        let mut from = left;
-        for rested in rests {
-            let at = rested.at.max(from).min(now);
-            self.catch_up(me, (from, at), &mut records);
-            self.rest(rested, at);
-            from = at;
-        }
-        if from < now {
-            self.catch_up(me, (from, now), &mut records);
-        }
-        self.emptied = false;
-        let decision = self.decide(me, unfinished, 0, &mut records);
-        (decision, emptied || self.emptied && left == now)
-    }
-
-    /// A scheduler below has nothing to run any more.
-    fn rest(&mut self, rested: &Rested, now: Instant) {
-        let task = &mut self.tasks[rested.place];
-        task.rest(now);
-        if let Some(again) = rested.again {
-            task.doze(again);
-        }
-        self.queue(rested.place, now);
-        self.plan_event(rested.place);
-    }
-
-    /// Makes due what is due, and decides anew who runs.
-    fn decide(&mut self, me: usize, unfinished: Option<(usize, u32)>, ticket: u32, records: &mut Recorder) -> Decision {
+        unfinished: Option<(usize, u32)>,
+        ticket: u32,
+        records: &mut Recorder,
+    ) -> Decision {
         let now = records.now;
         self.replenish_due(me, now, records);
         self.make_due(me, now, records);
+        let unfinished_place = unfinished.map(|(place, _)| place);
         self.look_at_laxities(me, now);
-        self.assign(me, now, unfinished.map(|(place, _)| place));
+        self.assign(me, now, unfinished_place);
         if self.look_is_overdue(me) {
             self.look_at_laxities(me, now);
-            self.assign(me, now, unfinished.map(|(place, _)| place));
+            self.assign(me, now, unfinished_place);
         }
         let run = self.switch(me, unfinished, records);
         let timer = self.time_out(me, now);
@@ -435,12 +278,6 @@ impl Domain {
         }
     }
 
-    /// The task that stands for the scheduler inside, if that has nothing to run but wants its server to be the most urgent.
-    fn hollow_inside(&self, vp: usize) -> Option<usize> {
-        let first = self.queues.peek(self.vps[vp].below).filter(|_| self.cut)?;
-        self.tasks.get(first.place()).filter(|task| task.hollow).map(|_| first.place())
-    }
-
     /// Brings a virtual processor's place in its parent's queue, and the time of its next replenishment, up to date.
     pub(super) fn show(&mut self, vp: usize, now: Instant) {
         let it = &self.vps[vp];
@@ -481,18 +318,6 @@ impl Domain {
         key.time().as_nanos() >= BACKGROUND
     }
 
-    /// Makes due, one after another, what came while somebody else had the core.
-    #[cold]
-    pub(super) fn catch_up(&mut self, me: usize, (left, now): (Instant, Instant), records: &mut Recorder) {
-        loop {
-            let first = [self.slots[me].replenish.peek(), self.due.peek()].into_iter().flatten().map(Key::time).min();
-            let Some(at) = first.map(|first| first.max(left)).filter(|at| *at < now) else { return };
-            self.replenish_due(me, at, records);
-            self.make_due(me, at, records);
-        }
-    }
-
-    /// Makes due the replenishments of this core's servers.
     pub(super) fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.slots[me].replenish.peek().filter(|due| due.time() <= now) {
             let vp = &mut self.vps[due.place()];
@@ -540,54 +365,9 @@ impl Domain {
     }
 
     /// Since when another core runs the task and has not charged it, if one does.
-    fn runs_elsewhere(&self, me: usize, place: usize) -> Option<Instant> {
+    pub(super) fn runs_elsewhere(&self, me: usize, place: usize) -> Option<Instant> {
         let mut others = self.slots.iter().enumerate().filter(|(core, _)| *core != me);
         others.find(|(_, slot)| slot.running() == Some(place)).map(|(_, slot)| slot.since)
-    }
-
-    /// Where the order changes with time, brings up to date what has run, in queues to which something came, from which something
-    /// went, or in which a look is due. At nothing else, so that what happens elsewhere on the core changes nothing.
-    pub(super) fn look_at_laxities(&mut self, me: usize, now: Instant) {
-        for queue in 0..if self.laxities { self.feeds.len() } else { 0 } {
-            if !core::mem::take(&mut self.feeds[queue].looks) {
-                continue;
-            }
-            for n in 0..self.feeds[queue].ran.len() {
-                let place = self.feeds[queue].ran[n];
-                let since = self.runs_elsewhere(me, place).map_or(Duration::ZERO, |since| now.since(since));
-                let task = &mut self.tasks[place];
-                task.look(since);
-                if task.ready() {
-                    let key = Key::new(task.urgency().min(BACKGROUND - 1), place);
-                    self.queues.insert(key);
-                }
-            }
-            let slots = &self.slots;
-            let runs = |place: &usize| slots.iter().any(|slot| slot.running() == Some(*place));
-            self.feeds[queue].ran.retain(runs);
-        }
-    }
-
-    /// How long the running task has to run, from the last look at it on, until it is looked at again.
-    fn look_after(&self, place: usize) -> Option<Duration> {
-        let task = &self.tasks[place];
-        let feed = &self.feeds[task.queue];
-        let waiting = feed.waiting.filter(|waiting| waiting.place() != place)?;
-        Some(task.overtaken_after(waiting.time().as_nanos(), waiting.place() > place)?.max(feed.quantum))
-    }
-
-    /// Whether the job that the core is to run has to be looked at first, since another one waits now than before.
-    pub(super) fn look_is_overdue(&mut self, me: usize) -> bool {
-        let Some(place) = self.slots[me].plan.filter(|place| self.laxities && self.look_is_due(*place)) else {
-            return false;
-        };
-        self.feeds[self.tasks[place].queue].looks = true;
-        true
-    }
-
-    fn look_is_due(&self, place: usize) -> bool {
-        self.tasks[place].order == TaskOrder::LeastLaxity
-            && self.look_after(place).is_some_and(|after| self.tasks[place].ran_since_look(Duration::ZERO) >= after)
     }
 
     /// Turns the core to what is planned for it. `unfinished`: what ran until now and could go on.
@@ -650,44 +430,6 @@ impl Domain {
             timer = timer.min(now.saturating_add(task.slice));
         }
         timer.min(task.may_run_until(now)).min(self.overtaken(me, now))
-    }
-
-    /// From when on a core has something to run that has nothing now, if nothing happens but that time passes.
-    pub(super) fn idle_until(&mut self, me: usize, now: Instant) -> Instant {
-        let mut until = Instant::NEVER;
-        for vp in 0..self.vps.len() {
-            let it = &self.vps[vp];
-            if let Some(budget) =
-                it.budget.as_ref().filter(|budget| it.core == me && !it.absent && (it.awake || budget.ticks_on()))
-            {
-                until = until.min(budget.next(now));
-            }
-        }
-        // What the schedulers below have to run counts from when their servers have budget.
-        let own = self.tasks.iter().position(|task| task.foreign).unwrap_or(self.tasks.len());
-        for place in own..self.tasks.len() {
-            self.due.remove(place);
-            let vp = self.feeds[self.tasks[place].queue].vps.iter().map(|vp| &self.vps[*vp]).find(|vp| vp.core == me);
-            let (Some(next), Some(vp)) = (self.tasks[place].next_event(), vp) else { continue };
-            if let Some(budget) = vp.budget.as_ref().filter(|_| !vp.awake) {
-                let from = if vp.background { next } else { budget.eligible_from(next) };
-                until = until.min(from);
-            }
-        }
-        until = until.min(self.due.peek().map_or(Instant::NEVER, Key::time));
-        (own..self.tasks.len()).for_each(|place| self.plan_event(place));
-        until
-    }
-
-    /// When a waiting job has less time to spare than the one that the core runs.
-    fn overtaken(&self, core: usize, now: Instant) -> Instant {
-        let slot = &self.slots[core];
-        let Some(place) = slot.running() else { return Instant::NEVER };
-        let task = &self.tasks[place];
-        let after =
-            Some(place).filter(|_| task.order == TaskOrder::LeastLaxity).and_then(|place| self.look_after(place));
-        let ran = task.ran_since_look(now.since(slot.since));
-        after.map_or(Instant::NEVER, |after| now.saturating_add(after.saturating_sub(ran)))
     }
 
     /// The other cores whose plan has changed, or that have to be called earlier than they know.

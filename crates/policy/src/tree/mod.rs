@@ -14,6 +14,7 @@
 //! that shares none is a domain of its own and takes no lock.
 
 mod assign;
+mod away;
 mod budget;
 mod build;
 mod change;
@@ -21,9 +22,11 @@ mod check;
 mod chunks;
 mod codec;
 mod domain;
+mod laxity;
 mod lending;
 mod platform;
 mod queues;
+mod slot;
 mod tier;
 mod work;
 
