@@ -110,30 +110,32 @@ fn kinds(more: &str) -> String {
         + &killed("k3", 0, "server = \"disk\"", [9, 59, 3], 5)
 }
 
+/// A task that begins `part` µs after its offset, 73 more for each: so no two begin in the same instant. Without a core it moves
+/// among those of its server.
+fn apart(part: &mut u64, name: &str, core: Option<usize>, more: &str, times: [u64; 3]) -> String {
+    *part += 73;
+    let whole = format!("offset = \"{} ms\"", times[0]);
+    let text =
+        task(name, core.unwrap_or(0), more, times).replace(&whole, &format!("offset = \"{}{part:03} us\"", times[0]));
+    if core.is_none() {
+        text.replace("core = 0\n", "")
+    } else {
+        text
+    }
+}
+
 /// A virtual platform on four cores, any for each of its jobs, and tasks beside it; all so slow that what several schedulers on four
 /// emulated cores cost leaves room for promises.
 fn platforms(more: &str) -> String {
     let mut part = 0;
-    let mut apart = |name: &str, core: Option<usize>, more: &str, times: [u64; 3]| {
-        let times = times.map(|time| 5 * time);
-        part += 73;
-        let text = task(name, core.unwrap_or(0), more, times);
-        let text =
-            text.replace(&format!("offset = \"{} ms\"", times[0]), &format!("offset = \"{}{part:03} us\"", times[0]));
-        if core.is_none() {
-            text.replace("core = 0\n", "")
-        } else {
-            text
-        }
-    };
     let mut text = more.to_string() + &server("any", "kind = \"cbs-hard\"\npolicy = \"global-fp\"", 25, 60);
     for core in 0..4 {
         let late = core as u64;
-        text += &apart(&format!("own{core}"), Some(core), "", [late, 14 + late, 3]);
+        text += &apart(&mut part, &format!("own{core}"), Some(core), "", [5 * late, 5 * (14 + late), 15]);
     }
     for n in 0..5 {
         let priority = format!("server = \"any\"\npriority = {}", 9 - n);
-        text += &apart(&format!("a{n}"), None, &priority, [1 + n, 41 + 3 * n, 3]);
+        text += &apart(&mut part, &format!("a{n}"), None, &priority, [5 * (1 + n), 5 * (41 + 3 * n), 15]);
     }
     text
 }
@@ -142,30 +144,19 @@ fn platforms(more: &str) -> String {
 /// All so slow that what several schedulers cost leaves room for promises.
 fn nested(more: &str) -> String {
     let mut part = 0;
-    let mut apart = |name: &str, core: Option<usize>, more: &str, times: [u64; 3]| {
-        part += 73;
-        let text = task(name, core.unwrap_or(0), more, times);
-        let text =
-            text.replace(&format!("offset = \"{} ms\"", times[0]), &format!("offset = \"{}{part:03} us\"", times[0]));
-        if core.is_none() {
-            text.replace("core = 0\n", "")
-        } else {
-            text
-        }
-    };
     let inner = "parent = \"outer\"\nkind = \"deferrable\"\npriority = 5\npolicy = \"global-fp\"";
     let mut text = more.to_string()
         + &server("outer", "kind = \"cbs-hard\"\npolicy = \"partitioned-fp\"", 20, 40)
         + &server("any", inner, 35, 240);
     for core in 0..3 {
         let late = core as u64;
-        text += &apart(&format!("own{core}"), Some(core), "", [5 * late, 20 * (14 + late), 10]);
+        text += &apart(&mut part, &format!("own{core}"), Some(core), "", [5 * late, 20 * (14 + late), 10]);
         let outer = "server = \"outer\"\npriority = 1";
-        text += &apart(&format!("out{core}"), Some(core), outer, [5 * late + 2, 40 * (15 + late), 10]);
+        text += &apart(&mut part, &format!("out{core}"), Some(core), outer, [5 * late + 2, 40 * (15 + late), 10]);
     }
     for n in 0..4 {
         let priority = format!("server = \"any\"\npriority = {}", 9 - n);
-        text += &apart(&format!("a{n}"), None, &priority, [5 * (1 + n), 20 * (41 + 3 * n), 6]);
+        text += &apart(&mut part, &format!("a{n}"), None, &priority, [5 * (1 + n), 20 * (41 + 3 * n), 6]);
     }
     text
 }
