@@ -5,14 +5,16 @@ mod common;
 
 use common::parts::Machine;
 use common::trees::trees;
-use common::{run, Entry};
+use common::{ms, run, Entry};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 use std::collections::BTreeSet;
-use tactus_policy::{cut, CutError, Event, Kind, Overrun, Setup, Supplier, TierPlan};
+use tactus_policy::{
+    cut, CutError, Event, Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, TierPlan, Tree,
+};
 use tactus_record::Kind as What;
-use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Instants at which nothing changes left out, and all but the last of those at one instant.
 fn line(all: impl IntoIterator<Item = (Instant, Option<(TaskId, u32)>)>) -> Vec<(Instant, Option<(TaskId, u32)>)> {
@@ -220,6 +222,48 @@ proptest! {
         prop_assume!(inner.zip(kinds).map(|(supply, kind)| supply.kind = kind).count() > 0);
         let found = difference(&setup, &|task, job| own_time(&setup, odd, task, job), Instant::from_nanos(40_000_000));
         prop_assert!(found.is_none(), "{}\n{setup:#?}", found.unwrap_or_default());
+    }
+}
+
+/// T1 runs up to 3 ms; from then on the inner server, which has no work, has 7 of 10 left, gone at 10 when 10 more are due. So by 15,
+/// when T2 comes, 5 of the next 7 have gone as well, and T2 stops at 17.
+#[test]
+fn a_budget_that_is_gone_for_want_of_work_when_it_comes_back_goes_on_going() {
+    let supply = |kind, budget, period| Some(Supply { kind, budget: ms(budget), period: ms(period) });
+    let server = |parent, supply| Server {
+        parent,
+        cores: CoreSet::first(1),
+        order: TaskOrder::FixedPriority,
+        queues: vec![CoreSet::first(1)],
+        quantum: ms(1),
+        supply,
+        priority: 1,
+        background: false,
+    };
+    let task = |offset, budget| Task {
+        level: Level::A,
+        core: Some(CoreId(0)),
+        offset: ms(offset),
+        period: ms(50),
+        deadline: ms(50),
+        budget: ms(budget),
+    };
+    let place = |server, priority| Place { server, priority, overrun: Overrun::Continue };
+    let demand = |task: TaskId, _| ms([3, 4][task.index()]);
+    for outer in [Supplier::Deferrable, Supplier::Periodic, Supplier::Sporadic, Supplier::PosixSporadic] {
+        let servers =
+            vec![server(0, None), server(0, supply(outer, 30, 30)), server(1, supply(Supplier::Periodic, 7, 10))];
+        let tree = Tree { servers, places: vec![place(0, 2), place(2, 1)] };
+        let setup = Setup { cores: 1, kind: Kind::Servers(tree), tasks: vec![task(0, 3), task(15, 4)] };
+        let end = Instant::ZERO + ms(30);
+        assert_eq!(difference(&setup, &demand, end), None, "{outer:?}");
+        let mut parts = Machine::new(&cut(&setup).expect("it can be cut"));
+        parts.run(&demand, end);
+        let found: Vec<_> = line(parts.lines[0].iter().copied())
+            .iter()
+            .map(|(at, job)| (at.as_nanos() / 1_000_000, job.map(|(task, _)| task.0)))
+            .collect();
+        assert_eq!(found, [(0, Some(0)), (3, None), (15, Some(1)), (17, None), (20, Some(1)), (22, None)], "{outer:?}");
     }
 }
 

@@ -26,7 +26,7 @@ const DEEPEST: usize = 4;
 pub enum Says {
     /// Nothing more.
     Nothing,
-    /// It had nothing to run for a moment, and has now.
+    /// It had nothing to run for a moment, and has now; or a budget goes by now, which it says when it is called again, at once.
     Moment,
     /// It has nothing to run, but the budget of a periodic server inside goes by while its own is the most urgent.
     Hollow,
@@ -305,8 +305,13 @@ impl Tier {
             (_, _, true) => Says::Hollow,
             _ => Says::Nothing,
         };
-        if decision.run.is_none() && !hollow && !self.root {
-            decision.timer = self.domain.idle_until(0, now);
+        if decision.run.is_none() && !self.root {
+            decision.timer = match says {
+                // One thing can be said at a time: called again at once, it says that a budget goes by.
+                Says::Moment => now,
+                Says::Hollow => decision.timer,
+                Says::Nothing => self.domain.idle_until(0, now),
+            };
         }
         (decision, says)
     }
