@@ -5,8 +5,8 @@
 //! something to run. The scheduler itself says when it has nothing more, and from when on it will ([`Tier::doze`]);
 //! and when it gets the core again it is told until when it had it ([`Tier::handle`]), and makes up what it missed.
 //!
-//! What is inside a server in the root may wait in queues that cores share: then its scheduler is a
-//! [`Platform`](super::Platform) on these. All together decide as the whole tree would.
+//! The tasks of a server may wait in queues that cores share: then its scheduler is a [`Platform`](super::Platform) on these. All
+//! together decide as the whole tree would; where queues are shared, perhaps on another schedule by the same rules.
 
 use super::domain::Domain;
 use super::platform::Held;
