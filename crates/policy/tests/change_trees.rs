@@ -182,6 +182,18 @@ impl Machine {
         (it.left, it.boundary) = (it.values.time.as_nanos(), now + it.values.period.as_nanos());
     }
 
+    /// What is to be removed releases nothing more.
+    fn ends(&mut self, change: &Change) {
+        if !change.admitted || change.action != Action::Remove {
+            return;
+        }
+        for n in 0..self.tasks.len() {
+            let inside =
+                matches!(change.part, Part::Server(s) if self.way(self.tasks[n].home).contains(&usize::from(s)));
+            self.tasks[n].ends |= change.part == task(n as u16) || inside;
+        }
+    }
+
     fn take_effect(&mut self, change: &Change, now: u64) {
         self.with(change);
         let inside = |machine: &Machine, server: usize| match change.part {
@@ -229,12 +241,7 @@ fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32
     for now in 0..END {
         for (n, change) in changing.changes.iter().enumerate().filter(|(_, change)| change.at.as_nanos() == now) {
             waiting.push((n as u32, *change));
-            if change.admitted && change.action == Action::Remove {
-                for n in 0..machine.tasks.len() {
-                    let inside = matches!(change.part, Part::Server(s) if machine.way(machine.tasks[n].home).contains(&usize::from(s)));
-                    machine.tasks[n].ends |= change.part == task(n as u16) || inside;
-                }
-            }
+            machine.ends(change);
         }
         while let Some((n, change)) = waiting.first().copied() {
             if change.admitted && !machine.may_take_effect(&change) {
@@ -272,6 +279,8 @@ fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32
             }
             settled.push((n, now));
             machine.take_effect(&change, now);
+            // What began may be about to be removed.
+            waiting.iter().for_each(|(_, change)| machine.ends(change));
         }
         for it in &mut machine.servers {
             while it.boundary <= now {

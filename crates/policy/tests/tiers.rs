@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::parts::Machine;
+use common::parts::{line, Machine};
 use common::trees::trees;
 use common::{ms, run, Entry};
 use proptest::prelude::*;
@@ -15,19 +15,6 @@ use tactus_policy::{
 };
 use tactus_record::Kind as What;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
-
-/// Instants at which nothing changes left out, and all but the last of those at one instant.
-fn line(all: impl IntoIterator<Item = (Instant, Option<(TaskId, u32)>)>) -> Vec<(Instant, Option<(TaskId, u32)>)> {
-    let mut line: Vec<(Instant, Option<(TaskId, u32)>)> = Vec::new();
-    for (at, job) in all {
-        match line.last_mut() {
-            Some(last) if last.0 == at => last.1 = job,
-            _ => line.push((at, job)),
-        }
-    }
-    line.dedup_by(|later, earlier| later.1 == earlier.1);
-    line
-}
 
 /// Whose cores share queues, of the servers with none inside.
 #[derive(Clone, Copy, PartialEq, Eq)]

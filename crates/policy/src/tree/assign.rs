@@ -67,6 +67,7 @@ impl Domain {
                     Hollow::Keeps => {}
                     // What other cores find they find themselves, when they are entered.
                     Hollow::Ends if core == me => {
+                        self.lost = true;
                         self.set_awake(vp, false, now);
                         continue 'again;
                     }

@@ -1,6 +1,7 @@
 //! A scheduler that is not there all the time ([`Tier`](super::Tier)): what it makes up for when it has the core again, when it
 //! wants it, and what it counts for schedulers below that are as seldom there.
 
+use super::apart::Parted;
 use super::domain::Domain;
 use super::tier::Rested;
 use crate::heap::Key;
@@ -19,6 +20,7 @@ impl Domain {
         (left, now): (Instant, Instant),
         event: Event,
         rests: &[Rested],
+        mut parted: Option<&mut Parted>,
         records: &mut dyn Sink,
     ) -> (Decision, bool) {
         let slot = &mut self.slots[me];
@@ -39,10 +41,27 @@ impl Domain {
             self.rest(rested, at);
             from = at;
         }
+        while let Some((parted, at)) = parted.as_mut().and_then(|it| it.when_settled().map(|at| (it, at))) {
+            let at = at.max(from).min(now);
+            self.catch_up(me, (from, at), &mut records);
+            parted.take_effect(self, at, &mut records);
+            from = at;
+        }
         if from < now {
             self.catch_up(me, (from, now), &mut records);
         }
         self.emptied = false;
+        if let Some(parted) = parted {
+            if parted.is_root() {
+                parted.settle(self, &mut records);
+            } else if self.queues.len(root) == 0
+                && parted.waits(now)
+                && self.idle_until(me, now) <= now
+                && parted.offers(now)
+            {
+                return (self.choose(me, unfinished, 0, &mut records), false);
+            }
+        }
         let decision = self.decide(me, unfinished, 0, &mut records);
         (decision, emptied || self.emptied && left == now)
     }
@@ -69,13 +88,24 @@ impl Domain {
         }
     }
 
+    /// The scheduler below has something to run from `at` on, as this one knows; `at_once`: its server counts as one with work from
+    /// now on.
+    pub(super) fn is_wanted(&mut self, place: usize, at: Instant, at_once: bool) {
+        self.tasks[place].doze(at);
+        if at_once {
+            self.tasks[place].rouse();
+            self.queue(place, at);
+        }
+        self.plan_event(place);
+    }
+
     /// From when on a core has something to run that has nothing now, if nothing happens but that time passes.
     pub(super) fn idle_until(&mut self, me: usize, now: Instant) -> Instant {
         let mut until = Instant::NEVER;
         for vp in 0..self.vps.len() {
             let it = &self.vps[vp];
             if let Some(budget) =
-                it.budget.as_ref().filter(|budget| it.core == me && !it.absent && (it.awake || budget.ticks_on()))
+                it.budget.as_ref().filter(|budget| it.core == me && !it.is_out() && (it.awake || budget.ticks_on()))
             {
                 until = until.min(budget.next(now));
             }

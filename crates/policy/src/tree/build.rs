@@ -110,6 +110,7 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) ->
         cut: false,
         visited: tactus_time::Duration::ZERO,
         emptied: false,
+        lost: false,
         laxities,
         impartial: false,
         queues: Queues::new(feeds.len() + 1, task_homes),
@@ -120,7 +121,7 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) ->
     // What can never have work is not there: a polling server would be something to do for the server around it.
     for (vp, fed) in fed.into_iter().enumerate() {
         let nested = domain.vps[vp].parent.is_some_and(|parent| !whole || domain.vps[parent].parent.is_some());
-        domain.vps[vp].absent = nested && !fed;
+        domain.vps[vp].barren = nested && !fed;
     }
     for vp in 0..domain.vps.len() {
         domain.show(vp, tactus_time::Instant::ZERO);
@@ -147,5 +148,6 @@ fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usi
         awake: false,
         woken: 0,
         absent: false,
+        barren: false,
     }
 }

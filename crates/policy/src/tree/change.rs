@@ -129,12 +129,12 @@ pub(super) fn check(setup: &Setup, changing: &Changing) -> Result<(), SetupError
 
 /// The changes of one domain.
 pub(super) struct Changes {
-    list: Vec<Waiting>,
+    pub(super) list: Vec<Waiting>,
     /// So many have been asked for, and so many of these are settled.
-    asked: usize,
-    settled: usize,
+    pub(super) asked: usize,
+    pub(super) settled: usize,
     /// By place: the task is there, if the servers around it are.
-    tasks: Vec<bool>,
+    pub(super) tasks: Vec<bool>,
     /// By place in the tree: the server is there, if those around it are.
     servers: Vec<bool>,
     protocol: Protocol,
@@ -142,18 +142,18 @@ pub(super) struct Changes {
 
 /// A change that is to come.
 #[derive(Clone, Copy)]
-struct Waiting {
-    number: u32,
-    at: Instant,
-    on: On,
-    action: Action,
-    admitted: bool,
-    drains: bool,
+pub(super) struct Waiting {
+    pub(super) number: u32,
+    pub(super) at: Instant,
+    pub(super) on: On,
+    pub(super) action: Action,
+    pub(super) admitted: bool,
+    pub(super) drains: bool,
 }
 
 /// A task by its place in the domain, a server by its place in the tree.
 #[derive(Clone, Copy)]
-enum On {
+pub(super) enum On {
     Task(usize),
     Server(u16),
 }
@@ -187,13 +187,16 @@ pub(super) fn attach(domain: &mut Domain, changing: &Changing) {
             domain.plan_event(task);
         }
     }
-    for vp in 0..domain.vps.len() {
-        domain.show(vp, Instant::ZERO);
-    }
+    domain.begin_at_zero();
     domain.changes = Some(Changes { list, asked: 0, settled: 0, tasks, servers, protocol: changing.protocol });
 }
 
 impl Changes {
+    /// Whether one was asked for that is not settled.
+    pub(super) fn waits(&self) -> bool {
+        self.settled < self.asked
+    }
+
     /// When the next one is asked for.
     pub(super) fn next(&self) -> Instant {
         self.list.get(self.asked).map_or(Instant::NEVER, |change| change.at)
@@ -211,7 +214,7 @@ pub(crate) fn share(time: Duration, period: Duration) -> u64 {
 
 impl Domain {
     /// A virtual processor of the server, or the root, that the task is in.
-    fn home(&self, task: usize) -> usize {
+    pub(super) fn home(&self, task: usize) -> usize {
         self.feeds[self.tasks[task].queue].vps[0]
     }
 
@@ -222,7 +225,7 @@ impl Domain {
     }
 
     /// Whether the virtual processor is the server's or lies in it.
-    fn lies_in(&self, vp: usize, server: u16) -> bool {
+    pub(super) fn lies_in(&self, vp: usize, server: u16) -> bool {
         self.way(vp).any(|vp| self.vps[vp].server == server)
     }
 
@@ -271,7 +274,7 @@ impl Domain {
 
     /// Whether nothing is left over that the root could run. What falls due now is not left over, though another core of the domain
     /// may have released it already in this instant.
-    fn is_quiet(&self, now: Instant) -> bool {
+    pub(super) fn is_quiet(&self, now: Instant) -> bool {
         let over = |key: Option<Key>| key.is_some_and(|key| key.time() < now);
         let in_root = |vp: usize| self.vps[vp].parent.is_none();
         let left = |task: usize, work: &Work| work.ready() && work.was_released_before(now) && in_root(self.home(task));
@@ -284,7 +287,7 @@ impl Domain {
     /// Whether nothing is left over that the server could run.
     fn is_quiet_inside(&self, vp: usize, now: Instant) -> bool {
         let left = |work: &Work| work.pending > 0 && work.was_released_before(now);
-        let waits = |inner: &Vp| inner.is_due(now) || (inner.awake && inner.background && !inner.absent);
+        let waits = |inner: &Vp| inner.is_due(now) || (inner.awake && inner.background && !inner.is_out());
         !self.tasks.iter().any(|work| work.queue == self.vps[vp].below && left(work))
             && !self.vps.iter().any(|inner| inner.parent == Some(vp) && waits(inner))
     }
@@ -315,7 +318,7 @@ impl Domain {
 
     /// Whether more would have been promised than there is, and more than before: of the cores or the server around what is changed,
     /// or of what a server has for those inside it.
-    fn overloads(&self, changes: &Changes, change: &Waiting) -> bool {
+    pub(super) fn overloads(&self, changes: &Changes, change: &Waiting) -> bool {
         match change.on {
             On::Task(task) => {
                 let home = self.home(task);
@@ -366,6 +369,23 @@ impl Domain {
         excess(1) > excess(0)
     }
 
+    /// Servers have what they have at the beginning, with what is there. What is not there has been work to some until now.
+    pub(super) fn begin_at_zero(&mut self) {
+        for vp in 0..self.vps.len() {
+            self.show(vp, Instant::ZERO);
+        }
+        for vp in 0..self.vps.len() {
+            let it = &mut self.vps[vp];
+            if let Some(budget) = &mut it.budget {
+                budget.begin_anew(None, Instant::ZERO);
+                if it.awake {
+                    budget.wake(Instant::ZERO);
+                }
+            }
+            self.show(vp, Instant::ZERO);
+        }
+    }
+
     /// Marks which virtual processors are not there, or lie in one that is not.
     fn tell_who_is_there(&mut self, servers: &[bool]) {
         for vp in 0..self.vps.len() {
@@ -374,15 +394,30 @@ impl Domain {
         }
     }
 
-    /// The task begins, if it is there and what is around it is.
+    /// The task begins, if it is there and what is around it is; and releases nothing if it is to be removed already.
     fn begin(&mut self, task: usize, changes: &Changes, now: Instant) {
         if changes.tasks[task] && !self.vps[self.home(task)].absent {
             self.tasks[task].begin_at(now);
+            let asked = &changes.list[changes.settled..changes.asked];
+            self.tasks[task].until = self.end_of(task, asked);
             self.plan_event(task);
         }
     }
 
-    fn take_effect(&mut self, changes: &mut Changes, change: &Waiting, records: &mut Recorder) {
+    /// When the first of the changes is asked for that removes the task, or a server around it: it releases nothing from then on.
+    pub(super) fn end_of(&self, task: usize, changes: &[Waiting]) -> Instant {
+        let removes = |change: &&Waiting| {
+            change.admitted
+                && change.action == Action::Remove
+                && match change.on {
+                    On::Task(one) => one == task,
+                    On::Server(server) => self.lies_in(self.home(task), server),
+                }
+        };
+        changes.iter().filter(removes).map(|change| change.at).min().unwrap_or(Instant::NEVER)
+    }
+
+    pub(super) fn take_effect(&mut self, changes: &mut Changes, change: &Waiting, records: &mut Recorder) {
         let now = records.now;
         match (change.on, change.action) {
             (On::Task(task), Action::Add) => {
@@ -404,7 +439,7 @@ impl Domain {
                 self.tell_who_is_there(&changes.servers);
                 for vp in 0..self.vps.len() {
                     if self.lies_in(vp, server) {
-                        self.refill(vp, None, records);
+                        self.refill(vp, None, now, records);
                     }
                 }
                 for task in 0..self.tasks.len() {
@@ -426,30 +461,41 @@ impl Domain {
             (On::Server(server), Action::Alter(values)) => {
                 for vp in 0..self.vps.len() {
                     if self.vps[vp].server == server {
-                        self.vps[vp].rank = match self.vps[vp].order {
-                            super::TaskOrder::FixedPriority => u64::from(u32::MAX - values.priority),
-                            _ => values.period.as_nanos(),
-                        };
-                        self.refill(vp, Some((values.time, values.period)), records);
+                        self.alter_server(vp, &values, now, records);
                     }
                 }
             }
         }
     }
 
-    /// The server begins anew with a full budget, if it is there.
-    fn refill(&mut self, vp: usize, length: Option<(Duration, Duration)>, records: &mut Recorder) {
+    /// The server has these values, and begins anew.
+    pub(super) fn alter_server(&mut self, vp: usize, values: &Values, now: Instant, records: &mut Recorder) {
+        self.vps[vp].rank = match self.vps[vp].order {
+            super::TaskOrder::FixedPriority => u64::from(u32::MAX - values.priority),
+            _ => values.period.as_nanos(),
+        };
+        self.refill(vp, Some((values.time, values.period)), now, records);
+    }
+
+    /// The server begins anew with a full budget at `now`, if it is there.
+    pub(super) fn refill(
+        &mut self,
+        vp: usize,
+        length: Option<(Duration, Duration)>,
+        now: Instant,
+        records: &mut Recorder,
+    ) {
         let it = &mut self.vps[vp];
         if let Some(budget) = &mut it.budget {
-            let full = budget.begin_anew(length, records.now);
+            let full = budget.begin_anew(length, now);
             if it.awake {
-                budget.wake(records.now);
+                budget.wake(now);
             }
             if !it.absent {
                 records.server(Kind::ServerReplenish, it.server, full.as_nanos());
             }
         }
-        self.show(vp, records.now);
+        self.show(vp, now);
     }
 }
 
@@ -457,6 +503,6 @@ impl Vp {
     /// Whether it has budget, and work or what counts as work until it has gone by.
     fn is_due(&self, now: Instant) -> bool {
         let due = |budget: &Budget| budget.eligible(now) && (self.awake || budget.when_hollow() != Hollow::Keeps);
-        !self.absent && self.budget.as_ref().is_some_and(due)
+        !self.is_out() && self.budget.as_ref().is_some_and(due)
     }
 }

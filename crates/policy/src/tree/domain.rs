@@ -45,6 +45,8 @@ pub(crate) struct Domain {
     pub(super) visited: Duration,
     /// Whether a job was killed in this entry and nothing was left.
     pub(super) emptied: bool,
+    /// Whether a budget was lost for want of work in this decision.
+    pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
     pub(super) laxities: bool,
     /// Of cores with nothing to run the first is preferred, even to the one that decides.
@@ -70,6 +72,15 @@ pub(super) struct Vp {
     pub(super) woken: u32,
     /// It is not there, or not any more.
     pub(super) absent: bool,
+    /// It never is: it can have no work, and would only be something to do for the server around it.
+    pub(super) barren: bool,
+}
+
+impl Vp {
+    /// Whether nothing is to be made of its budget.
+    pub(super) fn is_out(&self) -> bool {
+        self.absent || self.barren
+    }
 }
 
 /// A queue and the virtual processors that take from it.
@@ -116,9 +127,21 @@ impl Domain {
         ticket: u32,
         records: &mut Recorder,
     ) -> Decision {
+        self.replenish_due(me, records.now, records);
+        self.make_due(me, records.now, records);
+        self.choose(me, unfinished, ticket, records)
+    }
+
+    /// Decides anew who runs.
+    pub(super) fn choose(
+        &mut self,
+        me: usize,
+        unfinished: Option<(usize, u32)>,
+        ticket: u32,
+        records: &mut Recorder,
+    ) -> Decision {
         let now = records.now;
-        self.replenish_due(me, now, records);
-        self.make_due(me, now, records);
+        self.lost = false;
         let unfinished_place = unfinished.map(|(place, _)| place);
         self.look_at_laxities(me, now);
         self.assign(me, now, unfinished_place);
@@ -291,8 +314,8 @@ impl Domain {
             true => Some(urgency),
             false => (it.awake && it.background).then_some(urgency | BACKGROUND),
         };
-        let band = band.filter(|_| !it.absent);
-        let next = if it.absent {
+        let band = band.filter(|_| !it.is_out());
+        let next = if it.is_out() {
             Instant::NEVER
         } else if it.awake || budget.ticks_on() {
             budget.next(now)
@@ -412,7 +435,8 @@ impl Domain {
             timer = timer.min(due.time());
         }
         if let Some(changes) = self.changes.as_ref().filter(|_| me == 0) {
-            timer = timer.min(changes.next());
+            // What was lost may have been all that was left.
+            timer = timer.min(if self.lost && changes.waits() { now } else { changes.next() });
         }
         for ghost in slot.ghosts.iter().filter(|ghost| !self.vps[**ghost].awake) {
             if let Some(budget) = &self.vps[*ghost].budget {

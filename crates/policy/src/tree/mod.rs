@@ -13,6 +13,7 @@
 //! **Who shares what** (`domain`). Cores that share a queue, directly or by others, are a domain, behind one lock; a core
 //! that shares none is a domain of its own and takes no lock.
 
+mod apart;
 mod assign;
 mod away;
 mod budget;
@@ -34,6 +35,7 @@ use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
 use crate::{Decision, Event, Policy, Setup, SetupError};
 use alloc::vec::Vec;
+pub use apart::{Left, Outcome};
 pub use budget::Budget;
 pub(crate) use change::{share, WHOLE};
 pub use change::{Action, Change, Changing, Part, Protocol, Values};

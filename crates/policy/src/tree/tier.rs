@@ -8,11 +8,13 @@
 //! The tasks of a server may wait in queues that cores share: then its scheduler is a [`Platform`](super::Platform) on these. All
 //! together decide as the whole tree would; where queues are shared, perhaps on another schedule by the same rules.
 
+use super::apart::{Left, Outcome, Parted};
 use super::domain::Domain;
 use super::platform::Held;
 use super::{build, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree};
 use crate::codec::{put, DecodeError, Input};
 use crate::{Decision, Event, Kind, Scheduler, Setup, SetupError, Task};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_record::Sink;
@@ -43,6 +45,8 @@ pub struct TierPlan {
     pub servers: Vec<u16>,
     /// The schedulers directly below.
     pub below: Vec<Below>,
+    /// The whole system, if it changes while it runs.
+    pub whole: Option<Setup>,
 }
 
 /// A scheduler directly below another one.
@@ -70,6 +74,8 @@ pub enum CutError {
     NoTree,
     /// Several cores share a queue of the root, which has no server around it.
     Shared,
+    /// The tree changes while it runs, and cores share a queue of a server.
+    Changes,
     /// The server is deeper than schedulers can be.
     Depth(u16),
     /// The periodic server is inside another one in which cores share a queue: who lends cores for that does not count for how long a
@@ -82,6 +88,7 @@ impl fmt::Display for CutError {
         match self {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared => write!(f, "cores share a queue of the root"),
+            CutError::Changes => write!(f, "cores share a queue, and the tree changes while it runs"),
             CutError::Drains(server) => {
                 write!(f, "the periodic server {server} is inside another one in which cores share a queue")
             }
@@ -97,7 +104,14 @@ impl core::error::Error for CutError {}
 /// # Errors
 /// If the policy is no tree, or not one whose parts decide together as the whole does.
 pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
-    let Kind::Servers(tree) = &setup.kind else { return Err(CutError::NoTree) };
+    let (tree, changes) = match &setup.kind {
+        Kind::Servers(tree) => (tree, false),
+        Kind::Changing(changing) => (&changing.tree, true),
+        _ => return Err(CutError::NoTree),
+    };
+    if changes && tree.servers.iter().any(|server| server.queues.iter().any(several)) {
+        return Err(CutError::Changes);
+    }
     // Servers with something inside, and the root, become schedulers.
     let whose: Vec<usize> =
         (0..tree.servers.len()).filter(|server| *server == 0 || !inside(tree, *server).is_empty()).collect();
@@ -178,7 +192,6 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
             };
             let first = within.iter().filter(here).map(|task| setup.tasks[task.index()].offset).min()?;
             // A budget that goes for want of work is something to do.
-            let goes = |supply: Supply| matches!(supply.kind, Supplier::Polling | Supplier::Periodic);
             let mut inner = (0..tree.servers.len()).filter(|n| *n != *child && way_up(tree, *n).any(|at| at == *child));
             let at_once = inner.any(|n| of(n).supply.is_some_and(goes) && of(n).cores.contains(core));
             Some(if at_once { Duration::ZERO } else { first })
@@ -213,8 +226,9 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, whose: &[usize]) -> TierPlan {
         let stands = TaskId((setup.tasks.len() + *child) as u16);
         below.push(Below { place, stands, cores, shared, own, tasks: within });
     }
+    let whole = matches!(setup.kind, Kind::Changing(_)).then(|| setup.clone());
     let setup = Setup { cores: setup.cores, kind: Kind::Servers(Tree { servers: made, places }), tasks };
-    TierPlan { setup, tasks: names, servers, below }
+    TierPlan { setup, tasks: names, servers, below, whole }
 }
 
 /// The sets, those joined that have a core in common: whoever was to act on what happened on one may be gone as well before it does.
@@ -228,6 +242,11 @@ pub(super) fn joined(sets: impl Iterator<Item = CoreSet>) -> Vec<CoreSet> {
     joined
 }
 
+/// Whether its budget goes for want of work.
+fn goes(supply: Supply) -> bool {
+    matches!(supply.kind, Supplier::Polling | Supplier::Periodic)
+}
+
 fn several(queue: &CoreSet) -> bool {
     queue.bits().count_ones() > 1
 }
@@ -239,6 +258,7 @@ fn alone(core: CoreId) -> CoreSet {
 /// One scheduler on one core.
 pub struct Tier {
     domain: Domain,
+    parted: Option<Box<Parted>>,
     /// Whether nobody is above it.
     root: bool,
     /// What those below had nothing more to run while this one was without the core, to be done in order of time.
@@ -277,7 +297,8 @@ impl Tier {
             }
             domain.cut = true;
             domain.vps.iter_mut().for_each(|vp| vp.server = plan.servers[usize::from(vp.server)]);
-            Tier { domain, root, rests: Vec::with_capacity(plan.below.len()) }
+            let parted = Parted::attach(&mut domain, plan, core);
+            Tier { domain, parted, root, rests: Vec::with_capacity(plan.below.len()) }
         };
         let shared = plan.shared();
         let own = |core: CoreId| !shared.iter().any(|set| set.contains(core));
@@ -297,7 +318,8 @@ impl Tier {
     ) -> (Decision, Says) {
         self.domain.visited = visited;
         self.rests.sort_unstable_by_key(|rested| rested.at);
-        let (mut decision, emptied) = self.domain.handle_after(0, (left, now), event, &self.rests, records);
+        let parted = self.parted.as_deref_mut();
+        let (mut decision, emptied) = self.domain.handle_after(0, (left, now), event, &self.rests, parted, records);
         self.rests.clear();
         let hollow = decision.run.is_none() && !self.domain.slots[0].ghosts.is_empty();
         let says = match (emptied, decision.run.is_some(), hollow) {
@@ -312,6 +334,15 @@ impl Tier {
                 Says::Hollow => decision.timer,
                 Says::Nothing => self.domain.idle_until(0, now),
             };
+        }
+        if let Some(parted) = &mut self.parted {
+            let rests = if decision.run.is_some() { Instant::ZERO } else { decision.timer };
+            parted.report(&self.domain, (rests, hollow), now);
+            if self.root {
+                // What was lost may have been all that was left.
+                let again = self.domain.lost && parted.waits(now);
+                decision.timer = decision.timer.min(if again { now } else { parted.next() });
+            }
         }
         (decision, says)
     }
@@ -368,6 +399,39 @@ impl Tier {
         }
     }
 
+    /// When the job that was chosen last was released.
+    pub fn released_at(&self) -> Option<Instant> {
+        let place = self.domain.slots[0].running()?;
+        Some(self.domain.tasks[place].released_at())
+    }
+
+    /// By place in the core's list of changes: until when nothing is left, here and below, that keeps it from taking effect; with
+    /// the number of the report, the first being 1. Its parent [hears](Tier::hear) it before it decides.
+    pub fn left(&self) -> (u64, &[Left]) {
+        self.parted.as_ref().map_or((0, &[]), |parted| parted.left())
+    }
+
+    /// The scheduler below tells what is [left](Tier::left) in it.
+    pub fn hear(&mut self, stands: TaskId, report: u64, left: impl Iterator<Item = Left>) {
+        let place = self.place(stands);
+        if let (Some(parted), Some(place)) = (&mut self.parted, place) {
+            parted.hear(place, report, left);
+        }
+    }
+
+    /// What became of the first changes of the core, as far as is known. A scheduler below is [told](Tier::told) before it decides.
+    pub fn outcomes(&self) -> &[Outcome] {
+        self.parted.as_ref().map_or(&[], |parted| parted.outcomes())
+    }
+
+    /// What became of the first changes of the core, as the one above knows.
+    pub fn told(&mut self, outcomes: impl Iterator<Item = Outcome>) {
+        if let Some(parted) = &mut self.parted {
+            let known = parted.outcomes().len();
+            outcomes.skip(known).for_each(|outcome| parted.told(outcome));
+        }
+    }
+
     fn place(&self, stands: TaskId) -> Option<usize> {
         self.domain.tasks.iter().position(|task| task.foreign && task.name.0 == stands)
     }
@@ -402,6 +466,9 @@ impl TierPlan {
             out.push(below.own.into());
             list(&mut out, &mut below.tasks.iter().map(|task| task.0));
         }
+        let whole = self.whole.as_ref().map_or(Vec::new(), Setup::encode);
+        put(&mut out, whole.len() as u64);
+        out.extend(whole);
         out
     }
 
@@ -426,7 +493,11 @@ impl TierPlan {
                 tasks: input.list(2, task)?,
             })
         })?;
+        let whole = match input.bytes()? {
+            [] => None,
+            whole => Some(Setup::decode(whole)?),
+        };
         input.end()?;
-        Ok(TierPlan { setup, tasks, servers, below })
+        Ok(TierPlan { setup, tasks, servers, below, whole })
     }
 }

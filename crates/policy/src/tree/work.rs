@@ -46,7 +46,7 @@ pub(crate) struct Work {
     pub(crate) removed: bool,
     /// It releases jobs before this instant only.
     pub(super) until: Instant,
-    offset: Duration,
+    pub(super) offset: Duration,
     /// It stands for a scheduler of its own, which has a job whenever it has something to run, and says when that is.
     pub(crate) foreign: bool,
     /// That scheduler has nothing to run, but budgets inside go by while its server is the most urgent: for how long it was.
@@ -91,6 +91,11 @@ impl Work {
     /// The deadline of the oldest unfinished job.
     pub(crate) fn due(&self) -> Instant {
         self.release.saturating_add(self.deadline)
+    }
+
+    /// When the oldest unfinished job was released.
+    pub(super) fn released_at(&self) -> Instant {
+        self.release
     }
 
     /// Whether it has a job that may run.
@@ -205,7 +210,7 @@ impl Work {
     }
 
     /// A scheduler of its own has something to run.
-    fn rouse(&mut self) {
+    pub(super) fn rouse(&mut self) {
         if self.pending == 0 {
             let (number, at) = (self.released, self.next);
             self.released = number.wrapping_add(1);

@@ -11,7 +11,8 @@ use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 /// The orders that servers know.
 pub const ORDERS: [TaskOrder; 4] =
     [TaskOrder::FixedPriority, TaskOrder::RateMonotonic, TaskOrder::DeadlineMonotonic, TaskOrder::EarliestDeadline];
-const SUPPLIERS: [Supplier; 7] = [
+/// The kinds of servers.
+pub const SUPPLIERS: [Supplier; 7] = [
     Supplier::Periodic,
     Supplier::Polling,
     Supplier::Deferrable,

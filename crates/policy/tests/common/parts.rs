@@ -13,6 +13,19 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId, MAX_CORES};
 /// What runs on a core from when on.
 pub type Line = Vec<(Instant, Option<(TaskId, u32)>)>;
 
+/// Instants at which nothing changes left out, and all but the last of those at one instant.
+pub fn line(all: impl IntoIterator<Item = (Instant, Option<(TaskId, u32)>)>) -> Line {
+    let mut line: Line = Vec::new();
+    for (at, job) in all {
+        match line.last_mut() {
+            Some(last) if last.0 == at => last.1 = job,
+            _ => line.push((at, job)),
+        }
+    }
+    line.dedup_by(|later, earlier| later.1 == earlier.1);
+    line
+}
+
 /// When a scheduler that has nothing to run wants its core again, why, and which others it wants.
 type Idle = (Instant, Rest, CoreSet);
 
@@ -174,6 +187,7 @@ impl Machine {
     ) -> (Decision, Option<Idle>) {
         let (now, own) = (self.now, CoreId(core as u8));
         let visited = self.visited(core, at);
+        self.tell_of_changes(core, at);
         let below = &self.plans[at].below;
         let mut around = Around { place: at, below, held: &self.held, told: &mut self.told[at] };
         let tier = self.cores[core][at].tier.as_mut().expect("it decides alone");
@@ -228,6 +242,21 @@ impl Machine {
             self.ask(core, at, wants);
         }
         (decision, idle)
+    }
+
+    /// The scheduler is told what became of changes, and by those below what is left in them.
+    fn tell_of_changes(&mut self, core: usize, at: usize) {
+        if let Some((parent, _)) = self.parents[at] {
+            let known = self.cores[core][parent].tier.as_ref().map_or(Vec::new(), |it| it.outcomes().to_vec());
+            self.cores[core][at].tier.as_mut().expect("it decides alone").told(known.into_iter());
+        }
+        for below in self.plans[at].below.clone() {
+            let Some(child) = &self.cores[core][usize::from(below.place)].tier else { continue };
+            let (report, left) = child.left();
+            let left = left.to_vec();
+            let tier = self.cores[core][at].tier.as_mut().expect("it decides alone");
+            tier.hear(below.stands, report, left.into_iter());
+        }
     }
 
     /// For how long the server of the scheduler was the most urgent as it had asked.

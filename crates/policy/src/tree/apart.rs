@@ -1,0 +1,485 @@
+//! Changes of a tree whose servers have schedulers of their own, on one core. The protocol is that of [`change`](super::change); here is
+//! who knows what of it.
+//!
+//! Each scheduler has the same list of changes, and the tree as it is by those that were settled. **The root** settles them, one after
+//! another: it knows whether it is quiet itself. **Every other one** tells its parent, for each change to come, until when nothing is
+//! left in it that would keep it from taking effect, what those below told it counted ([`Parted::left`]); so the root knows of each server
+//! on the way.
+//! What was settled, and when, goes down the same way ([`Parted::outcomes`]), and each makes what concerns it as of that time, when it
+//! has the core again.
+//!
+//! A task is known to release nothing from the instant on in which its removal is asked for, from the beginning: so nobody wants
+//! the core for a release that does not come. And where a job ends in the instant in which others are released, a scheduler that knows of a change
+//! that waits gives the core back once, before it looks at these: for all that it knows that may be the instant.
+
+use super::budget::Hollow;
+use super::change::{attach, Changes, On, Waiting};
+use super::domain::{Domain, Vp};
+use super::{build, Action, TierPlan};
+use crate::records::Recorder;
+use crate::{Kind, Setup};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use tactus_record::{Kind as What, Record, Sink, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_time::{CoreId, CoreSet, Instant};
+
+/// What became of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It took effect then.
+    Changed(Instant),
+    /// It was refused.
+    Refused,
+}
+
+/// What a scheduler tells its parent of one change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Left {
+    /// Until when nothing is left, in it and below, that keeps the change from taking effect.
+    pub until: Instant,
+    /// When there is work in the server that the change alters, and gives a new budget.
+    pub work: Instant,
+}
+
+/// What one scheduler knows of the changes of a core.
+pub(super) struct Parted {
+    /// The tree on this core as it is by what was settled. Nothing runs in it.
+    whole: Domain,
+    changes: Changes,
+    /// What was settled, as far as is known here; more than was done here, while this scheduler is without the core.
+    outcomes: Vec<Outcome>,
+    /// This scheduler's server.
+    own: u16,
+    /// Of each own task its place in the whole tree.
+    tasks: Vec<usize>,
+    below: Vec<Child>,
+    /// By place in the list: how this scheduler has to do with the change.
+    concerns: Vec<Concern>,
+    /// By place in the list: what this scheduler tells its parent, and how often it has.
+    left: Vec<Left>,
+    reports: u64,
+    /// When it gave the core back, last, for a change that might take effect.
+    offered: Option<Instant>,
+}
+
+/// A scheduler below.
+struct Child {
+    server: u16,
+    /// The place of the task that stands for it.
+    stands: usize,
+    concerns: Vec<Concern>,
+    /// By place in the list: what is left in it; by which of its reports.
+    left: Vec<Left>,
+    report: u64,
+}
+
+/// How a scheduler has to do with a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Concern {
+    /// Not at all.
+    None,
+    /// What is changed lies in a server inside its own.
+    Around,
+    /// What is changed is its own task, or a server directly inside.
+    Own,
+    /// Its own server changes, or one around it.
+    Inside,
+}
+
+struct Nobody;
+
+impl Sink for Nobody {
+    fn record(&mut self, _: Record) {}
+}
+
+/// Whether the change takes effect whatever is left in the server that it alters.
+fn keeps(change: &Waiting) -> bool {
+    !change.drains && matches!((change.on, change.action), (On::Server(_), Action::Alter(_)))
+}
+
+fn min(times: impl Iterator<Item = Instant>) -> Instant {
+    times.min().unwrap_or(Instant::NEVER)
+}
+
+impl Parted {
+    /// Takes the changes of this core into its scheduler's domain.
+    pub(super) fn attach(domain: &mut Domain, plan: &TierPlan, core: CoreId) -> Option<Box<Parted>> {
+        let setup: &Setup = plan.whole.as_ref()?;
+        let Kind::Changing(changing) = &setup.kind else { return None };
+        let own = *plan.servers.first()?;
+        if own != 0 && domain.tasks.is_empty() {
+            // Nobody gives it this core.
+            return None;
+        }
+        let mut whole = build::domain(setup, &changing.tree, CoreSet::from_bits(1 << core.0), true);
+        attach(&mut whole, changing);
+        let changes = whole.changes.take()?;
+        let place = |name| whole.tasks.iter().position(|task| task.name.0 == name);
+        let tasks: Vec<usize> =
+            domain.tasks.iter().filter(|task| !task.foreign).filter_map(|task| place(task.name.0)).collect();
+        let server = |stands: usize| domain.vps[domain.feeds[domain.tasks[stands].queue].vps[0]].server;
+        let foreign = (0..domain.tasks.len()).filter(|n| domain.tasks[*n].foreign);
+        let below = foreign
+            .map(|stands| Child { server: server(stands), stands, concerns: Vec::new(), left: Vec::new(), report: 0 })
+            .collect();
+        let left = alloc::vec![Left { until: Instant::ZERO, work: Instant::ZERO }; changes.list.len()];
+        let outcomes = Vec::with_capacity(changes.list.len());
+        let concerns = Vec::new();
+        let mut parted =
+            Parted { whole, changes, outcomes, own, tasks, below, concerns, left, reports: 0, offered: None };
+        parted.concerns = parted.concerns_of(own);
+        for vp in 0..domain.vps.len() {
+            parted.tell_whether_there(domain, vp);
+        }
+        for task in 0..parted.tasks.len() {
+            let place = parted.tasks[task];
+            let there = parted.whole.tasks[place].until > Instant::ZERO;
+            domain.tasks[task].until = if there { parted.end_of(place) } else { Instant::ZERO };
+            domain.plan_event(task);
+        }
+        for child in 0..parted.below.len() {
+            let Child { server, stands, .. } = parted.below[child];
+            let first = parted.first_in(server, |_, _| true, Instant::ZERO);
+            domain.tasks[stands].doze(first);
+            domain.plan_event(stands);
+            let left = |change: &Waiting| {
+                let concerned = |home: u16, task: Option<usize>| task.is_some() && parted.is_in(change.on, home, task);
+                let work = parted.first_in(server, concerned, Instant::ZERO);
+                Left { until: if change.drains { first } else { work }, work }
+            };
+            parted.below[child].left = parted.changes.list.iter().map(left).collect();
+            parted.below[child].concerns = parted.concerns_of(server);
+        }
+        domain.begin_at_zero();
+        Some(Box::new(parted))
+    }
+
+    /// Whether the virtual processor's server is there, or what lies around it is not.
+    fn tell_whether_there(&self, domain: &mut Domain, vp: usize) {
+        if domain.vps[vp].parent.is_some() {
+            let of = self.vp_of(domain.vps[vp].server);
+            domain.vps[vp].absent = of.is_none_or(|of| self.whole.vps[of].absent);
+        }
+    }
+
+    /// The server's virtual processor in the whole tree.
+    fn vp_of(&self, server: u16) -> Option<usize> {
+        self.whole.vps.iter().position(|vp| vp.server == server)
+    }
+
+    /// Whether the one server is the other one, or lies in it.
+    fn lies_in(&self, server: u16, other: u16) -> bool {
+        other == 0 || self.vp_of(server).is_some_and(|vp| self.whole.lies_in(vp, other))
+    }
+
+    /// The server of a task of the whole tree.
+    fn home_of(&self, task: usize) -> u16 {
+        self.whole.vps[self.whole.home(task)].server
+    }
+
+    /// By place in the list: how the scheduler of the server has to do with the change.
+    fn concerns_of(&self, server: u16) -> Vec<Concern> {
+        self.changes.list.iter().map(|change| self.concern(change.on, server)).collect()
+    }
+
+    fn concern(&self, on: On, server: u16) -> Concern {
+        let home = match on {
+            On::Task(task) => self.home_of(task),
+            On::Server(changed) if self.lies_in(server, changed) => return Concern::Inside,
+            On::Server(changed) => {
+                let around = self.vp_of(changed).and_then(|vp| self.whole.vps[vp].parent);
+                around.map_or(0, |around| self.whole.vps[around].server)
+            }
+        };
+        match (home == server, self.lies_in(home, server)) {
+            (true, _) => Concern::Own,
+            (_, true) => Concern::Around,
+            _ => Concern::None,
+        }
+    }
+
+    /// When a removal of the task that is still to come is asked for.
+    fn end_of(&self, task: usize) -> Instant {
+        self.whole.end_of(task, &self.changes.list[self.changes.settled..])
+    }
+
+    /// When the scheduler of the server has something to run that begins at `from`: a task, its offset later; or a server inside whose
+    /// budget goes for want of work, at once. `begins`: which of what is there, by server and task.
+    fn first_in(&self, server: u16, begins: impl Fn(u16, Option<usize>) -> bool, from: Instant) -> Instant {
+        if self.goes_in(server, |inner| begins(inner, None)) {
+            return from;
+        }
+        let mut first = Instant::NEVER;
+        for (task, work) in self.whole.tasks.iter().enumerate() {
+            let home = self.home_of(task);
+            if self.lies_in(home, server) && self.is_there(task) && begins(home, Some(task)) {
+                let at = from.saturating_add(work.offset);
+                first = if at < self.end_of(task) { first.min(at) } else { first };
+            }
+        }
+        first
+    }
+
+    /// Whether a budget that begins in a server inside this one goes for want of work.
+    fn goes_in(&self, server: u16, begins: impl Fn(u16) -> bool) -> bool {
+        let inner =
+            |vp: &&Vp| vp.parent.is_some() && vp.server != server && !vp.is_out() && self.lies_in(vp.server, server);
+        let goes = |vp: &Vp| vp.budget.as_ref().is_some_and(|it| it.when_hollow() != Hollow::Keeps);
+        self.whole.vps.iter().filter(inner).any(|vp| goes(vp) && begins(vp.server))
+    }
+
+    fn is_there(&self, task: usize) -> bool {
+        self.changes.tasks[task] && !self.whole.vps[self.whole.home(task)].absent
+    }
+
+    /// When the next change is asked for of which that was not told.
+    pub(super) fn next(&self) -> Instant {
+        self.changes.next()
+    }
+
+    /// What is left by place in the list, and the number of the report.
+    pub(super) fn left(&self) -> (u64, &[Left]) {
+        (self.reports, &self.left)
+    }
+
+    /// What was settled, as far as is known.
+    pub(super) fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// The next change was settled, as the parent tells.
+    pub(super) fn told(&mut self, outcome: Outcome) {
+        if self.outcomes.len() < self.changes.list.len() {
+            self.outcomes.push(outcome);
+        }
+    }
+
+    /// A scheduler below tells what is left in it, if that is news: what this one knows better since is not overwritten.
+    pub(super) fn hear(&mut self, stands: usize, report: u64, left: impl Iterator<Item = Left>) {
+        let child = self.below.iter_mut().find(|child| child.stands == stands);
+        if let Some(child) = child.filter(|child| child.report != report) {
+            child.report = report;
+            child.left.iter_mut().zip(left).for_each(|(old, new)| *old = new);
+        }
+    }
+
+    /// When the next one was settled of those that have not been done here.
+    pub(super) fn when_settled(&self) -> Option<Instant> {
+        self.outcomes.get(self.changes.settled).map(|outcome| match outcome {
+            Outcome::Changed(at) => *at,
+            Outcome::Refused => Instant::ZERO,
+        })
+    }
+
+    /// Makes what concerns this scheduler of the next one that was settled.
+    pub(super) fn take_effect(&mut self, domain: &mut Domain, at: Instant, records: &mut Recorder) {
+        let place = self.changes.settled;
+        self.changes.asked = self.changes.asked.max(place + 1);
+        let (change, outcome) = (self.changes.list[place], self.outcomes[place]);
+        if outcome != Outcome::Refused {
+            let mut quietly = Recorder { sink: &mut Nobody as &mut dyn Sink, core: records.core, now: at };
+            self.whole.take_effect(&mut self.changes, &change, &mut quietly);
+        }
+        self.changes.settled += 1;
+        if outcome != Outcome::Refused {
+            self.follow(domain, place, at, records);
+        }
+    }
+
+    /// What has changed in the whole tree changes here.
+    fn follow(&mut self, domain: &mut Domain, place: usize, at: Instant, records: &mut Recorder) {
+        let change = self.changes.list[place];
+        let server = match change.on {
+            On::Server(server) => Some(server),
+            On::Task(_) => None,
+        };
+        for vp in 0..domain.vps.len() {
+            if domain.vps[vp].parent.is_none() {
+                continue;
+            }
+            let own = domain.vps[vp].server;
+            self.tell_whether_there(domain, vp);
+            match (server, change.action) {
+                (Some(changed), Action::Alter(values)) if changed == own => {
+                    domain.alter_server(vp, &values, at, records)
+                }
+                (Some(changed), Action::Add) if self.lies_in(own, changed) => domain.refill(vp, None, at, records),
+                (Some(_), Action::Remove) => domain.show(vp, at),
+                _ => {}
+            }
+        }
+        for task in 0..self.tasks.len() {
+            let place = self.tasks[task];
+            let concerned = self.is_in(change.on, self.home_of(place), Some(place));
+            let it = &mut domain.tasks[task];
+            match change.action {
+                Action::Add if concerned && self.is_there(place) => it.begin_at(at),
+                Action::Remove if concerned => it.until = Instant::ZERO,
+                Action::Alter(values) if concerned && server.is_none() => {
+                    it.alter(&values);
+                    domain.queue(task, at);
+                }
+                _ => {}
+            }
+            let it = &mut domain.tasks[task];
+            if it.until > Instant::ZERO {
+                it.until = self.end_of(place);
+            }
+            domain.plan_event(task);
+        }
+        match change.action {
+            Action::Add | Action::Remove => self.follow_below(domain, &change, at),
+            Action::Alter(_) => self.wake_below(domain, place, at),
+        }
+    }
+
+    /// What begins or ends in schedulers below, which have not been told: when they have something to run, and what is left in them.
+    fn follow_below(&mut self, domain: &mut Domain, change: &Waiting, at: Instant) {
+        let adds = change.action == Action::Add;
+        for child in 0..self.below.len() {
+            let Child { server, stands, .. } = self.below[child];
+            let all = matches!(change.on, On::Server(changed) if self.lies_in(server, changed));
+            let begins = |home: u16, task: Option<usize>| adds && self.is_in(change.on, home, task);
+            let first = self.first_in(server, begins, at);
+            let before = |at: Instant| if all { Instant::NEVER } else { at };
+            let next = before(domain.tasks[stands].next_event().unwrap_or(Instant::NEVER)).min(first);
+            let at_once = self.goes_in(server, |inner| begins(inner, None));
+            domain.is_wanted(stands, next, at_once);
+            for place in self.changes.settled..self.changes.list.len() {
+                let other = self.changes.list[place];
+                if self.below[child].concerns[place] == Concern::None {
+                    continue;
+                }
+                let counts = |home: u16, task: Option<usize>| {
+                    adds && self.is_in(change.on, home, task) && (other.drains || self.is_in(other.on, home, task))
+                };
+                let first = self.first_in(server, counts, at);
+                let Left { until, work } = self.below[child].left[place];
+                let first_of_all = if at_once && other.drains { Instant::ZERO } else { first };
+                self.below[child].left[place] =
+                    Left { until: before(until).min(first_of_all), work: before(work).min(first) };
+            }
+        }
+    }
+
+    /// A server deeper inside has its new budget at once: so those have something to run in which work waits for that.
+    fn wake_below(&mut self, domain: &mut Domain, place: usize, at: Instant) {
+        let on = self.changes.list[place].on;
+        for child in 0..self.below.len() {
+            let Child { server, stands, .. } = self.below[child];
+            if matches!(self.below[child].concerns[place], Concern::Own | Concern::Around) {
+                let work = self.below[child].left[place].work;
+                let next = domain.tasks[stands].next_event().unwrap_or(Instant::NEVER);
+                let at_once = work < at || self.goes_in(server, |inner| self.is_in(on, inner, None));
+                domain.is_wanted(stands, if at_once { at } else { next.min(work) }, at_once);
+                if at_once {
+                    // Something is left in it now, until it says otherwise.
+                    let later = self.changes.settled..self.changes.list.len();
+                    for other in later.filter(|other| self.changes.list[*other].drains) {
+                        self.below[child].left[other].until = Instant::ZERO;
+                    }
+                }
+            }
+        }
+    }
+
+    /// When there is work in the server that the change alters, if it lies in this scheduler's.
+    fn work(&self, domain: &Domain, place: usize) -> Instant {
+        let change = self.changes.list[place];
+        let (On::Server(server), Action::Alter(_)) = (change.on, change.action) else { return Instant::NEVER };
+        if self.concerns[place] == Concern::Around {
+            let around = self.below.iter().filter(|child| self.lies_in(server, child.server));
+            return min(around.map(|child| child.left[place].work));
+        }
+        if domain.vps.iter().any(|vp| vp.server == server && vp.awake) {
+            return Instant::ZERO;
+        }
+        let stands = self.below.iter().filter(|child| child.server == server).map(|child| child.stands);
+        min(stands.filter_map(|stands| domain.tasks[stands].next_event()))
+    }
+
+    /// Whether what is changed is this task, or a server in which the task, or this server, lies.
+    fn is_in(&self, changed: On, server: u16, task: Option<usize>) -> bool {
+        match changed {
+            On::Task(one) => task == Some(one),
+            On::Server(changed) => self.lies_in(server, changed),
+        }
+    }
+
+    /// The root takes up what is asked for by now, and settles what may be.
+    pub(super) fn settle(&mut self, domain: &mut Domain, records: &mut Recorder) {
+        let now = records.now;
+        while let Some(change) = self.changes.list.get(self.changes.asked).filter(|change| change.at <= now) {
+            self.changes.asked += 1;
+            records.change(What::ChangeAsked, change.number, change.at.as_nanos());
+        }
+        while self.changes.settled < self.changes.asked {
+            let place = self.changes.settled;
+            let change = self.changes.list[place];
+            let outcome = if !change.admitted {
+                records.change(What::ChangeRefused, change.number, CHANGE_NOT_ADMITTED);
+                Outcome::Refused
+            } else if !(domain.is_quiet(now) && (keeps(&change) || now <= self.until(domain, place, Instant::NEVER))) {
+                break;
+            } else if self.whole.overloads(&self.changes, &change) {
+                records.change(What::ChangeRefused, change.number, CHANGE_OVERLOADS);
+                Outcome::Refused
+            } else {
+                records.change(What::Changed, change.number, 0);
+                Outcome::Changed(now)
+            };
+            self.outcomes.push(outcome);
+            self.take_effect(domain, now, records);
+        }
+    }
+
+    /// Whether this is the root's.
+    pub(super) fn is_root(&self) -> bool {
+        self.own == 0
+    }
+
+    /// Whether a change was asked for that is not settled, as far as is known.
+    pub(super) fn waits(&self, now: Instant) -> bool {
+        self.changes.list.get(self.changes.settled).is_some_and(|change| change.at <= now)
+    }
+
+    /// Gives the core back since a change might take effect now, before what is released now is looked at; once in an instant.
+    pub(super) fn offers(&mut self, now: Instant) -> bool {
+        self.offered.replace(now) != Some(now)
+    }
+
+    /// Works out what the parent is told. `until` when there is nothing to run, zero if there is something; `hollow`: a budget goes for
+    /// want of work.
+    pub(super) fn report(&mut self, domain: &Domain, (until, hollow): (Instant, bool), now: Instant) {
+        let stopped =
+            domain.tasks.iter().any(|work| !work.foreign && work.pending > 0 && work.was_released_before(now));
+        let rests = if hollow || stopped { Instant::ZERO } else { until };
+        self.reports += 1;
+        for place in self.changes.settled..self.changes.list.len() {
+            self.left[place] = Left { until: self.until(domain, place, rests), work: self.work(domain, place) };
+        }
+    }
+
+    /// Until when nothing is left, here and below, that keeps the change from taking effect. `rests`: until when there is nothing to run here;
+    /// zero, if there is something.
+    fn until(&self, domain: &Domain, place: usize, rests: Instant) -> Instant {
+        let change = self.changes.list[place];
+        let concern = self.concerns[place];
+        let of_task = |task: usize| match &domain.tasks[task] {
+            work if work.pending == 0 => work.next_event().unwrap_or(Instant::NEVER),
+            _ => Instant::ZERO,
+        };
+        let own = match (concern, change.on) {
+            (Concern::None, _) => return Instant::NEVER,
+            (Concern::Own, On::Task(task)) => {
+                min((0..self.tasks.len()).filter(|own| self.tasks[*own] == task).map(of_task))
+            }
+            (Concern::Inside, _) if !keeps(&change) => min((0..self.tasks.len()).map(of_task)),
+            _ => Instant::NEVER,
+        };
+        let concerned = self.below.iter().filter(|child| child.concerns[place] != Concern::None);
+        let below = min(concerned.map(|child| child.left[place].until));
+        let own = if change.drains { own.min(rests) } else { own };
+        own.min(below)
+    }
+}
