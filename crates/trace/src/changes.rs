@@ -321,6 +321,8 @@ impl Walk<'_> {
         };
         let mut all: Vec<Expected> =
             self.changes.start.iter().take(self.view.tasks.len()).enumerate().map(begin).collect();
+        // The removals that were asked for: which change, of which task, when.
+        let mut ends: Vec<(u32, usize, Instant)> = Vec::new();
         let mut end = Instant::ZERO;
         for r in records {
             end = end.max(r.time);
@@ -332,6 +334,7 @@ impl Walk<'_> {
                     for (n, before, after) in self.concerned(change) {
                         if before.there && !after.there {
                             all[n].until = all[n].until.min(at);
+                            ends.push((r.job, n, at));
                         }
                     }
                 }
@@ -341,7 +344,9 @@ impl Walk<'_> {
                         let it = &mut all[n];
                         if after.there && !before.there {
                             it.due = Some(first);
-                            it.until = Instant::NEVER;
+                            // What is around it may be about to be removed.
+                            let later = ends.iter().filter(|(change, of, _)| *change > r.job && *of == n);
+                            it.until = later.map(|(.., at)| *at).min().unwrap_or(Instant::NEVER);
                         } else if self.on_the_grid(n) && it.due.is_some() {
                             it.due = Some(first);
                         }
@@ -391,9 +396,12 @@ impl Walk<'_> {
             let Some(due) = it.due.filter(|due| it.now.there && *due < it.until) else { continue };
             let task = &self.view.tasks[n];
             // Where cores go through changes together, a job of level A keeps those of levels below from being noticed.
-            let end = match self.changes.together && task.level > Some(Level::A) {
-                true => end.min(last_look(self.view, trace, task.core)),
-                false => end,
+            let end = match self.view.tree.as_ref().filter(|tree| tree.apart) {
+                Some(tree) => end.min(tree.last_look(trace, TaskId(n as u16))),
+                None if self.changes.together && task.level > Some(Level::A) => {
+                    end.min(last_look(self.view, trace, task.core))
+                }
+                None => end,
             };
             if self.view.home(n) == self.home && due.saturating_add(it.now.period) <= end {
                 let text = format!("was due at {due} and never released");

@@ -106,26 +106,38 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let mut due: HashMap<(usize, CoreId), u64> = HashMap::new();
     // By the core that made a change: the servers that it began anew, until their budgets are told there.
     let mut anew: HashMap<CoreId, Vec<(usize, CoreId)>> = HashMap::new();
+    // Schedulers inside others make a change when they have the core again, if they ever do.
+    let told_later = |server: usize| view.apart && view.servers[server].parent != 0;
     in_order(trace, |r| {
         let server = r.job as usize;
         let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, r.core.index(), None, text));
         if matches!(r.kind, Kind::Changed | Kind::Leave) {
-            for (server, _) in anew.remove(&r.core).into_iter().flatten() {
+            let (later, missing): (Vec<_>, Vec<_>) =
+                anew.remove(&r.core).into_iter().flatten().partition(|(server, _)| told_later(*server));
+            for (server, _) in missing {
                 wrong(format!("server {server} was changed and got no budget"));
             }
+            anew.insert(r.core, later);
         }
         match r.kind {
             Kind::Changed => {
                 let Some(change) = view.change(r) else { return };
                 let mut concerned = now.take(view, r.core, change);
                 concerned.iter().for_each(|of| _ = due.remove(of));
+                let waiting = anew.entry(r.core).or_default();
+                waiting.retain(|of| !concerned.contains(of));
                 concerned.retain(|(server, core)| now.of(*server, *core).is_some());
-                anew.insert(r.core, concerned);
+                waiting.extend(concerned);
             }
             Kind::ServerExhausted => _ = due.insert((server, r.core), r.arg),
             Kind::ServerReplenish => {
                 let begun = anew.get_mut(&r.core);
                 let first = begun.as_ref().and_then(|all| all.iter().position(|(other, _)| *other == server));
+                // Before that it tells of what came to it under the old values, and of what was used of them.
+                let budget = now.of(server, r.core).map(|(budget, _)| budget.as_nanos());
+                if told_later(server) && (budget.is_none() || first.is_some() && budget != Some(r.arg)) {
+                    return;
+                }
                 let (of, begins) = match begun.zip(first) {
                     Some((all, first)) => (all.remove(first), true),
                     None => ((server, r.core), false),
@@ -136,7 +148,8 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
                 } else if begins && r.arg < budget {
                     wrong(format!("server {server} begins anew with {} ns of its budget of {budget}", r.arg));
                 }
-                if let Some(due) = due.remove(&of).filter(|due| *due != u64::MAX && r.time.as_nanos() < *due) {
+                let late = begins && told_later(server);
+                if let Some(due) = due.remove(&of).filter(|due| !late && *due != u64::MAX && r.time.as_nanos() < *due) {
                     wrong(format!("server {server} got budget at {}, due at {due} ns", r.time));
                 }
             }

@@ -131,14 +131,25 @@ impl TreeView {
         }
     }
 
-    /// When the scheduler of the task's queue decided last, as far as records tell.
-    pub(super) fn last_look(&self, trace: &Trace, task: TaskId) -> Instant {
+    /// When the scheduler of the task's queue decided last, as far as records tell; decisions in the middle of which it lost the core are
+    /// left out, since they may never have been made.
+    pub(crate) fn last_look(&self, trace: &Trace, task: TaskId) -> Instant {
         let (server, queue) = (self.tasks[task.index()].server, self.queue(task));
-        let same = |r: &&Record| {
+        let same = |r: &Record| {
             let task = r.task.filter(|task| task.index() < self.tasks.len() && r.kind.is_policy());
             task.is_some_and(|task| self.tasks[task.index()].server == server && self.queue(task) == queue)
         };
-        trace.cores.iter().flatten().filter(same).map(|r| r.time).max().unwrap_or(Instant::ZERO)
+        let decided = |records: &[Record]| {
+            let mut looks = records.iter().enumerate().rev().filter(|(_, r)| same(r));
+            let whole = looks.find(|(n, _)| {
+                let rest = &records[*n..];
+                let end = rest.iter().position(|r| r.kind == Kind::Leave);
+                let next = end.and_then(|end| rest.get(end + 1).map(|next| (&rest[end], next)));
+                next.is_none_or(|(end, next)| next.kind != Kind::Enter || next.time > end.time)
+            });
+            whole.map(|(_, r)| r.time)
+        };
+        trace.cores.iter().filter_map(|records| decided(records)).max().unwrap_or(Instant::ZERO)
     }
 
     /// The cores whose queue the task waits in.
