@@ -394,7 +394,7 @@ pub struct Agree {
     #[arg(long)]
     pub accepted: bool,
     /// Trees of servers with schedulers of their own, in place of systems of every policy
-    #[arg(long, conflicts_with = "changes")]
+    #[arg(long)]
     pub apart: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]

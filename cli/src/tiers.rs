@@ -3,19 +3,18 @@
 use crate::failure::Failure;
 use tactus_image::Tier;
 use tactus_model::{Schedulers, System};
-use tactus_policy::TierPlan;
+use tactus_policy::{Setup, TierPlan};
 use tactus_trace::{merge, Trace};
 
 /// The program that every one of them runs, the root's among them.
 pub const PROGRAM: &str = "tactus-tier";
 
-/// The plan of each scheduler, the root's first; nothing if one schedules all.
-pub fn of(system: &System) -> Result<Option<Vec<TierPlan>>, Failure> {
+/// The plan of each scheduler, the root's first; nothing if one schedules all. `setup`: the system's.
+pub fn of(system: &System, setup: &Setup) -> Result<Option<Vec<TierPlan>>, Failure> {
     if system.scheduling.schedulers == Schedulers::Together {
         return Ok(None);
     }
-    let setup = tactus_sim::setup(system, Vec::new(), &[]);
-    let tiers = tactus_policy::cut(&setup).map_err(|error| {
+    let tiers = tactus_policy::cut(setup).map_err(|error| {
         let (file, why) = (system.source.display(), format!("schedulers cannot be apart: {error}"));
         Failure::Input(format!("{file}: {why}"))
     })?;

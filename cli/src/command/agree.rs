@@ -36,7 +36,7 @@ use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
 use tactus_sim::compare::{compare, explain, Cause, Tolerance};
-use tactus_sim::generate::{any, apart, changing, changing_levels, lasting};
+use tactus_sim::generate::{any, apart, apart_changing, changing, changing_levels, lasting};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::simulate;
 use tactus_studies::promise::{made, Promised};
@@ -112,7 +112,8 @@ fn one(
     totals: &Mutex<Totals>,
 ) -> Result<(), Failure> {
     let drawn = match (arguments.apart, arguments.changes) {
-        (true, _) => apart(seed),
+        (true, false) => apart(seed),
+        (true, true) => apart_changing(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
         (_, true) => changing(seed),

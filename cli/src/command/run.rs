@@ -118,7 +118,7 @@ pub(super) fn image(
     };
     let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promised.view.weakest_promise(n))).collect();
-    let tiers = tiers::of(system)?;
+    let tiers = tiers::of(system, &promised.setup)?;
     let (plan, scheduler) = match &tiers {
         None => (promised.setup.encode(), "tactus-scheduler"),
         Some(tiers) => (tiers[0].encode(), tiers::PROGRAM),
@@ -180,7 +180,8 @@ pub(super) fn boot(
         let memory = ended.rings.part(part).map_err(machine)?;
         Trace::from_memory(&memory, system.cores).map_err(machine)
     };
-    let trace = match tiers::of(system)? {
+    // Who they are does not depend on what is promised.
+    let trace = match tiers::of(system, &tactus_sim::setup(system, Vec::new(), &[]))? {
         None => read(0)?,
         Some(tiers) => tiers::whole(system, &tiers, read)?,
     };

@@ -396,7 +396,10 @@ const CASES: &[Case] = &[
     ),
     (
         "9d-schedulers-apart.toml",
-        &[(24, "it is periodic and inside a server in which cores share a queue, and schedulers are \"apart\"; choose")],
+        &[(
+            24,
+            "it is periodic and inside a server in which cores share a queue, and schedulers are \"apart\"; choose",
+        )],
     ),
     (
         "a0-changes.toml",
@@ -418,17 +421,14 @@ const CASES: &[Case] = &[
         "a1-changes-under-mc2.toml",
         &[(16, "changes of the running system are not offered where MC² has other locks than one; remove them, or")],
     ),
-    (
-        "a2-priority-of-inner-servers.toml",
-        &[(41, "priority is given, but it is not ordered by priority; remove it")],
-    ),
+    ("a2-priority-of-inner-servers.toml", &[(41, "priority is given, but it is not ordered by priority; remove it")]),
     (
         "a3-change-without-time.toml",
         &[(15, "\"at\" is missing; add a line like at = \"2 s\""), (17, "key \"wen\" is not known here")],
     ),
     (
         "a4-changes-of-schedulers-apart.toml",
-        &[(8, "changes of the running system are given, and schedulers are \"apart\"; remove them, or choose schedulers =")],
+        &[(10, "its cores share a queue, and the system changes while it runs, and schedulers are \"apart\"; choose")],
     ),
     (
         "a5-changes-of-levels.toml",
@@ -448,7 +448,10 @@ const CASES: &[Case] = &[
     ),
     (
         "a7-changes-under-ones-own-root.toml",
-        &[(5, "changes are made by the built-in root scheduler, but the system has one of its own; remove the changes")],
+        &[(
+            5,
+            "changes are made by the built-in root scheduler, but the system has one of its own; remove the changes",
+        )],
     ),
 ];
 

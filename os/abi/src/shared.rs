@@ -1,6 +1,6 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
-use crate::layout::{MAX_CORES, MAX_GRANTS, REGION_STRIDE, SLOTS};
+use crate::layout::{MAX_CORES, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
 
 /// Length of a name, padded with zeros.
 pub const NAME_BYTES: usize = 24;
@@ -105,7 +105,30 @@ pub struct LentPage {
     pub held: [u64; MAX_CORES],
     /// By core: for how long (ns, from the beginning on) its server was the most urgent there without having the core, as it had asked.
     pub visited: [u64; MAX_CORES],
+    /// By core: how many of its changes were settled, as far as the one above knows.
+    pub settled: [u64; MAX_CORES],
+    /// By core and place in its list of changes: when it took effect (ns), or that it was [refused](REFUSED).
+    pub outcomes: [[u64; CHANGES]; MAX_CORES],
 }
+
+/// The most changes of one core where schedulers are apart.
+pub const CHANGES: usize = 30;
+/// Instead of a time: the change was refused.
+pub const REFUSED: u64 = u64::MAX;
+
+/// What a scheduler tells the one above of changes. Written by the one below.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ToldPage {
+    /// By core: how often it has told.
+    pub reports: [u64; MAX_CORES],
+    /// By core and place in its list of changes: until when (ns) nothing is left that keeps it from taking effect.
+    pub until: [[u64; CHANGES]; MAX_CORES],
+    /// The same: when there is work in the server that it alters.
+    pub work: [[u64; CHANGES]; MAX_CORES],
+}
+
+const _: () = assert!(size_of::<LentPage>() <= PAGE as usize && size_of::<ToldPage>() <= PAGE as usize);
 
 /// Events that the kernel posts to a core's scheduler, as bits of [`Region::events`].
 pub mod event {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     CARDS, DEMANDS, HEAP, INFO, LENT, LENT_PAGES, PAGE, PLAN, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE,
-    TASK_PAGES, TRACE,
+    TASK_PAGES, TOLD, TOLD_PAGES, TRACE,
 };
 use tactus_abi::shared::Info;
 use tactus_model::System;
@@ -128,13 +128,17 @@ impl Layout {
         }
     }
 
-    /// Gives each scheduler with a plan below the root's the page by which it is told of its cores.
+    /// Gives each scheduler with a plan below the root's the page by which it is told of its cores, and the one by which it tells of changes.
     pub fn lent_pages(&mut self, parts: &Parts) {
         for (component, part) in parts.components.iter().enumerate() {
             let Some(tier) = part.tier else { continue };
             let memory = self.zeros(PAGE);
             self.map(component as u32, memory, LENT, 0);
-            self.map(parts.parent_of(tier) as u32, memory, LENT_PAGES + component as u64 * PAGE, WRITABLE);
+            let above = parts.parent_of(tier) as u32;
+            self.map(above, memory, LENT_PAGES + component as u64 * PAGE, WRITABLE);
+            let memory = self.zeros(PAGE);
+            self.map(component as u32, memory, TOLD, WRITABLE);
+            self.map(above, memory, TOLD_PAGES + component as u64 * PAGE, 0);
         }
     }
 

@@ -110,6 +110,32 @@ fn kinds(more: &str) -> String {
         + &killed("k3", 0, "server = \"disk\"", [9, 59, 3], 5)
 }
 
+/// One core, two levels of servers, deadlines outside, and changes everywhere: in the root, of a server with a scheduler of its own, inside
+/// it, and inside one inside that.
+fn changing(more: &str) -> String {
+    let change = |at: u64, what: &str| format!("[[change]]\nat = \"{at} ms\"\n{what}\n");
+    more.to_string()
+        + &server("outer", "kind = \"cbs-hard\"\npolicy = \"partitioned-edf\"", 10, 25)
+        + &server("inner", "parent = \"outer\"\nkind = \"sporadic\"\npolicy = \"partitioned-fp\"", 4, 60)
+        + &server("gone", "kind = \"deferrable\"\npolicy = \"partitioned-edf\"", 2, 40)
+        + &task("urgent", 0, "", [2, 20, 2])
+        + &task("late", 0, "", [3, 40, 2])
+        + &task("o1", 0, "server = \"outer\"", [1, 125, 6])
+        + &task("o2", 0, "server = \"outer\"", [7, 100, 3])
+        + &task("i1", 0, "server = \"inner\"\npriority = 2", [3, 120, 3])
+        + &task("i2", 0, "server = \"inner\"\npriority = 1", [6, 190, 2])
+        + &task("g1", 0, "server = \"gone\"", [4, 80, 1])
+        + &change(101, "add = \"i2\"")
+        + &change(149, "remove = \"gone\"")
+        + &change(151, "add = \"late\"")
+        + &change(203, "server = \"inner\"\nbudget = \"5 ms\"")
+        + &change(247, "server = \"outer\"\nbudget = \"11 ms\"")
+        + &change(305, "remove = \"o2\"")
+        + &change(333, "task = \"i1\"\nperiod = \"105 ms\"\ndeadline = \"105 ms\"")
+        + &change(381, "remove = \"inner\"")
+        + &change(387, "add = \"gone\"")
+}
+
 /// A task that begins `part` µs after its offset, 73 more for each: so no two begin in the same instant. Without a core it moves
 /// among those of its server.
 fn apart(part: &mut u64, name: &str, core: Option<usize>, more: &str, times: [u64; 3]) -> String {
@@ -206,6 +232,12 @@ fn same(what: &str, one: &Trace, other: &Trace, short: Duration) -> (usize, Dura
     (count, most)
 }
 
+/// The changes that took effect, and the milliseconds in which they did.
+fn changes(trace: &Trace) -> Vec<(u32, u64)> {
+    let all = trace.cores.iter().flatten().filter(|it| it.kind == Kind::Changed);
+    all.map(|it| (it.job, it.time.as_nanos() / 1_000_000)).collect()
+}
+
 /// Why a job was dropped: its deadline came.
 const KILLED: u64 = 1;
 
@@ -245,9 +277,19 @@ fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator()
         ("deep", 2, "partitioned-edf", deep),
         ("wide", 4, "partitioned-fp", wide),
         ("kinds", 1, "partitioned-edf", kinds),
+        ("changing", 1, "partitioned-edf", changing),
     ] {
-        let together = file(&scratch, name, cores, policy, &rest(""));
-        let apart = file(&scratch, &format!("{name}-apart"), cores, policy, &rest("schedulers = \"apart\"\n"));
+        let written = |name: String, key: &str| {
+            let path = file(&scratch, &name, cores, policy, &rest(key));
+            if !name.starts_with("changing") {
+                return path;
+            }
+            // The same changes are to be admitted, whatever several schedulers cost.
+            let text = std::fs::read_to_string(path).expect("it was written");
+            scratch.write(&format!("{name}.toml"), &text.replace("[machine]\n", "[machine]\noverheads = false\n"))
+        };
+        let together = written(name.into(), "");
+        let apart = written(format!("{name}-apart"), "schedulers = \"apart\"\n");
         // What an inheriting server used by some microseconds more comes back tens of microseconds later, and in the end one event is
         // moved over another.
         let most: &[&str] = if name == "kinds" { &["--duration", "320 ms"] } else { &[] };
@@ -258,6 +300,9 @@ fn schedulers_apart_make_the_same_schedule_as_one_for_all_and_as_the_simulator()
         let apart = apart.trace();
         // Less than the shortest stretch that the file means.
         let short = Duration::from_micros(LESS * 10);
+        let changed = [&simulated, &together, &apart].map(changes);
+        assert!(changed.windows(2).all(|pair| pair[0] == pair[1]), "{name}: {changed:?}");
+        assert!(changed[0].len() == if name == "changing" { 9 } else { 0 }, "{name}: {changed:?}");
         let (_, first) = same(&format!("{name}: simulated and together"), &simulated, &together, short);
         if name == "flat" {
             let (together, apart) = (costs(&together.cores[0]), costs(&apart.cores[0]));

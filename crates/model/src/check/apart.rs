@@ -7,6 +7,8 @@ use std::collections::HashMap;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
+/// The most changes that schedulers tell each other of.
+const MOST_CHANGES: usize = 30;
 const REMEDY: &str = "or choose schedulers = \"together\"";
 
 /// Finds all that is in the way. `place` is that of the key.
@@ -27,11 +29,14 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
         let beside = |it: &&Server| std::ptr::eq(outermost(servers, it), outermost(servers, server));
         let shares = |it: &Server| it.spread != Spread::Partitioned && it.cores.iter().count() > 1;
         let periodic = server.parent.is_some() && server.kind == ServerKind::Periodic;
+        let changes = !system.scheduling.changes.is_empty();
         let why = if depth(servers, server) > DEEPEST {
             Some(("it is more than three servers deep", "make the tree flatter"))
         } else if periodic && servers.iter().filter(beside).any(shares) {
             let why = "it is periodic and inside a server in which cores share a queue";
             Some((why, "choose another kind, or a partitioned policy there"))
+        } else if changes && shares(server) {
+            Some(("its cores share a queue, and the system changes while it runs", "choose a partitioned policy there"))
         } else {
             None
         };
@@ -48,9 +53,9 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
             refuse(out, task.line, &subject, why, "give each server a component of its own");
         }
     }
-    if !system.scheduling.changes.is_empty() {
-        let why = "changes of the running system are given, and schedulers are \"apart\"";
-        out.refuse(place, "[policy]", why, format!("remove them, {REMEDY}"));
+    if let Some(change) = system.scheduling.changes.get(MOST_CHANGES) {
+        let why = format!("it is one of more than {MOST_CHANGES}");
+        refuse(out, change.line, "change", &why, "leave out some");
     }
     for component in &system.components {
         let rights = &component.rights;

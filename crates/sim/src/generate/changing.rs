@@ -69,7 +69,7 @@ pub fn lasting(system: &mut System, duration: Duration) {
 }
 
 /// The same load, where nothing is shared among cores.
-fn core_by_core(mut system: System) -> System {
+pub(super) fn core_by_core(mut system: System) -> System {
     let all = CoreSet::first(system.cores);
     let old = std::mem::take(&mut system.scheduling.servers);
     let clusters = std::mem::take(&mut system.scheduling.clusters);

@@ -10,7 +10,7 @@ mod changing;
 mod random;
 mod trees;
 
-pub use apart::apart;
+pub use apart::{apart, apart_changing};
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use trees::{tree, DEEPEST};
 

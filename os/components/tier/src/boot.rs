@@ -10,6 +10,7 @@ use tactus_policy::{Lending, Tier, TierPlan};
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
+use tactus_rt::abi::shared::CHANGES;
 use tactus_rt::time::{CoreId, Duration, Instant};
 use tactus_rt::{calls, clock, info, Error};
 
@@ -67,6 +68,9 @@ fn set_up() {
     let (Ok(tiers), Ok(platforms)) = (Tier::new(&plan), platform::of(&plan)) else {
         fail("a scheduler refuses its plan")
     };
+    if tiers.iter().flatten().any(|tier| tier.left().1.len() > CHANGES) {
+        fail("a scheduler has more changes than it can be told of");
+    }
     let own = info().component;
     let cards = state::components().iter().enumerate();
     let children = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own);

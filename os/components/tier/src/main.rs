@@ -15,6 +15,7 @@
 extern crate alloc;
 
 mod boot;
+mod changes;
 mod faults;
 mod lending;
 mod platform;

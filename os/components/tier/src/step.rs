@@ -2,7 +2,7 @@
 
 use crate::lending::{self, Around, Why, Word};
 use crate::state::{CoreState, Own};
-use crate::{faults, platform, Next, COMPLETED, REMOVED};
+use crate::{changes, faults, platform, Next, COMPLETED, REMOVED};
 use core::fmt::Write;
 use core::mem;
 use core::ptr::{addr_of, addr_of_mut};
@@ -43,6 +43,7 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     let total = if system.root { 0 } else { lending::visited(core) };
     let visited = Duration::from_nanos(total.wrapping_sub(mem::replace(&mut state.visited, total)));
     let Own::Alone(tier) = &mut state.policy else { return Next::NOBODY };
+    changes::hear(system, tier, core);
     let mut around = Around(system);
     let mut turn = Turn::new(&system.plan.below, &system.lending, &mut around, core, now);
     let mut took = turn.look();
@@ -66,6 +67,7 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
         turn.tell(tier, None);
     }
     let wants = turn.wants;
+    changes::tell(system, tier, core);
     decision.timer = decision.timer.min(took);
     if let (true, Some(task)) = (reason == EntryReason::Fault, before) {
         faults::gone(state, task);
@@ -213,8 +215,13 @@ pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64
 /// for it.
 fn publish(state: &CoreState, running: &tactus_policy::Running, stamp: u64) -> Option<(usize, u32)> {
     let place = state.system.own(running.task)?;
-    let task = &state.system.plan.setup.tasks[place];
-    let release = Instant::ZERO.saturating_add(task.offset).saturating_add(task.period * u64::from(running.job));
+    let release = match &state.policy {
+        Own::Alone(tier) => tier.released_at().unwrap_or(Instant::ZERO),
+        Own::Shared(_) => {
+            let task = &state.system.plan.setup.tasks[place];
+            Instant::ZERO.saturating_add(task.offset).saturating_add(task.period * u64::from(running.job))
+        }
+    };
     state.system.jobs[place].core.store(state.core, Ordering::Relaxed);
     let page = (TASK_PAGES + u64::from(running.task.0) * PAGE) as *mut TaskPage;
     // SAFETY: the page of a task of this scheduler's, mapped writable here, whose words are whole; its thread does not run now,

@@ -6,7 +6,7 @@ use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     BUFFERS, CARDS, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE,
     HEAP, INFO, LENT, LENT_PAGES, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE,
-    TASK_PAGE, TASK_PAGES, TRACE,
+    TASK_PAGE, TASK_PAGES, TOLD, TOLD_PAGES, TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -23,6 +23,10 @@ pub(super) enum Use {
     LentPage,
     /// The same as the one above sees it, for the component with this number.
     LentPageWritten(usize),
+    /// The page by which a scheduler tells the one above.
+    ToldPage,
+    /// The same as the one above sees it, for the component with this number.
+    ToldPageRead(usize),
     Regions,
     Plan,
     Cards,
@@ -163,6 +167,10 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         at if (LENT_PAGES..LENT_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
             Use::LentPageWritten(place(LENT_PAGES))
         }
+        TOLD if one && scheduler => Use::ToldPage,
+        at if (TOLD_PAGES..TOLD_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
+            Use::ToldPageRead(place(TOLD_PAGES))
+        }
         REGIONS if is_scheduler(image, it.component) => Use::Regions,
         PLAN if scheduler && end <= CARDS => Use::Plan,
         CARDS if scheduler && end <= HEAP => Use::Cards,
@@ -207,8 +215,10 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Dma => (MemoryKind::Dma, WRITABLE),
         Use::Configuration => (MemoryKind::PciConfiguration, 0),
         Use::Clock => (MemoryKind::Clock, 0),
-        Use::TaskPage(_) | Use::LentPage => (MemoryKind::Copied, 0),
-        Use::TaskPageWritten(_) | Use::LentPageWritten(_) | Use::Heap | Use::Stack(_) => (MemoryKind::Copied, WRITABLE),
+        Use::TaskPage(_) | Use::LentPage | Use::ToldPageRead(_) => (MemoryKind::Copied, 0),
+        Use::TaskPageWritten(_) | Use::LentPageWritten(_) | Use::ToldPage | Use::Heap | Use::Stack(_) => {
+            (MemoryKind::Copied, WRITABLE)
+        }
         Use::Regions => (MemoryKind::Regions, WRITABLE),
         Use::Trace => (MemoryKind::Trace, WRITABLE),
     }
@@ -226,6 +236,7 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let holds = match by.as_slice() {
             [] => false,
             [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::LentPage | Use::LentPageWritten(_))] => false,
+            [(_, Use::ToldPage | Use::ToldPageRead(_))] => false,
             [_] => true,
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
             all if all.iter().all(|(_, it)| *it == Use::Components) => true,
@@ -238,7 +249,9 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
                 task == same && image.threads[cores + task].component == *component && told == Some(*scheduler)
             }
             [(component, Use::LentPage), (above, Use::LentPageWritten(place))]
-            | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)] => {
+            | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)]
+            | [(component, Use::ToldPage), (above, Use::ToldPageRead(place))]
+            | [(above, Use::ToldPageRead(place)), (component, Use::ToldPage)] => {
                 *component as usize == *place && component != above
             }
             _ => false,
