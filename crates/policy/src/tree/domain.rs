@@ -213,7 +213,9 @@ impl Domain {
                 true
             }
         };
-        self.feeds[task.queue].looks |= look || !goes_on;
+        if self.laxities {
+            self.feeds[task.queue].looks |= look || !goes_on;
+        }
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
@@ -235,8 +237,10 @@ impl Domain {
     fn put_in_place(&mut self, place: usize) {
         let task = &mut self.tasks[place];
         let queue = task.queue;
-        // It came, or goes.
-        self.feeds[queue].looks |= task.ready() != self.queues.contains(place);
+        if self.laxities {
+            // It came, or goes.
+            self.feeds[queue].looks |= task.ready() != self.queues.contains(place);
+        }
         if task.ready() {
             if task.order == TaskOrder::RoundRobin && task.slice.is_zero() {
                 let feed = &mut self.feeds[queue];
