@@ -9,9 +9,10 @@ use common::{run, Entry};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tactus_policy::{
-    cut, Action, Change, Changing, CutError, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Supply,
-    TaskOrder, TierPlan, Tree,
+    cut, Action, Change, Changing, CutError, Kind, Overrun, Part, Place, Protocol, Server, Setup, TaskOrder, TierPlan,
+    Tree,
 };
 use tactus_record::Kind as What;
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -19,12 +20,10 @@ use tactus_time::{CoreSet, Duration, Instant, TaskId};
 const END: u64 = 200;
 
 /// The same tree with changes as a file can ask for them: what is added is not there by then and what is around it is, all else is
-/// there. `drains`: all wait for what is around them. Where servers lie deeper than in servers of the root they always do: else a
-/// scheduler between the root and the one that has finished a job might not have the core to tell it.
+/// there. `drains`: all wait for what is around them.
 fn sensible(mut setup: Setup, drains: bool) -> Setup {
     let Kind::Changing(it) = &mut setup.kind else { return setup };
     let (servers, places) = (&it.tree.servers, &it.tree.places);
-    let deep = servers.iter().any(|server| server.parent != 0);
     let there = |part: Part| !it.absent.contains(&part);
     let mut tasks: Vec<bool> = (0..places.len()).map(|n| there(Part::Task(TaskId(n as u16)))).collect();
     let mut inside: Vec<bool> = (0..servers.len()).map(|n| there(Part::Server(n as u16))).collect();
@@ -41,7 +40,7 @@ fn sensible(mut setup: Setup, drains: bool) -> Setup {
             Action::Remove | Action::Alter(_) if !own => Action::Add,
             action => action,
         };
-        change.drains |= drains || deep;
+        change.drains |= drains;
         if possible && change.admitted {
             let there = match change.part {
                 Part::Task(task) => &mut tasks[task.index()],
@@ -83,12 +82,13 @@ fn fine(mut setup: Setup, kinds: &[usize]) -> Setup {
     setup
 }
 
-/// Whether a server inside another one is of a kind whose budget goes for want of work.
-fn going_inside(setup: &Setup) -> bool {
-    let Kind::Changing(it) = &setup.kind else { return false };
-    let goes = |supply: Supply| matches!(supply.kind, Supplier::Polling | Supplier::Periodic);
-    it.tree.servers.iter().any(|server| server.parent != 0 && server.supply.is_some_and(goes))
+/// Whether a server is inside another one.
+fn nested(setup: &Setup) -> bool {
+    matches!(&setup.kind, Kind::Changing(it) if it.tree.servers.iter().any(|server| server.parent != 0))
 }
+
+/// In so many trees a change has waited longer.
+static WAITED: AtomicUsize = AtomicUsize::new(0);
 
 /// How a cut tree differs from the whole one.
 #[derive(PartialEq, Eq, Debug)]
@@ -152,7 +152,7 @@ proptest! {
         max_global_rejects: 50_000,
         failure_persistence: None,
         // Of other draws about one tree in a million makes a change wait longer where much falls on one instant, and one in 400,000 with
-        // `periodic` servers inside others runs by another schedule that keeps the rules.
+        // `periodic` servers inside others runs by another schedule, for a reason that is not known.
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
@@ -173,9 +173,11 @@ proptest! {
         prop_assume!(!matches!(cut(&setup), Err(CutError::Depth(_))));
         let end = Instant::from_nanos(END * 1_000_000);
         let found = compare(&setup, &|task, job| own_time(&setup, task, job), end);
-        // A budget inside another server may have gone for want of work without anybody above knowing.
-        let may_wait = going_inside(&setup) && found == Err(Difference::Waits);
+        // A budget inside another server may have gone for want of work, or a job may have ended, without all above knowing.
+        let may_wait = nested(&setup) && found == Err(Difference::Waits);
         prop_assert!(found.is_ok() || may_wait, "{found:?}\n{setup:#?}");
+        let waited = WAITED.fetch_add(usize::from(found.is_err()), Relaxed) + usize::from(found.is_err());
+        prop_assert!(waited <= 5, "in {waited} trees a change waits longer");
     }
 }
 

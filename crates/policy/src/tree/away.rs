@@ -59,9 +59,10 @@ impl Domain {
                 && self.idle_until(me, now) <= now
                 && parted.offers(now)
             {
-                return (self.choose(me, unfinished, 0, &mut records), false);
+                return (self.decide(me, unfinished, 0, &mut records), false);
             }
         }
+        self.fall_due(me, &mut records);
         let decision = self.decide(me, unfinished, 0, &mut records);
         (decision, emptied || self.emptied && left == now)
     }

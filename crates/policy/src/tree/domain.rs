@@ -116,24 +116,18 @@ impl Domain {
         if self.changes.is_some() {
             self.change(&mut records);
         }
+        self.fall_due(me, &mut records);
         self.decide(me, unfinished, ticket, &mut records)
     }
 
-    /// Makes due what is due, and decides anew who runs.
-    pub(super) fn decide(
-        &mut self,
-        me: usize,
-        unfinished: Option<(usize, u32)>,
-        ticket: u32,
-        records: &mut Recorder,
-    ) -> Decision {
+    /// Makes due what is due now.
+    pub(super) fn fall_due(&mut self, me: usize, records: &mut Recorder) {
         self.replenish_due(me, records.now, records);
         self.make_due(me, records.now, records);
-        self.choose(me, unfinished, ticket, records)
     }
 
     /// Decides anew who runs.
-    pub(super) fn choose(
+    pub(super) fn decide(
         &mut self,
         me: usize,
         unfinished: Option<(usize, u32)>,
