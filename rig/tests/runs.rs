@@ -40,8 +40,12 @@ fn every_queue_holds_and_tasks_bound_to_processors_stay_there() {
 
 #[test]
 fn the_mix_of_the_source_gives_twenty_activations_and_as_many_blockings_a_second() {
-    let settings = Settings { processors: 2, cycles: 20_000, check_every: Duration::from_millis(20), ..quick() };
+    // More tasks than are activated: a task belongs to the processor that it blocked on, and one that falls behind in
+    // real time would run out of them.
+    let settings =
+        Settings { processors: 2, cycles: 20_000, tasks: 10_000, check_every: Duration::from_millis(20), ..quick() };
     let finished = passes("scan", "binary-heap", &settings);
+    assert_eq!(finished.samples.iter().map(|samples| samples.refused).sum::<u64>(), 0);
     let seconds = finished.emulated.as_secs_f64() * 2.0;
     let rate =
         |count: fn(&tactus_rig::Samples) -> u64| finished.samples.iter().map(count).sum::<u64>() as f64 / seconds;
