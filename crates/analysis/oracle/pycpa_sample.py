@@ -12,7 +12,7 @@ needs the state before its commit 7a9412d.
     PYTHONPATH=pycpa python3 crates/analysis/oracle/pycpa_sample.py 150 > crates/analysis/tests/data/pycpa.csv
     PYTHONPATH=pycpa python3 crates/analysis/oracle/pycpa_sample.py 50000 7 SPP SPNP > large.csv
     PYTHONPATH=pycpa-before-7a9412d python3 crates/analysis/oracle/pycpa_sample.py 100000 8 EDF > edf.csv
-    TACTUS_PYCPA=$PWD/large.csv cargo test --release -p tactus-analysis --test pycpa -- --ignored --nocapture
+    TACTUS_PYCPA=$PWD/large.csv cargo test --release -p tactus-analysis --test all pycpa:: -- --ignored --nocapture
 """
 
 import random

@@ -69,5 +69,19 @@ pub(crate) fn to_duration(n: i128) -> Duration {
 
 /// ⌈a / b⌉ for positive b.
 pub(crate) const fn ceil_div(a: i128, b: i128) -> i128 {
-    -(-a).div_euclid(b)
+    if a > 0 {
+        floor_div(a - 1, b) + 1
+    } else {
+        -((-a) / b)
+    }
+}
+
+/// ⌊a / b⌋ for positive b and a of at least 0. Times mostly fit into 64 bits, for which processors have a division.
+pub(crate) const fn floor_div(a: i128, b: i128) -> i128 {
+    const MOST: i128 = u64::MAX as i128;
+    if a <= MOST && b <= MOST {
+        (a as u64 / b as u64) as i128
+    } else {
+        a / b
+    }
 }

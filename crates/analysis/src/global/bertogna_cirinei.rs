@@ -19,7 +19,7 @@
 //! One term is ours: `withheld(Rₖ)`, what the system's own work may cost a job in a window, added to Rₖ.
 
 use crate::effort::Effort;
-use crate::task::{to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, floor_div, to_duration, withheld, Sporadic, Withheld};
 use tactus_time::Duration;
 
 /// Work of τᵢ in any window of length `l`, given that its jobs end `slack` before their deadlines.
@@ -28,49 +28,80 @@ pub(crate) fn work(τ: &Sporadic, l: i128, slack: i128) -> i128 {
     if reach <= 0 {
         return 0;
     }
-    let n = reach / τ.t();
+    let n = floor_div(reach, τ.t());
     n * τ.c() + τ.c().min(reach - n * τ.t())
 }
 
 /// Work of τᵢ that EDF may run before the deadline of a job of τₖ within that job's window.
 fn ahead_under_edf(τ: &Sporadic, k: &Sporadic, slack: i128) -> i128 {
-    let n = k.d() / τ.t();
+    let n = floor_div(k.d(), τ.t());
     n * τ.c() + τ.c().min((k.d() - n * τ.t() - slack).max(0))
+}
+
+/// One that interferes: its slack, and the most of its work that counts, whatever the window.
+struct Other<'a> {
+    τ: &'a Sporadic,
+    slack: i128,
+    most: i128,
+}
+
+impl Other<'_> {
+    /// Its work in a window of length r, if that is less than the cap. If not, the work up to which it grows as fast as the
+    /// window: it fills windows up to that, and takes no less of longer ones.
+    fn in_a_window(&self, r: i128, cap: i128) -> i128 {
+        let w = work(self.τ, r, self.slack);
+        let w = if w < cap { w } else { ceil_div(w, self.τ.c()) * self.τ.c() };
+        w.min(self.most)
+    }
 }
 
 /// The least R ≤ Dₖ that the equation gives, if there is one.
 fn response(
     k: &Sporadic,
-    others: &[(&Sporadic, i128)],
-    (m, edf): (usize, bool),
+    others: &[Other],
+    m: usize,
     pinned: &[&dyn Withheld],
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<i128> {
     let mut r = k.c();
+    let mut most = Vec::with_capacity(others.len() + pinned.len());
     loop {
         if r > k.d() || !effort.spend(others.len() + 8 * pinned.len()) {
             return None;
         }
+        most.clear();
         let cap = r - k.c() + 1;
-        let interference: i128 = others
-            .iter()
-            .map(|&(τ, slack)| {
-                let w = work(τ, r, slack).min(cap);
-                if edf {
-                    w.min(ahead_under_edf(τ, k, slack))
-                } else {
-                    w
-                }
-            })
-            .sum();
-        let bound: i128 = pinned.iter().map(|core| withheld(*core, r).min(cap)).sum();
-        let next = k.c() + (interference + bound) / m as i128 + withheld(platform, r);
-        if next <= r {
+        most.extend(others.iter().map(|it| it.in_a_window(r, cap)));
+        most.extend(pinned.iter().map(|core| withheld(*core, r)));
+        let next = least_cap(&mut most, m as i128, withheld(platform, r), cap);
+        if next == cap {
             return Some(r);
         }
-        r = next;
+        // In longer windows there is no less of any of them, so no solution is nearer. One step after the other
+        // it would be a nanosecond each, as long as m of them fill the window.
+        r = k.c() + next - 1;
     }
+}
+
+/// The least x from `cap` on with ⌊Σ min(wᵢ, x) / m⌋ + p < x, where the w are `most`, in any order.
+///
+/// m·(x − p) − Σ min(wᵢ, x) is convex in x and not positive at 0, so it is positive from one x on.
+fn least_cap(most: &mut [i128], m: i128, p: i128, cap: i128) -> i128 {
+    most.sort_unstable();
+    let mut below = 0;
+    for (n, &w) in most.iter().enumerate() {
+        // Up to w: those before it count whole, the others as x.
+        let free = m - (most.len() - n) as i128;
+        if free > 0 {
+            let x = cap.max(floor_div(below + m * p, free) + 1);
+            if x <= w {
+                return x;
+            }
+        }
+        below += w;
+    }
+    cap.max(floor_div(below + m * p, m) + 1)
 }
 
 fn constrained(τ: &Sporadic) -> bool {
@@ -115,11 +146,12 @@ fn iterated(
     for _ in 0..16 {
         let mut changed = false;
         for k in 0..tasks.len() {
-            let others: Vec<(&Sporadic, i128)> = (0..tasks.len())
-                .filter(|&i| i != k)
-                .map(|i| (&tasks[i], found[i].map_or(0, |r| tasks[i].d() - r)))
-                .collect();
-            if let Some(r) = response(&tasks[k], &others, (m, edf), pinned, platform, effort) {
+            let other = |i: usize| {
+                let (τ, slack) = (&tasks[i], found[i].map_or(0, |r| tasks[i].d() - r));
+                Other { τ, slack, most: if edf { ahead_under_edf(τ, &tasks[k], slack) } else { i128::MAX } }
+            };
+            let others: Vec<Other> = (0..tasks.len()).filter(|&i| i != k).map(other).collect();
+            if let Some(r) = response(&tasks[k], &others, m, pinned, platform, effort) {
                 changed |= found[k] != Some(r);
                 found[k] = Some(found[k].map_or(r, |old| old.min(r)));
             }
@@ -141,18 +173,89 @@ pub fn fixed_priority_responses(
 ) -> Vec<Option<Duration>> {
     let mut found: Vec<Option<Duration>> = Vec::with_capacity(tasks.len());
     for τ in tasks {
-        let above: Option<Vec<(&Sporadic, i128)>> = found
-            .iter()
-            .enumerate()
-            .map(|(i, r)| r.map(|r| (&tasks[i], tasks[i].d() - i128::from(r.as_nanos()))))
-            .collect();
+        let other = |(τ, r): (_, &Option<Duration>)| {
+            let slack = Sporadic::d(τ) - i128::from(r.as_ref()?.as_nanos());
+            Some(Other { τ, slack, most: i128::MAX })
+        };
+        let above: Option<Vec<Other>> = tasks.iter().zip(&found).map(other).collect();
         let r = match above {
-            Some(above) if constrained(τ) && above.iter().all(|(τ, _)| constrained(τ)) => {
-                response(τ, &above, (m, false), &[], platform, effort).map(to_duration)
+            Some(above) if constrained(τ) && above.iter().all(|it| constrained(it.τ)) => {
+                response(τ, &above, m, &[], platform, effort).map(to_duration)
             }
             _ => None,
         };
         found.push(r);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers from 0 on, below a limit.
+    fn draws() -> impl FnMut(u64) -> i128 {
+        let mut draw = 1u64;
+        move |most| {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            i128::from((draw >> 33) % most)
+        }
+    }
+
+    #[test]
+    fn bounds_are_the_first_that_the_equation_gives_step_by_step() {
+        let mut next = draws();
+        let mut found = 0;
+        for _ in 0..20_000 {
+            let mut task = || {
+                let (c, more) = (1 + next(12), next(25));
+                let times = [c, c + more + next(8), c + more].map(to_duration);
+                (Sporadic::new(times[0], times[1], times[2]), more.min(next(12)), next(2))
+            };
+            let (k, ..) = task();
+            let drawn: Vec<_> = (0..5).map(|_| task()).collect();
+            let m = 1 + next(4) as usize;
+            let others: Vec<Other> = drawn
+                .iter()
+                .map(|(τ, slack, edf)| {
+                    let most = if *edf == 1 { ahead_under_edf(τ, &k, *slack) } else { i128::MAX };
+                    Other { τ, slack: *slack, most }
+                })
+                .collect();
+            let holds = |r: &i128| {
+                let cap = r - k.c() + 1;
+                let sum: i128 = others.iter().map(|it| work(it.τ, *r, it.slack).min(it.most).min(cap)).sum();
+                k.c() + sum / m as i128 <= *r
+            };
+            let wanted = (k.c()..=k.d()).find(holds);
+            found += usize::from(wanted.is_some());
+            let bound = response(&k, &others, m, &[], &crate::task::Dedicated, &mut Effort::terms(10_000));
+            assert_eq!(bound, wanted, "{k:?} beside {drawn:?} on {m}");
+        }
+        assert!((2_000..18_000).contains(&found), "{found} have a bound");
+    }
+
+    #[test]
+    fn the_least_cap_is_that_of_a_search_step_by_step() {
+        let mut next = draws();
+        for _ in 0..20_000 {
+            let (m, p, cap) = (1 + next(4), next(6), 1 + next(10));
+            let mut most: Vec<i128> = (0..next(6)).map(|_| next(25)).collect();
+            let holds = |x: &i128| most.iter().map(|w| w.min(x)).sum::<i128>() / m + p < *x;
+            let wanted = (cap..).find(holds).expect("there is one");
+            assert_eq!(least_cap(&mut most.clone(), m, p, cap), wanted, "{most:?} on {m}, {p}, {cap}");
+            most.reverse();
+            assert_eq!(least_cap(&mut most, m, p, cap), wanted);
+        }
+    }
+
+    /// While both long tasks take all of the window, the equation grows by a nanosecond: a thousand million times.
+    #[test]
+    fn as_many_long_tasks_as_processors_cost_no_more_effort_than_short_ones() {
+        let task = |c, t| Sporadic::new(Duration::from_millis(c), Duration::from_millis(t), Duration::from_millis(t));
+        let tasks = [task(1, 5_000), task(1_000, 10_000), task(1_000, 10_000)];
+        let bounds = any_order_responses(&tasks, 2, &crate::task::Dedicated, &mut Effort::terms(1_000));
+        let ms = |n| Some(Duration::from_millis(n));
+        assert_eq!(bounds, [ms(1_001), ms(1_001), ms(1_001)]);
+    }
 }

@@ -21,7 +21,7 @@
 
 use crate::effort::Effort;
 use crate::global::bertogna_cirinei::work;
-use crate::task::{to_duration, Sporadic};
+use crate::task::{floor_div, to_duration, Sporadic};
 use tactus_time::Duration;
 
 fn constrained(τ: &Sporadic) -> bool {
@@ -40,7 +40,8 @@ pub fn bcl(tasks: &[Sporadic], m: usize) -> bool {
 
 /// Wᶰᶜ: the most work in a window that no job carries into.
 fn without_carry_in(τ: &Sporadic, x: i128) -> i128 {
-    x / τ.t() * τ.c() + τ.c().min(x % τ.t())
+    let n = floor_div(x, τ.t());
+    n * τ.c() + τ.c().min(x - n * τ.t())
 }
 
 /// Wᶜᶦ, for a task that responds within r.
@@ -49,8 +50,9 @@ fn with_carry_in(τ: &Sporadic, x: i128, r: i128) -> i128 {
         return 0;
     }
     let y = (x - τ.c()).max(0);
-    let α = (τ.c() - 1).min((y % τ.t() - (τ.t() - r)).max(0)).max(0);
-    (τ.c() * (y / τ.t()) + τ.c() + α).min(x.max(without_carry_in(τ, x)))
+    let n = floor_div(y, τ.t());
+    let α = (τ.c() - 1).min((y - n * τ.t() - (τ.t() - r)).max(0)).max(0);
+    (τ.c() * n + τ.c() + α).min(x.max(without_carry_in(τ, x)))
 }
 
 /// Response bounds with limited carry-in; `tasks` from most to least urgent. `None` from the first task on that is not shown to meet its deadline.

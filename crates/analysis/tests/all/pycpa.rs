@@ -7,11 +7,7 @@
 //! EDF was taken out of pyCPA because its "stopping condition is broken" (its commit 7a9412d): it misses some of the jobs that have to be looked
 //! at and then tells a response that is too short. Where it does, a schedule that lasts as long as our bound shows it.
 
-#![allow(mixed_script_confusables)]
-
-mod common;
-
-use common::T;
+use crate::common::T;
 
 use tactus_analysis::effort::Effort;
 use tactus_analysis::task::{Dedicated, Sporadic};
@@ -59,7 +55,7 @@ fn reached(set: &[Sporadic], i: usize, bound: u64) -> bool {
     tasks.push(own);
     starts.into_iter().any(|start| {
         tasks.last_mut().unwrap().offset = start;
-        common::simulate(&tasks, 1, true, 12_000, |x| x.c, || 0)[tasks.len() - 1] == bound
+        crate::common::simulate(&tasks, 1, true, 12_000, |x| x.c, || 0)[tasks.len() - 1] == bound
     })
 }
 
@@ -113,9 +109,9 @@ fn compare(sample: &str, schedules: u64) -> Compared {
 
 #[test]
 fn responses_equal_those_of_pycpa_where_conventions_agree() {
-    let compared = compare(include_str!("data/pycpa.csv"), 0);
+    let compared = compare(include_str!("../data/pycpa.csv"), 0);
     assert!(compared.preemptive > 300 && compared.nonpreemptive > 300 && compared.within_jitter > 100, "{compared:?}");
-    let compared = compare(include_str!("data/pycpa-edf.csv"), 5);
+    let compared = compare(include_str!("../data/pycpa-edf.csv"), 5);
     assert!(compared.edf > 300 && compared.shown_by_a_schedule == 5, "{compared:?}");
 }
 

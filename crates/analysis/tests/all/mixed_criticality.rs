@@ -1,10 +1,6 @@
 //! Two criticality levels: promises against schedules in unit steps with overruns and mode changes.
 
-#![allow(mixed_script_confusables, confusable_idents)]
-
-mod common;
-
-use common::{ns, Dice};
+use crate::common::{ns, Dice};
 use tactus_analysis::effort::Effort;
 use tactus_analysis::mixed::{amc_max, amc_rtb, edf_vd, priorities, smc, Dual, Promise};
 
@@ -102,8 +98,8 @@ fn run(
 fn drawn(dice: &mut Dice, implicit: bool) -> Vec<Dual> {
     let percent = dice.between(30, 100);
     let n = dice.between(2, 6) as usize;
-    let deadlines = if implicit { common::Deadlines::Implicit } else { common::Deadlines::Constrained };
-    let set = common::task_set(dice, n, percent, &[8, 10, 12, 15, 20, 30, 40], deadlines);
+    let deadlines = if implicit { crate::common::Deadlines::Implicit } else { crate::common::Deadlines::Constrained };
+    let set = crate::common::task_set(dice, n, percent, &[8, 10, 12, 15, 20, 30, 40], deadlines);
     set.iter()
         .map(|x| {
             let critical = dice.between(0, 1) == 0;

@@ -1,8 +1,6 @@
 //! Several processors: whatever a test accepts meets its deadlines in simulation, and no bound is exceeded.
 
-mod common;
-
-use common::{simulate, sporadics, task_set, Deadlines, Dice, T};
+use crate::common::{simulate, sporadics, task_set, Deadlines, Dice, T};
 use tactus_analysis::effort::Effort;
 use tactus_analysis::global::tardiness::Supply;
 use tactus_analysis::global::{bertogna_cirinei, devi_anderson, gfb, tardiness};

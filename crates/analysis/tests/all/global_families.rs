@@ -1,7 +1,5 @@
 //! The families of global tests against each other, against frozen answers of SchedCAT, and against schedules.
 
-#![allow(mixed_script_confusables)]
-
 use tactus_analysis::effort::Effort;
 use tactus_analysis::generate::{uunifast_discard, Random};
 use tactus_analysis::global::edf::{bar, ff_dbf, Memory, Test};
@@ -11,7 +9,7 @@ use tactus_analysis::task::{Dedicated, Sporadic};
 use tactus_time::Duration;
 
 /// Sets and SchedCAT's answers, see docs/analysis-multiprocessor.md: `answers m n c t d …`.
-const FROZEN: &str = include_str!("data/schedcat-global-edf.txt");
+const FROZEN: &str = include_str!("../data/schedcat-global-edf.txt");
 
 #[test]
 fn every_test_of_global_edf_answers_as_schedcat_does() {

@@ -1,10 +1,6 @@
 //! Semi-partitioned EDF: what C=D splitting places meets its deadlines in schedules where each piece of a job follows the one before.
 
-#![allow(mixed_script_confusables)]
-
-mod common;
-
-use common::Dice;
+use crate::common::Dice;
 use tactus_analysis::partitioned::semi::{split, Piece};
 use tactus_analysis::task::Sporadic;
 use tactus_time::Duration;

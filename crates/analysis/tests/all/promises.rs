@@ -1,8 +1,6 @@
 //! Whole systems: what the check promises, the policies keep, run by the simulator with and without costs.
 
-mod common;
-
-use common::Dice;
+use crate::common::Dice;
 use std::path::PathBuf;
 use tactus_analysis::{check, Bound, Check};
 use tactus_model::{Body, Costs, Demand, Machine, Policy, System, Task};
@@ -306,7 +304,7 @@ fn partitioned_and_global_policies_keep_every_promise_with_costs() {
 
 /// Costs that are drawn anew for each batch, down to none of one kind and up to several times the usual.
 #[test]
-#[ignore = "150,000 systems; minutes: cargo test --release -p tactus-analysis --test promises -- --ignored --nocapture"]
+#[ignore = "150,000 systems; minutes: cargo test --release -p tactus-analysis --test all promises:: -- --ignored --nocapture"]
 fn very_many_systems_keep_every_promise() {
     let mut dice = Dice::new(25);
     let mut sums = [Tally::default(), Tally::default()];

@@ -1,9 +1,7 @@
 //! Systems of every order, spread and kind of server, and of two levels of criticality: what the check promises, the policies keep,
 //! with and without costs.
 
-mod common;
-
-use common::Dice;
+use crate::common::Dice;
 use std::collections::BTreeMap;
 use tactus_analysis::{check, Bound, Check};
 use tactus_model::{Costs, Mixed, Overrun, Policy, Spread, System};

@@ -1,8 +1,6 @@
 //! Cores by themselves in every order that the check has a test for: promises against the policies, with costs and without.
 
-mod common;
-
-use common::Dice;
+use crate::common::Dice;
 use std::path::Path;
 use tactus_analysis::{check, Bound};
 use tactus_model::{Costs, System};

@@ -1,10 +1,6 @@
 //! Shared resources: bounds against schedules in unit steps, every protocol by its own rules.
 
-#![allow(mixed_script_confusables, confusable_idents)]
-
-mod common;
-
-use common::{ns, Dice};
+use crate::common::{ns, Dice};
 use tactus_analysis::blocking::{ceiling, fmlp, inheritance, mrsp, msrp, Request, Sharing};
 use tactus_analysis::effort::Effort;
 use tactus_analysis::task::Sporadic;
@@ -263,7 +259,8 @@ fn run(tasks: &[Sharing], protocol: Protocol, length: u64, dice: &mut Dice) -> V
 fn drawn(dice: &mut Dice, cores: u64) -> Vec<Sharing> {
     let n = dice.between(2, 3 * cores + 2) as usize;
     let percent = dice.between(20, 80) * cores;
-    let mut set = common::task_set(dice, n, percent, &[12, 15, 20, 24, 30, 40, 60], common::Deadlines::Constrained);
+    let mut set =
+        crate::common::task_set(dice, n, percent, &[12, 15, 20, 24, 30, 40, 60], crate::common::Deadlines::Constrained);
     set.sort_by_key(|x| x.d);
     set.iter()
         .map(|x| {

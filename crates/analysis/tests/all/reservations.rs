@@ -1,14 +1,9 @@
 //! Reservations: bounds against trees of servers in unit steps, platforms against supplies at any phase, and against the
 //! `response-time-analysis` crate.
 
-#![allow(mixed_script_confusables, confusable_idents)]
-
-mod common;
-mod servers;
-
-use common::{ns, Dice};
+use crate::common::{ns, Dice};
+use crate::servers::Group;
 use response_time_analysis as oracle;
-use servers::Group;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::reservation::local::{responses, Local};
 use tactus_analysis::reservation::mpr::{edf_schedulable, Mpr};
@@ -130,7 +125,7 @@ fn service(dice: &mut Dice, q: u64, p: u64, length: u64) -> Vec<bool> {
 
 /// The longest response on processors of which `active(t)` serve in [t, t+1), globally scheduled.
 fn global(
-    set: &[common::T],
+    set: &[crate::common::T],
     edf: bool,
     late: u64,
     length: u64,
@@ -160,9 +155,10 @@ fn global(
     worst
 }
 
-fn set(dice: &mut Dice, hundredths: u64) -> Vec<common::T> {
+fn set(dice: &mut Dice, hundredths: u64) -> Vec<crate::common::T> {
     let n = dice.between(1, 6) as usize;
-    let mut set = common::task_set(dice, n, hundredths, &[15, 20, 30, 40, 60], common::Deadlines::Constrained);
+    let mut set =
+        crate::common::task_set(dice, n, hundredths, &[15, 20, 30, 40, 60], crate::common::Deadlines::Constrained);
     set.sort_by_key(|x| x.t);
     for x in &mut set {
         x.offset = if dice.between(0, 2) == 0 { 0 } else { dice.between(0, x.t) };
@@ -179,7 +175,7 @@ fn falsify_platforms(seed: u64, sets: u64) -> Tally {
         let q = (p * share / 100).max(1);
         let hundredths = dice.between(10, 60) * q * m / p;
         let drawn = set(&mut dice, hundredths);
-        let sporadic = common::sporadics(&drawn);
+        let sporadic = crate::common::sporadics(&drawn);
         let length = 300;
         let edf = dice.between(0, 1) == 0;
         let late = dice.pick(&[0, 3]);
@@ -264,7 +260,7 @@ fn equal_in_periodic_servers(seed: u64, sets: u64) -> (u64, u64) {
             assert_eq!(server.least(ns(t)).as_nanos(), u64::from(theirs), "({q}, {p}) at {t}");
             supplies += 1;
         }
-        let tasks = common::sporadics(&drawn);
+        let tasks = crate::common::sporadics(&drawn);
         let ours = responses(&tasks, Local::FixedPriority, Duration::ZERO, &server, &mut Effort::default());
         // The server at its worst phase: its budget was used up at once, then comes late for ever.
         let late = |t: u64| usize::from(t >= 2 * (p - q) && (t - 2 * (p - q)) % p < q);

@@ -1,9 +1,7 @@
 //! Quest-V's admission against schedules in unit steps: main VCPUs by rate, I/O VCPUs as bandwidth-preserving servers that take over the rate of
 //! the VCPU that waits for them.
 
-mod common;
-
-use common::{ns, Dice};
+use crate::common::{ns, Dice};
 use tactus_analysis::reservation::questv::admits;
 
 /// An I/O VCPU of share 1/k.

@@ -1,13 +1,8 @@
 //! One processor without preemption, and with offsets: bounds against schedules in unit steps and against the
 //! `response-time-analysis` crate.
 
-#![allow(mixed_script_confusables)]
-
-mod common;
-mod one;
-
-use common::{ns, sporadics, task_set, Deadlines, Dice, T};
-use one::{arrivals, run, Job};
+use crate::common::{ns, sporadics, task_set, Deadlines, Dice, T};
+use crate::one::{arrivals, run, Job};
 use response_time_analysis as oracle;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::task::Sporadic;
@@ -82,7 +77,7 @@ fn falsify_nonpreemptive(seed: u64, sets: u64) -> Tally {
         } else {
             fixed(&with_jitter)
         };
-        if common::utilisation(&set) > 1.0 {
+        if crate::common::utilisation(&set) > 1.0 {
             continue;
         }
         let mut jobs = jobs(&set, edf, jitter, 240, &mut dice);
@@ -109,7 +104,7 @@ fn fixed_priority_bounds_without_preemption_are_met_exactly() {
     let mut compared = 0u64;
     for _ in 0..250 * MORE {
         let set = drawn(&mut dice, 6);
-        if common::utilisation(&set) > 1.0 {
+        if crate::common::utilisation(&set) > 1.0 {
             continue;
         }
         let bounds = fixed(&sporadics(&set));
@@ -196,7 +191,7 @@ fn with_known_offsets_the_bound_is_what_the_schedule_shows() {
     let mut compared = 0u64;
     for _ in 0..200 * MORE {
         let mut set = drawn(&mut dice, 5);
-        if common::utilisation(&set) > 1.0 {
+        if crate::common::utilisation(&set) > 1.0 {
             continue;
         }
         set.iter_mut().for_each(|x| x.offset = dice.between(0, x.t - 1));
@@ -204,7 +199,7 @@ fn with_known_offsets_the_bound_is_what_the_schedule_shows() {
         let edf = dice.between(0, 1) == 0;
         let order = if edf { Order::EarliestDeadline } else { Order::FixedPriority };
         let bounds = phased::responses(&sporadics(&set), &offsets, order, &mut Effort::default()).unwrap();
-        let seen = common::simulate(&set, 1, edf, 600, |x| x.c, || 0);
+        let seen = crate::common::simulate(&set, 1, edf, 600, |x| x.c, || 0);
         for ((bound, seen), x) in bounds.iter().zip(seen).zip(&set) {
             // A job at the end of the run counts as long as it has lasted; those before decide.
             assert_eq!(bound.as_nanos(), seen, "{x:?} of {set:?} {edf}");

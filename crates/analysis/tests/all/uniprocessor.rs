@@ -1,10 +1,6 @@
 //! One processor: bounds against simulation in unit steps, and against the `response-time-analysis` crate.
 
-#![allow(mixed_script_confusables)]
-
-mod common;
-
-use common::{ns, simulate, sporadics, task_set, Deadlines, Dice};
+use crate::common::{ns, simulate, sporadics, task_set, Deadlines, Dice};
 use response_time_analysis as oracle;
 use response_time_analysis::demand::RBF;
 use tactus_analysis::effort::Effort;
@@ -37,7 +33,7 @@ fn met_by_fixed_priorities(seed: u64, drawn: u64) -> (u64, u64) {
         let n = dice.between(1, 6) as usize;
         let mut set = task_set(&mut dice, n, percent, &PERIODS, Deadlines::Arbitrary);
         set.sort_by_key(|x| x.t);
-        if common::utilisation(&set) > 1.0 {
+        if crate::common::utilisation(&set) > 1.0 {
             continue;
         }
         sets += 1;

@@ -1,0 +1,25 @@
+//! The tests of this crate in one program: `--test all NAME::` runs those of one file. A program for each takes minutes to compile.
+
+#![allow(mixed_script_confusables, confusable_idents)]
+
+mod common;
+mod one;
+mod servers;
+
+mod assignment;
+mod blocking;
+mod changes;
+mod global;
+mod global_families;
+mod mixed_criticality;
+mod one_core_offsets_and_nonpreemptive;
+mod orders;
+mod promises;
+mod pycpa;
+mod quest_v;
+mod reservations;
+mod semi_partitioned;
+mod sensitivity;
+mod systems;
+mod trees;
+mod uniprocessor;
