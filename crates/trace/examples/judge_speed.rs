@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p tactus-trace --example judge_speed
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use std::time::Instant;

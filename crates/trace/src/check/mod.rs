@@ -311,7 +311,6 @@ pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation>
         }
     }
     starts.values_mut().for_each(|times| times.sort_unstable());
-    let end = run_end(trace);
     let mut used: HashMap<(TaskId, u64), (Duration, Segment)> = HashMap::new();
     for s in schedule_with(trace, Boundary::Decision) {
         let Some((id, task)) = s.task.and_then(|id| Some((id, view.tasks.get(id.index())?))) else { continue };
@@ -322,7 +321,8 @@ pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation>
         let window = |at: Instant| match starts.get(&id) {
             Some(times) => {
                 let n = times.partition_point(|t| *t <= at);
-                (n as u64, times.get(n).copied().unwrap_or(end))
+                // The last one has no end: in a damaged trace stretches may be longer than the run.
+                (n as u64, times.get(n).copied().unwrap_or(Instant::NEVER))
             }
             None => {
                 let n = at.since(Instant::ZERO).saturating_sub(task.offset) / task.period;

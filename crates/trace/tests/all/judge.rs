@@ -1,8 +1,6 @@
 //! Figures and verdicts.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tactus_record::EntryReason::*;
 use tactus_record::{FaultKind, Kind};
@@ -358,7 +356,7 @@ fn the_json_has_the_documented_names() {
     assert_eq!(json["tasks"][1]["response"]["median_ns"], 5 * UNIT);
     assert_eq!(json["tasks"][0]["level"], serde_json::Value::Null);
     // Every name is told in the documentation.
-    let docs = include_str!("../../../docs/trace.md");
+    let docs = include_str!("../../../../docs/trace.md");
     let mut view = view;
     view.tasks[1].promise = Promise::Tardiness(units(1));
     let faulty = {

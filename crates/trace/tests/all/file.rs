@@ -1,8 +1,6 @@
 //! Rings and trace files.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tactus_record::{RingHeader, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::Level;

@@ -3,14 +3,12 @@
 //! Needs Python with the `perfetto` package, which is put into a virtual environment in the target folder. Where it
 //! cannot be had the test says so and passes, unless `TACTUS_REQUIRE_PERFETTO` is set:
 //!
-//!     TACTUS_REQUIRE_PERFETTO=1 cargo test -p tactus-trace --test perfetto -- --nocapture
+//!     TACTUS_REQUIRE_PERFETTO=1 cargo test -p tactus-trace --test all perfetto:: -- --nocapture
 //!
 //! With `TACTUS_TRACE_PROCESSOR` set the package also fetches Perfetto's trace processor (into the user's
 //! `~/.local/share/perfetto`) and asks it; where the fetch fails, the reason is printed.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{json, Value};
 use std::path::{Path, PathBuf};
 use std::process::Command;

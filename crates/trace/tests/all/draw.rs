@@ -1,8 +1,6 @@
 //! Schedules as text.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tactus_record::EntryReason::*;
 use tactus_time::{Instant, Level};
 use tactus_trace::{draw, list, schedule, Promise, SegmentKind, Trace, View};

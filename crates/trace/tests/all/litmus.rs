@@ -1,10 +1,8 @@
 //! The LITMUS^RT export, byte by byte, and through LITMUS^RT's own reader where one is given.
 //!
-//!     TACTUS_ST_JOB_STATS=/path/to/st-job-stats cargo test -p tactus-trace --test litmus -- --nocapture
+//!     TACTUS_ST_JOB_STATS=/path/to/st-job-stats cargo test -p tactus-trace --test all litmus:: -- --nocapture
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 use std::process::Command;
 use tactus_record::EntryReason::*;

@@ -1,8 +1,6 @@
 //! The checkers: silent on good traces, and each finds what it is for when a good trace is spoilt.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tactus_record::EntryReason::*;
@@ -47,6 +45,20 @@ proptest! {
     fn a_good_trace_breaks_no_rule(tasks in sets()) {
         let (view, trace) = good(&tasks);
         prop_assert_eq!(check::all(&view, &trace, NOW), vec![]);
+    }
+
+    /// A stretch that ends long after the run, of a task whose budget came last at its beginning, is one look and not one for each
+    /// nanosecond.
+    #[test]
+    fn a_stretch_that_outlasts_the_run_is_found_at_once(tasks in sets(), index: Index) {
+        let (mut view, mut trace) = good(&tasks);
+        view.tasks.iter_mut().for_each(|task| task.budget = Some(task.period));
+        let (c, i) = pick(&trace, &index, |r| r.kind == Kind::Complete).unwrap();
+        let came = Record { kind: Kind::Replenish, time: Instant::ZERO, ..trace.cores[c][i] };
+        let until = i - trace.cores[c][..i].iter().rev().take_while(|r| r.kind == Kind::Enter).count();
+        trace.cores[c][until..=i].iter_mut().for_each(|r| r.time = Instant::from_nanos(1 << 60));
+        trace.cores[c].insert(0, came);
+        prop_assert!(rules(&check::budget(&view, &trace, NOW)).contains(&Rule::Budget));
     }
 
     #[test]

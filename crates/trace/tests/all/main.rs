@@ -1,0 +1,11 @@
+//! The tests of this crate in one program: `--test all NAME::` runs those of one file. A program for each takes minutes to compile.
+
+mod common;
+
+mod check;
+mod draw;
+mod file;
+mod judge;
+mod litmus;
+mod perfetto;
+mod tiers;
