@@ -7,7 +7,7 @@
 //!
 //! FROM and TO are seeds (default 0 to 200, TO not included). Ends with status 1 at the first disagreement.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use std::process::ExitCode;

@@ -1,8 +1,6 @@
 //! Random systems are what they are said to be.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::collections::HashSet;
 use tactus_formats::{to_toml, Unwritable};
 use tactus_model::{policy_key, Action, Demand, Part, Policy, ServerKind, Spread, System, TaskOrder};

@@ -2,9 +2,7 @@
 //! writes must agree with the policy call by call, whatever the threads' luck: this is where the order of decisions
 //! on shared state is not that of their times.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant as Clock;
 use tactus_policy::{CoreState, Decision, Event, Policy, Running, Scheduler};

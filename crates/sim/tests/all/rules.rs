@@ -1,9 +1,7 @@
 //! The rules of servers hold in every run of the simulator, changing systems among them, and each is broken by a trace that is
 //! spoilt for it.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::sync::OnceLock;
 use tactus_policy::{Action, Kind as PolicyKind, Part, Setup};
 use tactus_record::{Kind, Record};

@@ -1,8 +1,6 @@
 //! The replay accepts every legitimate machine and refuses every trace that was tampered with.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::ops::RangeInclusive;
 use tactus_policy::{Kind as Policy, Setup};
 use tactus_record::{EntryReason, Kind, Record};

@@ -1,8 +1,6 @@
 //! Schedules of the real policies, drawn so that a person can check them by eye.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tactus_policy::{Kind, Setup};
 use tactus_record::Kind as What;
 use tactus_sim::{simulate, Costs};

@@ -1,8 +1,6 @@
 //! The simulated machine, seen by a policy that answers from a list.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::cell::RefCell;
 use tactus_policy::Event::{Complete, Notify, Start, Timer};
 use tactus_record::{NoSink, Sink};

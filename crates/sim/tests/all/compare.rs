@@ -1,8 +1,6 @@
 //! Free runs beside each other.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tactus_policy::{
     Kind as Policy, Overrun, Place, Scheduler, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree,
 };

@@ -1,0 +1,13 @@
+//! The tests of this crate in one program: `--test all NAME::` runs those of one file. A program for each takes minutes to compile.
+
+mod common;
+
+mod compare;
+mod generate;
+mod lockstep;
+mod machine;
+mod mixed;
+mod overruns;
+mod rules;
+mod schedules;
+mod threads;
