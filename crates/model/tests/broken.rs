@@ -396,10 +396,7 @@ const CASES: &[Case] = &[
     ),
     (
         "9d-schedulers-apart.toml",
-        &[(
-            24,
-            "it is periodic and inside a server in which cores share a queue, and schedulers are \"apart\"; choose",
-        )],
+        &[(40, "it is more than three servers deep, and schedulers are \"apart\"; make the tree flatter, or choose")],
     ),
     (
         "a0-changes.toml",

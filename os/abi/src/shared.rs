@@ -124,8 +124,8 @@ pub struct ToldPage {
     pub reports: [u64; MAX_CORES],
     /// By core and place in its list of changes: until when (ns) nothing is left that keeps it from taking effect.
     pub until: [[u64; CHANGES]; MAX_CORES],
-    /// The same: when there is work in the server that it alters.
-    pub work: [[u64; CHANGES]; MAX_CORES],
+    /// The same: when all else is there that it takes for what it brings to run; or, besides what it removes, something to run.
+    pub ready: [[u64; CHANGES]; MAX_CORES],
 }
 
 const _: () = assert!(size_of::<LentPage>() <= PAGE as usize && size_of::<ToldPage>() <= PAGE as usize);

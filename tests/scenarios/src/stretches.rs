@@ -62,11 +62,16 @@ pub fn note_log(said: &str) {
 
 fn add(line: Line) {
     let Some(path) = noted() else { return };
-    // A test's own thread has its name; a test's further threads do not.
-    let test = thread::current().name().unwrap_or("several at once").to_string();
-    let file = env::current_exe().ok().and_then(|it| Some(it.file_stem()?.to_str()?.rsplit_once('-')?.0.to_string()));
+    // A test's own thread has its name, with the file's before it where several are one program; a test's further threads do not.
+    let name = thread::current().name().unwrap_or("several at once").to_string();
+    let program =
+        env::current_exe().ok().and_then(|it| Some(it.file_stem()?.to_str()?.rsplit_once('-')?.0.to_string()));
+    let (file, test) = match name.split_once("::") {
+        Some((file, test)) => (file.to_string(), test.to_string()),
+        None => (program.unwrap_or_default(), name),
+    };
     let Line { cores, instructions, cause, followed } = line;
-    let line = format!("{}\t{test}\t{cores}\t{instructions}\t{cause}\t{followed}\n", file.unwrap_or_default());
+    let line = format!("{file}\t{test}\t{cores}\t{instructions}\t{cause}\t{followed}\n");
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -2,7 +2,7 @@
 //! schedulers know how to do.
 
 use crate::problem::{Collector, Place};
-use crate::{Body, Server, ServerKind, Spread, System};
+use crate::{Body, Server, Spread, System};
 use std::collections::HashMap;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
@@ -26,15 +26,10 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     }
     for server in servers {
         let subject = format!("server {:?}", server.name);
-        let beside = |it: &&Server| std::ptr::eq(outermost(servers, it), outermost(servers, server));
         let shares = |it: &Server| it.spread != Spread::Partitioned && it.cores.iter().count() > 1;
-        let periodic = server.parent.is_some() && server.kind == ServerKind::Periodic;
         let changes = !system.scheduling.changes.is_empty();
         let why = if depth(servers, server) > DEEPEST {
             Some(("it is more than three servers deep", "make the tree flatter"))
-        } else if periodic && servers.iter().filter(beside).any(shares) {
-            let why = "it is periodic and inside a server in which cores share a queue";
-            Some((why, "choose another kind, or a partitioned policy there"))
         } else if changes && shares(server) {
             Some(("its cores share a queue, and the system changes while it runs", "choose a partitioned policy there"))
         } else {
@@ -71,11 +66,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
             refuse(out, component.line, &subject, "it has threads or brands that a scheduler makes", "remove them");
         }
     }
-}
-
-/// The server in the root that the server is inside of, or is.
-fn outermost<'a>(servers: &'a [Server], server: &'a Server) -> &'a Server {
-    std::iter::successors(Some(server), |it| it.parent.map(|parent| &servers[parent])).last().unwrap_or(server)
 }
 
 /// How many servers the server is inside of, itself included.

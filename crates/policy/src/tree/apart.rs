@@ -12,6 +12,8 @@
 //! the core for a release that does not come. And where a job ends in the instant in which others are released, a scheduler that knows of a change
 //! that waits gives the core back once, before it looks at these: for all that it knows that may be the instant.
 
+mod follow;
+
 use super::budget::Hollow;
 use super::change::{attach, Changes, On, Waiting};
 use super::domain::{Domain, Vp};
@@ -37,8 +39,10 @@ pub enum Outcome {
 pub struct Left {
     /// Until when nothing is left, in it and below, that keeps the change from taking effect.
     pub until: Instant,
-    /// When there is work in the server that the change alters, and gives a new budget.
-    pub work: Instant,
+    /// When all else is there that it takes for what the change brings to run: work for the new budget of a server that it alters; and
+    /// budget in the servers around what it alters or adds, as far as they lie in this one's. Of a server that it removes: when there is
+    /// something to run besides, or to come.
+    pub ready: Instant,
 }
 
 /// What one scheduler knows of the changes of a core.
@@ -58,8 +62,6 @@ pub(super) struct Parted {
     /// By place in the list: what this scheduler tells its parent, and how often it has.
     left: Vec<Left>,
     reports: u64,
-    /// When it gave the core back, last, for a change that might take effect.
-    offered: Option<Instant>,
 }
 
 /// A scheduler below.
@@ -97,6 +99,24 @@ fn keeps(change: &Waiting) -> bool {
     !change.drains && matches!((change.on, change.action), (On::Server(_), Action::Alter(_)))
 }
 
+/// Whether its budget goes for want of work.
+fn goes(vp: &Vp) -> bool {
+    vp.budget.as_ref().is_some_and(|it| it.when_hollow() != Hollow::Keeps)
+}
+
+/// When work may run in the server, as it is.
+fn when_eligible(vp: &Vp) -> Instant {
+    vp.budget.as_ref().map_or(Instant::ZERO, |budget| budget.eligible_from(Instant::ZERO))
+}
+
+/// When there is work of the task.
+fn next_of(domain: &Domain, task: usize) -> Instant {
+    match &domain.tasks[task] {
+        work if work.pending == 0 => work.next_event().unwrap_or(Instant::NEVER),
+        _ => Instant::ZERO,
+    }
+}
+
 fn min(times: impl Iterator<Item = Instant>) -> Instant {
     times.min().unwrap_or(Instant::NEVER)
 }
@@ -122,11 +142,10 @@ impl Parted {
         let below = foreign
             .map(|stands| Child { server: server(stands), stands, concerns: Vec::new(), left: Vec::new(), report: 0 })
             .collect();
-        let left = alloc::vec![Left { until: Instant::ZERO, work: Instant::ZERO }; changes.list.len()];
+        let left = alloc::vec![Left { until: Instant::ZERO, ready: Instant::ZERO }; changes.list.len()];
         let outcomes = Vec::with_capacity(changes.list.len());
         let concerns = Vec::new();
-        let mut parted =
-            Parted { whole, changes, outcomes, own, tasks, below, concerns, left, reports: 0, offered: None };
+        let mut parted = Parted { whole, changes, outcomes, own, tasks, below, concerns, left, reports: 0 };
         parted.concerns = parted.concerns_of(own);
         for vp in 0..domain.vps.len() {
             parted.tell_whether_there(domain, vp);
@@ -145,7 +164,8 @@ impl Parted {
             let left = |change: &Waiting| {
                 let concerned = |home: u16, task: Option<usize>| task.is_some() && parted.is_in(change.on, home, task);
                 let work = parted.first_in(server, concerned, Instant::ZERO);
-                Left { until: if change.drains { first } else { work }, work }
+                let ready = if matches!(change.action, Action::Alter(_)) { work } else { Instant::ZERO };
+                Left { until: if change.drains { first } else { work }, ready }
             };
             parted.below[child].left = parted.changes.list.iter().map(left).collect();
             parted.below[child].concerns = parted.concerns_of(server);
@@ -224,7 +244,6 @@ impl Parted {
     fn goes_in(&self, server: u16, begins: impl Fn(u16) -> bool) -> bool {
         let inner =
             |vp: &&Vp| vp.parent.is_some() && vp.server != server && !vp.is_out() && self.lies_in(vp.server, server);
-        let goes = |vp: &Vp| vp.budget.as_ref().is_some_and(|it| it.when_hollow() != Hollow::Keeps);
         self.whole.vps.iter().filter(inner).any(|vp| goes(vp) && begins(vp.server))
     }
 
@@ -286,116 +305,45 @@ impl Parted {
         }
     }
 
-    /// What has changed in the whole tree changes here.
-    fn follow(&mut self, domain: &mut Domain, place: usize, at: Instant, records: &mut Recorder) {
+    /// When all else is there that it takes for what the change brings to run ([`Left::ready`]).
+    fn ready(&self, domain: &Domain, place: usize) -> Instant {
         let change = self.changes.list[place];
-        let server = match change.on {
-            On::Server(server) => Some(server),
-            On::Task(_) => None,
-        };
-        for vp in 0..domain.vps.len() {
-            if domain.vps[vp].parent.is_none() {
-                continue;
-            }
-            let own = domain.vps[vp].server;
-            self.tell_whether_there(domain, vp);
-            match (server, change.action) {
-                (Some(changed), Action::Alter(values)) if changed == own => {
-                    domain.alter_server(vp, &values, at, records)
-                }
-                (Some(changed), Action::Add) if self.lies_in(own, changed) => domain.refill(vp, None, at, records),
-                (Some(_), Action::Remove) => domain.show(vp, at),
-                _ => {}
-            }
-        }
-        for task in 0..self.tasks.len() {
-            let place = self.tasks[task];
-            let concerned = self.is_in(change.on, self.home_of(place), Some(place));
-            let it = &mut domain.tasks[task];
-            match change.action {
-                Action::Add if concerned && self.is_there(place) => it.begin_at(at),
-                Action::Remove if concerned => it.until = Instant::ZERO,
-                Action::Alter(values) if concerned && server.is_none() => {
-                    it.alter(&values);
-                    domain.queue(task, at);
-                }
-                _ => {}
-            }
-            let it = &mut domain.tasks[task];
-            if it.until > Instant::ZERO {
-                it.until = self.end_of(place);
-            }
-            domain.plan_event(task);
-        }
-        match change.action {
-            Action::Add | Action::Remove => self.follow_below(domain, &change, at),
-            Action::Alter(_) => self.wake_below(domain, place, at),
-        }
-    }
-
-    /// What begins or ends in schedulers below, which have not been told: when they have something to run, and what is left in them.
-    fn follow_below(&mut self, domain: &mut Domain, change: &Waiting, at: Instant) {
-        let adds = change.action == Action::Add;
-        for child in 0..self.below.len() {
-            let Child { server, stands, .. } = self.below[child];
-            let all = matches!(change.on, On::Server(changed) if self.lies_in(server, changed));
-            let begins = |home: u16, task: Option<usize>| adds && self.is_in(change.on, home, task);
-            let first = self.first_in(server, begins, at);
-            let before = |at: Instant| if all { Instant::NEVER } else { at };
-            let next = before(domain.tasks[stands].next_event().unwrap_or(Instant::NEVER)).min(first);
-            let at_once = self.goes_in(server, |inner| begins(inner, None));
-            domain.is_wanted(stands, next, at_once);
-            for place in self.changes.settled..self.changes.list.len() {
-                let other = self.changes.list[place];
-                if self.below[child].concerns[place] == Concern::None {
-                    continue;
-                }
-                let counts = |home: u16, task: Option<usize>| {
-                    adds && self.is_in(change.on, home, task) && (other.drains || self.is_in(other.on, home, task))
+        match (self.concerns[place], change.on, change.action) {
+            (Concern::None, _, _) | (_, On::Task(_), Action::Alter(_) | Action::Remove) => Instant::NEVER,
+            (_, On::Server(server), Action::Remove) => self.besides(domain, place, server),
+            (Concern::Around, _, _) => {
+                let concerned = |child: &&Child| matches!(child.concerns[place], Concern::Own | Concern::Around);
+                let ready = |child: &Child| {
+                    let vp = domain.vps.iter().find(|vp| vp.server == child.server).filter(|vp| !vp.background);
+                    vp.map_or(Instant::ZERO, when_eligible).max(child.left[place].ready)
                 };
-                let first = self.first_in(server, counts, at);
-                let Left { until, work } = self.below[child].left[place];
-                let first_of_all = if at_once && other.drains { Instant::ZERO } else { first };
-                self.below[child].left[place] =
-                    Left { until: before(until).min(first_of_all), work: before(work).min(first) };
+                min(self.below.iter().filter(concerned).map(ready))
             }
+            (Concern::Own, On::Server(server), Action::Alter(_)) => self.work(domain, server),
+            (_, _, Action::Add | Action::Alter(_)) => Instant::ZERO,
         }
     }
 
-    /// A server deeper inside has its new budget at once: so those have something to run in which work waits for that.
-    fn wake_below(&mut self, domain: &mut Domain, place: usize, at: Instant) {
-        let on = self.changes.list[place].on;
-        for child in 0..self.below.len() {
-            let Child { server, stands, .. } = self.below[child];
-            if matches!(self.below[child].concerns[place], Concern::Own | Concern::Around) {
-                let work = self.below[child].left[place].work;
-                let next = domain.tasks[stands].next_event().unwrap_or(Instant::NEVER);
-                let at_once = work < at || self.goes_in(server, |inner| self.is_in(on, inner, None));
-                domain.is_wanted(stands, if at_once { at } else { next.min(work) }, at_once);
-                if at_once {
-                    // Something is left in it now, until it says otherwise.
-                    let later = self.changes.settled..self.changes.list.len();
-                    for other in later.filter(|other| self.changes.list[*other].drains) {
-                        self.below[child].left[other].until = Instant::ZERO;
-                    }
-                }
-            }
-        }
+    /// When there is something to run in this scheduler's server besides the one that the change removes, or to come.
+    fn besides(&self, domain: &Domain, place: usize, removed: u16) -> Instant {
+        let own = (0..self.tasks.len()).map(|task| next_of(domain, task));
+        let others = |vp: &&Vp| vp.parent.is_some() && vp.server != removed && !vp.is_out() && goes(vp);
+        let budgets = domain.vps.iter().filter(others).map(when_eligible);
+        let below =
+            self.below.iter().filter(|child| child.server != removed).map(|child| match child.concerns[place] {
+                Concern::None => next_of(domain, child.stands),
+                _ => child.left[place].ready,
+            });
+        min(own.chain(budgets).chain(below))
     }
 
-    /// When there is work in the server that the change alters, if it lies in this scheduler's.
-    fn work(&self, domain: &Domain, place: usize) -> Instant {
-        let change = self.changes.list[place];
-        let (On::Server(server), Action::Alter(_)) = (change.on, change.action) else { return Instant::NEVER };
-        if self.concerns[place] == Concern::Around {
-            let around = self.below.iter().filter(|child| self.lies_in(server, child.server));
-            return min(around.map(|child| child.left[place].work));
-        }
-        if domain.vps.iter().any(|vp| vp.server == server && vp.awake) {
+    /// Since when there is work in the server, or what counts as work; or when there will be.
+    fn work(&self, domain: &Domain, server: u16) -> Instant {
+        if domain.vps.iter().any(|vp| vp.server == server && !vp.is_out() && goes(vp)) {
             return Instant::ZERO;
         }
-        let stands = self.below.iter().filter(|child| child.server == server).map(|child| child.stands);
-        min(stands.filter_map(|stands| domain.tasks[stands].next_event()))
+        let stands = self.below.iter().filter(|child| child.server == server).map(|child| &domain.tasks[child.stands]);
+        min(stands.filter_map(|work| if work.pending > 0 { Some(work.released_at()) } else { work.next_event() }))
     }
 
     /// Whether what is changed is this task, or a server in which the task, or this server, lies.
@@ -443,11 +391,6 @@ impl Parted {
         self.changes.list.get(self.changes.settled).is_some_and(|change| change.at <= now)
     }
 
-    /// Gives the core back since a change might take effect now, before what is released now is looked at; once in an instant.
-    pub(super) fn offers(&mut self, now: Instant) -> bool {
-        self.offered.replace(now) != Some(now)
-    }
-
     /// Works out what the parent is told. `until` when there is nothing to run, zero if there is something; `hollow`: a budget goes for
     /// want of work.
     pub(super) fn report(&mut self, domain: &Domain, (until, hollow): (Instant, bool), now: Instant) {
@@ -456,7 +399,7 @@ impl Parted {
         let rests = if hollow || stopped { Instant::ZERO } else { until };
         self.reports += 1;
         for place in self.changes.settled..self.changes.list.len() {
-            self.left[place] = Left { until: self.until(domain, place, rests), work: self.work(domain, place) };
+            self.left[place] = Left { until: self.until(domain, place, rests), ready: self.ready(domain, place) };
         }
     }
 
@@ -465,16 +408,13 @@ impl Parted {
     fn until(&self, domain: &Domain, place: usize, rests: Instant) -> Instant {
         let change = self.changes.list[place];
         let concern = self.concerns[place];
-        let of_task = |task: usize| match &domain.tasks[task] {
-            work if work.pending == 0 => work.next_event().unwrap_or(Instant::NEVER),
-            _ => Instant::ZERO,
-        };
+        let of_task = |task: usize| next_of(domain, task);
         let own = match (concern, change.on) {
             (Concern::None, _) => return Instant::NEVER,
             (Concern::Own, On::Task(task)) => {
                 min((0..self.tasks.len()).filter(|own| self.tasks[*own] == task).map(of_task))
             }
-            (Concern::Inside, _) if !keeps(&change) => min((0..self.tasks.len()).map(of_task)),
+            (Concern::Inside, _) => min((0..self.tasks.len()).map(of_task)),
             _ => Instant::NEVER,
         };
         let concerned = self.below.iter().filter(|child| child.concerns[place] != Concern::None);

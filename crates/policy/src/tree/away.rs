@@ -38,7 +38,10 @@ impl Domain {
         for rested in rests {
             let at = rested.at.max(from).min(now);
             self.catch_up(me, (from, at), &mut records);
-            self.rest(rested, at);
+            self.rest(rested.place, at);
+            if let Some(again) = rested.again {
+                self.is_wanted(rested.place, again, false);
+            }
             from = at;
         }
         while let Some((parted, at)) = parted.as_mut().and_then(|it| it.when_settled().map(|at| (it, at))) {
@@ -54,11 +57,9 @@ impl Domain {
         if let Some(parted) = parted {
             if parted.is_root() {
                 parted.settle(self, &mut records);
-            } else if self.queues.len(root) == 0
-                && parted.waits(now)
-                && self.idle_until(me, now) <= now
-                && parted.offers(now)
-            {
+            } else if emptied && self.queues.len(root) == 0 && parted.waits(now) && self.idle_until(me, now) <= now {
+                // Not where there was nothing before: the one above knew, and its server, which has work from now on, would lose
+                // what a budget without work loses.
                 return (self.decide(me, unfinished, 0, &mut records), false);
             }
         }
@@ -68,14 +69,10 @@ impl Domain {
     }
 
     /// A scheduler below has nothing to run any more.
-    fn rest(&mut self, rested: &Rested, now: Instant) {
-        let task = &mut self.tasks[rested.place];
-        task.rest(now);
-        if let Some(again) = rested.again {
-            task.doze(again);
-        }
-        self.queue(rested.place, now);
-        self.plan_event(rested.place);
+    pub(super) fn rest(&mut self, place: usize, now: Instant) {
+        self.tasks[place].rest(now);
+        self.queue(place, now);
+        self.plan_event(place);
     }
 
     /// Makes due, one after another, what came while somebody else had the core.
@@ -118,7 +115,9 @@ impl Domain {
             let vp = self.feeds[self.tasks[place].queue].vps.iter().map(|vp| &self.vps[*vp]).find(|vp| vp.core == me);
             let (Some(next), Some(vp)) = (self.tasks[place].next_event(), vp) else { continue };
             if let Some(budget) = vp.budget.as_ref().filter(|_| !vp.awake) {
-                let from = if vp.background { next } else { budget.eligible_from(next) };
+                // Another core may have budget for it when this one has lost it for want of work, but counts on this one.
+                let at_once = vp.background || self.tasks[place].tied;
+                let from = if at_once { next } else { budget.eligible_from(next) };
                 until = until.min(from);
             }
         }

@@ -21,7 +21,6 @@
 //! **Work:** an entry looks at each task and server of the domain once for each change that waits, and at nothing else if
 //! none does. All memory is taken beforehand.
 
-use super::budget::{Budget, Hollow};
 use super::domain::{Domain, Vp};
 use super::work::Work;
 use super::Tree;
@@ -281,15 +280,16 @@ impl Domain {
         !over(self.due.peek())
             && !self.slots.iter().any(|slot| over(slot.replenish.peek()))
             && !self.tasks.iter().enumerate().any(|(task, work)| left(task, work))
-            && !self.vps.iter().any(|vp| vp.parent.is_some_and(in_root) && vp.is_due(now))
+            && !(0..self.vps.len()).any(|vp| self.vps[vp].parent.is_some_and(in_root) && self.is_due(vp, now))
     }
 
     /// Whether nothing is left over that the server could run.
     fn is_quiet_inside(&self, vp: usize, now: Instant) -> bool {
         let left = |work: &Work| work.pending > 0 && work.was_released_before(now);
-        let waits = |inner: &Vp| inner.is_due(now) || (inner.awake && inner.background && !inner.is_out());
+        let goes_on = |inner: &Vp| inner.awake && inner.background && !inner.is_out();
+        let waits = |inner: usize| self.is_due(inner, now) || goes_on(&self.vps[inner]);
         !self.tasks.iter().any(|work| work.queue == self.vps[vp].below && left(work))
-            && !self.vps.iter().any(|inner| inner.parent == Some(vp) && waits(inner))
+            && !(0..self.vps.len()).any(|inner| self.vps[inner].parent == Some(vp) && waits(inner))
     }
 
     /// Whether what is changed, and what is around it, has nothing left to do under the old values.
@@ -309,7 +309,7 @@ impl Domain {
                 }
                 let calm = |(vp, it): (usize, &Vp)| match it.server == server {
                     true => it.parent.is_none_or(quiet),
-                    false => !it.is_due(now) || !inside(vp),
+                    false => !self.is_due(vp, now) || !inside(vp),
                 };
                 !change.drains || self.vps.iter().enumerate().all(calm)
             }
@@ -497,12 +497,11 @@ impl Domain {
         }
         self.show(vp, now);
     }
-}
 
-impl Vp {
-    /// Whether it has budget, and work or what counts as work until it has gone by.
-    fn is_due(&self, now: Instant) -> bool {
-        let due = |budget: &Budget| budget.eligible(now) && (self.awake || budget.when_hollow() != Hollow::Keeps);
-        !self.is_out() && self.budget.as_ref().is_some_and(due)
+    /// Whether the virtual processor has budget, and work or what counts as work until it has gone by. Budget that comes now is
+    /// not there yet, of whatever kind.
+    fn is_due(&self, vp: usize, now: Instant) -> bool {
+        let queued = self.queues.contains(self.tasks.len() + vp);
+        queued && self.vps[vp].budget.as_ref().is_some_and(|budget| budget.eligible(now))
     }
 }

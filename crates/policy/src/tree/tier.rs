@@ -78,9 +78,6 @@ pub enum CutError {
     Changes,
     /// The server is deeper than schedulers can be.
     Depth(u16),
-    /// The periodic server is inside another one in which cores share a queue: who lends cores for that does not count for how long a
-    /// server was the most urgent that has nothing to run.
-    Drains(u16),
 }
 
 impl fmt::Display for CutError {
@@ -89,9 +86,6 @@ impl fmt::Display for CutError {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared => write!(f, "cores share a queue of the root"),
             CutError::Changes => write!(f, "cores share a queue, and the tree changes while it runs"),
-            CutError::Drains(server) => {
-                write!(f, "the periodic server {server} is inside another one in which cores share a queue")
-            }
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
         }
     }
@@ -139,12 +133,6 @@ fn check(tree: &Tree, whose: &[usize]) -> Result<(), CutError> {
         }
         if whose.contains(&n) && way_up(tree, n).count() > DEEPEST {
             return Err(CutError::Depth(place));
-        }
-        let outermost = |n: usize| way_up(tree, n).take_while(|at| *at != 0).last();
-        let shared = |(other, it): (usize, &Server)| outermost(other) == outermost(n) && it.queues.iter().any(several);
-        let periodic = server.supply.is_some_and(|supply| supply.kind == Supplier::Periodic);
-        if periodic && server.parent != 0 && tree.servers.iter().enumerate().any(shared) {
-            return Err(CutError::Drains(place));
         }
     }
     Ok(())
@@ -283,15 +271,17 @@ impl Tier {
     pub fn new(plan: &TierPlan) -> Result<Vec<Option<Tier>>, SetupError> {
         Scheduler::new(&plan.setup)?;
         let Kind::Servers(tree) = &plan.setup.kind else { return Err(SetupError::ServerCount(0)) };
-        let stands: Vec<TaskId> =
-            plan.below.iter().flat_map(|below| below.cores.iter().map(|_| below.stands)).collect();
+        let stands: Vec<&Below> = plan.below.iter().flat_map(|below| below.cores.iter().map(move |_| below)).collect();
         let root = plan.servers.first() == Some(&0);
         let domain = |core: CoreId| {
             let mut domain = build::domain(&plan.setup, tree, alone(core), root);
             for task in &mut domain.tasks {
                 let local = task.name.0.index();
                 match stands.get(local.wrapping_sub(plan.tasks.len())) {
-                    Some(stands) => (task.name.0, task.foreign) = (*stands, true),
+                    Some(below) => {
+                        (task.name.0, task.foreign) = (below.stands, true);
+                        task.tied = below.shared.iter().any(|set| set.contains(core));
+                    }
                     None => task.name.0 = plan.tasks[local],
                 }
             }
@@ -372,7 +362,7 @@ impl Tier {
     /// What the scheduler below that is called so has on this core.
     pub fn held(&self, stands: TaskId) -> Held {
         match self.place(stands) {
-            Some(place) if self.domain.tasks[place].pending == 0 => Held::Rests,
+            Some(place) if self.domain.tasks[place].pending == 0 || self.domain.tasks[place].hollow => Held::Rests,
             Some(place) if self.domain.slots[0].running() == Some(place) => Held::Runs,
             Some(_) => Held::Waits,
             None => Held::Rests,
@@ -385,7 +375,7 @@ impl Tier {
         let Some(place) = self.place(stands) else { return };
         if let Some(rested) = self.rests.iter_mut().find(|rested| rested.place == place) {
             rested.again = Some(at);
-        } else if self.domain.tasks[place].pending == 0 || completes {
+        } else if self.held(stands) == Held::Rests || completes {
             self.domain.tasks[place].doze(at);
             self.domain.plan_event(place);
         }

@@ -49,6 +49,8 @@ pub(crate) struct Work {
     pub(super) offset: Duration,
     /// It stands for a scheduler of its own, which has a job whenever it has something to run, and says when that is.
     pub(crate) foreign: bool,
+    /// Other cores may have what that has to run.
+    pub(super) tied: bool,
     /// That scheduler has nothing to run, but budgets inside go by while its server is the most urgent: for how long it was.
     pub(crate) hollow: bool,
     pub(crate) visited: Duration,
@@ -82,6 +84,7 @@ impl Work {
             until: Instant::NEVER,
             offset: task.offset,
             foreign: false,
+            tied: false,
             hollow: false,
             visited: Duration::ZERO,
             left_to_core: false,

@@ -10,7 +10,7 @@ pub mod parts;
 pub mod systems;
 pub mod trees;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use tactus_policy::{Decision, Event, Policy, Running, Scheduler, Setup};
 use tactus_record::{Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -173,6 +173,21 @@ pub fn timeline(entries: &[Entry]) -> Vec<(Instant, OnCores)> {
     }
     line.dedup_by(|later, earlier| later.1 == earlier.1);
     line
+}
+
+/// What runs in each nanosecond before the end: tasks and jobs.
+pub fn each_nanosecond(entries: &[Entry], end: u64) -> Vec<BTreeSet<(u16, u32)>> {
+    let line = timeline(entries);
+    let runs = |now: u64| {
+        let at = line.iter().rev().find(|(from, _)| from.as_nanos() <= now).expect("the run starts at zero");
+        at.1.iter().flatten().map(|(task, job)| (task.0, *job)).collect()
+    };
+    (0..end).map(runs).collect()
+}
+
+/// What a job takes, of at most so many nanoseconds: it differs from job to job.
+pub fn time_of(most: u64, task: TaskId, job: u32) -> u64 {
+    1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most.max(1)
 }
 
 /// Milliseconds as a time.

@@ -210,7 +210,7 @@ impl Machine {
             }
             let again = std::mem::take(&mut turn.once_more);
             if !again {
-                if decision.run.is_some() || says == Says::Hollow {
+                if decision.run.is_some() {
                     break;
                 }
                 rest = turn.leave();
@@ -233,7 +233,7 @@ impl Machine {
         let hollow = says == Says::Hollow && !blinks && at != 0;
         self.cores[core][at].hollow = hollow;
         let idle = match rest {
-            _ if hollow => Some((decision.timer, Rest::No, wants)),
+            Some(_) if blinks && says == Says::Hollow => Some((now, Rest::Own, wants)),
             Some(rest) => Some((decision.timer, rest, wants)),
             None if blinks && at != 0 => Some((now, Rest::Own, wants)),
             None => None,
@@ -326,13 +326,13 @@ impl Machine {
             let parent = &mut self.cores[core][at];
             let tier = parent.tier.as_mut().expect("those above decide alone");
             parent.left = self.now;
+            let event = if hollow { Event::Timer } else { Event::Complete };
             if hollow {
                 tier.hollow(until);
-                self.decide(core, at, Event::Timer, None, false);
             } else {
                 tier.doze(until);
-                self.decide(core, at, Event::Complete, Some(Gave { stands, rest, until, wants }), false);
             }
+            self.decide(core, at, event, Some(Gave { stands, rest, until, wants }), false);
         }
     }
 

@@ -3,14 +3,12 @@
 use super::changing::core_by_core;
 use super::{tree, with_changes};
 use crate::setup;
-use tactus_model::{Policy, Schedulers, ServerKind, Spread, System, MAX_SERVERS};
-use tactus_policy::CutError;
+use tactus_model::{Policy, Schedulers, Spread, System, MAX_SERVERS};
 
 /// The most threads of an image.
 const MOST_THREADS: usize = 264;
 
-/// The tree of this seed with what schedulers apart do not know how to do exchanged for what comes closest; nothing if it has
-/// no servers with anything inside.
+/// The tree of this seed with a scheduler for each server that has something inside; nothing if none has, or if it cannot be cut.
 pub fn apart(seed: u64) -> Option<System> {
     divided(tree(seed))
 }
@@ -26,14 +24,7 @@ fn divided(mut system: System) -> Option<System> {
         return None;
     }
     system.scheduling.schedulers = Schedulers::Apart;
-    let tiers = loop {
-        match tactus_policy::cut(&setup(&system, Vec::new(), &[])) {
-            Err(CutError::Drains(server)) => {
-                system.scheduling.servers[usize::from(server) - 1].kind = ServerKind::Deferrable;
-            }
-            tiers => break tiers.ok()?,
-        }
-    };
+    let tiers = tactus_policy::cut(&setup(&system, Vec::new(), &[])).ok()?;
     // More threads than an image holds, an upcall of each scheduler on each core among them.
     let threads = tiers.len() * system.cores + system.tasks.len();
     (tiers.len() > 1 && threads <= MOST_THREADS).then_some(system)

@@ -39,13 +39,13 @@ pub fn hear(system: &System, tier: &mut Tier, core: CoreId) {
             report,
             (0..CHANGES).map(|place| {
                 // SAFETY: as above.
-                let (until, work) = unsafe {
+                let (until, ready) = unsafe {
                     (
                         addr_of!((*page).until[n][place]).read_volatile(),
-                        addr_of!((*page).work[n][place]).read_volatile(),
+                        addr_of!((*page).ready[n][place]).read_volatile(),
                     )
                 };
-                Left { until: Instant::from_nanos(until), work: Instant::from_nanos(work) }
+                Left { until: Instant::from_nanos(until), ready: Instant::from_nanos(ready) }
             }),
         );
     }
@@ -65,7 +65,7 @@ pub fn tell(system: &System, tier: &Tier, core: CoreId) {
             // own places.
             unsafe {
                 addr_of_mut!((*page).until[n][place]).write_volatile(it.until.as_nanos());
-                addr_of_mut!((*page).work[n][place]).write_volatile(it.work.as_nanos());
+                addr_of_mut!((*page).ready[n][place]).write_volatile(it.ready.as_nanos());
             }
         }
         // SAFETY: as above. Last: whoever interrupts this finds an old report, or all of it.

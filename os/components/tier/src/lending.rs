@@ -18,6 +18,8 @@ use tactus_rt::{calls, region};
 pub struct Word {
     /// Why it gave the core back.
     pub why: Why,
+    /// Whether budgets go by while its server is the most urgent.
+    pub hollow: bool,
     /// The cores that it wants.
     pub wants: CoreSet,
     /// When it wants this one again (a reading of the counter).
@@ -37,8 +39,8 @@ pub enum Why {
     Moment = 3,
 }
 
-/// Set in a time-out up to which there is nothing to run but budgets go by while the server is the most urgent: no clock comes as
-/// far, and it is none of the last time-outs that there are.
+/// Set in a time-out, and in a word, up to which there is nothing to run but budgets go by while the server is the most urgent: no
+/// clock comes as far, and it is none of the last time-outs that there are.
 const HOLLOW: u64 = 1 << 62;
 
 /// The time-out that says so.
@@ -77,7 +79,8 @@ const NEVER: u64 = (1 << WANTS) - 1;
 impl Word {
     /// As a time-out.
     pub fn timeout(self) -> u64 {
-        IS_WORD | (self.why as u64) << WHY | u64::from(self.wants.bits()) << WANTS | self.until.min(NEVER)
+        let hollow = if self.hollow { HOLLOW } else { 0 };
+        IS_WORD | hollow | (self.why as u64) << WHY | u64::from(self.wants.bits()) << WANTS | self.until.min(NEVER)
     }
 
     /// The time-out's meaning, if it has this one.
@@ -85,18 +88,13 @@ impl Word {
         if timeout & IS_WORD == 0 || timeout == NO_TIMEOUT {
             return None;
         }
-        let why = match timeout >> WHY & 7 {
-            0 => Why::Elsewhere,
-            1 => Why::Asked,
-            2 => Why::GoesOn,
-            3 => Why::Moment,
-            _ => return None,
-        };
+        let why = [Why::Elsewhere, Why::Asked, Why::GoesOn, Why::Moment][(timeout >> WHY & 3) as usize];
         let until = match timeout & NEVER {
             NEVER => NO_TIMEOUT,
             until => until,
         };
-        Some(Word { why, wants: CoreSet::from_bits((timeout >> WANTS) as u8), until })
+        let (hollow, wants) = (timeout & HOLLOW != 0, CoreSet::from_bits((timeout >> WANTS) as u8));
+        Some(Word { why, hollow, wants, until })
     }
 }
 

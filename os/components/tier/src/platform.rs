@@ -187,5 +187,5 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         _ if wants.is_empty() => return next,
         _ => Why::GoesOn,
     };
-    Next::nobody_until(Word { why, wants, until: NO_TIMEOUT }.timeout())
+    Next::nobody_until(Word { why, hollow: false, wants, until: NO_TIMEOUT }.timeout())
 }

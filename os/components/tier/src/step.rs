@@ -55,7 +55,7 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     turn.tell(tier, gave.as_ref());
     let mut rest: Option<Rest>;
     while mem::take(&mut turn.once_more) || {
-        let gives = decision.run.is_none() && says != Says::Hollow && !system.root;
+        let gives = decision.run.is_none() && !system.root;
         rest = if gives { turn.leave() } else { Some(Rest::No) };
         rest.is_none()
     } {
@@ -76,22 +76,22 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     let (blinks, wants) = state.say(due, decision.run.is_some() || hollow, (moment, wants));
     let mut next = keep(state, &decision, blinks, stamp);
     leave(state, &Decision { run: decision.run.filter(|_| !blinks || system.root), ..decision }, level);
-    if hollow && !blinks {
-        // Whoever lends cores inside has no budgets inside that go by.
-        next.timeout = lending::hollow(next.timeout);
-        return next;
-    }
     let until = if decision.run.is_some() { NO_TIMEOUT } else { next.timeout };
+    let goes_on = decision.run.is_some() || blinks;
     let why = match rest {
         _ if system.root => return next,
-        Some(Rest::No) if wants.is_empty() => return next,
-        Some(Rest::No) if blinks => Why::Moment,
-        Some(Rest::No) => Why::GoesOn,
-        Some(Rest::Elsewhere) if wants.is_empty() => Why::Elsewhere,
-        _ if wants.is_empty() => return next,
-        _ => Why::Asked,
+        Some(Rest::Elsewhere) if wants.is_empty() && !blinks => Why::Elsewhere,
+        _ if wants.is_empty() => {
+            if hollow && !blinks {
+                next.timeout = lending::hollow(next.timeout);
+            }
+            return next;
+        }
+        _ if !goes_on => Why::Asked,
+        _ if blinks => Why::Moment,
+        _ => Why::GoesOn,
     };
-    Next::nobody_until(Word { why, wants, until }.timeout())
+    Next::nobody_until(Word { why, hollow: hollow && !blinks, wants, until }.timeout())
 }
 
 /// The end of a decision in the records.
@@ -121,11 +121,7 @@ fn event(state: &mut CoreState, region: *mut Region, due: u64, now: Instant) -> 
         let runs = state.running.task().and_then(|task| state.system.child(task));
         if let Some((below, child)) = runs {
             let (idle, timeout) = idle(region, child.first_upcall + u64::from(state.core));
-            if let (true, Some(until), Own::Alone(tier)) = (idle, lending::hollow_until(timeout), &mut state.policy) {
-                tier.hollow(clock::instant(until));
-                return (Event::Timer, EntryReason::Notify, None);
-            }
-            let mut gave = read(below, timeout, now);
+            let (mut gave, hollow) = read(below, timeout, now);
             if !idle {
                 // It was told something before this one came to read that it gave the core back, and is to have it still; but what
                 // it wants it does not say again.
@@ -134,9 +130,12 @@ fn event(state: &mut CoreState, region: *mut Region, due: u64, now: Instant) -> 
             if gave.rest == Rest::No {
                 return (Event::Timer, EntryReason::Notify, Some(gave));
             }
-            if let Own::Alone(tier) = &mut state.policy {
-                tier.doze(gave.until);
+            let Own::Alone(tier) = &mut state.policy else { return (Event::Timer, EntryReason::Notify, None) };
+            if hollow {
+                tier.hollow(gave.until);
+                return (Event::Timer, EntryReason::Notify, Some(gave));
             }
+            tier.doze(gave.until);
             return (Event::Complete, EntryReason::Complete, Some(gave));
         }
     }
@@ -146,18 +145,21 @@ fn event(state: &mut CoreState, region: *mut Region, due: u64, now: Instant) -> 
     }
 }
 
-/// What the time-out says with which the scheduler below gave the core back.
-fn read(below: &Below, timeout: u64, now: Instant) -> Gave {
+/// What the time-out says with which the scheduler below gave the core back, and whether budgets go by inside while its server is
+/// the most urgent.
+fn read(below: &Below, timeout: u64, now: Instant) -> (Gave, bool) {
     let at = |timeout: u64| if timeout == NO_TIMEOUT { Instant::NEVER } else { clock::instant(timeout) };
     let word = Word::of(timeout).filter(|_| !below.shared.is_empty());
+    let hollow_until = lending::hollow_until(timeout);
     let (until, rest) = match word.map(|word| (word.why, at(word.until))) {
-        None => (at(timeout), if below.own { Rest::Empty } else { Rest::Own }),
+        None => (at(hollow_until.unwrap_or(timeout)), if below.own { Rest::Empty } else { Rest::Own }),
         Some((Why::Elsewhere, until)) => (until, Rest::Elsewhere),
         Some((Why::Asked, until)) => (until, Rest::Asked),
         Some((Why::Moment, _)) => (now, if below.own { Rest::Moment } else { Rest::Own }),
         Some((Why::GoesOn, until)) => (until, Rest::No),
     };
-    Gave { stands: below.stands, rest, until, wants: word.map_or(CoreSet::EMPTY, |word| word.wants) }
+    let hollow = hollow_until.is_some() || word.is_some_and(|word| word.hollow);
+    (Gave { stands: below.stands, rest, until, wants: word.map_or(CoreSet::EMPTY, |word| word.wants) }, hollow)
 }
 
 /// Whether the scheduler below has nothing to run, and what it said with that: the time-out of its last dispatch.

@@ -1,9 +1,7 @@
 //! Random trees of servers that change while they run, beside a machine that works everything out anew in each nanosecond.
 
-mod common;
-
-use common::changes::{changing_trees, ns, told};
-use common::{run, timeline};
+use crate::common::changes::{changing_trees, ns, told};
+use crate::common::{run, time_of, timeline};
 use proptest::prelude::*;
 use tactus_policy::{Action, Change, Changing, Kind, Part, Place, Server, Setup, Task, TaskOrder, Values};
 use tactus_record::Kind as What;
@@ -323,7 +321,7 @@ fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32
 fn beside_the_slow_machine(setup: &Setup) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos();
-        1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most
+        time_of(most, task, job)
     };
     let entries = run(setup, &|task, job| ns(demand(task, job)), Instant::from_nanos(END));
     let (expected, settled) = slowly(setup, &demand);

@@ -1,9 +1,7 @@
 //! MC² with a lock for each container and core, and without any, on real threads: whatever their interleaving, no task is on two cores,
 //! none is lost, and time is charged once.
 
-mod common;
-
-use common::{systems::any_policy, Kept};
+use crate::common::{systems::any_policy, Kept};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

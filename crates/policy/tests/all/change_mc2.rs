@@ -1,11 +1,9 @@
 //! MC² that changes while it runs, beside a slow machine that works everything out anew in each nanosecond: when a change may
 //! take effect and when it must, and what runs.
 
-mod common;
-
-use common::changes::changing_mc2;
-use common::levels::{demand_of, moments, slowly, Asked, END};
-use common::{draw, ms, run};
+use crate::common::changes::changing_mc2;
+use crate::common::levels::{demand_of, moments, slowly, Asked, END};
+use crate::common::{draw, ms, run};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -84,7 +82,7 @@ fn all_cores_wait_for_an_instant_at_which_nothing_of_levels_a_to_c_is_left() {
     let (setup, demand) = example();
     let entries = run(&setup, &demand, Instant::ZERO + ms(44));
     let drawn = draw::draw(&setup, &entries, 44, &|task| format!("T{}", task.0 + 1));
-    common::compare("change-mc2.txt", &drawn);
+    crate::common::compare("change-mc2.txt", &drawn);
     let at = |kind: What| -> Vec<(u64, u32)> {
         let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
         records.map(|r| (r.time.as_nanos() / 1_000_000, r.job)).collect()

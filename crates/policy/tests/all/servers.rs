@@ -1,9 +1,7 @@
 //! A worked example for each server and each order of tasks, drawn in `golden/` for a person to check by eye, and the
 //! figures of the sources that are known.
 
-mod common;
-
-use common::{core, draw, invariants, ms, run, Entry};
+use crate::common::{core, draw, invariants, ms, run, Entry};
 use tactus_policy::{Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree};
 use tactus_time::{CoreSet, Duration, Instant, Level, TaskId};
 
@@ -51,7 +49,7 @@ fn golden(file: &str, setup: &Setup, columns: u64, demand: &dyn Fn(TaskId, u32) 
     let entries = run(setup, demand, Instant::ZERO + ms(columns));
     invariants::check(setup, &entries);
     let drawn = draw::draw(setup, &entries, columns, &|task| format!("T{}", task.0 + 1));
-    common::compare(file, &drawn);
+    crate::common::compare(file, &drawn);
     entries
 }
 

@@ -1,9 +1,7 @@
 //! Random trees of servers: whatever they are, budgets are kept, no core idles beside a job that it could run, and no job
 //! waits while a less urgent one of its queue runs.
 
-mod common;
-
-use common::{run, trees};
+use crate::common::{run, time_of, trees};
 use proptest::prelude::*;
 use tactus_policy::Setup;
 use tactus_time::{Duration, Instant, TaskId};
@@ -13,7 +11,7 @@ const END: u64 = 150;
 fn check(setup: &Setup) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos() + u64::from(task.0 % 3);
-        Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most.max(1))
+        Duration::from_nanos(time_of(most, task, job))
     };
     let entries = run(setup, &demand, Instant::from_nanos(END));
     trees::check(setup, &entries, END);

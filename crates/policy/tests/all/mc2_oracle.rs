@@ -1,9 +1,7 @@
 //! MC² beside a slow machine that works out each nanosecond anew.
 
-mod common;
-
-use common::levels::{demand_of, moments, slowly, systems, Asked, END};
-use common::{invariants, run, Entry};
+use crate::common::levels::{demand_of, moments, slowly, systems, Asked, END};
+use crate::common::{invariants, run, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tactus_policy::{FineMc2, Kind, Mc2, Setup, Task};

@@ -1,8 +1,6 @@
 //! Set-ups: their stored form, and what is refused.
 
-mod common;
-
-use common::{core, ms, systems::changing_or_not};
+use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
 use tactus_policy::{Clusters, DecodeError, Kind, Mc2, Priorities, Scheduler, Setup, SetupError, Slot, Table, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};

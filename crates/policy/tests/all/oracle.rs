@@ -1,9 +1,7 @@
 //! Partitioned, clustered and global RM, DM, EDF and fixed priorities beside a slow machine that sorts all ready jobs at every instant: the same jobs
 //! run at each instant, for random systems, also overloaded ones.
 
-mod common;
-
-use common::{invariants, run, timeline};
+use crate::common::{each_nanosecond, invariants, run, time_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tactus_policy::{Clusters, Kind, Priorities, Setup, Task};
@@ -76,21 +74,11 @@ fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BT
     line
 }
 
-fn expand(entries: &[common::Entry]) -> Vec<BTreeSet<(u16, u32)>> {
-    let line = timeline(entries);
-    (0..END)
-        .map(|now| {
-            let at = line.iter().rev().find(|(from, _)| from.as_nanos() <= now).expect("the run starts at zero");
-            at.1.iter().flatten().map(|(task, job)| (task.0, *job)).collect()
-        })
-        .collect()
-}
-
 /// Work of a job: between one and what the task asks at most, differing from job to job.
 fn demand_of(most: &[u64]) -> impl Fn(TaskId, u32) -> Duration + '_ {
     |task, job| {
         let most = most[task.index()];
-        Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most)
+        Duration::from_nanos(time_of(most, task, job))
     }
 }
 
@@ -165,7 +153,7 @@ proptest! {
     fn the_same_jobs_run_at_each_instant_as_when_all_ready_jobs_are_sorted((setup, most) in systems()) {
         let demand = demand_of(&most);
         let entries = run(&setup, &demand, Instant::from_nanos(END));
-        let (ours, theirs) = (expand(&entries), by_sorting(&setup, &demand));
+        let (ours, theirs) = (each_nanosecond(&entries, END), by_sorting(&setup, &demand));
         for now in 0..END as usize {
             prop_assert_eq!(&ours[now], &theirs[now], "at {}", now);
         }

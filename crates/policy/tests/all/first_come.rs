@@ -1,9 +1,7 @@
 //! The example of `docs/adding-a-policy.md`: first come, first served on each core, as a policy of its own, with its
 //! golden schedule. It is here so that the page cannot go stale.
 
-mod common;
-
-use common::{core, draw, invariants, ms};
+use crate::common::{core, draw, invariants, ms};
 use tactus_policy::{Decision, Event, Kind, Policy, Running, Setup, Task};
 use tactus_record::{Kind as What, Record, Sink};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -91,15 +89,15 @@ fn jobs_run_in_the_order_of_their_release_to_the_end() {
     let setup = Setup { cores: 1, kind: Kind::PartitionedEdf, tasks: vec![task(0, 1, 4), task(0, 0, 10)] };
     let demand = [1, 5];
     let (policy, cores) = FirstCome::new(&setup);
-    let entries = common::run_policy(
+    let entries = crate::common::run_policy(
         &policy,
         cores,
         &|task, _| ms(demand[task.index()]),
         Instant::ZERO + ms(20),
-        common::exact(),
+        crate::common::exact(),
     );
     invariants::check(&setup, &entries);
-    common::compare("first_come.txt", &draw::draw(&setup, &entries, 20, &|task| format!("T{}", task.0 + 1)));
+    crate::common::compare("first_come.txt", &draw::draw(&setup, &entries, 20, &|task| format!("T{}", task.0 + 1)));
 }
 
 #[test]
@@ -108,6 +106,6 @@ fn the_page_shows_this_very_code() {
         let code = text.split("// BEGIN first come, first served\n").nth(1).expect("it begins");
         code.split("// END first come, first served\n").next().expect("and ends")
     };
-    let page = include_str!("../../../docs/adding-a-policy.md");
+    let page = include_str!("../../../../docs/adding-a-policy.md");
     assert!(page.contains(between(include_str!("first_come.rs"))), "docs/adding-a-policy.md shows other code");
 }

@@ -1,9 +1,7 @@
 //! Every order of tasks, partitioned, clustered and global, with every rule for overruns, beside a slow machine that
 //! sorts all ready jobs in every nanosecond: the same jobs run at each instant, for random systems, also overloaded ones.
 
-mod common;
-
-use common::{invariants, run, timeline};
+use crate::common::{each_nanosecond, invariants, run, time_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tactus_policy::{Kind, Overrun, Place, Server, Setup, Task, TaskOrder, Tree};
@@ -123,16 +121,6 @@ fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BT
     line
 }
 
-fn expand(entries: &[common::Entry]) -> Vec<BTreeSet<(u16, u32)>> {
-    let line = timeline(entries);
-    (0..END)
-        .map(|now| {
-            let at = line.iter().rev().find(|(from, _)| from.as_nanos() <= now).expect("the run starts at zero");
-            at.1.iter().flatten().map(|(task, job)| (task.0, *job)).collect()
-        })
-        .collect()
-}
-
 /// How cores share queues: each by itself, in two clusters, or all together.
 fn queues(cores: u8, how: u8) -> Vec<CoreSet> {
     let set = |from: u8, to: u8| CoreSet::from_bits((from..to).fold(0, |all, core| all | 1 << core));
@@ -199,10 +187,10 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
 fn compare(setup: &Setup, most: &[u64]) -> Result<(), TestCaseError> {
     let demand = |task: TaskId, job: u32| {
         let most = most[task.index()];
-        Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most)
+        Duration::from_nanos(time_of(most, task, job))
     };
     let entries = run(setup, &demand, Instant::from_nanos(END));
-    let (ours, theirs) = (expand(&entries), by_sorting(setup, &demand));
+    let (ours, theirs) = (each_nanosecond(&entries, END), by_sorting(setup, &demand));
     for now in 0..END as usize {
         prop_assert_eq!(&ours[now], &theirs[now], "at {}", now);
     }

@@ -168,12 +168,12 @@ fn platforms(more: &str) -> String {
 
 /// Three cores, each with a task of its own beside a server on all, in which each core has another task and all share a platform.
 /// All so slow that what several schedulers cost leaves room for promises.
-fn nested(more: &str) -> String {
+fn nested(kind: &str, more: &str) -> String {
     let mut part = 0;
-    let inner = "parent = \"outer\"\nkind = \"deferrable\"\npriority = 5\npolicy = \"global-fp\"";
+    let inner = format!("parent = \"outer\"\nkind = \"{kind}\"\npriority = 5\npolicy = \"global-fp\"");
     let mut text = more.to_string()
         + &server("outer", "kind = \"cbs-hard\"\npolicy = \"partitioned-fp\"", 20, 40)
-        + &server("any", inner, 35, 240);
+        + &server("any", &inner, 35, 240);
     for core in 0..3 {
         let late = core as u64;
         text += &apart(&mut part, &format!("own{core}"), Some(core), "", [5 * late, 20 * (14 + late), 10]);
@@ -343,12 +343,19 @@ fn a_platform_with_a_scheduler_of_its_own_keeps_every_promise() {
 /// The same where the server around it has a scheduler of its own as well, which is lent its cores itself.
 #[test]
 fn a_platform_inside_a_server_keeps_every_promise_where_both_have_schedulers_of_their_own() {
-    let (together, apart) = kept("nested", 3, nested, "1600 ms");
+    let (together, apart) = kept("nested", 3, |more| nested("deferrable", more), "1600 ms");
+    assert!(together > 25 && together.abs_diff(apart) <= 1, "{together} and {apart}");
+}
+
+/// The budget of the platform goes while it has nothing to run, on each core while it is the most urgent inside its server.
+#[test]
+fn a_periodic_platform_inside_a_server_keeps_every_promise_where_both_have_schedulers_of_their_own() {
+    let (together, apart) = kept("nested-periodic", 3, |more| nested("periodic", more), "1600 ms");
     assert!(together > 25 && together.abs_diff(apart) <= 1, "{together} and {apart}");
 }
 
 /// How many jobs are done with one scheduler for all, and where each server has its own. All promises are kept.
-fn kept(name: &str, cores: usize, rest: fn(&str) -> String, time: &str) -> (usize, usize) {
+fn kept(name: &str, cores: usize, rest: impl Fn(&str) -> String, time: &str) -> (usize, usize) {
     let scratch = Scratch::new(&format!("{name}-apart"));
     let jobs = |name: &str, key: &str| {
         let path = file(&scratch, name, cores, "partitioned-edf", &rest(key));

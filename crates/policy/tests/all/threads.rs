@@ -1,9 +1,7 @@
 //! Cores as real threads: whatever their interleaving, the calls have one order, which their tickets tell. Made again
 //! one after the other in that order, they give the same decisions.
 
-mod common;
-
-use common::{systems::anything, Kept};
+use crate::common::{systems::anything, Kept};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

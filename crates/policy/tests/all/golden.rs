@@ -3,9 +3,7 @@
 //! After a change that is meant, write them anew with `GOLDEN=write cargo test -p tactus-policy`, and
 //! look at every difference.
 
-mod common;
-
-use common::{core, draw, invariants, ms, run};
+use crate::common::{core, draw, invariants, ms, run};
 use tactus_policy::{Clusters, Dual, Kind, Mc2, Mixed, MixedOrder, Priorities, Setup, Slot, Table, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
@@ -15,7 +13,7 @@ fn golden(file: &str, setup: &Setup, columns: u64, first_name: char, demand: &dy
     invariants::check(setup, &entries);
     let name = |task: TaskId| format!("{first_name}{}", task.0 + 1);
     let drawn = draw::draw(setup, &entries, columns, &name);
-    common::compare(file, &drawn);
+    crate::common::compare(file, &drawn);
 }
 
 /// A task without levels: core, offset, period, deadline, all in ms.

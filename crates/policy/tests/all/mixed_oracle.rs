@@ -1,9 +1,7 @@
 //! AMC and EDF-VD beside a slow machine that sorts all ready jobs in every nanosecond: the same jobs run at each instant, and
 //! each core serves the same levels, for random systems, also overloaded ones and ones whose jobs exceed every budget.
 
-mod common;
-
-use common::{invariants, run, systems::mixed, timeline};
+use crate::common::{invariants, run, systems::mixed, time_of, timeline};
 use proptest::prelude::*;
 use tactus_policy::{Kind, MixedOrder, Setup, Task};
 use tactus_record::Kind as Record;
@@ -92,7 +90,7 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
 fn compare(setup: &Setup, most: &[u64]) -> Result<(), TestCaseError> {
     let demand = |task: TaskId, job: u32| {
         let most = most[task.index()];
-        Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most)
+        Duration::from_nanos(time_of(most, task, job))
     };
     let entries = run(setup, &demand, Instant::from_nanos(END));
     let line = timeline(&entries);

@@ -1,9 +1,7 @@
 //! The short way that partitioned policies have for time-outs, beside the long one: the same decisions and records, for random
 //! systems, also overloaded ones, with late entries and events without cause.
 
-mod common;
-
-use common::{run_policy, Faults, Kept};
+use crate::common::{run_policy, time_of, Faults, Kept};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tactus_policy::{CoreState, Decision, Event, Kind, Policy, Scheduler, Setup, Task, MOST_RECORDS};
@@ -73,7 +71,7 @@ proptest! {
 
     #[test]
     fn the_short_way_decides_and_records_as_the_long_one((setup, most, seed) in systems()) {
-        let demand = |task: TaskId, job: u32| Duration::from_nanos(1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most[task.index()]);
+        let demand = |task: TaskId, job: u32| Duration::from_nanos(time_of(most[task.index()], task, job));
         let go = |short: bool| {
             let (mut late, mut odd) = (Chance(seed | 1), Chance(!seed | 1));
             let (scheduler, states) = Scheduler::new(&setup).expect("the set-up is good");

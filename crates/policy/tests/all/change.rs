@@ -1,9 +1,7 @@
 //! Changing a system while it runs: the worked example, the rules one by one, and a slow machine beside the policy.
 
-mod common;
-
-use common::changes::{changing, root};
-use common::{core, draw, ms, run, timeline, Entry};
+use crate::common::changes::{changing, root};
+use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
     Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Supply, Task, TaskOrder,
@@ -83,7 +81,7 @@ fn a_removed_task_goes_on_to_its_end_and_what_needs_its_time_begins_after() {
     let setup = example();
     let entries = start(&setup, 80);
     let drawn = draw::draw(&setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
-    common::compare("change.txt", &drawn);
+    crate::common::compare("change.txt", &drawn);
     assert_eq!(told(&entries, What::ChangeAsked).iter().map(|told| told.0).collect::<Vec<_>>(), [22, 22, 40, 51]);
     assert_eq!(told(&entries, What::ChangeRefused), [(40, 2, CHANGE_NOT_ADMITTED)]);
     assert_eq!(releases(&entries, 1), [0, 20], "nothing is released after the removal");
@@ -291,7 +289,7 @@ fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32
 fn beside_the_slow_machine(setup: &Setup) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos();
-        1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most
+        time_of(most, task, job)
     };
     let entries = run(setup, &|task, job| Duration::from_nanos(demand(task, job)), Instant::from_nanos(END));
     let (expected, settled) = slowly(setup, &demand);

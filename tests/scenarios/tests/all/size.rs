@@ -5,7 +5,7 @@
 //! ```text
 //! export TACTUS_STRETCHES=/tmp/stretches.txt TACTUS_FOLLOW_KERNEL=1
 //! cargo test --release -p tactus-scenarios
-//! cargo test --release -p tactus-scenarios --test size -- --ignored
+//! cargo test --release -p tactus-scenarios --test all size:: -- --ignored
 //! ```
 //!
 //! Of the longest stretches with interrupts off the table has those that the tests noted in the file that the variable names
@@ -235,7 +235,7 @@ fn a_site_without_a_reason_is_found() {
 #[test]
 #[ignore = "writes docs/measured/size.md"]
 fn the_table_of_sizes_is_written() {
-    let mut page = String::from("# Size, and `unsafe`\n\nMade by `tests/scenarios/tests/size.rs`, which also fails if a site does not say why it is sound.\n\n");
+    let mut page = String::from("# Size, and `unsafe`\n\nMade by `tests/scenarios/tests/all/size.rs`, which also fails if a site does not say why it is sound.\n\n");
     page.push_str("| Part | Files | Lines | of code | `unsafe` sites |\n|---|---:|---:|---:|---:|\n");
     let mut kinds: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for (place, (name, folder)) in PARTS.into_iter().enumerate() {

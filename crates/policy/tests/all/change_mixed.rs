@@ -1,10 +1,8 @@
 //! AMC and EDF-VD that change while they run: the rules one by one, and a slow machine that works everything out anew in each
 //! nanosecond beside the policy.
 
-mod common;
-
-use common::changes::changing_mixed;
-use common::{core, draw, ms, run, timeline, Entry};
+use crate::common::changes::changing_mixed;
+use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
     Action, Change, Changeable, Dual, DualNow, Kind, Mixed, MixedOrder, Part, Protocol, Setup, Task, Values,
@@ -83,7 +81,7 @@ fn changes_wait_for_the_instant_at_which_both_levels_are_served_again() {
     let (setup, demand) = example();
     let entries = run(&setup, &demand, Instant::ZERO + ms(44));
     let drawn = draw::draw(&setup, &entries, 44, &|task| format!("T{}", task.0 + 1));
-    common::compare("change-amc.txt", &drawn);
+    crate::common::compare("change-amc.txt", &drawn);
     // T2 has [10, 12); T1 has used its LO time at 14, and goes on to its end at 17, which is where nothing is left.
     let modes: Vec<_> = told(&entries, What::Mode).into_iter().map(|told| told.0).collect();
     assert_eq!(modes, [14, 17]);
@@ -123,7 +121,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
     };
     let entries = run(&setup, &demand, Instant::ZERO + ms(48));
     let drawn = draw::draw(&setup, &entries, 48, &|task| format!("T{}", task.0 + 1));
-    common::compare("change-edf-vd.txt", &drawn);
+    crate::common::compare("change-edf-vd.txt", &drawn);
     assert_eq!(told(&entries, What::Changed), [(18, 0, 0), (18, 1, 0)]);
     assert_eq!(told(&entries, What::ChangeRefused), [(33, 2, CHANGE_NOT_ADMITTED)]);
 }
@@ -311,7 +309,7 @@ fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<
 fn beside_the_slow_machine(setup: &Setup) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos() + 2;
-        1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % most
+        time_of(most, task, job)
     };
     let entries = run(setup, &|task, job| Duration::from_nanos(demand(task, job)), Instant::from_nanos(END));
     let line = timeline(&entries);

@@ -4,7 +4,7 @@
 //! The long run, of ten million calls, takes some minutes:
 //!
 //! ```text
-//! cargo test --release -p tactus-scenarios --test fuzz -- --ignored --nocapture
+//! cargo test --release -p tactus-scenarios --test all fuzz:: -- --ignored --nocapture
 //! ```
 
 use tactus_scenarios::{file, Finished};

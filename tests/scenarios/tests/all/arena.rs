@@ -5,7 +5,7 @@
 //! The long runs, each seed told, and the same with a kernel that looks at all its objects on each way out:
 //!
 //! ```text
-//! cargo test --release -p tactus-scenarios --test arena -- --ignored --nocapture
+//! cargo test --release -p tactus-scenarios --test all arena:: -- --ignored --nocapture
 //! ```
 
 use std::collections::BTreeMap;

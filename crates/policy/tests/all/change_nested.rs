@@ -1,12 +1,10 @@
 //! Changing servers inside others and on several cores, and what is in them: the rules one by one, and the worked examples.
 
-mod common;
-
-use common::changes::{ns, root, server, task_of, told};
-use common::{draw, run, Entry};
+use crate::common::changes::{ns, root, server, task_of, told};
+use crate::common::{draw, run, Entry};
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Task, TaskOrder, Tree,
-    Values,
+    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Supply, Task, TaskOrder,
+    Tree, Values,
 };
 use tactus_record::{Kind as What, CHANGE_OVERLOADS};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -136,6 +134,27 @@ fn a_server_whose_cores_share_a_queue_changes_when_both_are_quiet() {
     assert_eq!(came.map(|it| (it.1, it.2)).collect::<Vec<_>>(), [(1, 3), (1, 3)], "a full budget on each core");
 }
 
+#[test]
+fn a_budget_that_comes_in_the_instant_of_a_change_keeps_it_waiting_in_no_kind_of_server() {
+    let kinds = [
+        Supplier::Periodic,
+        Supplier::Polling,
+        Supplier::Deferrable,
+        Supplier::Sporadic,
+        Supplier::PosixSporadic,
+        Supplier::ConstantBandwidth { hard: true },
+        Supplier::PriorityInheriting,
+    ];
+    for kind in kinds {
+        // S1's 2 of 10 are used up by 2, and come back at 10 with 2 of T0 left.
+        let mut it = server(0, 2, 10);
+        it.supply = it.supply.map(|supply| Supply { kind, ..supply });
+        let tasks = [(1, task_of(0, 0, 60, 4)), (0, task_of(0, 50, 60, 1))];
+        let entries = start(&setup(vec![it], &tasks, &[], vec![change(10, task(1), Action::Remove)]), 60);
+        assert_eq!(told(&entries, What::Changed), [(10, 0, 0)], "{kind:?}");
+    }
+}
+
 /// In milliseconds, for a drawing.
 fn in_ms(mut setup: Setup) -> Setup {
     let longer = |length: &mut Duration| *length = *length * 1_000_000;
@@ -159,7 +178,7 @@ fn in_ms(mut setup: Setup) -> Setup {
 fn is_drawn(setup: &Setup, name: &str) {
     let entries = start(setup, 80_000_000);
     let drawn = draw::draw(setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
-    common::compare(name, &drawn);
+    crate::common::compare(name, &drawn);
 }
 
 /// T1 (2 of 10); S1 (7 of 10) with T2 (2 of 20) and S2 (2 of 10), which has T3 (4 of 45). S2 is to have 3, then all of S1 ends, and

@@ -1,9 +1,7 @@
 //! Changing a system whose cores share queues, beside a reference that looks at everything in each nanosecond.
 
-mod common;
-
-use common::changes::root;
-use common::{run, timeline, Entry};
+use crate::common::changes::root;
+use crate::common::{run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
     Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Task, TaskOrder, Tree, Values,
@@ -106,9 +104,7 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
 /// each nanosecond they run the most urgent jobs of their queue under the values of that time.
 fn beside_the_reference(setup: &Setup) {
     let Kind::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
-    let demand = |task: TaskId, job: u32| {
-        1 + (u64::from(job) * 7 + u64::from(task.0) * 3) % setup.tasks[task.index()].budget.as_nanos()
-    };
+    let demand = |task: TaskId, job: u32| time_of(setup.tasks[task.index()].budget.as_nanos(), task, job);
     let entries = run(setup, &|task, job| ns(demand(task, job)), Instant::from_nanos(END));
     let (settled, line) = (settled(&entries), timeline(&entries));
     let root = &changing.tree.servers[0];

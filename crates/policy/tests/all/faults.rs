@@ -1,8 +1,6 @@
 //! Late entries and events without cause, at random, in every policy: nothing that must hold ever breaks.
 
-mod common;
-
-use common::{
+use crate::common::{
     invariants, run_with,
     systems::{any_policy, anything},
     Entry, Faults,

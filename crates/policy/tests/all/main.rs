@@ -1,0 +1,29 @@
+//! The tests of this crate but for those that are programs of their own for a reason: `--test all NAME::` runs those of one file.
+//!
+//! A program for each file would take minutes to compile: each has all of the policies in it.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod change;
+mod change_apart;
+mod change_mc2;
+mod change_mixed;
+mod change_nested;
+mod change_shared;
+mod change_trees;
+mod faults;
+mod first_come;
+mod golden;
+mod mc2_deaf;
+mod mc2_oracle;
+mod mc2_threads;
+mod mixed_oracle;
+mod oracle;
+mod orders_oracle;
+mod servers;
+mod setup;
+mod short_way;
+mod threads;
+mod tiers;
+mod trees;

@@ -1,0 +1,24 @@
+//! The scenarios but for those that build the machine anew: `--test all NAME::` runs those of one file. One program, so that all
+//! cores have something to do until the last one ends.
+
+mod agree;
+mod apart;
+mod arena;
+mod checklist;
+mod components;
+mod deaf;
+mod determinism;
+mod examples;
+mod fuzz;
+mod golden;
+mod golden_servers;
+mod hostile;
+mod interrupts;
+mod iso;
+mod rig;
+mod schedulers;
+mod services;
+mod size;
+mod smallest;
+mod status;
+mod word;
