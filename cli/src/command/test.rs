@@ -123,12 +123,12 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
             continue;
         }
         if words == BARE_LINTS && !Toolchain::find().is_ok_and(|toolchain| toolchain.has_compiled_core()) {
-            lines::line(name, "left out: this toolchain has `core` for the bare machine as source only");
+            left_out(name, "this toolchain has `core` for the bare machine as source only");
             continue;
         }
         // fmt and clippy are parts that a toolchain may come without; the others are not.
         if matches!(kind, TestKind::Format | TestKind::Lints) && !has_part(&cargo, words[0]) {
-            lines::line(name, format!("left out: this toolchain has no cargo {}", words[0]));
+            left_out(name, &format!("this toolchain has no cargo {}", words[0]));
             continue;
         }
         let mut command = Command::new(&cargo);
@@ -140,7 +140,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     }
     if wanted(TestKind::Python) {
         match missing_for_python() {
-            Some(missing) => lines::line("python", format!("left out: {missing}; see docs/python.md")),
+            Some(missing) => left_out("python", &format!("{missing}; see docs/python.md")),
             None => {
                 let mut command = Command::new("python3");
                 command.arg(root.join("python/check.py")).arg(format!("{target}/python")).current_dir(&root);
@@ -150,6 +150,11 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     }
     lines::put(&format!("{} passed, {} failed\n", count.passed, count.failed));
     Ok(Outcome::held_if(count.failed == 0))
+}
+
+/// Tells that a step is left out, and why.
+fn left_out(name: &str, why: &str) {
+    lines::line("test", format!("{name:<24} left out: {why}"));
 }
 
 /// Does one step and tells how it went. With `counts`, the tests that it ran are read from what it said.
