@@ -1,6 +1,6 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
-use crate::layout::{MAX_CORES, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
+use crate::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
 
 /// Length of a name, padded with zeros.
 pub const NAME_BYTES: usize = 24;
@@ -77,12 +77,13 @@ pub struct Info {
     pub name: Name,
     /// Scheduler only: name of the system.
     pub system: Name,
-    /// Names of the services that the component may call; the place is the grant's number. Place 0 is always the
-    /// scheduler's "job finished".
+    /// Names of the services that the component may call; the place is the grant's number. Place 0 is always a
+    /// scheduler's "job finished"; if tasks of the component have other schedulers, theirs come last.
     pub grants: [Name; MAX_GRANTS],
 }
 
-/// What a task's component is told about its job. Written by the scheduler while the task's thread does not run.
+/// What a task's component is told about its job. Written by the scheduler while the task's thread does not run, but for what
+/// the image builder wrote.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TaskPage {
@@ -94,6 +95,8 @@ pub struct TaskPage {
     pub since: u64,
     /// The job's nominal release (ns since the start of the run).
     pub release: u64,
+    /// Image builder: the number of the grant by which the task's scheduler is told that a job is finished.
+    pub complete: u64,
 }
 
 /// What a scheduler tells one below of that one's cores. Written by the one above.
@@ -109,6 +112,8 @@ pub struct LentPage {
     pub settled: [u64; MAX_CORES],
     /// By core and place in its list of changes: when it took effect (ns), or that it was [refused](REFUSED).
     pub outcomes: [[u64; CHANGES]; MAX_CORES],
+    /// By component, as bits: it was restarted as often as it may, and stays stopped.
+    pub stopped: [u64; MAX_COMPONENTS / 64],
 }
 
 /// The most changes of one core where schedulers are apart.

@@ -59,6 +59,8 @@ pub enum ImageError {
         line: usize,
         /// How many services the file grants it.
         grants: usize,
+        /// How many schedulers its tasks have.
+        ends: usize,
     },
     /// Two grants of one component have one name, or one has the name of the grant that everybody has.
     DuplicateGrant {
@@ -206,13 +208,13 @@ impl fmt::Display for ImageError {
                 "component {component:?} (line {line}) uses {service:?} of {provider:?}, which does not list it; \
                  add it to the list `provides` of {provider:?}"
             ),
-            ImageError::TooManyGrants { component, line, grants } => write!(
+            ImageError::TooManyGrants { component, line, grants, ends } => write!(
                 f,
                 "component {component:?} (line {line}) uses {grants} services; at most {} can be granted, \
                  so join some into one service",
-                MAX_GRANTS - 1
+                MAX_GRANTS - ends
             ),
-            ImageError::DuplicateGrant { component, line, name } if name == crate::parts::COMPLETE => write!(
+            ImageError::DuplicateGrant { component, line, name } if crate::parts::is_end(name) => write!(
                 f,
                 "component {component:?} (line {line}) calls a service {name:?}, which is the system's own name for \
                  the end of a job; choose another"

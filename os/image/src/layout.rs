@@ -11,7 +11,7 @@ use tactus_abi::layout::{
     CARDS, DEMANDS, HEAP, INFO, LENT, LENT_PAGES, PAGE, PLAN, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE,
     TASK_PAGES, TOLD, TOLD_PAGES, TRACE,
 };
-use tactus_abi::shared::Info;
+use tactus_abi::shared::{Info, TaskPage};
 use tactus_model::System;
 
 /// A stretch of a program, ready to be mapped.
@@ -120,10 +120,16 @@ impl Layout {
     pub fn task_pages(&mut self, parts: &Parts) {
         for thread in &parts.threads {
             let Some(task) = thread.task() else { continue };
-            let memory = self.zeros(PAGE);
+            let (scheduler, end) = parts.ends[task.index()];
+            let contents = (end != 0).then(|| {
+                let page = TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: end as u64 };
+                let mut bytes = Vec::new();
+                page.put(&mut bytes);
+                self.put(&bytes, bytes.len() as u64)
+            });
+            let memory = self.memory(MemoryKind::Copied, PAGE, contents);
             let offset = u64::from(task.0) * PAGE;
             self.map(thread.component, memory, TASK_PAGE + offset, 0);
-            let scheduler = parts.scheduler_of(thread.component as usize);
             self.map(scheduler as u32, memory, TASK_PAGES + offset, WRITABLE);
         }
     }

@@ -14,7 +14,7 @@ use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
 /// The scheduler's service by which a task's thread says that its job is finished; grant 0 of every component but
-/// the scheduler.
+/// the schedulers. Where tasks of a component have several schedulers, the others' come last.
 pub(crate) const COMPLETE: &str = "complete";
 /// The program of the built-in root scheduler.
 const BUILT_IN: usize = 0;
@@ -61,6 +61,8 @@ pub(crate) struct Parts {
     pub numbers: Vec<usize>,
     /// The components of the schedulers above, by tier.
     pub parents: Vec<usize>,
+    /// By task: the component of its scheduler, and the number of the grant by which that is told that a job is finished.
+    pub ends: Vec<(usize, usize)>,
 }
 
 impl Parts {
@@ -137,17 +139,27 @@ impl Parts {
         };
         (0..system.cores).for_each(|core| thread(SCHEDULER, ThreadKind::Upcall, core));
         let mut workload = first_workload..first_user;
+        let mut ends = Vec::new();
+        let mut others: Vec<Vec<usize>> = vec![Vec::new(); components.len()];
         for (index, task) in system.tasks.iter().enumerate() {
             let component = match task.body {
                 Body::Component(place) => numbers[place],
                 Body::Workload => workload.next().expect("one component was made for each such task"),
             };
             let task = TaskId(index as u16);
-            components[component].tasks.push(task);
-            if let Some(tier) = request.tiers.iter().position(|tier| tier.tasks.contains(&task)) {
-                // Who schedules its jobs is told when they are finished.
-                components[component].grants[0].target = first_tier + tier;
+            // Who schedules its jobs is told when they are finished.
+            let tier = request.tiers.iter().position(|tier| tier.tasks.contains(&task));
+            let scheduler = tier.map_or(SCHEDULER, |tier| first_tier + tier);
+            let part = &mut components[component];
+            match part.grants.first_mut() {
+                // The root scheduler itself.
+                None => {}
+                Some(first) if part.tasks.is_empty() => first.target = scheduler,
+                Some(first) if first.target == scheduler || others[component].contains(&scheduler) => {}
+                Some(_) => others[component].push(scheduler),
             }
+            part.tasks.push(task);
+            ends.push((scheduler, component));
             thread(component, ThreadKind::Task, index);
         }
         for tier in first_tier..first_workload {
@@ -165,14 +177,21 @@ impl Parts {
         most("brands", system.components.iter().map(|it| it.rights.brands).sum(), MAX_BRANDS)?;
 
         for (place, component) in system.components.iter().enumerate() {
-            let granted = grants(system, component, &numbers, &programs)?;
-            components[numbers[place]].grants.extend(granted);
+            let others = &others[numbers[place]];
+            let granted = grants(system, component, &numbers, &programs, others.len())?;
+            let ends = others.iter().enumerate();
+            let ends = ends.map(|(n, target)| Granted { name: further(n), target: *target, entry: complete });
+            components[numbers[place]].grants.extend(granted.into_iter().chain(ends));
+        }
+        for (scheduler, end) in &mut ends {
+            let by = |grant: &Granted| grant.target == *scheduler && grant.entry == complete;
+            *end = components[*end].grants.iter().position(by).unwrap_or(0);
         }
         let targets = |part: &Part| part.grants.iter().map(|grant| grant.target).collect();
         let calls = Calls(components.iter().map(targets).collect());
         let parents =
             request.tiers.iter().map(|tier| tier.parent.map_or(SCHEDULER, |parent| first_tier + parent)).collect();
-        let parts = Parts { programs, components, threads, calls, numbers, parents };
+        let parts = Parts { programs, components, threads, calls, numbers, parents, ends };
         let names = |chain: Vec<usize>| chain.into_iter().map(|c| parts.components[c].name.clone()).collect();
         if let Some(circle) = parts.calls.circle() {
             let line = parts.components[circle[0]].user.map_or(0, |place| system.components[place].line);
@@ -198,17 +217,22 @@ impl Parts {
         self.parents[tier]
     }
 
-    /// The scheduler that is told when the component's jobs are finished.
-    pub fn scheduler_of(&self, component: usize) -> usize {
-        self.components[component].grants.first().map_or(SCHEDULER, |grant| grant.target)
-    }
-
     /// Length of the arrays that this describes, and of the head.
     pub fn array_bytes(&self) -> u64 {
         let grants: usize = self.components.iter().map(|part| part.grants.len()).sum();
         let components = self.components.len() * Component::BYTES;
         (Header::BYTES + components + grants * Grant::BYTES + self.threads.len() * Thread::BYTES) as u64
     }
+}
+
+/// The name of the grant of the end of a job, of a scheduler that is not the first one.
+fn further(n: usize) -> String {
+    format!("{COMPLETE} {}", n + 2)
+}
+
+/// Whether a grant of this name may be that of the end of a job.
+pub(crate) fn is_end(name: &str) -> bool {
+    name.strip_prefix(COMPLETE).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 fn most(what: &'static str, count: usize, limit: usize) -> Result<(), ImageError> {
@@ -236,18 +260,26 @@ fn missing(
     }
 }
 
-/// What the system file grants to one of the user's components, in the file's order.
+/// What the system file grants to one of the user's components, in the file's order. `others`: how many schedulers its tasks have
+/// beside the first one.
 fn grants(
     system: &System,
     component: &tactus_model::Component,
     numbers: &[usize],
     programs: &[Program],
+    others: usize,
 ) -> Result<Vec<Granted>, ImageError> {
     let (holder, line) = (component.name.clone(), component.line);
-    if component.uses.len() > MAX_GRANTS - 1 {
-        return Err(ImageError::TooManyGrants { component: holder, line, grants: component.uses.len() });
+    if component.uses.len() + 1 + others > MAX_GRANTS {
+        return Err(ImageError::TooManyGrants {
+            component: holder,
+            line,
+            grants: component.uses.len(),
+            ends: 1 + others,
+        });
     }
-    let mut names = BTreeSet::from([COMPLETE]);
+    let further: Vec<String> = (0..others).map(further).collect();
+    let mut names: BTreeSet<&str> = further.iter().map(String::as_str).chain([COMPLETE]).collect();
     let mut granted = Vec::new();
     for grant in &component.uses {
         let name = grant.name.clone();

@@ -3,7 +3,7 @@
 
 use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
 use tactus_abi::layout::{MAX_GRANTS, MAX_SEQUENCES};
-use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, NAME_BYTES};
+use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, TaskPage, NAME_BYTES};
 
 /// A value with a stored form of fixed length.
 pub(crate) trait Stored: Sized {
@@ -154,6 +154,7 @@ stored!(TaskCard {
     deadline: u64,
     level: u64
 });
+stored!(TaskPage { job: u64, charged: u64, since: u64, release: u64, complete: u64 });
 stored!(ComponentCard {
     name: Name,
     role: u32,

@@ -2,8 +2,7 @@
 //! schedulers know how to do.
 
 use crate::problem::{Collector, Place};
-use crate::{Body, Server, Spread, System};
-use std::collections::HashMap;
+use crate::{Server, Spread, System};
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
@@ -39,15 +38,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
             refuse(out, server.line, &subject, why, remedy);
         }
     }
-    let mut homes: HashMap<usize, Option<usize>> = HashMap::new();
-    for (task, place) in system.tasks.iter().zip(places) {
-        let subject = format!("task {:?}", task.name);
-        let Body::Component(component) = task.body else { continue };
-        if *homes.entry(component).or_insert(place.server) != place.server {
-            let why = "its component runs tasks of another server as well";
-            refuse(out, task.line, &subject, why, "give each server a component of its own");
-        }
-    }
     if let Some(change) = system.scheduling.changes.get(MOST_CHANGES) {
         let why = format!("it is one of more than {MOST_CHANGES}");
         refuse(out, change.line, "change", &why, "leave out some");
@@ -58,9 +48,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
         if rights.scheduler.is_some() || system.platform.root.is_some() {
             let why = "there are schedulers of the file's own";
             refuse(out, component.line, &subject, why, "remove them");
-        }
-        if rights.restart.is_some() {
-            refuse(out, component.line, &subject, "it is to be restarted", "remove the key");
         }
         if rights.threads > 0 || rights.brands > 0 {
             refuse(out, component.line, &subject, "it has threads or brands that a scheduler makes", "remove them");

@@ -8,7 +8,7 @@ use crate::state::{system, CoreState};
 use crate::{COMPLETED, REMOVED};
 use alloc::vec::Vec;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU64, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use tactus_record::{Kind, Record, Sink};
 use tactus_rt::abi::image::NO_COMPONENT;
 use tactus_rt::abi::layout::COMPONENTS;
@@ -30,7 +30,8 @@ const RESTARTED_BY: u8 = 2;
 
 /// A component that this scheduler may restart.
 pub struct Ward {
-    component: u32,
+    /// Its number.
+    pub component: u32,
     most: u64,
     per: Duration,
     condition: AtomicU8,
@@ -44,7 +45,7 @@ pub struct Ward {
 
 /// The cards of all components.
 fn cards() -> &'static [ComponentCard] {
-    // SAFETY: the image builder maps so many for the root scheduler, read-only.
+    // SAFETY: the image builder maps so many for every scheduler, read-only.
     unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, tactus_rt::info().components as usize) }
 }
 
@@ -68,18 +69,26 @@ pub fn wards() -> Vec<Ward> {
 
 /// A component that another one may restart.
 pub struct Foreign {
-    component: u32,
+    /// Its number.
+    pub component: u32,
     by: u32,
     /// How often it was restarted.
     count: AtomicU64,
+    /// Whether it stays stopped, as far as this scheduler is told.
+    pub given_up: AtomicBool,
 }
 
 /// The components whose cards name another one that restarts them.
 pub fn foreign() -> Vec<Foreign> {
     let own = tactus_rt::info().component;
     let all = cards().iter().enumerate().filter(|(_, card)| ![own, NO_COMPONENT].contains(&card.restarted_by));
-    all.map(|(number, card)| Foreign { component: number as u32, by: card.restarted_by, count: AtomicU64::new(0) })
-        .collect()
+    let foreign = |(number, card): (usize, &ComponentCard)| Foreign {
+        component: number as u32,
+        by: card.restarted_by,
+        count: AtomicU64::new(0),
+        given_up: AtomicBool::new(false),
+    };
+    all.map(foreign).collect()
 }
 
 fn ward(component: u64) -> Option<&'static Ward> {
@@ -87,6 +96,11 @@ fn ward(component: u64) -> Option<&'static Ward> {
 }
 
 impl Ward {
+    /// Whether it was restarted as often as it may be, and stays stopped.
+    pub fn stays_stopped(&self) -> bool {
+        self.condition.load(Ordering::Acquire) == GIVEN_UP
+    }
+
     /// Whether one more restart now is within the limit; if so, counts it.
     fn may_begin(&self, now: Instant) -> bool {
         let count = self.count.load(Ordering::Relaxed);
@@ -128,9 +142,12 @@ pub fn lost_with(state: &mut CoreState, thread: u64) -> u64 {
     let Some(task) = system().task_of(thread) else { return REMOVED };
     let home = system().cards()[task.index()].home;
     let again = match ward(home) {
-        Some(ward) => ward.condition.load(Ordering::Acquire) != GIVEN_UP,
-        // Somebody else restarts it, or nobody does.
-        None => cards().get(home as usize).is_some_and(|card| card.restarted_by != NO_COMPONENT),
+        Some(ward) => !ward.stays_stopped(),
+        None => {
+            let foreign = system().foreign.iter().find(|it| u64::from(it.component) == home);
+            // Somebody else restarts it, or nobody does.
+            foreign.is_some_and(|it| !it.given_up.load(Ordering::Acquire))
+        }
     };
     if !again {
         return REMOVED;
@@ -225,10 +242,7 @@ pub fn tell(console: &mut impl Write) {
     for ward in &system().wards {
         let count = ward.count.load(Ordering::Relaxed);
         let name = cards().get(ward.component as usize).map_or("?", |card| name_text(&card.name));
-        let end = match ward.condition.load(Ordering::Acquire) {
-            GIVEN_UP => ", and stays stopped: no more are allowed",
-            _ => "",
-        };
+        let end = if ward.stays_stopped() { ", and stays stopped: no more are allowed" } else { "" };
         if count > 0 {
             let _ = writeln!(console, "{name} was restarted {count} times{end}");
         }

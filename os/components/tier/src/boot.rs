@@ -1,9 +1,8 @@
 //! Set-up, before the run begins: the root sets itself up, makes the schedulers below what they are, and lets each set itself
 //! up in turn, on every core; and so do they.
 
-use crate::platform;
 use crate::state::{self, Child, System};
-use crate::Next;
+use crate::{platform, recovery, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tactus_policy::{Lending, Tier, TierPlan};
@@ -88,6 +87,8 @@ fn set_up() {
         jobs: plan.tasks.iter().map(|_| platform::JobState::default()).collect(),
         platforms,
         plan,
+        wards: recovery::wards(),
+        foreign: recovery::foreign(),
     };
     if system.below.len() != system.plan.below.len() {
         fail("a scheduler has other children than its plan says");

@@ -19,6 +19,9 @@ mod changes;
 mod faults;
 mod lending;
 mod platform;
+// One way to restart components, whoever does.
+#[path = "../../scheduler/src/recovery.rs"]
+mod recovery;
 // One way to write records, whoever writes them.
 #[allow(dead_code)]
 #[path = "../../scheduler/src/ring.rs"]
@@ -98,7 +101,7 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
             (None, Some(state)) => {
                 // Somebody else may have decided since the dispatch was refused.
                 if stopped.take().is_some_and(|thread| state.thread == thread) {
-                    due |= REMOVED;
+                    due |= faults::lost(state);
                 }
                 step::step(state, region, due)
             }

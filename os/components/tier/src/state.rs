@@ -1,6 +1,7 @@
 //! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
 
 use crate::platform::{JobState, Shared as Platform};
+use crate::recovery::{Foreign, Ward};
 use crate::ring::Ring;
 use crate::REFUSED;
 use alloc::boxed::Box;
@@ -32,6 +33,10 @@ pub struct System {
     pub platforms: Vec<Platform>,
     /// By place of its tasks.
     pub jobs: Vec<JobState>,
+    /// The components that this scheduler may restart: the root alone has any.
+    pub wards: Vec<Ward>,
+    /// Those that other components may restart.
+    pub foreign: Vec<Foreign>,
 }
 
 /// A scheduler below.
@@ -76,10 +81,16 @@ pub struct CoreState {
     pub thread: u64,
     /// Who that is, for records.
     pub running: Subject,
+    /// The number of its job.
+    pub job: u32,
     /// Whether the policy has begun.
     pub begun: bool,
     /// When it is to be entered next at the latest.
     pub wake: Instant,
+    /// When the run ends; only the root looks at the clock for that.
+    pub end: Instant,
+    /// When something beside the policy's work is due: the next piece of a restart, or the end.
+    pub limit: Instant,
     /// The run is over here.
     pub ended: bool,
 }
@@ -95,6 +106,17 @@ impl System {
         self.plan.setup.cores as u64 + u64::from(task.0)
     }
 
+    /// The task whose jobs the thread runs.
+    pub fn task_of(&self, thread: u64) -> Option<TaskId> {
+        let task = thread.checked_sub(self.plan.setup.cores as u64)?;
+        (task < self.cards().len() as u64).then_some(TaskId(task as u16))
+    }
+
+    /// All tasks, as the image tells of them.
+    pub fn cards(&self) -> &'static [TaskCard] {
+        tasks()
+    }
+
     /// The place of a task of this scheduler's own.
     pub fn own(&self, task: TaskId) -> Option<usize> {
         self.plan.tasks.binary_search(&task).ok()
@@ -106,6 +128,7 @@ impl CoreState {
     pub fn new(core: u8, tier: Option<Tier>, system: &'static System) -> CoreState {
         let shared = || system.platforms.iter().position(|it| it.cores.contains(CoreId(core))).unwrap_or(0);
         let policy = tier.map_or_else(|| Own::Shared(shared()), |tier| Own::Alone(Box::new(tier)));
+        let end = if system.root { system.end } else { Instant::NEVER };
         let kept = Vec::with_capacity(if matches!(policy, Own::Shared(_)) { MOST_KEPT } else { 0 });
         CoreState {
             core,
@@ -117,10 +140,23 @@ impl CoreState {
             system,
             thread: IDLE,
             running: Subject::NONE,
+            job: 0,
             begun: false,
             wake: Instant::NEVER,
+            end,
+            limit: end,
             ended: false,
         }
+    }
+
+    /// The task and the job that the last decision chose.
+    pub fn run(&self) -> Option<(TaskId, u32)> {
+        self.running.task().map(|task| (task, self.job))
+    }
+
+    /// This core must be entered then.
+    pub fn wake_at(&mut self, wake: Instant) {
+        self.wake = wake;
     }
 
     /// What the parent is to be told, with what it was not told since the dispatch that would have was refused. `runs`: whether

@@ -2,7 +2,7 @@
 
 use crate::lending::{self, Around, Why, Word};
 use crate::state::{CoreState, Own};
-use crate::{changes, faults, platform, Next, COMPLETED, REMOVED};
+use crate::{changes, faults, platform, recovery, Next, COMPLETED, REMOVED};
 use core::fmt::Write;
 use core::mem;
 use core::ptr::{addr_of, addr_of_mut};
@@ -17,14 +17,24 @@ use tactus_rt::{calls, clock, info, region, Screen};
 
 /// Handles what is due and says who is to run. Inside the core's lock.
 pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
-    let stamp = clock::time_stamp();
-    let now = clock::instant(stamp);
-    if state.system.root && now >= state.system.end {
-        return end(state, region, now);
+    if due & event::RESTARTED != 0 {
+        // SAFETY: the core's region; written before the event was posted.
+        let restarted = unsafe { addr_of!((*region).restarted).read_volatile() };
+        recovery::by_another(state, restarted as u32, (restarted >> 32) as u32);
     }
     if due & event::FAULT != 0 {
         due |= faults::told(state, region);
     }
+    let mut stamp = clock::time_stamp();
+    if clock::instant(stamp) >= state.limit {
+        if clock::instant(stamp) >= state.end {
+            return end(state, region, clock::instant(stamp));
+        }
+        recovery::go_on(state);
+        stamp = clock::time_stamp();
+    }
+    let now = clock::instant(stamp);
+    faults::pass_on(state.system);
     // SAFETY: the core's region; the kernel wrote it with the event.
     let left = || clock::instant(unsafe { addr_of!((*region).left).read_volatile() });
     let left = (due & event::GIVEN != 0).then(left);
@@ -181,6 +191,7 @@ pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64
     let mut anew = None;
     state.wake = decision.timer;
     state.running = decision.run.map_or(Subject::NONE, |running| Subject::new(running.task, 0));
+    state.job = decision.run.map_or(0, |running| running.job);
     state.thread = match decision.run {
         None => IDLE,
         Some(running) => match system.child(running.task) {
@@ -204,7 +215,7 @@ pub fn keep(state: &mut CoreState, decision: &Decision, blinks: bool, stamp: u64
         _ => clock::reading(at),
     };
     if system.root {
-        return Next { thread: state.thread, timeout: timeout(decision.timer.min(system.end)), anew };
+        return Next { thread: state.thread, timeout: timeout(decision.timer.min(state.limit)), anew };
     }
     if blinks {
         // The parent is to know that there was nothing to run, and that there is now.
@@ -256,6 +267,7 @@ fn end(state: &mut CoreState, region: *mut Region, now: Instant) -> Next {
         let cores = info().cores as usize;
         if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
             tell(cores as u8);
+            recovery::tell(&mut Screen);
             calls::finish(WHOLE_RUN);
         }
     }

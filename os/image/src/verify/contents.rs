@@ -3,8 +3,9 @@
 use super::{is_name, platform, rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use crate::wire::Stored;
-use tactus_abi::layout::{CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, TRACE};
-use tactus_abi::shared::{Info, TaskCard, NAME_BYTES};
+use tactus_abi::image::Grant;
+use tactus_abi::layout::{CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, TASK_PAGE, TASK_PAGES, TRACE};
+use tactus_abi::shared::{Info, TaskCard, TaskPage, NAME_BYTES};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// Reads and checks the contents; all mappings have been checked.
@@ -34,8 +35,38 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         check(card.promise <= 2, "tells of a promise that there is not")?;
         check(card.level <= 3 || card.level == 255, "tells of a level that there is not")?;
         image.cards.push(card);
+        rule(
+            is_right_page(image, bytes, task),
+            Part::Thread,
+            thread,
+            "tells another scheduler than its task's of the end of its jobs",
+        )?;
     }
     Ok(())
+}
+
+/// Whether what the page of the task begins with names the grant of the scheduler that writes it, and says nothing else.
+fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
+    let component = image.threads[image.header.cores as usize + task].component as usize;
+    let offset = task as u64 * PAGE;
+    let mut page = contents(image, bytes, component, TASK_PAGE + offset);
+    let page = match page {
+        [] => TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: 0 },
+        _ => match TaskPage::take(&mut page) {
+            Some(page) => page,
+            None => return false,
+        },
+    };
+    let memory = |component: usize, address| image.mapping_at(component, address).map(|mapping| mapping.memory);
+    let grants = image.grants_of(component);
+    let told = usize::try_from(page.complete).ok().and_then(|number| grants.get(number));
+    let writes = |it: &Grant| {
+        it.entry == grants[0].entry
+            && memory(it.component as usize, TASK_PAGES + offset) == memory(component, TASK_PAGE + offset)
+    };
+    // The root scheduler ends its own jobs itself.
+    let right = if grants.is_empty() { page.complete == 0 } else { told.is_some_and(writes) };
+    right && (page.job, page.charged, page.since, page.release) == (0, 0, 0, 0)
 }
 
 /// The image's own bytes that the component sees at this address; empty if there are none.

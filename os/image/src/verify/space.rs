@@ -244,9 +244,10 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
             all if all.iter().all(|(_, it)| *it == Use::Cards) => true,
             [(component, Use::TaskPage(task)), (scheduler, Use::TaskPageWritten(same))]
             | [(scheduler, Use::TaskPageWritten(same)), (component, Use::TaskPage(task))] => {
-                // It is written by the scheduler that is told when the job is finished.
-                let told = image.grants_of(*component as usize).first().map(|grant| grant.component);
-                task == same && image.threads[cores + task].component == *component && told == Some(*scheduler)
+                // It is written by the scheduler that is told when the job is finished; see also `contents`.
+                let grants = image.grants_of(*component as usize);
+                let told = grants.iter().any(|it| it.component == *scheduler && it.entry == grants[0].entry);
+                task == same && image.threads[cores + task].component == *component && told
             }
             [(component, Use::LentPage), (above, Use::LentPageWritten(place))]
             | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)]

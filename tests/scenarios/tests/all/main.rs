@@ -15,6 +15,7 @@ mod golden_servers;
 mod hostile;
 mod interrupts;
 mod iso;
+mod restarts_apart;
 mod rig;
 mod schedulers;
 mod services;

@@ -14,7 +14,7 @@ fn system(folder: &Scratch, head: &str, more: &str) -> PathBuf {
 }
 
 /// A component of the scenarios' own.
-fn part(name: &str, more: &str) -> String {
+pub(crate) fn part(name: &str, more: &str) -> String {
     let folder = file("tests/scenarios/parts");
     format!("[[component]]\nname = \"{name}\"\ncrate = \"{}\"\n{more}\n\n", folder.display())
 }
@@ -26,7 +26,7 @@ fn service(name: &str, more: &str) -> String {
 }
 
 /// A task every 10 ms, of the component with its name if there is one.
-fn task(name: &str, own: bool, offset: u64) -> String {
+pub(crate) fn task(name: &str, own: bool, offset: u64) -> String {
     let body = if own { format!("component = \"{name}\"\n") } else { String::new() };
     format!(
         "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"10 ms\"\noffset = \"{offset} ms\"\nexecution = \"1 ms\"\n{body}\n"
@@ -34,14 +34,14 @@ fn task(name: &str, own: bool, offset: u64) -> String {
 }
 
 /// Names of the components that were stopped, in order of time, and what they did.
-fn stopped(run: &Finished) -> Vec<(String, String)> {
+pub(crate) fn stopped(run: &Finished) -> Vec<(String, String)> {
     let culprits = run.summary.json["culprits"].as_array().expect("the culprits");
     let text = |value: &Value| value.as_str().expect("a text").to_string();
     culprits.iter().map(|it| (text(&it["component_name"]), text(&it["fault"]))).collect()
 }
 
 /// Restarts as the summary tells them: how often until then, and whether it was given up.
-fn restarts(run: &Finished) -> Vec<(u64, bool)> {
+pub(crate) fn restarts(run: &Finished) -> Vec<(u64, bool)> {
     let all = run.summary.json["restarts"].as_array().expect("the restarts");
     let all = all.iter().map(|it| (it["count"].as_u64().expect("a count"), it["given_up"].as_bool().expect("a truth")));
     all.collect()

@@ -1,8 +1,6 @@
 //! A program as compiler and linker really make it.
 
-mod common;
-
-use common::{component, image_with, program, system, task};
+use crate::common::{component, image_with, program, system, task};
 use std::fs;
 use std::process::Command;
 use tactus_image::{verify, Image, ImageError, ProgramError};

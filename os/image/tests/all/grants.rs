@@ -1,8 +1,6 @@
 //! Grants that cannot be given: each is refused with names, line and remedy.
 
-mod common;
-
-use common::{component, image, image_with, program, programs, system, task};
+use crate::common::{component, image, image_with, program, programs, system, task};
 use tactus_image::{build, ImageError, Promise, Request};
 use tactus_model::{Body, Component, System};
 

@@ -1,8 +1,6 @@
 //! What a built image holds, as verification reads it back.
 
-mod common;
-
-use common::{component, example, image, image_with, program, programs, system, task, BASE};
+use crate::common::{component, example, image, image_with, program, programs, system, task, BASE};
 use tactus_abi::image::{Memory, MemoryKind, WRITABLE};
 use tactus_abi::layout::{CARDS, DEMANDS, HEAP, PAGE, PLAN, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE};
 use tactus_abi::shared::name_text;

@@ -1,97 +1,23 @@
 //! Verification of images: right ones pass, each kind of damage is caught, and nothing makes it panic.
 
-mod common;
-
-use common::{component, example, image, system, task};
+use crate::common::draft::{caught, Draft};
+use crate::common::{component, example, image, system, task};
 use proptest::prelude::*;
-use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, MemoryKind, Thread, EXECUTABLE, WRITABLE};
+use tactus_abi::image::{Component, Grant, Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{CARDS, CLOCK, DEMANDS, HEAP, INFO, PROGRAM, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES};
-use tactus_image::{verify, Parsed};
+use tactus_image::verify;
 use tactus_model::{Body, Demand, System};
 use tactus_time::Duration;
 
-/// An image whose parts can be changed by the offsets of their fields, which are written down here once more.
-struct Draft {
-    bytes: Vec<u8>,
-    parsed: Parsed,
-}
-
-impl Draft {
-    fn new() -> Draft {
-        let bytes = image(&example()).unwrap().bytes;
-        let parsed = verify(&bytes).unwrap();
-        Draft { bytes, parsed }
-    }
-
-    fn u32(&mut self, at: usize, value: u32) {
-        self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-    }
-
-    fn u64(&mut self, at: usize, value: u64) {
-        self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-    }
-
-    fn component(&self, number: usize) -> usize {
-        size_of::<Header>() + number * size_of::<Component>()
-    }
-
-    fn grant(&self, number: usize) -> usize {
-        self.component(self.parsed.components.len()) + number * size_of::<Grant>()
-    }
-
-    fn memory(&self, number: usize) -> usize {
-        self.grant(self.parsed.grants.len()) + number * size_of::<Memory>()
-    }
-
-    fn mapping(&self, number: usize) -> usize {
-        self.memory(self.parsed.memories.len()) + number * size_of::<Mapping>()
-    }
-
-    fn thread(&self, number: usize) -> usize {
-        self.mapping(self.parsed.mappings.len()) + number * size_of::<Thread>()
-    }
-
-    /// The number of the component's mapping at this address.
-    fn at(&self, component: u32, address: u64) -> usize {
-        let found = self.parsed.mappings.iter().position(|it| it.component == component && it.address == address);
-        found.unwrap_or_else(|| panic!("component {component} has nothing at {address:#x}"))
-    }
-
-    fn memory_at(&self, component: u32, address: u64) -> usize {
-        self.parsed.mappings[self.at(component, address)].memory as usize
-    }
-
-    /// Where the contents of the component's page at this address lie in the image.
-    fn contents(&self, component: u32, address: u64) -> usize {
-        self.parsed.memories[self.memory_at(component, address)].offset as usize
-    }
-}
-
-/// Changes a right image and gives what verification says then.
-fn after(change: impl FnOnce(&mut Draft)) -> String {
-    let mut draft = Draft::new();
-    let before = draft.bytes.clone();
-    change(&mut draft);
-    assert_ne!(before, draft.bytes, "the change must change something");
-    match verify(&draft.bytes) {
-        Ok(_) => "nothing".to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
-macro_rules! caught {
-    ($($name:ident: $change:expr => $says:literal;)*) => {
-        $(#[test]
-        fn $name() {
-            let said = after($change);
-            assert!(said.contains($says), "{said}");
-        })*
-    };
+/// What is damaged.
+fn right() -> Vec<u8> {
+    image(&example()).unwrap().bytes
 }
 
 const TOP: u64 = STACKS + 3 * STACK_STRIDE; // of thread 2, the task `plain` in component 1
 
 caught! {
+    right();
     a_foreign_file_is_caught: |it| it.bytes[0] = 0 => "mark of an image";
     another_version_is_caught: |it| it.u32(8, 1) => "version 1";
     no_cores_are_caught: |it| it.u32(12, 0) => "number of cores";
@@ -144,52 +70,52 @@ caught! {
         it.u64(it.memory(regions) + 8, 4096);
     } => "another length than the layout says";
 
-    code_that_can_be_written_is_caught: |it| it.u32(it.mapping(it.at(1, 0x40_1000)) + 16, WRITABLE | EXECUTABLE) => "written and executed";
-    code_made_writable_is_caught: |it| it.u32(it.mapping(it.at(1, 0x40_1000)) + 16, WRITABLE) => "another kind";
-    data_made_executable_is_caught: |it| it.u32(it.mapping(it.at(1, 0x40_3000)) + 16, EXECUTABLE) => "another kind";
-    a_heap_made_executable_is_caught: |it| it.u32(it.mapping(it.at(1, HEAP)) + 16, EXECUTABLE) => "other rights";
-    a_clock_that_can_be_set_is_caught: |it| it.u32(it.mapping(it.at(1, CLOCK)) + 16, WRITABLE) => "other rights";
-    information_that_can_be_changed_is_caught: |it| it.u32(it.mapping(it.at(1, INFO)) + 16, WRITABLE) => "other rights";
-    a_task_that_can_write_its_page_is_caught: |it| it.u32(it.mapping(it.at(1, TASK_PAGE)) + 16, WRITABLE) => "other rights";
-    unknown_rights_are_caught: |it| it.u32(it.mapping(it.at(1, HEAP)) + 16, 5) => "rights that there are not";
-    a_mapping_between_pages_is_caught: |it| it.u64(it.mapping(it.at(1, HEAP)) + 8, HEAP + 1) => "not page-aligned";
-    a_mapping_in_the_kernel_is_caught: |it| it.u64(it.mapping(it.at(1, HEAP)) + 8, !0xfff) => "no place for it";
-    a_mapping_at_null_is_caught: |it| it.u64(it.mapping(it.at(1, HEAP)) + 8, 0) => "no place for it";
-    a_mapping_on_top_of_another_is_caught: |it| it.u64(it.mapping(it.at(1, 0x40_3000)) + 8, 0x40_2000) => "on top of another";
-    a_mapping_of_nobody_is_caught: |it| it.u32(it.mapping(it.at(1, HEAP)), 99) => "component that there is not";
-    a_mapping_of_nothing_is_caught: |it| it.u32(it.mapping(it.at(1, HEAP)) + 4, 9999) => "object that there is not";
-    the_trace_in_a_task_is_caught: |it| it.u32(it.mapping(it.at(1, HEAP)) + 4, 0) => "";
-    a_task_page_at_anothers_place_is_caught: |it| it.u64(it.mapping(it.at(1, TASK_PAGE)) + 8, TASK_PAGE + 4096) => "more than the layout says";
+    code_that_can_be_written_is_caught: |it| it.u32(it.at(1, 0x40_1000) + 16, WRITABLE | EXECUTABLE) => "written and executed";
+    code_made_writable_is_caught: |it| it.u32(it.at(1, 0x40_1000) + 16, WRITABLE) => "another kind";
+    data_made_executable_is_caught: |it| it.u32(it.at(1, 0x40_3000) + 16, EXECUTABLE) => "another kind";
+    a_heap_made_executable_is_caught: |it| it.u32(it.at(1, HEAP) + 16, EXECUTABLE) => "other rights";
+    a_clock_that_can_be_set_is_caught: |it| it.u32(it.at(1, CLOCK) + 16, WRITABLE) => "other rights";
+    information_that_can_be_changed_is_caught: |it| it.u32(it.at(1, INFO) + 16, WRITABLE) => "other rights";
+    a_task_that_can_write_its_page_is_caught: |it| it.u32(it.at(1, TASK_PAGE) + 16, WRITABLE) => "other rights";
+    unknown_rights_are_caught: |it| it.u32(it.at(1, HEAP) + 16, 5) => "rights that there are not";
+    a_mapping_between_pages_is_caught: |it| it.u64(it.at(1, HEAP) + 8, HEAP + 1) => "not page-aligned";
+    a_mapping_in_the_kernel_is_caught: |it| it.u64(it.at(1, HEAP) + 8, !0xfff) => "no place for it";
+    a_mapping_at_null_is_caught: |it| it.u64(it.at(1, HEAP) + 8, 0) => "no place for it";
+    a_mapping_on_top_of_another_is_caught: |it| it.u64(it.at(1, 0x40_3000) + 8, 0x40_2000) => "on top of another";
+    a_mapping_of_nobody_is_caught: |it| it.u32(it.at(1, HEAP), 99) => "component that there is not";
+    a_mapping_of_nothing_is_caught: |it| it.u32(it.at(1, HEAP) + 4, 9999) => "object that there is not";
+    the_trace_in_a_task_is_caught: |it| it.u32(it.at(1, HEAP) + 4, 0) => "";
+    a_task_page_at_anothers_place_is_caught: |it| it.u64(it.at(1, TASK_PAGE) + 8, TASK_PAGE + 4096) => "more than the layout says";
     a_swapped_task_page_is_caught: |it| {
         let other = it.memory_at(0, TASK_PAGES + 4096) as u32;
-        it.u32(it.mapping(it.at(1, TASK_PAGE)) + 4, other);
+        it.u32(it.at(1, TASK_PAGE) + 4, other);
     } => "more than the layout says";
 
     a_heap_shared_by_two_components_is_caught: |it| {
         let other = it.memory_at(3, HEAP) as u32;
-        it.u32(it.mapping(it.at(4, HEAP)) + 4, other);
+        it.u32(it.at(4, HEAP) + 4, other);
     } => "by more than the layout says";
     data_shared_by_two_components_is_caught: |it| {
         let other = it.memory_at(2, 0x40_3000) as u32;
-        it.u32(it.mapping(it.at(1, 0x40_3000)) + 4, other);
+        it.u32(it.at(1, 0x40_3000) + 4, other);
     } => "by more than the layout says";
     another_components_information_is_caught: |it| {
         let other = it.memory_at(2, INFO) as u32;
-        it.u32(it.mapping(it.at(1, INFO)) + 4, other);
+        it.u32(it.at(1, INFO) + 4, other);
     } => "by more than the layout says";
     a_table_of_demands_shared_is_caught: |it| {
         let other = it.memory_at(2, DEMANDS) as u32;
-        it.u32(it.mapping(it.at(1, DEMANDS)) + 4, other);
+        it.u32(it.at(1, DEMANDS) + 4, other);
     } => "by more than the layout says";
 
-    a_stack_in_a_foreign_component_is_caught: |it| it.u32(it.mapping(it.at(1, TOP - 8192)), 2) => "stack where it can";
-    a_stack_that_ends_too_low_is_caught: |it| it.u64(it.mapping(it.at(1, TOP - 8192)) + 8, TOP - 12288) => "no place for it";
+    a_stack_in_a_foreign_component_is_caught: |it| it.u32(it.at(1, TOP - 8192), 2) => "stack where it can";
+    a_stack_that_ends_too_low_is_caught: |it| it.u64(it.at(1, TOP - 8192) + 8, TOP - 12288) => "no place for it";
     a_stack_without_a_guard_page_is_caught: |it| {
         it.u64(it.memory(it.memory_at(1, TOP - 8192)) + 8, STACK_STRIDE);
-        it.u64(it.mapping(it.at(1, TOP - 8192)) + 8, TOP - STACK_STRIDE);
+        it.u64(it.at(1, TOP - 8192) + 8, TOP - STACK_STRIDE);
     } => "no place for it";
     a_stack_of_a_thread_that_there_is_not_is_caught: |it| {
-        it.u64(it.mapping(it.at(1, TOP - 8192)) + 8, TOP - 8192 + 4 * STACK_STRIDE);
+        it.u64(it.at(1, TOP - 8192) + 8, TOP - 8192 + 4 * STACK_STRIDE);
     } => "no place for it";
 
     an_upcall_outside_the_scheduler_is_caught: |it| it.u32(it.thread(0), 1) => "core's upcall";
@@ -290,7 +216,7 @@ proptest! {
 /// him: other places within a program's range, other entries within its code, other contents that may only be read.
 #[test]
 fn no_single_change_of_the_arrays_that_goes_unnoticed_lets_anybody_write_more() {
-    let draft = Draft::new();
+    let draft = Draft::new(right());
     let first = [draft.component(0), draft.grant(0), draft.memory(0), draft.mapping(0), draft.thread(0)];
     let arrays = draft.parsed.array_bytes as usize;
     let mut unnoticed = 0;

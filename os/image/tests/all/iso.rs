@@ -1,10 +1,8 @@
 //! The medium boots: a kernel of 77 bytes prints what GRUB handed it and ends the machine.
 //!
-//! Run with `cargo test -p tactus-image --test iso -- --ignored`.
+//! Run with `cargo test -p tactus-image --test all iso:: -- --ignored`.
 
-mod common;
-
-use common::elf::{Elf, Segment, EXECUTE, READ};
+use crate::common::elf::{Elf, Segment, EXECUTE, READ};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

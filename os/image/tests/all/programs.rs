@@ -1,10 +1,8 @@
 //! Programs that cannot be loaded: each is refused with what is wrong and how to mend it. Nothing makes the reader
 //! panic.
 
-mod common;
-
-use common::elf::{Elf, Segment, EXECUTE, READ, WRITE};
-use common::{component, image_with, program, system, task};
+use crate::common::elf::{Elf, Segment, EXECUTE, READ, WRITE};
+use crate::common::{component, image_with, program, system, task};
 use proptest::prelude::*;
 use tactus_abi::layout::PROGRAM;
 use tactus_image::{verify, ImageError, ProgramError};

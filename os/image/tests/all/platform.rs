@@ -1,11 +1,10 @@
 //! What components get beside calls: schedulers, restarts, windows, devices, sequences. Right images pass, and each kind
 //! of damage is caught.
 
-mod common;
-
-use common::elf::{Elf, Segment, EXECUTE, READ, WRITE};
-use common::{component, image, image_with, program, programs, system, task};
-use tactus_abi::image::{role, Component, Grant, Header, Mapping, Memory, MemoryKind, ThreadKind, NO_COMPONENT};
+use crate::common::draft::caught;
+use crate::common::elf::{Elf, Segment, EXECUTE, READ, WRITE};
+use crate::common::{component, image, image_with, program, programs, system, task};
+use tactus_abi::image::{role, Memory, MemoryKind, ThreadKind, NO_COMPONENT};
 use tactus_abi::layout::{
     BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, REGIONS,
 };
@@ -154,8 +153,7 @@ fn a_component_can_be_the_root_scheduler() {
     assert_eq!(names, ["chief", "first", "user"]);
     assert_eq!(parsed.grants_of(2).iter().map(|it| it.component).collect::<Vec<_>>(), [0, 1]);
     // One that does not take ends of jobs cannot be.
-    let error =
-        common::image_with(&chief, &program(&["complete"], 1), &program(&[], 2), &programs(&chief)).unwrap_err();
+    let error = image_with(&chief, &program(&["complete"], 1), &program(&[], 2), &programs(&chief)).unwrap_err();
     assert!(error.to_string().contains("component \"chief\" (/crates/chief) has no service \"complete\""), "{error}");
 }
 
@@ -205,65 +203,9 @@ fn sequences_that_are_none_are_refused() {
     }
 }
 
-/// A right image, to be damaged at the places of its fields, which are written down here once more.
-struct Draft {
-    bytes: Vec<u8>,
-    parsed: Parsed,
-}
-
-impl Draft {
-    fn u32(&mut self, at: usize, value: u32) {
-        self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-    }
-    fn u64(&mut self, at: usize, value: u64) {
-        self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-    }
-    fn component(&self, number: usize) -> usize {
-        size_of::<Header>() + number * size_of::<Component>()
-    }
-    fn memory(&self, number: usize) -> usize {
-        let grants = self.component(self.parsed.components.len()) + self.parsed.grants.len() * size_of::<Grant>();
-        grants + number * size_of::<Memory>()
-    }
-    fn mapping(&self, number: usize) -> usize {
-        self.memory(self.parsed.memories.len()) + number * size_of::<Mapping>()
-    }
-    fn thread(&self, number: usize) -> usize {
-        self.mapping(self.parsed.mappings.len()) + number * 16
-    }
-    /// The mapping of the component at this address.
-    fn at(&self, component: usize, address: u64) -> usize {
-        let found =
-            self.parsed.mappings.iter().position(|it| (it.component as usize, it.address) == (component, address));
-        self.mapping(found.unwrap_or_else(|| panic!("{component} has nothing at {address:#x}")))
-    }
-    /// The memory that it shows.
-    fn shown(&self, component: usize, address: u64) -> usize {
-        self.memory(self.parsed.mapping_at(component, address).unwrap().memory as usize)
-    }
-    /// The contents of it.
-    fn contents(&self, component: usize, address: u64) -> usize {
-        memory_at(&self.parsed, component, address).offset as usize
-    }
-}
-
-macro_rules! caught {
-    ($($name:ident: $change:expr => $says:literal;)*) => {
-        $(#[test]
-        fn $name() {
-            let bytes = image(&example()).unwrap().bytes;
-            let mut draft = Draft { parsed: verify(&bytes).unwrap(), bytes: bytes.clone() };
-            let change: fn(&mut Draft) = $change;
-            change(&mut draft);
-            assert_ne!(bytes, draft.bytes, "the change must change something");
-            let said = verify(&draft.bytes).map_or_else(|error| error.to_string(), |_| "nothing".to_string());
-            assert!(said.contains($says), "{said}");
-        })*
-    };
-}
-
 // Fields of a component: role at 40, restarted_by at 44, brands at 48, lines at 52, sequences at 56.
 caught! {
+    image(&example()).unwrap().bytes;
     an_unknown_role_is_caught: |it| it.u32(it.component(DRIVER) + 40, 32) => "role that there is not";
     a_role_that_nobody_gave_is_caught: |it| it.u32(it.component(DRIVER) + 40, role::CONSOLE) => "not told of the others";
     a_scheduler_without_regions_is_caught: |it| it.u32(it.component(DRIVER) + 40, role::SCHEDULER) => "lacks an upcall";

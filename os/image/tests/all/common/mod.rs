@@ -1,11 +1,11 @@
 //! Small programs and systems to build images from.
-#![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod draft;
 pub mod elf;
 
 use elf::{Elf, Segment, EXECUTE, READ, WRITE};
 use std::path::PathBuf;
-use tactus_image::{build, Image, ImageError, Promise, Request};
+use tactus_image::{build, Image, ImageError, Promise, Request, Tier};
 use tactus_model::{Body, Component, Demand, Grant, Machine, Platform, Policy, Rights, System, Task};
 use tactus_time::{CoreId, Duration};
 
@@ -128,6 +128,14 @@ pub fn image_with(
     let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
     let request = Request { system, plan: b"a plan", promises: &promises, scheduler, tiers: &[], workload, components };
     build(&request)
+}
+
+/// Builds the image of a system with small programs and these schedulers below the root's.
+pub fn image_apart(system: &System, tiers: &[Tier]) -> Result<Image, ImageError> {
+    let promises = vec![Promise::None; system.tasks.len()];
+    let (scheduler, workload, components) = (program(&["complete"], 1), program(&[], 2), programs(system));
+    let (scheduler, workload, components) = (&scheduler[..], &workload[..], &components[..]);
+    build(&Request { system, plan: b"a plan", promises: &promises, scheduler, tiers, workload, components })
 }
 
 /// Builds the image of a system with small programs.

@@ -1,0 +1,81 @@
+//! Images whose servers have schedulers of their own: who tells whom of what, and that nothing else passes verification.
+
+use crate::common::draft::caught;
+use crate::common::{example, image_apart};
+use tactus_abi::image::WRITABLE;
+use tactus_abi::layout::{LENT, LENT_PAGES, PAGE, TASK_PAGE, TASK_PAGES, TOLD, TOLD_PAGES};
+use tactus_abi::shared::{name_text, TaskPage};
+use tactus_image::{verify, Image, Tier};
+use tactus_time::TaskId;
+
+/// One scheduler inside the other; the last two tasks, both of the controller, are one's and the other's.
+fn built() -> Image {
+    let tier = |name: &str, parent: Option<usize>, task: u16| Tier {
+        name: name.to_string(),
+        parent,
+        plan: b"another plan".to_vec(),
+        tasks: vec![TaskId(task)],
+    };
+    image_apart(&example(), &[tier("outer", None, 2), tier("inner", Some(0), 3)]).unwrap()
+}
+
+/// Components: the root scheduler, the two below, then workloads and the user's.
+const OUTER: usize = 1;
+const INNER: usize = 2;
+const PLAIN: usize = 3;
+const CONTROLLER: usize = 5;
+/// The page of the last task, at home in the controller.
+const LAST: u64 = TASK_PAGE + 3 * PAGE;
+
+fn right() -> Vec<u8> {
+    built().bytes
+}
+
+#[test]
+fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_grant_of_its_own() {
+    let image = built();
+    let names = ["scheduler", "outer", "inner", "plain", "drawn", "controller", "filter", "log"];
+    assert_eq!(image.facts.components, names);
+    let parsed = verify(&image.bytes).unwrap();
+    let of = |component: usize| -> Vec<_> {
+        let names = parsed.infos[component].grants.iter().map(name_text);
+        names.zip(parsed.grants_of(component)).map(|(name, it)| (name, it.component as usize)).collect()
+    };
+    assert_eq!(of(PLAIN), [("complete", 0)]);
+    assert_eq!(of(CONTROLLER), [("complete", OUTER), ("smooth", 6), ("complete 2", INNER)]);
+    for (task, component, scheduler, grant) in
+        [(0, PLAIN, 0, 0), (1, 4, 0, 0), (2, CONTROLLER, OUTER, 0), (3, CONTROLLER, INNER, 2)]
+    {
+        let at = |component, address: u64| parsed.mapping_at(component, address + task * PAGE).unwrap();
+        let (read, written) = (at(component, TASK_PAGE), at(scheduler, TASK_PAGES));
+        assert_eq!((read.memory, read.flags, written.flags), (written.memory, 0, WRITABLE));
+        let memory = parsed.memories[read.memory as usize];
+        let page = &image.bytes[memory.offset as usize..(memory.offset + memory.file_bytes) as usize];
+        let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        assert_eq!(words, if grant == 0 { vec![] } else { vec![0, 0, 0, 0, grant] });
+    }
+}
+
+const COMPLETE: usize = std::mem::offset_of!(TaskPage, complete);
+
+caught! {
+    right();
+    a_page_that_names_anothers_scheduler_is_caught: |it| it.u64(it.contents(CONTROLLER, LAST) + COMPLETE, 0) => "another scheduler than its task's";
+    a_page_that_names_a_service_is_caught: |it| it.u64(it.contents(CONTROLLER, LAST) + COMPLETE, 1) => "another scheduler than its task's";
+    a_page_that_names_no_grant_is_caught: |it| it.u64(it.contents(CONTROLLER, LAST) + COMPLETE, 77) => "another scheduler than its task's";
+    a_page_of_a_job_that_has_not_begun_is_caught: |it| it.u64(it.contents(CONTROLLER, LAST), 1) => "another scheduler than its task's";
+    a_page_that_ends_early_is_caught: |it| it.u64(it.shown(CONTROLLER, LAST) + 24, 39) => "another scheduler than its task's";
+    a_page_that_another_scheduler_writes_is_caught: |it| it.u32(it.at(INNER, TASK_PAGES + 3 * PAGE), 0) => "more than the layout says";
+    a_last_grant_to_another_service_of_the_scheduler_is_caught: |it| it.u64(it.grant(4), 0x40_1000) => "more than the layout says";
+
+    what_a_scheduler_is_told_of_cores_and_can_write_is_caught: |it| it.u32(it.at(INNER, LENT) + 16, WRITABLE) => "other rights";
+    what_a_scheduler_is_told_of_cores_by_another_is_caught: |it| it.u64(it.at(OUTER, LENT_PAGES + 2 * PAGE) + 8, LENT_PAGES + PAGE) => "more than the layout says";
+    what_a_scheduler_says_of_changes_and_cannot_write_is_caught: |it| it.u32(it.at(INNER, TOLD) + 16, 0) => "other rights";
+    what_a_scheduler_says_of_changes_and_the_one_above_can_write_is_caught: |it| it.u32(it.at(OUTER, TOLD_PAGES + 2 * PAGE) + 16, WRITABLE) => "other rights";
+    what_a_scheduler_says_of_changes_for_another_is_caught: |it| it.u64(it.at(OUTER, TOLD_PAGES + 2 * PAGE) + 8, TOLD_PAGES + PAGE) => "more than the layout says";
+    what_a_scheduler_says_of_changes_in_what_is_none_is_caught: |it| it.u32(it.at(INNER, TOLD), PLAIN as u32) => "no place for it";
+    what_two_schedulers_say_of_changes_on_one_page_is_caught: |it| {
+        let other = it.memory_at(OUTER, TOLD) as u32;
+        it.u32(it.at(INNER, TOLD) + 4, other);
+    } => "";
+}

@@ -1,0 +1,126 @@
+//! Components that begin anew where servers have schedulers of their own: the root's restarts them, those of their tasks end the
+//! jobs; and components whose tasks lie in several servers.
+
+use crate::services::{part, restarts, stopped, task};
+use tactus_scenarios::{Finished, Scratch};
+
+/// The same system with one scheduler for all, and with those of its servers apart.
+fn both(name: &str, cores: usize, rest: &str) -> [Finished; 2] {
+    let folder = Scratch::new(&format!("{name}-restarts"));
+    ["", "schedulers = \"apart\"\n"].map(|key| {
+        let text = format!(
+            "[system]\nname = \"restarts\"\ncores = {cores}\nduration = \"200 ms\"\n\n\
+             [policy]\nkind = \"partitioned-edf\"\n{key}\n{rest}"
+        );
+        let run = Finished::run(&folder.write(if key.is_empty() { "together.toml" } else { "apart.toml" }, &text), &[]);
+        assert_eq!(run.components().contains(&"inner".to_string()), !key.is_empty(), "{:?}", run.components());
+        run
+    })
+}
+
+/// A server inside another one.
+const INNER: &str = "[[server]]\nname = \"outer\"\nkind = \"cbs-hard\"\nbudget = \"6 ms\"\nperiod = \"10 ms\"\npolicy = \"partitioned-edf\"\n\n\
+    [[server]]\nname = \"inner\"\nparent = \"outer\"\nkind = \"cbs-hard\"\nbudget = \"4 ms\"\nperiod = \"10 ms\"\npolicy = \"partitioned-edf\"\n\n";
+
+/// The task in this server.
+fn inside(server: &str, task: String) -> String {
+    task.replace("core = 0\n", &format!("core = 0\nserver = \"{server}\"\n"))
+}
+
+fn flaky(restarts: &str) -> String {
+    INNER.to_string()
+        + &part("flaky", &format!("restarted-by = \"root\"\nrestarts = {{ {restarts} }}"))
+        + &inside("inner", task("flaky", true, 0))
+        + &inside("outer", task("around", false, 0))
+        + &task("steady", false, 0)
+}
+
+#[test]
+fn a_component_inside_two_servers_begins_anew_and_its_tasks_next_jobs_run() {
+    for run in both("nested", 1, &flaky("most = 10, per = \"1 s\"")) {
+        assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+        assert_eq!(stopped(&run).len(), 4, "{}", run.said.output);
+        assert!(stopped(&run).iter().all(|(name, what)| name == "flaky" && what.starts_with("write to an address")));
+        assert_eq!(run.summary.json["aborted"], 4);
+        for name in ["flaky", "around", "steady"] {
+            assert_eq!((run.summary.task(name).completed(), run.summary.task(name).missed()), (20, 0), "{name}");
+        }
+        assert_eq!(run.said.status, 0, "{}", run.said.output);
+        assert!(run.log.contains("flaky was restarted 4 times"), "{}", run.log);
+    }
+}
+
+#[test]
+fn a_component_inside_two_servers_that_faults_too_often_stays_stopped_and_its_task_is_taken_out() {
+    for run in both("limit", 1, &flaky("most = 2, per = \"1 s\"")) {
+        assert_eq!(restarts(&run), [(1, false), (2, false), (2, true)], "{}", run.said.output);
+        assert_eq!(run.summary.json["aborted"], 2);
+        assert_eq!(run.summary.task("flaky").completed(), 14);
+        for name in ["around", "steady"] {
+            assert_eq!((run.summary.task(name).completed(), run.summary.task(name).missed()), (20, 0), "{name}");
+        }
+        assert_eq!(run.said.status, 1);
+        assert!(run.log.contains("flaky was restarted 2 times, and stays stopped"), "{}", run.log);
+    }
+}
+
+/// One task in the inner server, the other in one of its own on the other core. Each fault ends a job of both, and both begin anew.
+#[test]
+fn a_component_with_tasks_of_two_servers_begins_anew_for_both() {
+    let pair = |name: &str, core: u64, server: &str, offset: u64, execution: &str| {
+        task(name, false, offset)
+            .replace("core = 0", &format!("core = {core}\nserver = \"{server}\"\ncomponent = \"pair\""))
+            .replace("1 ms", execution)
+    };
+    let rest = INNER.replacen("kind", "cores = [0]\nkind", 1)
+        + "[[server]]\nname = \"far\"\ncores = [1]\nkind = \"deferrable\"\nbudget = \"6 ms\"\nperiod = \"10 ms\"\npolicy = \"partitioned-rm\"\n\n"
+        + &part("pair", "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }")
+        + &pair("first", 0, "inner", 2, "500 us")
+        + &pair("long", 1, "far", 0, "5 ms")
+        + &inside("outer", task("around", false, 0));
+    for run in both("pair", 2, &rest) {
+        assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+        assert_eq!(run.summary.json["aborted"], 8, "{}", run.said.output);
+        assert!(stopped(&run).iter().all(|(name, _)| name == "pair"));
+        assert_eq!((run.summary.task("first").completed(), run.summary.task("long").completed()), (20, 20));
+        assert_eq!(run.summary.task("around").missed(), 0);
+        assert_eq!(run.said.status, 0, "{}", run.said.output);
+    }
+}
+
+/// Any core of the platform may have the next job.
+#[test]
+fn a_component_in_a_platform_begins_anew() {
+    let free = |name: &str, own: bool| inside("inner", task(name, own, 0)).replace("core = 0\n", "");
+    let rest = "[[server]]\nname = \"inner\"\nkind = \"cbs-hard\"\nbudget = \"6 ms\"\nperiod = \"10 ms\"\npolicy = \"global-rm\"\n\n".to_string()
+        + &part("flaky", "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }")
+        + &free("flaky", true)
+        + &free("beside", false)
+        + &free("third", false)
+        + &task("steady", false, 0);
+    for run in both("platform", 2, &rest) {
+        assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+        assert_eq!(run.summary.json["aborted"], 4);
+        for name in ["flaky", "beside", "third", "steady"] {
+            assert_eq!((run.summary.task(name).completed(), run.summary.task(name).missed()), (20, 0), "{name}");
+        }
+    }
+}
+
+/// A task in one server restarts the service that another one in another server calls as well.
+#[test]
+fn a_component_inside_a_server_restarts_a_service() {
+    let rest = INNER.to_string()
+        + &part("fragile", "provides = [\"ask\"]\nrestarted-by = \"guard\"\nrestarts = { most = 4, per = \"1 s\" }")
+        + &part("guard", "uses = { ask = \"fragile.ask\" }")
+        + &part("stranger", "")
+        + &inside("inner", task("guard", true, 0))
+        + &inside("outer", task("stranger", true, 5));
+    for run in both("guard", 1, &rest) {
+        let fragile = ("fragile".to_string(), "it gave up by itself (a panic)".to_string());
+        assert_eq!(stopped(&run), vec![fragile; 5], "{}", run.said.output);
+        assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
+        assert!(run.log.contains("fragile was restarted 4 times by guard"), "{}", run.log);
+        assert_eq!((run.summary.task("guard").completed(), run.summary.task("stranger").completed()), (20, 20));
+    }
+}
