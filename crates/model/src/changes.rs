@@ -5,7 +5,7 @@
 //! it; [`Stage`] is the system between two changes, as admission looks at it.
 
 use crate::{Scheduling, System, Task, TaskOrder};
-use tactus_time::{CoreId, Duration, Level};
+use tactus_time::{CoreId, CoreSet, Duration, Level};
 
 /// A change, as the file asks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +60,21 @@ impl System {
     pub fn begins_absent(&self, part: Part) -> bool {
         let first = self.scheduling.changes.iter().find(|change| change.part == part);
         first.is_some_and(|change| change.action == Action::Add)
+    }
+
+    /// The cores that the part is on.
+    pub fn cores_of(&self, part: Part) -> CoreSet {
+        let server = |n: usize| self.scheduling.servers[n].cores;
+        match part {
+            Part::Server(n) => server(n),
+            Part::Task(n) => match self.tasks[n].core {
+                Some(core) => CoreSet::from_bits(1 << core.0),
+                None => {
+                    let home = self.scheduling.places.get(n).and_then(|place| place.server);
+                    home.map_or(CoreSet::first(self.cores), server)
+                }
+            },
+        }
     }
 
     /// The name of a task or server.

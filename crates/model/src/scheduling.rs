@@ -193,6 +193,12 @@ impl Scheduling {
         self.servers.is_empty() && self.places.is_empty() && self.changes.is_empty()
     }
 
+    /// The cores that share a queue of a server with others.
+    pub fn tied(&self) -> CoreSet {
+        let queues = self.servers.iter().flat_map(|it| self.queues(Some(it), it.spread, it.cores));
+        CoreSet::from_bits(queues.filter(|queue| queue.iter().count() > 1).fold(0, |all, queue| all | queue.bits()))
+    }
+
     /// The queues of a server or, without one, of the root: each a set of cores. `all` are the root's cores.
     pub fn queues(&self, server: Option<&Server>, root: Spread, all: CoreSet) -> Vec<CoreSet> {
         let (spread, clusters, cores) = match server {

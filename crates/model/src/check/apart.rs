@@ -2,11 +2,12 @@
 //! schedulers know how to do.
 
 use crate::problem::{Collector, Place};
-use crate::{Server, Spread, System};
+use crate::{Server, System};
+use tactus_time::CoreSet;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
-/// The most changes that schedulers tell each other of.
+/// The most changes of a core that schedulers tell each other of.
 const MOST_CHANGES: usize = 30;
 const REMEDY: &str = "or choose schedulers = \"together\"";
 
@@ -25,22 +26,24 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     }
     for server in servers {
         let subject = format!("server {:?}", server.name);
-        let shares = |it: &Server| it.spread != Spread::Partitioned && it.cores.iter().count() > 1;
-        let changes = !system.scheduling.changes.is_empty();
-        let why = if depth(servers, server) > DEEPEST {
-            Some(("it is more than three servers deep", "make the tree flatter"))
-        } else if changes && shares(server) {
-            Some(("its cores share a queue, and the system changes while it runs", "choose a partitioned policy there"))
-        } else {
-            None
-        };
-        if let Some((why, remedy)) = why {
-            refuse(out, server.line, &subject, why, remedy);
+        if depth(servers, server) > DEEPEST {
+            refuse(out, server.line, &subject, "it is more than three servers deep", "make the tree flatter");
         }
     }
-    if let Some(change) = system.scheduling.changes.get(MOST_CHANGES) {
-        let why = format!("it is one of more than {MOST_CHANGES}");
-        refuse(out, change.line, "change", &why, "leave out some");
+    let tied = system.scheduling.tied();
+    for change in &system.scheduling.changes {
+        if let Some(core) = system.cores_of(change.part).iter().find(|core| tied.contains(*core)) {
+            let why = format!("it concerns core {core}, which shares a queue with others");
+            let subject = format!("change of {:?}", system.name_of(change.part));
+            refuse(out, change.line, &subject, &why, "choose partitioned policies for the servers there");
+        }
+    }
+    for core in CoreSet::first(system.cores).iter() {
+        let mut here = system.scheduling.changes.iter().filter(|change| system.cores_of(change.part).contains(core));
+        if let Some(change) = here.nth(MOST_CHANGES) {
+            let why = format!("it is one of more than {MOST_CHANGES} of core {core}");
+            refuse(out, change.line, "change", &why, "leave out some");
+        }
     }
     for component in &system.components {
         let rights = &component.rights;
@@ -48,9 +51,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
         if rights.scheduler.is_some() || system.platform.root.is_some() {
             let why = "there are schedulers of the file's own";
             refuse(out, component.line, &subject, why, "remove them");
-        }
-        if rights.threads > 0 || rights.brands > 0 {
-            refuse(out, component.line, &subject, "it has threads or brands that a scheduler makes", "remove them");
         }
     }
 }

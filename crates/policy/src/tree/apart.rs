@@ -17,6 +17,7 @@ mod follow;
 use super::budget::Hollow;
 use super::change::{attach, Changes, On, Waiting};
 use super::domain::{Domain, Vp};
+use super::tier::tied;
 use super::{build, Action, TierPlan};
 use crate::records::Recorder;
 use crate::{Kind, Setup};
@@ -126,6 +127,10 @@ impl Parted {
     pub(super) fn attach(domain: &mut Domain, plan: &TierPlan, core: CoreId) -> Option<Box<Parted>> {
         let setup: &Setup = plan.whole.as_ref()?;
         let Kind::Changing(changing) = &setup.kind else { return None };
+        if tied(&changing.tree).contains(core) {
+            // Nothing changes there.
+            return None;
+        }
         let own = *plan.servers.first()?;
         if own != 0 && domain.tasks.is_empty() {
             // Nobody gives it this core.

@@ -11,7 +11,7 @@
 use super::apart::{Left, Outcome, Parted};
 use super::domain::Domain;
 use super::platform::Held;
-use super::{build, Overrun, Place, Server, Supplier, Supply, TaskOrder, Tree};
+use super::{build, Overrun, Part, Place, Server, Supplier, Supply, TaskOrder, Tree};
 use crate::codec::{put, DecodeError, Input};
 use crate::{Decision, Event, Kind, Scheduler, Setup, SetupError, Task};
 use alloc::boxed::Box;
@@ -74,7 +74,7 @@ pub enum CutError {
     NoTree,
     /// Several cores share a queue of the root, which has no server around it.
     Shared,
-    /// The tree changes while it runs, and cores share a queue of a server.
+    /// The tree changes on cores that share a queue of a server.
     Changes,
     /// The server is deeper than schedulers can be.
     Depth(u16),
@@ -85,7 +85,7 @@ impl fmt::Display for CutError {
         match self {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared => write!(f, "cores share a queue of the root"),
-            CutError::Changes => write!(f, "cores share a queue, and the tree changes while it runs"),
+            CutError::Changes => write!(f, "the tree changes on cores that share a queue"),
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
         }
     }
@@ -99,18 +99,39 @@ impl core::error::Error for CutError {}
 /// If the policy is no tree, or not one whose parts decide together as the whole does.
 pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
     let (tree, changes) = match &setup.kind {
-        Kind::Servers(tree) => (tree, false),
-        Kind::Changing(changing) => (&changing.tree, true),
+        Kind::Servers(tree) => (tree, None),
+        Kind::Changing(changing) => (&changing.tree, Some(changing)),
         _ => return Err(CutError::NoTree),
     };
-    if changes && tree.servers.iter().any(|server| server.queues.iter().any(several)) {
-        return Err(CutError::Changes);
+    if let Some(changing) = changes {
+        let parts = changing.changes.iter().map(|change| change.part).chain(changing.absent.iter().copied());
+        if parts.map(|part| cores_of(setup, tree, part)).any(|cores| tied(tree).bits() & cores.bits() != 0) {
+            return Err(CutError::Changes);
+        }
     }
     // Servers with something inside, and the root, become schedulers.
     let whose: Vec<usize> =
         (0..tree.servers.len()).filter(|server| *server == 0 || !inside(tree, *server).is_empty()).collect();
     check(tree, &whose)?;
     Ok(whose.iter().map(|server| plan(setup, tree, *server, &whose)).collect())
+}
+
+/// The cores that share a queue with others.
+pub(super) fn tied(tree: &Tree) -> CoreSet {
+    let queues = tree.servers.iter().flat_map(|server| &server.queues).filter(|queue| several(queue));
+    CoreSet::from_bits(queues.fold(0, |all, queue| all | queue.bits()))
+}
+
+/// The cores on which the part is.
+fn cores_of(setup: &Setup, tree: &Tree, part: Part) -> CoreSet {
+    let server = |n: u16| tree.servers.get(usize::from(n)).map_or(CoreSet::EMPTY, |server| server.cores);
+    match part {
+        Part::Server(n) => server(n),
+        Part::Task(task) => {
+            let core = setup.tasks.get(task.index()).and_then(|task| task.core);
+            core.map_or_else(|| server(tree.places.get(task.index()).map_or(0, |place| place.server)), alone)
+        }
+    }
 }
 
 /// A server and those that it is inside of, the root last.

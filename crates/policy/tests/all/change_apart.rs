@@ -13,7 +13,7 @@ use tactus_policy::{
     Task, TaskOrder, TierPlan, Tree, Values,
 };
 use tactus_record::Kind as What;
-use tactus_time::{CoreSet, Duration, Instant, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 const END: u64 = 200;
 
@@ -78,6 +78,49 @@ fn fine(mut setup: Setup, kinds: &[usize]) -> Setup {
         }
     }
     it.changes.sort_by_key(|change| change.at);
+    setup
+}
+
+/// The same tree on core 0, and two more cores that share the queue of a platform, on which nothing changes.
+fn beside_a_platform(mut setup: Setup) -> Setup {
+    let Kind::Changing(it) = &mut setup.kind else { return setup };
+    let (cores, both) = (CoreSet::first(3), CoreSet::from_bits(0b110));
+    it.tree.servers[0].cores = cores;
+    it.tree.servers[0].queues = cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
+    let platform = it.tree.servers.len() as u16;
+    let supply = Supply { budget: ns(6_001_237), ..server(0, 6, 17).supply.expect("it has one") };
+    let supply = Supply { kind: Supplier::Deferrable, period: ns(17_000_213), ..supply };
+    let like = server(0, 6, 17);
+    it.tree.servers.push(Server {
+        cores: both,
+        queues: vec![both],
+        supply: Some(supply),
+        order: TaskOrder::FixedPriority,
+        ..like
+    });
+    for (n, period) in [23, 31, 41].into_iter().enumerate() {
+        let whole = |time: u64| ns(time * 1_000_000 + n as u64 * 10_007 + 61);
+        setup.tasks.push(Task {
+            core: None,
+            offset: whole(n as u64),
+            period: whole(period),
+            deadline: whole(period),
+            budget: whole(5),
+            ..task_of(0, 0, 1, 1)
+        });
+        it.tree.places.push(Place { server: platform, priority: n as u32, overrun: Overrun::Continue });
+    }
+    let own = Task {
+        core: Some(CoreId(1)),
+        offset: ns(3_000_017),
+        period: ns(29_000_333),
+        deadline: ns(29_000_333),
+        budget: ns(9_000_001),
+        ..task_of(0, 0, 1, 1)
+    };
+    setup.tasks.push(own);
+    it.tree.places.push(Place { server: 0, priority: 9, overrun: Overrun::Continue });
+    setup.cores = 3;
     setup
 }
 
@@ -203,6 +246,25 @@ proptest! {
         prop_assert!(found.is_ok() || may_wait, "{found:?}\n{setup:#?}");
         let waited = WAITED.fetch_add(usize::from(found.is_err()), Relaxed) + usize::from(found.is_err());
         prop_assert!(waited <= 1, "in {waited} trees a change waits longer");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_000,
+        max_global_rejects: 5_000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(2),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_core_changes_where_others_share_a_queue(setup in changing_trees(END), kinds in prop::collection::vec(0usize..6, 5)) {
+        let setup = beside_a_platform(sensible(fine(setup, &kinds), false));
+        prop_assume!(!matches!(cut(&setup), Err(CutError::Depth(_))));
+        let end = Instant::from_nanos(END * 1_000_000);
+        let found = compare(&setup, &|task, job| own_time(&setup, task, job), end);
+        prop_assert!(found.is_ok(), "{found:?}\n{setup:#?}");
     }
 }
 
@@ -350,7 +412,9 @@ fn a_tree_that_changes_is_not_cut_where_cores_share_queues() {
     let mut root = root(TaskOrder::EarliestDeadline);
     (root.cores, root.queues) = (both, both.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect());
     let servers = vec![root, of_both(server(0, 2, 10))];
-    let remove = change(7, Part::Task(TaskId(0)), Action::Remove);
-    let setup = changing_tree(servers, &[(1, task_of(0, 0, 10, 1))], &[remove]);
-    assert_eq!(cut(&setup), Err(CutError::Changes));
+    let tasks = [(1, task_of(0, 0, 10, 1)), (0, task_of(1, 0, 10, 1))];
+    for part in [Part::Task(TaskId(0)), Part::Task(TaskId(1)), Part::Server(1)] {
+        let setup = changing_tree(servers.clone(), &tasks, &[change(7, part, Action::Remove)]);
+        assert_eq!(cut(&setup), Err(CutError::Changes), "{part:?}");
+    }
 }

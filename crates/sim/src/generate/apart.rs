@@ -13,9 +13,18 @@ pub fn apart(seed: u64) -> Option<System> {
     divided(tree(seed))
 }
 
-/// The same with a server for each core where one had several, and with changes while it runs.
+/// The same with changes while it runs: with a server for each core where one had several; or, for every fourth seed, as it is,
+/// with changes of cores that share no queue.
 pub fn apart_changing(seed: u64) -> Option<System> {
-    divided(with_changes(&core_by_core(tree(seed)))?)
+    if seed % 4 != 3 {
+        return divided(with_changes(&core_by_core(tree(seed)))?);
+    }
+    let mut system = with_changes(&tree(seed))?;
+    let tied = system.scheduling.tied();
+    let mut changes = std::mem::take(&mut system.scheduling.changes);
+    changes.retain(|change| system.cores_of(change.part).iter().all(|core| !tied.contains(core)));
+    system.scheduling.changes = changes;
+    (!tied.is_empty() && !system.scheduling.changes.is_empty()).then(|| divided(system)).flatten()
 }
 
 fn divided(mut system: System) -> Option<System> {

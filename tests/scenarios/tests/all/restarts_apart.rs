@@ -88,6 +88,20 @@ fn a_component_with_tasks_of_two_servers_begins_anew_for_both() {
     }
 }
 
+#[test]
+fn a_component_inside_two_servers_makes_its_brand_in_each_of_fifty_lives() {
+    let rest = INNER.to_string()
+        + &part("phoenix", "brands = 1\nrestarted-by = \"root\"\nrestarts = { most = 32, per = \"1 ms\" }")
+        + &inside("inner", task("phoenix", true, 0).replace("10 ms", "4 ms").replace("1 ms", "500 us"))
+        + &inside("outer", task("around", false, 0));
+    for run in both("phoenix", 1, &rest) {
+        assert_eq!(stopped(&run).len(), 50, "{}", run.said.output);
+        assert!(stopped(&run).iter().all(|(_, what)| what.starts_with("write to an address")), "{}", run.said.output);
+        assert!(restarts(&run).len() >= 49, "{}", run.said.output);
+        assert_eq!(run.summary.task("around").missed(), 0);
+    }
+}
+
 /// Any core of the platform may have the next job.
 #[test]
 fn a_component_in_a_platform_begins_anew() {
