@@ -2,6 +2,7 @@
 //! up in turn, on every core; and so do they.
 
 use crate::state::{self, Child, System};
+use crate::step::is_idle;
 use crate::{platform, recovery, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,16 +12,16 @@ use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
 use tactus_rt::abi::shared::CHANGES;
 use tactus_rt::time::{CoreId, Duration, Instant};
-use tactus_rt::{calls, clock, info, Error};
+use tactus_rt::{calls, clock, info, region, Error};
 
 /// The run ended because a scheduler could not be set up.
 const END_BAD_PLAN: u8 = 0x74;
-/// How long a scheduler may take on each core, those below it apart: one that takes longer is not ready when the run begins. The
-/// kernel allows for a little more than that for all of them.
+/// How long a scheduler may take on each core, those below it apart, before it is another one's turn. One that is not ready when the
+/// run begins is late. The kernel allows for a little more than that for all of them.
 const PATIENCE: Duration = Duration::from_millis(4);
 
-/// How many schedulers below have been let set up on each core.
-static DONE: [AtomicUsize; MAX_CORES] = [const { AtomicUsize::new(0) }; MAX_CORES];
+/// Which scheduler below is next let set up on each core: all in turn, until none is left that is not ready.
+static TURNS: [AtomicUsize; MAX_CORES] = [const { AtomicUsize::new(0) }; MAX_CORES];
 /// Core 0 has begun to set up: it goes on with that if it was interrupted.
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -35,21 +36,32 @@ pub fn step(core: u8) -> Option<Next> {
         core::hint::spin_loop();
     }
     let system = state::system();
-    let done = &DONE[usize::from(core) % MAX_CORES];
-    while let Some(child) = system.below.get(done.load(Ordering::Relaxed)) {
-        let place = done.fetch_add(1, Ordering::Relaxed);
-        if system.plan.below[place].cores.contains(CoreId(core)) {
-            let patience = PATIENCE * (1 + below(child.component));
-            let patience = clock::reading(Instant::ZERO + patience) - clock::clock().epoch;
-            let timeout = clock::time_stamp() + patience;
-            return Some(Next { thread: child.first_upcall + u64::from(core), timeout, anew: None });
-        }
-    }
     let epoch = clock::clock().epoch;
     if clock::time_stamp() < epoch {
-        return Some(Next::nobody_until(if system.root { epoch } else { NO_TIMEOUT }));
+        let Some(child) = next_child(system, core) else {
+            return Some(Next::nobody_until(if system.root { epoch } else { NO_TIMEOUT }));
+        };
+        let patience = PATIENCE * (1 + below(child.component));
+        let patience = clock::reading(Instant::ZERO + patience) - epoch;
+        let timeout = epoch.min(clock::time_stamp() + patience);
+        return Some(Next { thread: child.first_upcall + u64::from(core), timeout, anew: None });
     }
     state::begin(core);
+    None
+}
+
+/// The next scheduler below that is not ready on the core: it was not there yet, or was in the middle of it when its time was over.
+fn next_child(system: &'static System, core: u8) -> Option<&'static Child> {
+    let turn = &TURNS[usize::from(core) % MAX_CORES];
+    let count = system.below.len();
+    for _ in 0..count {
+        let turn = turn.fetch_add(1, Ordering::Relaxed);
+        let (child, plan) = (&system.below[turn % count], &system.plan.below[turn % count]);
+        let ready = turn >= count && is_idle(region::of(core), child.first_upcall + u64::from(core));
+        if plan.cores.contains(CoreId(core)) && !ready {
+            return Some(child);
+        }
+    }
     None
 }
 

@@ -172,6 +172,12 @@ fn read(below: &Below, timeout: u64, now: Instant) -> (Gave, bool) {
     (Gave { stands: below.stands, rest, until, wants: word.map_or(CoreSet::EMPTY, |word| word.wants) }, hollow)
 }
 
+/// Whether the scheduler with this upcall has given the core back, not to be asked for.
+pub fn is_idle(region: *const Region, upcall: u64) -> bool {
+    // SAFETY: the core's region; the slot is that of a thread, so there is one.
+    unsafe { addr_of!((*region).slots[upcall as usize + 1].flags).read_volatile() & slot::IDLE != 0 }
+}
+
 /// Whether the scheduler below has nothing to run, and what it said with that: the time-out of its last dispatch.
 fn idle(region: *mut Region, upcall: u64) -> (bool, u64) {
     // SAFETY: the core's region; the slot is that of a thread, so there is one. The kernel writes it on this core only,

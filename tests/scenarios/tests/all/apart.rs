@@ -370,6 +370,33 @@ fn kept(name: &str, cores: usize, rest: impl Fn(&str) -> String, time: &str) -> 
     both
 }
 
+/// So many on so slow a machine that each is interrupted while it sets up, by the others' turns: all are ready when the run begins.
+#[test]
+fn many_schedulers_are_ready_when_the_run_begins() {
+    let scratch = Scratch::new("many-apart");
+    let mut text = "schedulers = \"apart\"\n".to_string();
+    for n in 0..8 {
+        let (outer, inner) = (format!("outer{n}"), format!("inner{n}"));
+        text += &server(&outer, "kind = \"cbs-hard\"\npolicy = \"partitioned-edf\"", 1, 10);
+        let more = format!("parent = \"{outer}\"\nkind = \"deferrable\"\npolicy = \"partitioned-rm\"");
+        text += &server(&inner, &more, 1, 10);
+        for core in 0..8 {
+            text += &task(&format!("t{n}-{core}"), core, &format!("server = \"{inner}\""), [0, 10, 1]);
+        }
+        // Of whom something changes each knows the whole tree on each core.
+        text += &format!("[[change]]\nat = \"{} ms\"\nserver = \"{outer}\"\nbudget = \"1100 us\"\n", 12 + n);
+    }
+    let path = file(&scratch, "many", 8, "partitioned-edf", &text);
+    let slow = std::fs::read_to_string(&path)
+        .expect("it was written")
+        .replace("instruction = \"1 ns\"", "instruction = \"4 ns\"");
+    let run = Finished::run(&scratch.write("many.toml", &slow), &["--duration", "20 ms"]);
+    for (core, records) in run.trace().cores.iter().enumerate() {
+        let first = records.iter().find(|it| it.kind == Kind::Release).map(|it| it.time);
+        assert!(first.is_some_and(|at| at < Instant::from_nanos(1_000_000)), "core {core}: {first:?}");
+    }
+}
+
 #[test]
 fn random_trees_with_schedulers_apart_do_on_the_machine_what_they_do_in_the_simulator() {
     let folder = Scratch::new("agree-apart");
