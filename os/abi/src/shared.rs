@@ -25,6 +25,15 @@ pub fn name_text(stored: &Name) -> &str {
     core::str::from_utf8(&stored[..end]).unwrap_or("?")
 }
 
+/// The name of a scheduler's service by which a task's thread says that its job is finished, and of the grant of it.
+pub const COMPLETE: &str = "complete";
+
+/// Whether a grant of this name, stored or not, is that of the end of a job, of whichever scheduler: no other one is called so.
+pub fn is_complete(name: &[u8]) -> bool {
+    let rest = name.strip_prefix(COMPLETE.as_bytes());
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(0 | b' ')))
+}
+
 /// How to read the clock. Written by the kernel before the first component runs.
 ///
 /// Time in ns = `((tsc - epoch) * multiplier) >> shift`, in 128 bits.

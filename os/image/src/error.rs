@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use tactus_abi::layout::{INFO, MAX_GRANTS, MAX_INVOCATIONS, PROGRAM};
-use tactus_abi::shared::NAME_BYTES;
+use tactus_abi::shared::{is_complete, NAME_BYTES};
 use tactus_model::format_size;
 
 /// Why an image cannot be built.
@@ -214,7 +214,7 @@ impl fmt::Display for ImageError {
                  so join some into one service",
                 MAX_GRANTS - ends
             ),
-            ImageError::DuplicateGrant { component, line, name } if crate::parts::is_end(name) => write!(
+            ImageError::DuplicateGrant { component, line, name } if is_complete(name.as_bytes()) => write!(
                 f,
                 "component {component:?} (line {line}) calls a service {name:?}, which is the system's own name for \
                  the end of a job; choose another"

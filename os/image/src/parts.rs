@@ -9,13 +9,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
-use tactus_abi::shared::NAME_BYTES;
+use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES};
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
-/// The scheduler's service by which a task's thread says that its job is finished; grant 0 of every component but
-/// the schedulers. Where tasks of a component have several schedulers, the others' come last.
-pub(crate) const COMPLETE: &str = "complete";
 /// The program of the built-in root scheduler.
 const BUILT_IN: usize = 0;
 /// The component that is the root scheduler.
@@ -230,11 +227,6 @@ fn further(n: usize) -> String {
     format!("{COMPLETE} {}", n + 2)
 }
 
-/// Whether a grant of this name may be that of the end of a job.
-pub(crate) fn is_end(name: &str) -> bool {
-    name.strip_prefix(COMPLETE).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-}
-
 fn most(what: &'static str, count: usize, limit: usize) -> Result<(), ImageError> {
     if count <= limit {
         Ok(())
@@ -278,15 +270,14 @@ fn grants(
             ends: 1 + others,
         });
     }
-    let further: Vec<String> = (0..others).map(further).collect();
-    let mut names: BTreeSet<&str> = further.iter().map(String::as_str).chain([COMPLETE]).collect();
+    let mut names = BTreeSet::new();
     let mut granted = Vec::new();
     for grant in &component.uses {
         let name = grant.name.clone();
         if name.len() > NAME_BYTES {
             return Err(ImageError::LongGrantName { component: holder, line, name });
         }
-        if !names.insert(&grant.name) {
+        if is_complete(name.as_bytes()) || !names.insert(&grant.name) {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });
         }
         let provider = &system.components[grant.provider];

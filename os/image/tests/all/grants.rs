@@ -53,6 +53,7 @@ fn names_of_grants_must_fit_differ_and_not_be_the_systems_own() {
     for (names, expected) in [
         (&["a", "a"][..], "calls two services \"a\""),
         (&["complete"][..], "the system's own name"),
+        (&["complete 2"][..], "the system's own name"),
         (&["a-name-of-25-bytes-is-long"][..], "more than 24"),
     ] {
         let uses: Vec<_> = names.iter().map(|name| (*name, 1, "serve")).collect();
