@@ -21,6 +21,7 @@
 //! **Work:** an entry looks at each task and server of the domain once for each change that waits, and at nothing else if
 //! none does. All memory is taken beforehand.
 
+use super::budget::Hollow;
 use super::domain::{Domain, Vp};
 use super::work::Work;
 use super::Tree;
@@ -493,6 +494,7 @@ impl Domain {
             }
             if !it.absent {
                 records.server(Kind::ServerReplenish, it.server, full.as_nanos());
+                self.slots[it.core].called |= budget.when_hollow() != Hollow::Keeps;
             }
         }
         self.show(vp, now);

@@ -432,9 +432,11 @@ impl Domain {
         if let Some(due) = self.due.peek().filter(|_| me == 0) {
             timer = timer.min(due.time());
         }
-        if let Some(changes) = self.changes.as_ref().filter(|_| me == 0) {
+        match &self.changes {
             // What was lost may have been all that was left.
-            timer = timer.min(if self.lost && changes.waits() { now } else { changes.next() });
+            Some(changes) if self.lost && changes.waits() => timer = now,
+            Some(changes) if me == 0 => timer = timer.min(changes.next()),
+            _ => {}
         }
         for ghost in slot.ghosts.iter().filter(|ghost| !self.vps[**ghost].awake) {
             if let Some(budget) = &self.vps[*ghost].budget {
@@ -467,13 +469,14 @@ impl Domain {
             let slot = &mut self.slots[core];
             let other_job = slot.told != slot.plan;
             slot.told = slot.plan;
-            if (other_job && slot.plan != slot.running()) || wanted < slot.armed {
+            if (other_job && slot.plan != slot.running()) || wanted < slot.armed || slot.called {
+                slot.called = false;
                 slot.armed = slot.armed.min(wanted);
                 notify.insert(slot.id);
             }
         }
         let slot = &mut self.slots[me];
-        slot.told = slot.plan;
+        (slot.told, slot.called) = (slot.plan, false);
         notify
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Slot {
     pub(super) ghosts: Vec<usize>,
     /// When it wanted to be called.
     pub(super) armed: Instant,
+    /// A budget has begun there that goes for want of work: it has to look who is most urgent.
+    pub(super) called: bool,
     /// The virtual processors of this core that wait for something, by time.
     pub(super) replenish: IndexedHeap,
     /// The virtual processor of the root.
@@ -99,6 +101,7 @@ impl Slot {
             path: Path::default(),
             charged: Path::default(),
             ghosts: Vec::with_capacity(vps),
+            called: false,
             armed: Instant::NEVER,
             replenish: IndexedHeap::for_tasks(vps),
             root,
