@@ -193,10 +193,16 @@ impl Scheduling {
         self.servers.is_empty() && self.places.is_empty() && self.changes.is_empty()
     }
 
-    /// The cores that share a queue of a server with others.
-    pub fn tied(&self) -> CoreSet {
-        let queues = self.servers.iter().flat_map(|it| self.queues(Some(it), it.spread, it.cores));
-        CoreSet::from_bits(queues.filter(|queue| queue.iter().count() > 1).fold(0, |all, queue| all | queue.bits()))
+    /// All so many cores, in the sets that share queues of servers, directly or by others; a core that shares none by itself.
+    pub fn sharing(&self, cores: usize) -> Vec<CoreSet> {
+        let mut sets: Vec<CoreSet> = CoreSet::first(cores).iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
+        for queue in self.servers.iter().flat_map(|it| self.queues(Some(it), it.spread, it.cores)) {
+            let (with, without): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| set.bits() & queue.bits() != 0);
+            sets = without;
+            sets.push(CoreSet::from_bits(with.iter().fold(0, |all, set| all | set.bits())));
+        }
+        sets.sort_unstable_by_key(|set| set.bits().trailing_zeros());
+        sets
     }
 
     /// The queues of a server or, without one, of the root: each a set of cores. `all` are the root's cores.

@@ -425,7 +425,7 @@ const CASES: &[Case] = &[
     ),
     (
         "a4-changes-of-schedulers-apart.toml",
-        &[(30, "it concerns core 0, which shares a queue with others, and schedulers are \"apart\"; choose")],
+        &[(18, "its cores share a queue inside another server, and \"nav\" changes there, and schedulers are \"apart\"; choose")],
     ),
     (
         "a5-changes-of-levels.toml",

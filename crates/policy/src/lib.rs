@@ -58,8 +58,8 @@ pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{
-    cut, news, Below, CutError, Gave, Held, Left, Lending, News, Outcome, Outside, Platform, Rest, Says, Seen, Tier,
-    TierPlan, Turn, ASKED, ELSEWHERE,
+    cut, news, Below, Board, CutError, Gave, Held, Left, Lending, News, Outcome, Outside, Platform, Rest, Says, Seen,
+    Tier, TierPlan, Turn, ASKED, ELSEWHERE,
 };
 pub use tree::{
     Action, Budget, Change, Changing, Overrun, Part, Place, Protocol, Server, Supplier, Supply, TaskOrder, Tree,

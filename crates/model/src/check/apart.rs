@@ -2,12 +2,12 @@
 //! schedulers know how to do.
 
 use crate::problem::{Collector, Place};
-use crate::{Server, System};
-use tactus_time::CoreSet;
+use crate::{Change, Server, System};
+use tactus_time::{CoreId, CoreSet};
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
-/// The most changes of a core that schedulers tell each other of.
+/// The most changes of a core, or of cores that share queues, that schedulers tell each other of.
 const MOST_CHANGES: usize = 30;
 const REMEDY: &str = "or choose schedulers = \"together\"";
 
@@ -30,18 +30,23 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
             refuse(out, server.line, &subject, "it is more than three servers deep", "make the tree flatter");
         }
     }
-    let tied = system.scheduling.tied();
-    for change in &system.scheduling.changes {
-        if let Some(core) = system.cores_of(change.part).iter().find(|core| tied.contains(*core)) {
-            let why = format!("it concerns core {core}, which shares a queue with others");
-            let subject = format!("change of {:?}", system.name_of(change.part));
-            refuse(out, change.line, &subject, &why, "choose partitioned policies for the servers there");
+    for cores in system.scheduling.sharing(system.cores) {
+        let concerned = |change: &&Change| system.cores_of(change.part).bits() & cores.bits() != 0;
+        let mut here = system.scheduling.changes.iter().filter(concerned);
+        let several = |queue: &CoreSet| queue.iter().count() > 1 && queue.bits() & cores.bits() != 0;
+        let shares = |it: &&Server| {
+            it.parent.is_some() && system.scheduling.queues(Some(it), it.spread, it.cores).iter().any(several)
+        };
+        if let (Some(server), Some(change)) = (servers.iter().find(shares), here.clone().next()) {
+            let name = system.name_of(change.part);
+            let why = format!("its cores share a queue inside another server, and {name:?} changes there");
+            let subject = format!("server {:?}", server.name);
+            refuse(out, server.line, &subject, &why, "choose a partitioned policy");
         }
-    }
-    for core in CoreSet::first(system.cores).iter() {
-        let mut here = system.scheduling.changes.iter().filter(|change| system.cores_of(change.part).contains(core));
         if let Some(change) = here.nth(MOST_CHANGES) {
-            let why = format!("it is one of more than {MOST_CHANGES} of core {core}");
+            let core = cores.iter().next().unwrap_or(CoreId(0));
+            let why =
+                format!("it is one of more than {MOST_CHANGES} of core {core} and those that share queues with it");
             refuse(out, change.line, "change", &why, "leave out some");
         }
     }

@@ -1,4 +1,4 @@
-//! Changes of a tree whose servers have schedulers of their own, on one core. The protocol is that of [`change`](super::change); here is
+//! Changes of a tree whose servers have schedulers of their own, core by core. The protocol is that of [`change`](super::change); here is
 //! who knows what of it.
 //!
 //! Each scheduler has the same list of changes, and the tree as it is by those that were settled. **The root** settles them, one after
@@ -11,14 +11,18 @@
 //! A task is known to release nothing from the instant on in which its removal is asked for, from the beginning: so nobody wants
 //! the core for a release that does not come. And where a job ends in the instant in which others are released, a scheduler that knows of a change
 //! that waits gives the core back once, before it looks at these: for all that it knows that may be the instant.
+//!
+//! **Cores that share the queue of a server of the root** change together. Each sees the tree as its own: what it shares with others is all in its
+//! queue. What of the root's cores has to be known to the others is on a [`Board`](super::Board); what is left in that server its scheduler says
+//! last on any of them.
 
 mod follow;
 
 use super::budget::Hollow;
 use super::change::{attach, Changes, On, Waiting};
 use super::domain::{Domain, Vp};
-use super::tier::tied;
-use super::{build, Action, TierPlan};
+use super::tier::cores_of;
+use super::{build, Action, TierPlan, Tree};
 use crate::records::Recorder;
 use crate::{Kind, Setup};
 use alloc::boxed::Box;
@@ -63,6 +67,23 @@ pub(super) struct Parted {
     /// By place in the list: what this scheduler tells its parent, and how often it has.
     left: Vec<Left>,
     reports: u64,
+    /// The root's, of a core that shares queues: what is known of the others.
+    elsewhere: Option<Elsewhere>,
+    /// One was settled here for them in the last decision.
+    settled: bool,
+}
+
+/// What a core of the root's knows of those with which it shares queues ([`Board`](super::Board)).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Elsewhere {
+    /// The change that comes next.
+    pub(super) place: usize,
+    /// So many have been asked for.
+    pub(super) asked: usize,
+    /// Until when nothing is left on any of them that keeps it from taking effect.
+    pub(super) until: Instant,
+    /// Whether more would be promised than there is.
+    pub(super) overloads: bool,
 }
 
 /// A scheduler below.
@@ -93,6 +114,32 @@ struct Nobody;
 
 impl Sink for Nobody {
     fn record(&mut self, _: Record) {}
+}
+
+/// Makes the change in a tree in which nothing runs.
+pub(super) fn make(whole: &mut Domain, changes: &mut Changes, change: &Waiting, (core, now): (CoreId, Instant)) {
+    let mut quietly = Recorder { sink: &mut Nobody as &mut dyn Sink, core, now };
+    whole.take_effect(changes, change, &mut quietly);
+}
+
+/// The tree as the core alone has it: what shares queues with other cores is in its own.
+fn seen_from(setup: &Setup, tree: &Tree, core: CoreId) -> (Setup, Tree) {
+    let (mut tree, mut tasks) = (tree.clone(), setup.tasks.clone());
+    for (task, place) in tasks.iter_mut().zip(&tree.places) {
+        let server = &tree.servers[usize::from(place.server)];
+        let queue = build::queue_of(server, task.core).map(|queue| server.queues[queue]);
+        if queue.is_some_and(|queue| queue.contains(core)) {
+            task.core = Some(core);
+        }
+    }
+    let alone = CoreSet::from_bits(1 << core.0);
+    for server in &mut tree.servers {
+        server.queues.retain(|queue| queue.contains(core));
+        server.queues.iter_mut().for_each(|queue| *queue = alone);
+        server.cores = CoreSet::from_bits(server.cores.bits() & alone.bits());
+    }
+    let none = Tree { servers: Vec::new(), places: Vec::new() };
+    (Setup { cores: setup.cores, kind: Kind::Servers(none), tasks }, tree)
 }
 
 /// Whether the change takes effect whatever is left in the server that it alters.
@@ -127,17 +174,21 @@ impl Parted {
     pub(super) fn attach(domain: &mut Domain, plan: &TierPlan, core: CoreId) -> Option<Box<Parted>> {
         let setup: &Setup = plan.whole.as_ref()?;
         let Kind::Changing(changing) = &setup.kind else { return None };
-        if tied(&changing.tree).contains(core) {
-            // Nothing changes there.
-            return None;
-        }
         let own = *plan.servers.first()?;
         if own != 0 && domain.tasks.is_empty() {
             // Nobody gives it this core.
             return None;
         }
-        let mut whole = build::domain(setup, &changing.tree, CoreSet::from_bits(1 << core.0), true);
-        attach(&mut whole, changing);
+        let set = build::domains(setup.cores, &changing.tree).into_iter().find(|set| set.contains(core))?;
+        let tied = set.bits().count_ones() > 1;
+        let alone = CoreSet::from_bits(1 << core.0);
+        let mut whole = if tied {
+            let (setup, tree) = seen_from(setup, &changing.tree, core);
+            build::domain(&setup, &tree, alone, true)
+        } else {
+            build::domain(setup, &changing.tree, alone, true)
+        };
+        attach(&mut whole, changing, |part| tied && cores_of(setup, &changing.tree, part).bits() & set.bits() != 0);
         let changes = whole.changes.take()?;
         let place = |name| whole.tasks.iter().position(|task| task.name.0 == name);
         let tasks: Vec<usize> =
@@ -150,7 +201,20 @@ impl Parted {
         let left = alloc::vec![Left { until: Instant::ZERO, ready: Instant::ZERO }; changes.list.len()];
         let outcomes = Vec::with_capacity(changes.list.len());
         let concerns = Vec::new();
-        let mut parted = Parted { whole, changes, outcomes, own, tasks, below, concerns, left, reports: 0 };
+        let elsewhere = (tied && own == 0).then(Elsewhere::default);
+        let mut parted = Parted {
+            whole,
+            changes,
+            outcomes,
+            own,
+            tasks,
+            below,
+            concerns,
+            left,
+            reports: 0,
+            elsewhere,
+            settled: false,
+        };
         parted.concerns = parted.concerns_of(own);
         for vp in 0..domain.vps.len() {
             parted.tell_whether_there(domain, vp);
@@ -301,13 +365,35 @@ impl Parted {
         self.changes.asked = self.changes.asked.max(place + 1);
         let (change, outcome) = (self.changes.list[place], self.outcomes[place]);
         if outcome != Outcome::Refused {
-            let mut quietly = Recorder { sink: &mut Nobody as &mut dyn Sink, core: records.core, now: at };
-            self.whole.take_effect(&mut self.changes, &change, &mut quietly);
+            self.make(&change, records.core, at);
         }
         self.changes.settled += 1;
         if outcome != Outcome::Refused {
             self.follow(domain, place, at, records);
         }
+    }
+
+    /// The change is made in the whole tree.
+    fn make(&mut self, change: &Waiting, core: CoreId, at: Instant) {
+        make(&mut self.whole, &mut self.changes, change, (core, at));
+    }
+
+    /// Becomes what the other one is, which was made from the same plan for the same cores. Takes no memory.
+    pub(super) fn become_as(&mut self, other: &Parted) {
+        while let Some(outcome) =
+            other.outcomes.get(self.changes.settled).filter(|_| self.changes.settled < other.changes.settled)
+        {
+            let change = self.changes.list[self.changes.settled];
+            self.changes.asked = self.changes.asked.max(self.changes.settled + 1);
+            if let Outcome::Changed(at) = outcome {
+                self.make(&change, CoreId(0), *at);
+            }
+            self.changes.settled += 1;
+        }
+        self.changes.asked = other.changes.asked;
+        self.outcomes.clone_from(&other.outcomes);
+        self.left.clone_from(&other.left);
+        self.reports = other.reports;
     }
 
     /// When all else is there that it takes for what the change brings to run ([`Left::ready`]).
@@ -362,6 +448,9 @@ impl Parted {
     /// The root takes up what is asked for by now, and settles what may be.
     pub(super) fn settle(&mut self, domain: &mut Domain, records: &mut Recorder) {
         let now = records.now;
+        let elsewhere = self.elsewhere.filter(|it| it.place == self.changes.settled);
+        self.settled = false;
+        self.changes.asked = self.changes.asked.max(self.elsewhere.map_or(0, |it| it.asked));
         while let Some(change) = self.changes.list.get(self.changes.asked).filter(|change| change.at <= now) {
             self.changes.asked += 1;
             records.change(What::ChangeAsked, change.number, change.at.as_nanos());
@@ -369,12 +458,20 @@ impl Parted {
         while self.changes.settled < self.changes.asked {
             let place = self.changes.settled;
             let change = self.changes.list[place];
+            // Of the others nothing is known that is later than this decision.
+            let elsewhere = if self.settled { None } else { elsewhere };
+            let known = self.elsewhere.is_none() || elsewhere.is_some_and(|it| it.place == place);
+            let calm = known && elsewhere.is_none_or(|it| now <= it.until);
+            let overloads = |parted: &Parted| match elsewhere {
+                Some(it) => it.overloads,
+                None => parted.whole.overloads(&parted.changes, &change),
+            };
             let outcome = if !change.admitted {
                 records.change(What::ChangeRefused, change.number, CHANGE_NOT_ADMITTED);
                 Outcome::Refused
-            } else if !(domain.is_quiet(now) && (keeps(&change) || now <= self.until(domain, place, Instant::NEVER))) {
+            } else if !(calm && domain.is_quiet(now) && (keeps(&change) || now <= self.until(domain, place, None))) {
                 break;
-            } else if self.whole.overloads(&self.changes, &change) {
+            } else if overloads(self) {
                 records.change(What::ChangeRefused, change.number, CHANGE_OVERLOADS);
                 Outcome::Refused
             } else {
@@ -382,8 +479,26 @@ impl Parted {
                 Outcome::Changed(now)
             };
             self.outcomes.push(outcome);
+            self.settled = self.elsewhere.is_some();
             self.take_effect(domain, now, records);
         }
+    }
+
+    /// What is known of the cores with which this one shares queues.
+    pub(super) fn hear_elsewhere(&mut self, elsewhere: Elsewhere) {
+        if self.elsewhere.is_some() {
+            self.elsewhere = Some(elsewhere);
+        }
+    }
+
+    /// So many changes have been asked for.
+    pub(super) fn asked(&self) -> usize {
+        self.changes.asked
+    }
+
+    /// Whether a change was settled for other cores as well, and one is left that waits.
+    pub(super) fn goes_on(&self, now: Instant) -> bool {
+        self.settled && self.waits(now)
     }
 
     /// Whether this is the root's.
@@ -404,13 +519,13 @@ impl Parted {
         let rests = if hollow || stopped { Instant::ZERO } else { until };
         self.reports += 1;
         for place in self.changes.settled..self.changes.list.len() {
-            self.left[place] = Left { until: self.until(domain, place, rests), ready: self.ready(domain, place) };
+            self.left[place] = Left { until: self.until(domain, place, Some(rests)), ready: self.ready(domain, place) };
         }
     }
 
-    /// Until when nothing is left, here and below, that keeps the change from taking effect. `rests`: until when there is nothing to run here;
-    /// zero, if there is something.
-    fn until(&self, domain: &Domain, place: usize, rests: Instant) -> Instant {
+    /// Until when nothing is left, here and below, that keeps the change from taking effect. `rests`: where others are told, until when there
+    /// is nothing to run here; zero, if there is something.
+    fn until(&self, domain: &Domain, place: usize, rests: Option<Instant>) -> Instant {
         let change = self.changes.list[place];
         let concern = self.concerns[place];
         let of_task = |task: usize| next_of(domain, task);
@@ -423,8 +538,12 @@ impl Parted {
             _ => Instant::NEVER,
         };
         let concerned = self.below.iter().filter(|child| child.concerns[place] != Concern::None);
-        let below = min(concerned.map(|child| child.left[place].until));
-        let own = if change.drains { own.min(rests) } else { own };
+        // What is left in those that share queues with other cores these know as well, and perhaps better.
+        let told = rests.is_some() && self.elsewhere.is_some();
+        let others_know = |child: &Child| told && domain.tasks[child.stands].tied;
+        let rests = rests.unwrap_or(Instant::NEVER);
+        let below = min(concerned.filter(|child| !others_know(child)).map(|child| child.left[place].until));
+        let own = if change.drains || self.elsewhere.is_some() { own.min(rests) } else { own };
         own.min(below)
     }
 }

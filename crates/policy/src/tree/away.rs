@@ -45,10 +45,13 @@ impl Domain {
             from = at;
         }
         while let Some((parted, at)) = parted.as_mut().and_then(|it| it.when_settled().map(|at| (it, at))) {
-            let at = at.max(from).min(now);
-            self.catch_up(me, (from, at), &mut records);
+            // The root is told by another of its cores, a moment before.
+            let at = if parted.is_root() { at.min(now) } else { at.max(from).min(now) };
+            if from < at {
+                self.catch_up(me, (from, at), &mut records);
+                from = at;
+            }
             parted.take_effect(self, at, &mut records);
-            from = at;
         }
         if from < now {
             self.catch_up(me, (from, now), &mut records);

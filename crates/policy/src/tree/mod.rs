@@ -16,6 +16,7 @@
 mod apart;
 mod assign;
 mod away;
+mod board;
 mod budget;
 mod build;
 mod change;
@@ -36,6 +37,7 @@ use crate::tickets::Tickets;
 use crate::{Decision, Event, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 pub use apart::{Left, Outcome};
+pub use board::Board;
 pub use budget::Budget;
 pub(crate) use change::{share, WHOLE};
 pub use change::{Action, Change, Changing, Part, Protocol, Values};
@@ -207,7 +209,7 @@ impl Servers {
         for set in build::domains(setup.cores, tree) {
             let mut domain = build::domain(setup, tree, set, true);
             if let crate::Kind::Changing(changing) = &setup.kind {
-                change::attach(&mut domain, changing);
+                change::attach(&mut domain, changing, |_| false);
             }
             let alone = set.iter().nth(1).is_none();
             for (place, core) in set.iter().enumerate() {

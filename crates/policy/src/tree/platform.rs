@@ -9,11 +9,13 @@
 //! What is above is told by [`news`], from what it knows of the platform's cores: whoever loses one with work left may
 //! want the others, and whoever has nothing more to do on the last one wants none.
 
+use super::apart::{Left, Outcome, Parted};
 use super::domain::{Domain, Hold, Offer, Slot};
 use super::tier::TierPlan;
 use super::{build, Tree};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Kind as PolicyKind, Scheduler, SetupError};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::{Kind, Sink};
 use tactus_time::{CoreId, CoreSet, Instant, TaskId, MAX_CORES};
@@ -123,7 +125,10 @@ pub struct Seen<'a> {
 }
 
 /// The scheduler of the cores that share a queue.
-pub struct Platform(Domain);
+pub struct Platform {
+    domain: Domain,
+    parted: Option<Box<Parted>>,
+}
 
 impl Platform {
     /// The scheduler of these cores, which share a queue of the plan's; so many of it, alike.
@@ -143,32 +148,54 @@ impl Platform {
         }
         domain.impartial = true;
         domain.slots.iter_mut().for_each(|slot| slot.hold = Hold::Rests);
-        Platform(domain)
+        let first = cores.iter().next().unwrap_or(CoreId(0));
+        let parted = Parted::attach(&mut domain, plan, first);
+        Platform { domain, parted }
     }
 
     /// Becomes what the other one is, which was made from the same plan for the same cores. Takes no memory.
     pub fn become_as(&mut self, other: &Platform) {
-        self.0.become_as(&other.0);
+        self.domain.become_as(&other.domain);
+        if let (Some(own), Some(other)) = (&mut self.parted, &other.parted) {
+            own.become_as(other);
+        }
     }
 
     /// The job that the core was given, if it has not been taken from there since.
     pub fn job_on(&self, core: CoreId) -> Option<(TaskId, u32)> {
-        let slot = self.0.slots.iter().find(|slot| slot.id == core)?;
+        let slot = self.domain.slots.iter().find(|slot| slot.id == core)?;
         match slot.doing {
-            OnCore::Job { place, job } => Some((self.0.tasks[place].name.0, job)),
+            OnCore::Job { place, job } => Some((self.domain.tasks[place].name.0, job)),
             _ => None,
         }
     }
 
     /// The core that runs the task.
     pub fn core_of(&self, task: TaskId) -> Option<CoreId> {
-        let runs = |place: usize| self.0.tasks[place].name.0 == task;
-        self.0.slots.iter().find(|slot| slot.running().is_some_and(runs)).map(|slot| slot.id)
+        let runs = |place: usize| self.domain.tasks[place].name.0 == task;
+        self.domain.slots.iter().find(|slot| slot.running().is_some_and(runs)).map(|slot| slot.id)
     }
 
     /// One decision. Beside it: whether there was nothing to run for a moment, though there is now.
     pub fn handle(&mut self, seen: &Seen, records: &mut dyn Sink) -> (Decision, bool) {
-        self.0.handle_lent(seen, records)
+        let decided = self.domain.handle_lent(seen, self.parted.as_deref_mut(), records);
+        if let Some(parted) = &mut self.parted {
+            parted.report(&self.domain, (self.domain.rests_until(), false), seen.now);
+        }
+        decided
+    }
+
+    /// What became of the first changes of its cores, as the one above knows.
+    pub fn told(&mut self, outcomes: impl Iterator<Item = Outcome>) {
+        if let Some(parted) = &mut self.parted {
+            let known = parted.outcomes().len();
+            outcomes.skip(known).for_each(|outcome| parted.told(outcome));
+        }
+    }
+
+    /// As [`Tier::left`](super::Tier::left), on whichever core it decided last.
+    pub fn left(&self) -> (u64, &[Left]) {
+        self.parted.as_ref().map_or((0, &[]), |parted| parted.left())
     }
 }
 
@@ -190,7 +217,22 @@ impl Domain {
         self.due.become_as(&other.due);
     }
 
-    fn handle_lent(&mut self, seen: &Seen, records: &mut dyn Sink) -> (Decision, bool) {
+    /// Until when there is nothing to run on any core; zero if there is something.
+    fn rests_until(&self) -> Instant {
+        let runs = self.slots.iter().any(|slot| slot.running().is_some());
+        match self.due.peek() {
+            _ if runs || self.slots.iter().any(|slot| self.queues.len(self.vps[slot.root].below) > 0) => Instant::ZERO,
+            Some(due) => due.time(),
+            None => Instant::NEVER,
+        }
+    }
+
+    fn handle_lent(
+        &mut self,
+        seen: &Seen,
+        mut parted: Option<&mut Parted>,
+        records: &mut dyn Sink,
+    ) -> (Decision, bool) {
         let Some(me) = self.slots.iter().position(|slot| slot.id == seen.core) else {
             return (Decision { run: None, timer: Instant::NEVER, notify: CoreSet::EMPTY, ticket: 0 }, false);
         };
@@ -216,8 +258,15 @@ impl Domain {
         let unfinished = self.leave(me, (left, elapsed), event, &mut records);
         let looked = self.feeds[queue].looks;
         let emptied = something && self.queues.len(queue) == 0;
-        if left < now {
-            self.catch_up(me, (left, now), &mut records);
+        let mut from = left;
+        while let Some((parted, at)) = parted.as_mut().and_then(|it| it.when_settled().map(|at| (it, at))) {
+            let at = at.max(from).min(now);
+            self.catch_up(me, (from, at), &mut records);
+            parted.take_effect(self, at, &mut records);
+            from = at;
+        }
+        if from < now {
+            self.catch_up(me, (from, now), &mut records);
         }
         self.emptied = false;
         self.make_due(me, now, &mut records);

@@ -8,7 +8,7 @@
 //! The tasks of a server may wait in queues that cores share: then its scheduler is a [`Platform`](super::Platform) on these. All
 //! together decide as the whole tree would; where queues are shared, perhaps on another schedule by the same rules.
 
-use super::apart::{Left, Outcome, Parted};
+use super::apart::{Elsewhere, Left, Outcome, Parted};
 use super::domain::Domain;
 use super::platform::Held;
 use super::{build, Overrun, Part, Place, Server, Supplier, Supply, TaskOrder, Tree};
@@ -74,7 +74,7 @@ pub enum CutError {
     NoTree,
     /// Several cores share a queue of the root, which has no server around it.
     Shared,
-    /// The tree changes on cores that share a queue of a server.
+    /// The tree changes on cores that share a queue of a server inside another one.
     Changes,
     /// The server is deeper than schedulers can be.
     Depth(u16),
@@ -85,7 +85,7 @@ impl fmt::Display for CutError {
         match self {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared => write!(f, "cores share a queue of the root"),
-            CutError::Changes => write!(f, "the tree changes on cores that share a queue"),
+            CutError::Changes => write!(f, "the tree changes on cores that share a queue inside another server"),
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
         }
     }
@@ -98,14 +98,19 @@ impl core::error::Error for CutError {}
 /// # Errors
 /// If the policy is no tree, or not one whose parts decide together as the whole does.
 pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
-    let (tree, changes) = match &setup.kind {
+    let (tree, changing) = match &setup.kind {
         Kind::Servers(tree) => (tree, None),
         Kind::Changing(changing) => (&changing.tree, Some(changing)),
         _ => return Err(CutError::NoTree),
     };
-    if let Some(changing) = changes {
+    if let Some(changing) = changing {
         let parts = changing.changes.iter().map(|change| change.part).chain(changing.absent.iter().copied());
-        if parts.map(|part| cores_of(setup, tree, part)).any(|cores| tied(tree).bits() & cores.bits() != 0) {
+        let changed = parts.fold(0, |all, part| all | cores_of(setup, tree, part).bits());
+        let deep = tree.servers.iter().filter(|server| server.parent != 0);
+        let shared =
+            deep.flat_map(|server| &server.queues).filter(|queue| several(queue)).fold(0, |all, it| all | it.bits());
+        let both = |set: &CoreSet| set.bits() & changed != 0 && set.bits() & shared != 0;
+        if build::domains(setup.cores, tree).iter().any(both) {
             return Err(CutError::Changes);
         }
     }
@@ -116,14 +121,8 @@ pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
     Ok(whose.iter().map(|server| plan(setup, tree, *server, &whose)).collect())
 }
 
-/// The cores that share a queue with others.
-pub(super) fn tied(tree: &Tree) -> CoreSet {
-    let queues = tree.servers.iter().flat_map(|server| &server.queues).filter(|queue| several(queue));
-    CoreSet::from_bits(queues.fold(0, |all, queue| all | queue.bits()))
-}
-
 /// The cores on which the part is.
-fn cores_of(setup: &Setup, tree: &Tree, part: Part) -> CoreSet {
+pub(super) fn cores_of(setup: &Setup, tree: &Tree, part: Part) -> CoreSet {
     let server = |n: u16| tree.servers.get(usize::from(n)).map_or(CoreSet::EMPTY, |server| server.cores);
     match part {
         Part::Server(n) => server(n),
@@ -351,7 +350,7 @@ impl Tier {
             parted.report(&self.domain, (rests, hollow), now);
             if self.root {
                 // What was lost may have been all that was left.
-                let again = self.domain.lost && parted.waits(now);
+                let again = self.domain.lost && parted.waits(now) || parted.goes_on(now);
                 decision.timer = decision.timer.min(if again { now } else { parted.next() });
             }
         }
@@ -441,6 +440,23 @@ impl Tier {
             let known = parted.outcomes().len();
             outcomes.skip(known).for_each(|outcome| parted.told(outcome));
         }
+    }
+
+    /// So many changes of the core have been asked for.
+    pub(super) fn asked(&self) -> usize {
+        self.parted.as_ref().map_or(0, |parted| parted.asked())
+    }
+
+    /// What is known of the cores with which this one shares queues.
+    pub(super) fn hear_elsewhere(&mut self, elsewhere: Elsewhere) {
+        if let Some(parted) = &mut self.parted {
+            parted.hear_elsewhere(elsewhere);
+        }
+    }
+
+    /// Whether a change of the core was asked for that is not settled, as far as is known.
+    pub fn waits(&self, now: Instant) -> bool {
+        self.parted.as_ref().is_some_and(|parted| parted.waits(now))
     }
 
     fn place(&self, stands: TaskId) -> Option<usize> {

@@ -5,8 +5,8 @@ use super::{Entry, Kept};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_policy::{
-    Below, Decision, Event, Gave, Held, Lending, Outside, Platform, Rest, Says, Seen, Tier, TierPlan, Turn, ASKED,
-    ELSEWHERE,
+    Below, Board, Decision, Event, Gave, Held, Lending, Outside, Platform, Rest, Says, Seen, Tier, TierPlan, Turn,
+    ASKED, ELSEWHERE,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId, MAX_CORES};
 
@@ -48,8 +48,10 @@ pub struct Machine {
     /// By place: the parent, and the place in its list.
     parents: Vec<Option<(usize, usize)>>,
     cores: Vec<Vec<Scheduler>>,
-    /// With the place of its plan.
-    platforms: Vec<(usize, CoreSet, Platform)>,
+    /// With the place of its plan. What one decides on is a copy of the other, as where cores decide at the same time.
+    platforms: Vec<(usize, CoreSet, [Platform; 2])>,
+    /// What the root's cores tell each other of changes.
+    boards: Vec<Board>,
     lending: Vec<Lending>,
     /// By the place of the plan: what it has of each core.
     held: Vec<[AtomicU64; MAX_CORES]>,
@@ -107,6 +109,7 @@ impl Machine {
             parents: (0..plans.len()).map(parent).collect(),
             cores: (0..cores).map(|_| Vec::new()).collect(),
             platforms: Vec::new(),
+            boards: Board::of(&plans[0]),
             lending: plans.iter().map(|plan| Lending::new(&plan.below)).collect(),
             held: plans.iter().map(|_| Default::default()).collect(),
             told: vec![CoreSet::EMPTY; plans.len()],
@@ -127,8 +130,9 @@ impl Machine {
                 });
             }
             for set in plan.shared() {
-                let platform = Platform::new(plan, set, 1).expect("the plan is good").swap_remove(0);
-                machine.platforms.push((place, set, platform));
+                let platforms = Platform::new(plan, set, 2).expect("the plan is good");
+                let [one, other] = platforms.try_into().unwrap_or_else(|_| panic!("two were asked for"));
+                machine.platforms.push((place, set, [one, other]));
             }
         }
         machine
@@ -198,7 +202,11 @@ impl Machine {
             turn.hear(tier, gave.map(|gave| gave.stands), false);
         }
         let mut later = std::mem::take(&mut turn.once_more);
-        let (mut decision, mut says) = tier.handle((left, visited), now, event, &mut self.kept);
+        let board = self.boards.iter_mut().find(|board| at == 0 && board.cores().contains(own));
+        let mut board = board;
+        let time = board.as_mut().map_or(now, |board| board.hear(tier, own, now));
+        let (mut decision, mut says) = tier.handle((left, visited), time, event, &mut self.kept);
+        let called = board.map_or(CoreSet::EMPTY, |board| board.tell(tier, own));
         let mut blinks = says == Says::Moment;
         turn.tell(tier, gave.as_ref());
         let mut rest = None;
@@ -226,6 +234,7 @@ impl Machine {
             turn.tell(tier, None);
         }
         let wants = turn.wants;
+        called.iter().for_each(|core| self.told[at].insert(core));
         if later {
             self.told[at].insert(own);
         }
@@ -251,8 +260,13 @@ impl Machine {
             self.cores[core][at].tier.as_mut().expect("it decides alone").told(known.into_iter());
         }
         for below in self.plans[at].below.clone() {
-            let Some(child) = &self.cores[core][usize::from(below.place)].tier else { continue };
-            let (report, left) = child.left();
+            let place = usize::from(below.place);
+            let own = CoreId(core as u8);
+            let platform = || self.platforms.iter().find(|(at, set, _)| *at == place && set.contains(own));
+            let (report, left) = match &self.cores[core][place].tier {
+                Some(child) => child.left(),
+                None => platform().map_or((0, &[][..]), |(_, _, [platform, _])| platform.left()),
+            };
             let left = left.to_vec();
             let tier = self.cores[core][at].tier.as_mut().expect("it decides alone");
             tier.hear(below.stands, report, left.into_iter());
@@ -294,7 +308,12 @@ impl Machine {
             }
         }
         let platform = self.platforms.iter_mut().find(|(place, set, _)| *place == at && set.contains(own));
-        let (_, _, platform) = platform.expect("the core shares a queue");
+        let (_, _, pair) = platform.expect("the core shares a queue");
+        pair.swap(0, 1);
+        let [platform, last] = pair;
+        platform.become_as(last);
+        let parent = self.parents[at].and_then(|(parent, _)| self.cores[core][parent].tier.as_ref());
+        platform.told(parent.map_or(&[][..], |it| it.outcomes()).iter().copied());
         let runs = platform.job_on(own);
         let finished = |task: TaskId, job: u32| event == Event::Complete && runs == Some((task, job));
         let seen = Seen { core: own, left, now: self.now, removed: false, finished: &finished, away };

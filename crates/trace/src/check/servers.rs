@@ -98,14 +98,23 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
     found
 }
 
+/// A server on a core that a change began anew.
+struct Anew {
+    server: usize,
+    core: CoreId,
+    /// Its budget may be told any time later.
+    later: bool,
+}
+
 /// What comes to a server is never more than its budget, and never before the time that was told when it had none; but that
 /// a change begins it anew, at once and with the whole budget, on all cores that go through it together.
 pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut now = view.start();
     let mut due: HashMap<(usize, CoreId), u64> = HashMap::new();
-    // By the core that made a change: the servers that it began anew, until their budgets are told there.
-    let mut anew: HashMap<CoreId, Vec<(usize, CoreId)>> = HashMap::new();
+    // By the core that tells them: the servers that a change began anew, until their budgets are told there. That is the core that made
+    // it; or, where schedulers are apart, each one's own, which is called to make it as well.
+    let mut anew: HashMap<CoreId, Vec<Anew>> = HashMap::new();
     // Schedulers inside others make a change when they have the core again, if they ever do.
     let told_later = |server: usize| view.apart && view.servers[server].parent != 0;
     in_order(trace, |r| {
@@ -113,8 +122,8 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
         let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, r.core.index(), None, text));
         if matches!(r.kind, Kind::Changed | Kind::Leave) {
             let (later, missing): (Vec<_>, Vec<_>) =
-                anew.remove(&r.core).into_iter().flatten().partition(|(server, _)| told_later(*server));
-            for (server, _) in missing {
+                anew.remove(&r.core).into_iter().flatten().partition(|it: &Anew| it.later);
+            for Anew { server, .. } in missing {
                 wrong(format!("server {server} was changed and got no budget"));
             }
             anew.insert(r.core, later);
@@ -124,22 +133,33 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
                 let Some(change) = view.change(r) else { return };
                 let mut concerned = now.take(view, r.core, change);
                 concerned.iter().for_each(|of| _ = due.remove(of));
-                let waiting = anew.entry(r.core).or_default();
-                waiting.retain(|of| !concerned.contains(of));
+                anew.values_mut().for_each(|all| all.retain(|it| !concerned.contains(&(it.server, it.core))));
                 concerned.retain(|(server, core)| now.of(*server, *core).is_some());
-                waiting.extend(concerned);
+                for (server, core) in concerned {
+                    let elsewhere = view.apart && core != r.core;
+                    let by = if elsewhere { core } else { r.core };
+                    let later = elsewhere || told_later(server);
+                    anew.entry(by).or_default().push(Anew { server, core, later });
+                }
             }
             Kind::ServerExhausted => _ = due.insert((server, r.core), r.arg),
             Kind::ServerReplenish => {
                 let begun = anew.get_mut(&r.core);
-                let first = begun.as_ref().and_then(|all| all.iter().position(|(other, _)| *other == server));
+                let first = begun.as_ref().and_then(|all| all.iter().position(|it| it.server == server));
+                let later = match (&begun, first) {
+                    (Some(all), Some(first)) => all[first].later,
+                    _ => told_later(server),
+                };
                 // Before that it tells of what came to it under the old values, and of what was used of them.
                 let budget = now.of(server, r.core).map(|(budget, _)| budget.as_nanos());
-                if told_later(server) && (budget.is_none() || first.is_some() && budget != Some(r.arg)) {
+                if later && (budget.is_none() || first.is_some() && budget != Some(r.arg)) {
                     return;
                 }
                 let (of, begins) = match begun.zip(first) {
-                    Some((all, first)) => (all.remove(first), true),
+                    Some((all, first)) => {
+                        let it = all.remove(first);
+                        ((it.server, it.core), true)
+                    }
                     None => ((server, r.core), false),
                 };
                 let budget = now.of(of.0, of.1).map_or(0, |(budget, _)| budget.as_nanos());
@@ -148,7 +168,7 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
                 } else if begins && r.arg < budget {
                     wrong(format!("server {server} begins anew with {} ns of its budget of {budget}", r.arg));
                 }
-                let late = begins && told_later(server);
+                let late = begins && later;
                 if let Some(due) = due.remove(&of).filter(|due| !late && *due != u64::MAX && r.time.as_nanos() < *due) {
                     wrong(format!("server {server} got budget at {}, due at {due} ns", r.time));
                 }

@@ -6,13 +6,14 @@ use crate::step::is_idle;
 use crate::{platform, recovery, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tactus_policy::{Lending, Tier, TierPlan};
+use tactus_policy::{Board, Lending, Tier, TierPlan};
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
 use tactus_rt::abi::shared::CHANGES;
 use tactus_rt::time::{CoreId, Duration, Instant};
 use tactus_rt::{calls, clock, info, region, Error};
+use tactus_sync::Lock;
 
 /// The run ended because a scheduler could not be set up.
 const END_BAD_PLAN: u8 = 0x74;
@@ -82,6 +83,7 @@ fn set_up() {
     if tiers.iter().flatten().any(|tier| tier.left().1.len() > CHANGES) {
         fail("a scheduler has more changes than it can be told of");
     }
+    let boards = if state::is_root() { Board::of(&plan) } else { Vec::new() };
     let own = info().component;
     let cards = state::components().iter().enumerate();
     let children = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own);
@@ -99,6 +101,7 @@ fn set_up() {
         jobs: plan.tasks.iter().map(|_| platform::JobState::default()).collect(),
         platforms,
         plan,
+        boards: boards.into_iter().map(|board| (board.cores(), Lock::new(board))).collect(),
         wards: recovery::wards(),
         foreign: recovery::foreign(),
     };

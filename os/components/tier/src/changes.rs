@@ -3,51 +3,112 @@
 
 use crate::state::System;
 use core::ptr::{addr_of, addr_of_mut};
+use core::sync::atomic::{compiler_fence, Ordering::SeqCst};
 use tactus_policy::{Left, Outcome, Tier};
 use tactus_rt::abi::layout::{LENT, LENT_PAGES, PAGE, TOLD, TOLD_PAGES};
 use tactus_rt::abi::shared::{LentPage, ToldPage, CHANGES, REFUSED};
+use tactus_rt::calls;
 use tactus_rt::time::{CoreId, Instant};
+use tactus_sync::{Order, Unlocked};
 
 /// Before a decision: what the one above knows of the core's changes, and what those below have left of them.
 pub fn hear(system: &System, tier: &mut Tier, core: CoreId) {
     if system.plan.whole.is_none() {
         return;
     }
-    let n = core.index();
     if !system.root {
-        let page = LENT as *const LentPage;
-        // SAFETY: this scheduler's own page, mapped into each that is below another one; words are whole, and the places of
-        // a core change on that core only.
-        let settled = unsafe { addr_of!((*page).settled[n]).read_volatile() };
-        tier.told((0..CHANGES.min(settled as usize)).map(|place| {
-            // SAFETY: as above.
-            match unsafe { addr_of!((*page).outcomes[n][place]).read_volatile() } {
-                REFUSED => Outcome::Refused,
-                at => Outcome::Changed(Instant::from_nanos(at)),
-            }
-        }));
+        tier.told(outcomes(core));
     }
     for (below, child) in system.plan.below.iter().zip(&system.below) {
         let page = (TOLD_PAGES + child.component * PAGE) as *const ToldPage;
-        // SAFETY: the page of a scheduler directly below, mapped read-only here; as above.
-        let report = unsafe { addr_of!((*page).reports[n]).read_volatile() };
-        if report == 0 {
+        // SAFETY: the page of a scheduler directly below, mapped read-only here; words are whole.
+        let report = |core: CoreId| unsafe { addr_of!((*page).reports[core.index()]).read_volatile() };
+        // Where its cores share a queue, what it said last on any of them holds.
+        let cores = below.shared.iter().find(|set| below.own && set.contains(core));
+        let said = cores.copied().into_iter().flat_map(|cores| cores.iter()).chain([core]);
+        let Some((number, from)) = said.map(|core| (report(core), core.index())).max() else { continue };
+        if number == 0 {
             continue;
         }
-        tier.hear(
-            below.stands,
-            report,
-            (0..CHANGES).map(|place| {
-                // SAFETY: as above.
-                let (until, ready) = unsafe {
-                    (
-                        addr_of!((*page).until[n][place]).read_volatile(),
-                        addr_of!((*page).ready[n][place]).read_volatile(),
-                    )
-                };
-                Left { until: Instant::from_nanos(until), ready: Instant::from_nanos(ready) }
-            }),
-        );
+        let left = |place: usize| {
+            // SAFETY: as above.
+            let (until, ready) = unsafe {
+                (
+                    addr_of!((*page).until[from][place]).read_volatile(),
+                    addr_of!((*page).ready[from][place]).read_volatile(),
+                )
+            };
+            Left { until: Instant::from_nanos(until), ready: Instant::from_nanos(ready) }
+        };
+        tier.hear(below.stands, number, (0..CHANGES).map(left));
+        compiler_fence(SeqCst);
+        // On another core it may have been about to say something else: it is taken for something that is left.
+        if cores.is_some() && (number % 2 != 0 || report(CoreId(from as u8)) != number) {
+            let unknown = Left { until: Instant::ZERO, ready: Instant::ZERO };
+            tier.hear(below.stands, u64::MAX - number, (0..CHANGES).map(|_| unknown));
+        }
+    }
+}
+
+/// A decision of the scheduler at the time that it is given, which may settle changes of all cores that share queues with this one. Those that are to make them are called.
+pub fn with_others<T>(
+    system: &System,
+    tier: &mut Tier,
+    core: CoreId,
+    now: Instant,
+    order: &mut Order<Unlocked>,
+    decide: impl FnOnce(&mut Tier, Instant) -> T,
+) -> T {
+    let board = system.boards.iter().find(|(cores, _)| cores.contains(core) && tier.waits(now));
+    let Some((_, board)) = board else { return decide(tier, now) };
+    let mut board = board.lock(order);
+    let now = board.hear(tier, core, now);
+    let decided = decide(tier, now);
+    let called = board.tell(tier, core);
+    drop(board);
+    for other in called.iter() {
+        // A core that does not exist cannot be named: the plan was made for this number of cores.
+        let _ = calls::notify(other.0);
+    }
+    decided
+}
+
+/// What became of the core's first changes, as the one above knows.
+pub fn outcomes(core: CoreId) -> impl Iterator<Item = Outcome> {
+    let (page, n) = (LENT as *const LentPage, core.index());
+    // SAFETY: this scheduler's own page, mapped into each that is below another one; words are whole, and the places of a core change
+    // on that core only.
+    let settled = unsafe { addr_of!((*page).settled[n]).read_volatile() };
+    (0..CHANGES.min(settled as usize)).map(move |place| {
+        // SAFETY: as above.
+        match unsafe { addr_of!((*page).outcomes[n][place]).read_volatile() } {
+            REFUSED => Outcome::Refused,
+            at => Outcome::Changed(Instant::from_nanos(at)),
+        }
+    })
+}
+
+/// A scheduler whose cores share a queue says what is left there, after a decision of this number. The one above may read it on
+/// another core meanwhile.
+pub fn tell_shared(core: CoreId, number: u64, left: &[Left]) {
+    let (page, n) = (TOLD as *mut ToldPage, core.index());
+    // SAFETY: this scheduler's own page, mapped writable into each that is below another one; this core alone writes its own places.
+    let say = |number: u64| unsafe { addr_of_mut!((*page).reports[n]).write_volatile(number) };
+    say(2 * number - 1);
+    compiler_fence(SeqCst);
+    write(page, n, left);
+    compiler_fence(SeqCst);
+    say(2 * number);
+}
+
+/// Writes what is left on the core.
+fn write(page: *mut ToldPage, n: usize, left: &[Left]) {
+    for (place, it) in left.iter().enumerate().take(CHANGES) {
+        // SAFETY: this scheduler's own page, mapped writable into each that is below another one; this core alone writes its own places.
+        unsafe {
+            addr_of_mut!((*page).until[n][place]).write_volatile(it.until.as_nanos());
+            addr_of_mut!((*page).ready[n][place]).write_volatile(it.ready.as_nanos());
+        }
     }
 }
 
@@ -60,15 +121,8 @@ pub fn tell(system: &System, tier: &Tier, core: CoreId) {
     if !system.root {
         let page = TOLD as *mut ToldPage;
         let (report, left) = tier.left();
-        for (place, it) in left.iter().enumerate().take(CHANGES) {
-            // SAFETY: this scheduler's own page, mapped writable into each that is below another one; this core alone writes its
-            // own places.
-            unsafe {
-                addr_of_mut!((*page).until[n][place]).write_volatile(it.until.as_nanos());
-                addr_of_mut!((*page).ready[n][place]).write_volatile(it.ready.as_nanos());
-            }
-        }
-        // SAFETY: as above. Last: whoever interrupts this finds an old report, or all of it.
+        write(page, n, left);
+        // SAFETY: this scheduler's own page, mapped writable; this core alone writes its own places. Last: whoever interrupts this finds an old report, or all of it.
         unsafe { addr_of_mut!((*page).reports[n]).write_volatile(report) };
     }
     let outcomes = tier.outcomes();

@@ -11,7 +11,7 @@
 use crate::lending::{Why, Word};
 use crate::state::CoreState;
 use crate::step::{keep, leave};
-use crate::{lending, state, Next, REFUSED, REMOVED};
+use crate::{changes, lending, state, Next, REFUSED, REMOVED};
 use alloc::vec::Vec;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, AtomicU8, Ordering::SeqCst};
@@ -19,7 +19,7 @@ use tactus_policy::{Decision, Platform, Seen, SetupError, TierPlan, ASKED, ELSEW
 use tactus_record::{EntryReason, Kind, Record, Sink, Stored};
 use tactus_rt::abi::call::NO_TIMEOUT;
 use tactus_rt::abi::layout::{LENT, MAX_CORES, PAGE, TASK_PAGES};
-use tactus_rt::abi::shared::{event, LentPage, TaskPage};
+use tactus_rt::abi::shared::{event, LentPage, TaskPage, CHANGES};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, region};
 use tactus_sync::facade::AtomicU32;
@@ -130,7 +130,8 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
     while !shared.line.is_first(index, |other| shared.is_away(other)) {
         core::hint::spin_loop();
     }
-    let kept = &mut state.kept;
+    let (kept, (number, left_over)) = (&mut state.kept, &mut state.left);
+    let changes = system.plan.whole.is_some();
     let made = shared.versions.change(index, Platform::become_as, |platform| {
         kept.clear();
         // After the last decision of all, whose records are not to be later than those of this one.
@@ -143,7 +144,14 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         }
         let completes = platform.job_on(core).is_some_and(|(task, job)| finished(task, job));
         let seen = Seen { core, left, now, removed: due & REMOVED != 0, finished: &finished, away };
+        if changes {
+            platform.told(changes::outcomes(core));
+        }
         let (decision, blinks) = platform.handle(&seen, &mut Kept(kept));
+        let (report, all) = platform.left();
+        *number = report;
+        left_over.clear();
+        left_over.extend_from_slice(&all[..all.len().min(CHANGES)]);
         let goes_on = ran.and_then(|task| platform.core_of(task));
         let mut wants = decision.notify;
         for other in decision.notify.iter().filter(|it| platform.job_on(*it).is_some()) {
@@ -152,6 +160,9 @@ pub fn step(state: &mut CoreState, place: usize, due: u64, left: Option<Instant>
         (decision, blinks, completes, goes_on, wants, (now, stamp))
     });
     shared.line.leave(index);
+    if *number > 0 {
+        changes::tell_shared(core, *number, left_over);
+    }
     let (decision, blinks, completes, goes_on, wants, (now, stamp)) = made;
     let (blinks, wants) = state.say(due, decision.run.is_some(), (blinks, wants));
     let reason = match (due & REMOVED != 0, completes, due & event::NOTIFY != 0) {

@@ -8,14 +8,15 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Below, Lending, Tier, TierPlan};
+use tactus_policy::{Below, Board, Left, Lending, Tier, TierPlan};
 use tactus_record::{Record, Subject};
 use tactus_rt::abi::call::IDLE;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{CARDS, COMPONENTS, MAX_CORES};
-use tactus_rt::abi::shared::{ComponentCard, TaskCard};
+use tactus_rt::abi::shared::{ComponentCard, TaskCard, CHANGES};
 use tactus_rt::info;
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
+use tactus_sync::{Lock, Order, Rank, Unlocked};
 
 /// The same for all cores.
 pub struct System {
@@ -33,10 +34,19 @@ pub struct System {
     pub platforms: Vec<Platform>,
     /// By place of its tasks.
     pub jobs: Vec<JobState>,
+    /// What the root's cores tell each other of changes, by set of cores that share queues.
+    pub boards: Vec<(CoreSet, Lock<Board, BoardRank>)>,
     /// The components that this scheduler may restart: the root alone has any.
     pub wards: Vec<Ward>,
     /// Those that other components may restart.
     pub foreign: Vec<Foreign>,
+}
+
+/// The lock of a board: nothing is locked beside it.
+pub struct BoardRank;
+
+impl Rank for BoardRank {
+    const NUMBER: u32 = 1;
 }
 
 /// A scheduler below.
@@ -73,6 +83,10 @@ pub struct CoreState {
     pub visited: u64,
     /// The records of a decision that may have to be made once more.
     pub kept: Vec<Record>,
+    /// What is left after it that keeps changes from taking effect, and the number of that report.
+    pub left: (u64, Vec<Left>),
+    /// Locks are taken in order.
+    pub order: Order<Unlocked>,
     /// Its trace.
     pub ring: Ring,
     /// The system.
@@ -136,6 +150,8 @@ impl CoreState {
             word: (false, CoreSet::EMPTY),
             visited: 0,
             kept,
+            left: (0, Vec::with_capacity(CHANGES)),
+            order: Order::unlocked(),
             ring: Ring::new(core),
             system,
             thread: IDLE,

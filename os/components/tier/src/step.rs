@@ -60,7 +60,10 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     let gives = gave.filter(|gave| gave.rest != Rest::No).map(|gave| gave.stands);
     turn.hear(tier, gives, true);
     turn.once_more = false;
-    let (mut decision, mut says) = tier.handle((left.unwrap_or(now), visited), now, what, &mut state.ring);
+    let (order, ring) = (&mut state.order, &mut state.ring);
+    let (mut decision, mut says) = changes::with_others(system, tier, core, now, order, |tier, now| {
+        tier.handle((left.unwrap_or(now), visited), now, what, ring)
+    });
     let mut moment = says == Says::Moment;
     turn.tell(tier, gave.as_ref());
     let mut rest: Option<Rest>;
@@ -72,7 +75,9 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
         took = turn.look();
         turn.hear(tier, None, true);
         turn.once_more = false;
-        (decision, says) = tier.handle((now, Duration::ZERO), now, Event::Notify, &mut state.ring);
+        (decision, says) = changes::with_others(system, tier, core, now, order, |tier, now| {
+            tier.handle((now, Duration::ZERO), now, Event::Notify, ring)
+        });
         moment |= says == Says::Moment;
         turn.tell(tier, None);
     }

@@ -13,6 +13,9 @@ impl Parted {
     /// What has changed in the whole tree changes here.
     pub(super) fn follow(&mut self, domain: &mut Domain, place: usize, at: Instant, records: &mut Recorder) {
         let change = self.changes.list[place];
+        if change.is_elsewhere() {
+            return;
+        }
         let server = match change.on {
             On::Server(server) => Some(server),
             On::Task(_) => None,
