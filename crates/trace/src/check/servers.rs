@@ -237,6 +237,7 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
         pending: vec![Vec::new(); view.tasks.len()],
         stopped: vec![false; view.tasks.len()],
         running: vec![None; trace.cores.len()],
+        begun: trace.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect(),
         without: HashMap::new(),
     };
     let mut since: Vec<Option<Instant>> = vec![None; view.tasks.len()];
@@ -274,6 +275,8 @@ struct Waiting<'v> {
     pending: Vec<Vec<(u32, Instant)>>,
     stopped: Vec<bool>,
     running: Vec<Option<(TaskId, u32)>>,
+    /// When each core was entered first: before that it is on its way there, and does not idle.
+    begun: Vec<Instant>,
     /// Until when a server has no budget on a core.
     without: HashMap<(usize, usize), u64>,
 }
@@ -341,10 +344,11 @@ impl Waiting<'_> {
         for core in self.view.queue(task).iter().map(CoreId::index).filter(|core| *core < self.running.len()) {
             match self.running[core] {
                 None => {
-                    let excused = self.view.above(task).any(|server| {
-                        !self.view.servers[server].tells
-                            || self.without.get(&(server, core)).is_some_and(|until| now.as_nanos() < *until)
-                    });
+                    let excused = now < self.begun[core]
+                        || self.view.above(task).any(|server| {
+                            !self.view.servers[server].tells
+                                || self.without.get(&(server, core)).is_some_and(|until| now.as_nanos() < *until)
+                        });
                     if !excused {
                         return Some((Rule::Conserving, core, job, format!("waits beside idle core {core}")));
                     }

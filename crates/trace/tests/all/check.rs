@@ -446,3 +446,31 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
     assert_eq!([tree(false, 1).schedulers(), tree(false, 4).schedulers()], [1, 1]);
     assert_eq!([tree(true, 1).schedulers(), tree(true, 4).schedulers()], [5, 20]);
 }
+
+/// Core 0 is entered at 5 only; it has the job that core 1 released for it at once, or is idle until 9.
+fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
+    let alone = |core: u8| CoreSet::from_bits(1 << core);
+    let both = CoreSet::first(2);
+    let root = ServerView {
+        parent: 0,
+        cores: both,
+        queues: vec![alone(0), alone(1)],
+        supply: None,
+        background: false,
+        tells: true,
+        absent: false,
+    };
+    let place = |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20) };
+    let view = TreeView { servers: vec![root], tasks: vec![place(0), place(1)], changes: Vec::new(), apart: false };
+    let mut builder = Builder::new(2);
+    builder.call(1, 0, Start, |call| _ = call.release(0, 0, 0).release(1, 0, 0).dispatch(1, 0));
+    builder.call(0, 5, Start, |call| _ = if at_once { call.dispatch(0, 0) } else { call.idle() });
+    builder.call(0, 9, Timer, |call| _ = if at_once { call } else { call.dispatch(0, 0) });
+    rules(&check::waiting(&view, &builder.end(40), units(1)))
+}
+
+#[test]
+fn a_core_does_not_idle_before_it_is_entered_first() {
+    assert_eq!(a_core_that_begins_late(true), []);
+    assert_eq!(a_core_that_begins_late(false), [Rule::Conserving]);
+}
