@@ -293,7 +293,7 @@ proptest! {
         max_global_rejects: 15_000,
         failure_persistence: None,
         // Of other draws about one tree in 40,000 makes a change wait longer, and one in 7,000 where some need not wait for what is around
-        // them. In one of 80,000 one took effect earlier: why was not found out.
+        // them. In two of 400,000 one took effect earlier: why was not found out.
         rng_seed: RngSeed::Fixed(3),
         ..ProptestConfig::default()
     })]
