@@ -514,8 +514,7 @@ impl Parted {
     /// Works out what the parent is told. `until` when there is nothing to run, zero if there is something; `hollow`: a budget goes for
     /// want of work.
     pub(super) fn report(&mut self, domain: &Domain, (until, hollow): (Instant, bool), now: Instant) {
-        let stopped =
-            domain.tasks.iter().any(|work| !work.foreign && work.pending > 0 && work.was_released_before(now));
+        let stopped = domain.tasks.iter().any(|work| !work.foreign && work.is_left(now));
         let rests = if hollow || stopped { Instant::ZERO } else { until };
         self.reports += 1;
         for place in self.changes.settled..self.changes.list.len() {

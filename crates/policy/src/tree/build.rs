@@ -8,7 +8,7 @@ use super::{Server, TaskOrder, Tree};
 use crate::heap::{IndexedHeap, Key};
 use crate::Setup;
 use alloc::vec::Vec;
-use tactus_time::{CoreId, CoreSet, TaskId, MAX_CORES};
+use tactus_time::{CoreId, CoreSet, Instant, TaskId, MAX_CORES};
 
 /// The sets of cores that share queues, directly or by others.
 pub(super) fn domains(cores: usize, tree: &Tree) -> Vec<CoreSet> {
@@ -147,6 +147,7 @@ fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usi
         background: server.background,
         awake: false,
         woken: 0,
+        since: Instant::ZERO,
         absent: false,
         barren: false,
     }

@@ -21,7 +21,7 @@
 //! **Work:** an entry looks at each task and server of the domain once for each change that waits, and at nothing else if
 //! none does. All memory is taken beforehand.
 
-use super::budget::Hollow;
+use super::budget::{Budget, Hollow};
 use super::domain::{Domain, Vp};
 use super::work::Work;
 use super::Tree;
@@ -296,10 +296,9 @@ impl Domain {
 
     /// Whether nothing is left over that the server could run.
     fn is_quiet_inside(&self, vp: usize, now: Instant) -> bool {
-        let left = |work: &Work| work.pending > 0 && work.was_released_before(now);
         let goes_on = |inner: &Vp| inner.awake && inner.background && !inner.is_out();
         let waits = |inner: usize| self.is_due(inner, now) || goes_on(&self.vps[inner]);
-        !self.tasks.iter().any(|work| work.queue == self.vps[vp].below && left(work))
+        !self.tasks.iter().any(|work| work.queue == self.vps[vp].below && work.is_left(now))
             && !(0..self.vps.len()).any(|inner| self.vps[inner].parent == Some(vp) && waits(inner))
     }
 
@@ -313,7 +312,7 @@ impl Domain {
             }
             On::Server(server) => {
                 let inside = |vp: usize| self.lies_in(vp, server);
-                let worked_off = |task: usize| self.tasks[task].pending == 0 || !inside(self.home(task));
+                let worked_off = |task: usize| !self.tasks[task].is_left(now) || !inside(self.home(task));
                 let keeps = !change.drains && matches!(change.action, Action::Alter(_));
                 if !keeps && !(0..self.tasks.len()).all(worked_off) {
                     return false;
@@ -512,9 +511,14 @@ impl Domain {
     }
 
     /// Whether the virtual processor has budget, and work or what counts as work until it has gone by. Budget that comes now is
-    /// not there yet, of whatever kind.
+    /// not there yet, of whatever kind; nor is work that comes now, where nothing became of the budget before: another core may have looked
+    /// at it in this instant.
     fn is_due(&self, vp: usize, now: Instant) -> bool {
+        let it = &self.vps[vp];
         let queued = self.queues.contains(self.tasks.len() + vp);
-        queued && self.vps[vp].budget.as_ref().is_some_and(|budget| budget.eligible(now))
+        let due = |budget: &Budget| {
+            budget.eligible(now) && (it.since < now || !it.awake || budget.when_hollow() != Hollow::Keeps)
+        };
+        queued && it.budget.as_ref().is_some_and(due)
     }
 }

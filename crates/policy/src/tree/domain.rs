@@ -70,6 +70,8 @@ pub(super) struct Vp {
     /// It has work, as far as is known.
     pub(super) awake: bool,
     pub(super) woken: u32,
+    /// Since when it has, or has none.
+    pub(super) since: Instant,
     /// It is not there, or not any more.
     pub(super) absent: bool,
     /// It never is: it can have no work, and would only be something to do for the server around it.
@@ -279,7 +281,7 @@ impl Domain {
     /// The virtual processor has work again, or none any more.
     pub(super) fn set_awake(&mut self, vp: usize, awake: bool, now: Instant) {
         let it = &mut self.vps[vp];
-        it.awake = awake;
+        (it.awake, it.since) = (awake, now);
         if let Some(budget) = &mut it.budget {
             if awake {
                 budget.wake(now);

@@ -208,7 +208,7 @@ impl Domain {
             own.ran.clone_from(&other.ran);
         }
         for (own, other) in self.vps.iter_mut().zip(&other.vps) {
-            (own.awake, own.woken) = (other.awake, other.woken);
+            (own.awake, own.woken, own.since) = (other.awake, other.woken, other.since);
         }
         for (own, other) in self.slots.iter_mut().zip(&other.slots) {
             own.become_as(other);

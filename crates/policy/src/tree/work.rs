@@ -111,6 +111,11 @@ impl Work {
         self.release < now
     }
 
+    /// Whether it has an unfinished job from before `now`.
+    pub(super) fn is_left(&self, now: Instant) -> bool {
+        self.pending > 0 && self.was_released_before(now)
+    }
+
     /// Less is more urgent.
     pub(crate) fn urgency(&self) -> u64 {
         match self.order {
