@@ -179,7 +179,7 @@ pub fn compare(
 ) -> Comparison {
     let Tolerance { time: tolerance, apart } = tolerance.into();
     let points = Points::of((setup, apart), expected, &mut demand);
-    let (left, right) = (Steps::of(expected), Steps::of(found));
+    let (left, right) = (Steps::of(expected, apart), Steps::of(found, apart));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
     let together = match &setup.kind {

@@ -52,7 +52,9 @@ impl Points {
         };
         // By task: its server, where each has a scheduler of its own.
         let whose: Vec<u16> = match &setup.kind {
-            Kind::Servers(tree) if apart => tree.places.iter().map(|place| place.server).collect(),
+            Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) if apart => {
+                tree.places.iter().map(|place| place.server).collect()
+            }
             _ => Vec::new(),
         };
         let mut points = Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new() };

@@ -40,13 +40,14 @@ impl Inner {
 }
 
 impl Steps {
-    /// Reads them from a trace.
-    pub fn of(trace: &Trace) -> Steps {
+    /// Reads them from a trace. `apart`: when budgets come, each scheduler tells only as it gets the core.
+    pub fn of(trace: &Trace, apart: bool) -> Steps {
         let step =
             |r: &Record| Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == Kind::Complete });
         let inner = trace.cores.iter().map(|records| {
             let wanted = records.iter().filter(|r| r.kind.is_policy());
             let wanted = wanted.filter(|r| !matches!(r.kind, Kind::Release | Kind::Notify | Kind::Idle));
+            let wanted = wanted.filter(|r| !(apart && r.kind == Kind::ServerReplenish));
             let inner = |r: &Record| {
                 let Record { kind, time, task, job, .. } = *r;
                 Inner { kind, left: Duration::from_nanos(r.arg), time, task, job }

@@ -262,3 +262,39 @@ fn what_schedulers_that_are_apart_meet_in_another_order_or_on_another_core_is_a_
     assert_eq!(both(&setup(false), Duration::ZERO), [false, true]);
     assert_eq!(both(&setup(false), us(10)), [false, false]);
 }
+
+#[test]
+fn when_budgets_come_is_told_at_other_times_where_schedulers_are_apart() {
+    let one = CoreSet::first(1);
+    let server = |supply: Option<(Duration, Duration)>| Server {
+        parent: 0,
+        cores: one,
+        order: TaskOrder::RateMonotonic,
+        queues: vec![one],
+        quantum: Duration::ZERO,
+        supply: supply.map(|(budget, period)| Supply { kind: Supplier::Deferrable, budget, period }),
+        priority: 0,
+        background: false,
+    };
+    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    // The first server has budget again at 8 and 16 ms; the second one's ends shortly before, or not, and then runs on at 18.
+    let with = |budget| {
+        let servers = vec![server(None), server(Some((ms(2), ms(8)))), server(Some((budget, ms(50))))];
+        let tasks = vec![task(Some(0), ms(50), ms(7)), Task { offset: ms(10), ..task(Some(0), ms(50), us(6_500)) }];
+        Setup { cores: 1, kind: Policy::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks }
+    };
+    let run = |budget| {
+        let setup = with(budget);
+        simulate(&setup, ms(40), budgets(&setup), &Costs::default()).unwrap()
+    };
+    let setup = with(us(5_990));
+    let known = |task: TaskId, job| Some(budgets(&setup)(task, job));
+    let agrees =
+        |free, found: &_, apart| compare(&setup, known, free, found, Tolerance { time: us(20), apart }).agrees();
+    let (free, early, mut found) = (run(us(5_990)), run(us(5_500)), run(us(6_010)));
+    assert!(agrees(&free, &found, false) && agrees(&free, &found, true));
+    // What comes at 8 is not told.
+    found.cores[0].retain(|r| r.kind != Kind::ServerReplenish || r.time != at(8_000_000));
+    assert_eq!([agrees(&free, &found, false), agrees(&free, &found, true)], [false, true]);
+    assert!(!agrees(&early, &found, true));
+}
