@@ -16,14 +16,15 @@
 
 mod ledger;
 
-use super::run::{boot, compile_ours, image};
+use super::run::{boot, compile_ours, details, image};
 use crate::arguments::Agree;
 use crate::costs::{self, Seen};
 use crate::failure::{Failure, Outcome};
 use crate::machine::build::Programs;
+use crate::machine::emulator::Emulator;
 use crate::progress::Wait;
 use crate::results::Results;
-use crate::{lines, measure, place};
+use crate::{lines, measure, place, subject};
 use ledger::{Ledger, Line};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,6 +36,7 @@ use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
 use tactus_record::Kind;
+use tactus_report::Kept;
 use tactus_sim::compare::{compare, explain, Cause, Tolerance};
 use tactus_sim::generate::{any, apart, apart_changing, changing, changing_levels, lasting};
 use tactus_sim::lockstep::lockstep;
@@ -178,7 +180,9 @@ fn one(
         let _ = std::fs::remove_dir_all(folder.join(format!("{seed:0DIGITS$}")));
     } else {
         results.put("system.toml", to_toml(&system).unwrap_or_default().as_bytes())?;
-        results.put("trace.bin", &trace.to_bytes())?;
+        let emulator = Emulator::find().map_err(|error| Failure::Machine(error.to_string()))?;
+        let details = details(&system, &emulator, &image, again(seed, arguments));
+        results.write(&Kept { view: promised.view, details }, &trace)?;
         for problem in &mut problems {
             lines::put(&format!("      {problem}\n"));
             *problem = format!("seed {seed}: {problem}");
@@ -188,6 +192,17 @@ fn one(
         }
     }
     Ok(())
+}
+
+/// The command that runs the one system again.
+fn again(seed: u64, arguments: &Agree) -> String {
+    let mut words = vec![format!("./tactus agree --systems 1 --seed {seed}")];
+    words.extend(arguments.apart.then(|| "--apart".to_string()));
+    words.extend(arguments.changes.then(|| "--changes".to_string()));
+    words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
+    words.extend(arguments.shift.map(|it| format!("--shift {it}")));
+    words.extend((arguments.costs != "measured").then(|| format!("--costs {}", subject::quoted(&arguments.costs))));
+    words.join(" ")
 }
 
 /// A system that is not run.

@@ -57,16 +57,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     if arguments.costs != "measured" {
         more.push(format!("--costs {}", subject::quoted(&arguments.costs)));
     }
-    let details = Details {
-        machine: format!("QEMU {}, 1 instruction = {} ns", emulator.version, 1_u64 << system.machine.shift),
-        seed: system.seed,
-        command: subject::command("run", &arguments.subject, &more),
-        components: image.facts.components.clone(),
-        facts: vec![
-            ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))),
-            ("image".to_string(), image.sections_report()),
-        ],
-    };
+    let command = subject::command("run", &arguments.subject, &more);
+    let mut details = details(&system, &emulator, &image, command);
+    details.facts.insert(0, ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))));
     let machine = details.machine.clone();
     let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
     let measured = measure::costs(&system, &trace, &summary);
@@ -78,6 +71,17 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
     Ok(Outcome::held_if(verdict::held(&summary)))
+}
+
+/// What is told of a run on the machine beside its trace.
+pub(super) fn details(system: &System, emulator: &Emulator, image: &Image, command: String) -> Details {
+    Details {
+        machine: format!("QEMU {}, 1 instruction = {} ns", emulator.version, 1_u64 << system.machine.shift),
+        seed: system.seed,
+        command,
+        components: image.facts.components.clone(),
+        facts: vec![("image".to_string(), image.sections_report())],
+    }
 }
 
 /// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what
