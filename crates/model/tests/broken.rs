@@ -425,7 +425,7 @@ const CASES: &[Case] = &[
     ),
     (
         "a4-changes-of-schedulers-apart.toml",
-        &[(18, "its cores share a queue inside another server, and \"nav\" changes there, and schedulers are \"apart\"; choose")],
+        &[(33, "it is one of more than 30 of core 0 and those that share queues with it, and schedulers are \"apart\"; leave out")],
     ),
     (
         "a5-changes-of-levels.toml",

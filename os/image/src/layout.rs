@@ -134,7 +134,8 @@ impl Layout {
         }
     }
 
-    /// Gives each scheduler with a plan below the root's the page by which it is told of its cores, and the one by which it tells of changes.
+    /// Gives each scheduler with a plan below the root's the page by which it is told of its cores, and the one by which it tells of
+    /// changes, which the root reads as well.
     pub fn lent_pages(&mut self, parts: &Parts) {
         for (component, part) in parts.components.iter().enumerate() {
             let Some(tier) = part.tier else { continue };
@@ -144,7 +145,9 @@ impl Layout {
             self.map(above, memory, LENT_PAGES + component as u64 * PAGE, WRITABLE);
             let memory = self.zeros(PAGE);
             self.map(component as u32, memory, TOLD, WRITABLE);
-            self.map(above, memory, TOLD_PAGES + component as u64 * PAGE, 0);
+            for reader in [above, SCHEDULER as u32].into_iter().take(if above == SCHEDULER as u32 { 1 } else { 2 }) {
+                self.map(reader, memory, TOLD_PAGES + component as u64 * PAGE, 0);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::problem::{Collector, Place};
 use crate::{Change, Server, System};
-use tactus_time::{CoreId, CoreSet};
+use tactus_time::CoreId;
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
@@ -33,16 +33,6 @@ pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     for cores in system.scheduling.sharing(system.cores) {
         let concerned = |change: &&Change| system.cores_of(change.part).bits() & cores.bits() != 0;
         let mut here = system.scheduling.changes.iter().filter(concerned);
-        let several = |queue: &CoreSet| queue.iter().count() > 1 && queue.bits() & cores.bits() != 0;
-        let shares = |it: &&Server| {
-            it.parent.is_some() && system.scheduling.queues(Some(it), it.spread, it.cores).iter().any(several)
-        };
-        if let (Some(server), Some(change)) = (servers.iter().find(shares), here.clone().next()) {
-            let name = system.name_of(change.part);
-            let why = format!("its cores share a queue inside another server, and {name:?} changes there");
-            let subject = format!("server {:?}", server.name);
-            refuse(out, server.line, &subject, &why, "choose a partitioned policy");
-        }
         if let Some(change) = here.nth(MOST_CHANGES) {
             let core = cores.iter().next().unwrap_or(CoreId(0));
             let why =

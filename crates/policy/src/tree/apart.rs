@@ -12,14 +12,14 @@
 //! the core for a release that does not come. And where a job ends in the instant in which others are released, a scheduler that knows of a change
 //! that waits gives the core back once, before it looks at these: for all that it knows that may be the instant.
 //!
-//! **Cores that share the queue of a server of the root** change together. Each sees the tree as its own: what it shares with others is all in its
-//! queue. What of the root's cores has to be known to the others is on a [`Board`](super::Board); what is left in that server its scheduler says
-//! last on any of them.
+//! **Cores that share a queue** change together. Each sees the tree as its own: what it shares with others is all in its queue. What of the
+//! root's cores has to be known to the others is on a [`Board`](super::Board), and so is what is left in the queues that they share,
+//! wherever in the tree: that their schedulers say on any of their cores, and one in between may not have the core on which it was said.
 
 mod follow;
 
 use super::budget::Hollow;
-use super::change::{attach, Changes, On, Waiting};
+use super::change::{attach, Changes, Changing, On, Part, Waiting};
 use super::domain::{Domain, Vp};
 use super::tier::cores_of;
 use super::{build, Action, TierPlan, Tree};
@@ -91,6 +91,8 @@ struct Child {
     server: u16,
     /// The place of the task that stands for it.
     stands: usize,
+    /// It shares its queue with other cores: what is left in it the [`Board`](super::Board) knows.
+    platform: bool,
     concerns: Vec<Concern>,
     /// By place in the list: what is left in it; by which of its reports.
     left: Vec<Left>,
@@ -99,7 +101,7 @@ struct Child {
 
 /// How a scheduler has to do with a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Concern {
+pub(super) enum Concern {
     /// Not at all.
     None,
     /// What is changed lies in a server inside its own.
@@ -108,6 +110,50 @@ enum Concern {
     Own,
     /// Its own server changes, or one around it.
     Inside,
+    /// Of those that share queues with other cores: a server around this one and what is changed waits for what is left here.
+    Beside,
+}
+
+/// What a scheduler says of a change that it has made, in place of when nothing is left.
+pub(super) const SETTLED: Instant = Instant::from_nanos(u64::MAX - 3);
+
+/// The queue of the server's on the core, if it shares that with other cores.
+fn shared_queue(tree: &Tree, server: u16, core: CoreId) -> Option<CoreSet> {
+    let shared = |queue: &&CoreSet| queue.contains(core) && queue.bits().count_ones() > 1;
+    tree.servers[usize::from(server)].queues.iter().find(shared).copied()
+}
+
+/// By place in the list: how the scheduler of a server that shares this queue has to do with the change.
+pub(super) fn concerns_of_shared(
+    (setup, changing): (&Setup, &Changing),
+    changes: &Changes,
+    (server, queue): (u16, CoreSet),
+) -> Vec<Concern> {
+    let tree = &changing.tree;
+    let around = |from: u16| {
+        let up = |at: &u16| Some(tree.servers[usize::from(*at)].parent);
+        core::iter::successors(Some(from), up).take_while(|at| *at != 0)
+    };
+    let meet = |home: u16| around(server).any(|at| around(home).any(|other| other == at));
+    let concern = |change: &Waiting| {
+        let part = changing.changes[change.number as usize].part;
+        let (home, cores) = match part {
+            Part::Task(task) => {
+                let home = tree.places[task.index()].server;
+                let it = &tree.servers[usize::from(home)];
+                (home, build::queue_of(it, setup.tasks[task.index()].core).map_or(CoreSet::EMPTY, |n| it.queues[n]))
+            }
+            Part::Server(n) => (tree.servers[usize::from(n)].parent, tree.servers[usize::from(n)].cores),
+        };
+        match part {
+            Part::Server(n) if around(server).any(|at| at == n) => Concern::Inside,
+            _ if cores.bits() & queue.bits() == 0 => Concern::None,
+            Part::Task(_) if home == server => Concern::Own,
+            _ if change.drains && meet(home) => Concern::Beside,
+            _ => Concern::None,
+        }
+    };
+    changes.list.iter().map(concern).collect()
 }
 
 struct Nobody;
@@ -143,7 +189,7 @@ fn seen_from(setup: &Setup, tree: &Tree, core: CoreId) -> (Setup, Tree) {
 }
 
 /// Whether the change takes effect whatever is left in the server that it alters.
-fn keeps(change: &Waiting) -> bool {
+pub(super) fn keeps(change: &Waiting) -> bool {
     !change.drains && matches!((change.on, change.action), (On::Server(_), Action::Alter(_)))
 }
 
@@ -195,9 +241,13 @@ impl Parted {
             domain.tasks.iter().filter(|task| !task.foreign).filter_map(|task| place(task.name.0)).collect();
         let server = |stands: usize| domain.vps[domain.feeds[domain.tasks[stands].queue].vps[0]].server;
         let foreign = (0..domain.tasks.len()).filter(|n| domain.tasks[*n].foreign);
-        let below = foreign
-            .map(|stands| Child { server: server(stands), stands, concerns: Vec::new(), left: Vec::new(), report: 0 })
-            .collect();
+        let queue = |server: u16| shared_queue(&changing.tree, server, core);
+        let child = |stands: usize| {
+            let server = server(stands);
+            let platform = queue(server).is_some();
+            Child { server, stands, platform, concerns: Vec::new(), left: Vec::new(), report: 0 }
+        };
+        let below = foreign.map(child).collect();
         let left = alloc::vec![Left { until: Instant::ZERO, ready: Instant::ZERO }; changes.list.len()];
         let outcomes = Vec::with_capacity(changes.list.len());
         let concerns = Vec::new();
@@ -215,7 +265,10 @@ impl Parted {
             elsewhere,
             settled: false,
         };
-        parted.concerns = parted.concerns_of(own);
+        parted.concerns = match queue(own).filter(|_| own != 0) {
+            Some(queue) => concerns_of_shared((setup, changing), &parted.changes, (own, queue)),
+            None => parted.concerns_of(own),
+        };
         for vp in 0..domain.vps.len() {
             parted.tell_whether_there(domain, vp);
         }
@@ -400,7 +453,9 @@ impl Parted {
     fn ready(&self, domain: &Domain, place: usize) -> Instant {
         let change = self.changes.list[place];
         match (self.concerns[place], change.on, change.action) {
-            (Concern::None, _, _) | (_, On::Task(_), Action::Alter(_) | Action::Remove) => Instant::NEVER,
+            (Concern::None | Concern::Beside, ..) | (_, On::Task(_), Action::Alter(_) | Action::Remove) => {
+                Instant::NEVER
+            }
             (_, On::Server(server), Action::Remove) => self.besides(domain, place, server),
             (Concern::Around, _, _) => {
                 let concerned = |child: &&Child| matches!(child.concerns[place], Concern::Own | Concern::Around);
@@ -517,6 +572,7 @@ impl Parted {
         let stopped = domain.tasks.iter().any(|work| !work.foreign && work.is_left(now));
         let rests = if hollow || stopped { Instant::ZERO } else { until };
         self.reports += 1;
+        self.left[..self.changes.settled].fill(Left { until: SETTLED, ready: Instant::NEVER });
         for place in self.changes.settled..self.changes.list.len() {
             self.left[place] = Left { until: self.until(domain, place, Some(rests)), ready: self.ready(domain, place) };
         }
@@ -536,12 +592,9 @@ impl Parted {
             (Concern::Inside, _) => min((0..self.tasks.len()).map(of_task)),
             _ => Instant::NEVER,
         };
-        let concerned = self.below.iter().filter(|child| child.concerns[place] != Concern::None);
-        // What is left in those that share queues with other cores these know as well, and perhaps better.
-        let told = rests.is_some() && self.elsewhere.is_some();
-        let others_know = |child: &Child| told && domain.tasks[child.stands].tied;
+        let concerned = self.below.iter().filter(|child| child.concerns[place] != Concern::None && !child.platform);
         let rests = rests.unwrap_or(Instant::NEVER);
-        let below = min(concerned.filter(|child| !others_know(child)).map(|child| child.left[place].until));
+        let below = min(concerned.map(|child| child.left[place].until));
         let own = if change.drains || self.elsewhere.is_some() { own.min(rests) } else { own };
         own.min(below)
     }

@@ -1,13 +1,15 @@
 //! Changes of cores that share queues, where servers have schedulers of their own. They take effect when all these cores are quiet,
 //! and each of the root's knows only about its own: so each tells the others here until when nothing is left on it that keeps a
 //! change from taking effect, and whoever finds that all are quiet settles it for all. The others make it as of that time when
-//! they look here before their next decision, to which they are called.
+//! they look here before their next decision, to which they are called. What is left in a queue that cores share is known here too, from
+//! its scheduler, and else from the file.
 
-use super::apart::{make, Elsewhere, Outcome};
+use super::apart::{concerns_of_shared, keeps, make, Concern, Elsewhere, Left, Outcome, SETTLED};
 use super::build;
-use super::change::{attach, Changes};
+use super::change::{attach, Changes, On, Waiting};
 use super::domain::Domain;
-use super::tier::{cores_of, Tier, TierPlan};
+use super::tier::{cores_of, schedulers, Tier, TierPlan};
+use super::Action;
 use crate::Kind;
 use alloc::vec::Vec;
 use tactus_time::{CoreId, CoreSet, Instant, MAX_CORES};
@@ -20,10 +22,24 @@ pub struct Board {
     whole: Domain,
     changes: Changes,
     outcomes: Vec<Outcome>,
-    /// By place in the list and core: until when nothing is left there.
+    /// By place in the list and core: until when nothing is left there, beside what is left in queues that are shared.
     until: Vec<[Instant; MAX_CORES]>,
+    /// The schedulers whose cores share a queue.
+    platforms: Vec<Sharing>,
     /// The latest decision here.
     latest: Instant,
+}
+
+/// A scheduler whose cores share a queue, wherever in the tree.
+struct Sharing {
+    /// Of its plan.
+    place: usize,
+    server: u16,
+    queue: CoreSet,
+    /// By place in the list: how it has to do with the change, and until when nothing is left in it; by which of its reports.
+    concerns: Vec<Concern>,
+    until: Vec<Instant>,
+    report: u64,
 }
 
 impl Board {
@@ -37,14 +53,34 @@ impl Board {
             attach(&mut whole, changing, |part| cores_of(setup, &changing.tree, part).bits() & cores.bits() != 0);
             let changes = whole.changes.take().filter(|changes| !changes.list.is_empty())?;
             let until = alloc::vec![[Instant::ZERO; MAX_CORES]; changes.list.len()];
-            Some(Board {
+            let queues = |(place, server): (usize, &usize)| {
+                let server = *server;
+                let queues = changing.tree.servers[server].queues.iter().copied();
+                queues
+                    .filter(|queue| shared(queue) && queue.bits() & cores.bits() != 0)
+                    .map(move |it| (place, server, it))
+            };
+            let below = schedulers(&changing.tree);
+            let sharing = below.iter().enumerate().skip(1).flat_map(queues);
+            let platforms = sharing.map(|(place, server, queue)| Sharing {
+                place,
+                server: server as u16,
+                queue,
+                concerns: concerns_of_shared((setup, changing), &changes, (server as u16, queue)),
+                until: alloc::vec![Instant::ZERO; until.len()],
+                report: 0,
+            });
+            let mut board = Board {
                 cores,
-                whole,
                 outcomes: Vec::with_capacity(until.len()),
+                platforms: platforms.collect(),
+                whole,
                 changes,
                 until,
                 latest: Instant::ZERO,
-            })
+            };
+            board.begin();
+            Some(board)
         };
         build::domains(setup.cores, &changing.tree).into_iter().filter(shared).filter_map(board).collect()
     }
@@ -52,6 +88,86 @@ impl Board {
     /// The cores.
     pub fn cores(&self) -> CoreSet {
         self.cores
+    }
+
+    /// The schedulers whose cores share a queue, by the place of their plan, and which they share. Before a core decides, what each
+    /// said last is to be [heard](Board::hear_shared).
+    pub fn shared(&self) -> impl Iterator<Item = (usize, CoreSet)> + '_ {
+        self.platforms.iter().map(|it| (it.place, it.queue))
+    }
+
+    /// What is [left](super::Platform::left) in the scheduler whose cores share this queue, with the number of its report.
+    pub fn hear_shared(&mut self, (place, queue): (usize, CoreSet), report: u64, left: impl Fn(usize) -> Left) {
+        let settled = self.changes.settled;
+        let it = self.platforms.iter_mut().find(|it| (it.place, it.queue) == (place, queue));
+        let Some(it) = it.filter(|it| it.report != report) else { return };
+        it.report = report;
+        // What was settled since it does not know.
+        let knows = settled == 0 || left(settled - 1).until == SETTLED;
+        for (place, until) in it.until.iter_mut().enumerate().skip(settled) {
+            let said = left(place).until;
+            *until = if knows { said } else { said.min(*until) };
+        }
+    }
+
+    /// What is left in those that share queues, before they have said anything.
+    fn begin(&mut self) {
+        for n in 0..self.platforms.len() {
+            for place in 0..self.until.len() {
+                self.platforms[n].until[place] = self.first_in(n, place, |_| true, Instant::ZERO);
+            }
+        }
+    }
+
+    /// When there is work, in those that share the queue, of the tasks that `begin` at `from`, as far as the change at this place
+    /// waits for it.
+    fn first_in(&self, sharing: usize, place: usize, begins: impl Fn(usize) -> bool, from: Instant) -> Instant {
+        let (it, change) = (&self.platforms[sharing], &self.changes.list[place]);
+        let waits_for = |task: usize| match (it.concerns[place], change.on) {
+            (Concern::None, _) => false,
+            (Concern::Own, On::Task(one)) if !change.drains => one == task,
+            _ => true,
+        };
+        let later = &self.changes.list[self.changes.settled..];
+        let first = |task: usize| {
+            Some(from.saturating_add(self.whole.tasks[task].offset)).filter(|at| *at < self.whole.end_of(task, later))
+        };
+        let tasks = (0..self.whole.tasks.len()).filter(|task| self.shares(*task, it) && self.is_there(*task));
+        tasks.filter(|task| begins(*task) && waits_for(*task)).filter_map(first).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Whether the task is in the queue.
+    fn shares(&self, task: usize, it: &Sharing) -> bool {
+        let home = &self.whole.vps[self.whole.home(task)];
+        home.server == it.server && it.queue.contains(self.whole.slots[home.core].id)
+    }
+
+    fn is_there(&self, task: usize) -> bool {
+        self.changes.tasks[task] && !self.whole.vps[self.whole.home(task)].absent
+    }
+
+    /// A change took effect of which those that share queues have not been told.
+    fn follow(&mut self, change: &Waiting, at: Instant) {
+        let begins = |whole: &Domain, task: usize| match change.on {
+            On::Task(one) => one == task,
+            On::Server(server) => whole.lies_in(whole.home(task), server),
+        };
+        for n in 0..self.platforms.len() {
+            let inside = |vp: usize| matches!(change.on, On::Server(server) if self.whole.lies_in(vp, server));
+            let all =
+                (0..self.whole.vps.len()).any(|vp| self.whole.vps[vp].server == self.platforms[n].server && inside(vp));
+            for place in self.changes.settled..self.until.len() {
+                let before = self.platforms[n].until[place];
+                self.platforms[n].until[place] = match change.action {
+                    Action::Add => {
+                        let first = self.first_in(n, place, |task| begins(&self.whole, task), at);
+                        first.min(if all { Instant::NEVER } else { before })
+                    }
+                    Action::Remove if all => Instant::NEVER,
+                    Action::Remove | Action::Alter(_) => before,
+                };
+            }
+        }
     }
 
     /// Before the core decides: what was settled, and what is known of the others. Gives the time of the decision: not before that of
@@ -69,6 +185,8 @@ impl Board {
         let overloads = self.whole.overloads(&self.changes, change);
         let others = self.cores.iter().filter(|other| *other != core);
         let until = others.map(|other| self.until[place][other.index()]).min().unwrap_or(Instant::NEVER);
+        let shared = self.platforms.iter().filter(|it| it.concerns[place] != Concern::None && !keeps(change));
+        let until = shared.map(|it| it.until[place]).fold(until, Instant::min);
         tier.hear_elsewhere(Elsewhere { place, asked: self.changes.asked, until, overloads });
     }
 
@@ -83,6 +201,9 @@ impl Board {
             }
             self.changes.settled += 1;
             self.outcomes.push(*outcome);
+            if let Outcome::Changed(at) = outcome {
+                self.follow(&change, *at);
+            }
         }
         self.changes.asked = self.changes.asked.max(tier.asked());
         let mut called = if self.outcomes.len() > known { self.cores } else { CoreSet::EMPTY };

@@ -74,8 +74,6 @@ pub enum CutError {
     NoTree,
     /// Several cores share a queue of the root, which has no server around it.
     Shared,
-    /// The tree changes on cores that share a queue of a server inside another one.
-    Changes,
     /// The server is deeper than schedulers can be.
     Depth(u16),
 }
@@ -85,7 +83,6 @@ impl fmt::Display for CutError {
         match self {
             CutError::NoTree => write!(f, "the policy has no tree of servers"),
             CutError::Shared => write!(f, "cores share a queue of the root"),
-            CutError::Changes => write!(f, "the tree changes on cores that share a queue inside another server"),
             CutError::Depth(server) => write!(f, "server {server} is more than {DEEPEST} schedulers deep"),
         }
     }
@@ -98,27 +95,19 @@ impl core::error::Error for CutError {}
 /// # Errors
 /// If the policy is no tree, or not one whose parts decide together as the whole does.
 pub fn cut(setup: &Setup) -> Result<Vec<TierPlan>, CutError> {
-    let (tree, changing) = match &setup.kind {
-        Kind::Servers(tree) => (tree, None),
-        Kind::Changing(changing) => (&changing.tree, Some(changing)),
+    let tree = match &setup.kind {
+        Kind::Servers(tree) => tree,
+        Kind::Changing(changing) => &changing.tree,
         _ => return Err(CutError::NoTree),
     };
-    if let Some(changing) = changing {
-        let parts = changing.changes.iter().map(|change| change.part).chain(changing.absent.iter().copied());
-        let changed = parts.fold(0, |all, part| all | cores_of(setup, tree, part).bits());
-        let deep = tree.servers.iter().filter(|server| server.parent != 0);
-        let shared =
-            deep.flat_map(|server| &server.queues).filter(|queue| several(queue)).fold(0, |all, it| all | it.bits());
-        let both = |set: &CoreSet| set.bits() & changed != 0 && set.bits() & shared != 0;
-        if build::domains(setup.cores, tree).iter().any(both) {
-            return Err(CutError::Changes);
-        }
-    }
-    // Servers with something inside, and the root, become schedulers.
-    let whose: Vec<usize> =
-        (0..tree.servers.len()).filter(|server| *server == 0 || !inside(tree, *server).is_empty()).collect();
+    let whose = schedulers(tree);
     check(tree, &whose)?;
     Ok(whose.iter().map(|server| plan(setup, tree, *server, &whose)).collect())
+}
+
+/// The servers that become schedulers, by the place of their plan: the root, and those with something inside.
+pub(super) fn schedulers(tree: &Tree) -> Vec<usize> {
+    (0..tree.servers.len()).filter(|server| *server == 0 || !inside(tree, *server).is_empty()).collect()
 }
 
 /// The cores on which the part is.

@@ -204,7 +204,16 @@ impl Machine {
         let mut later = std::mem::take(&mut turn.once_more);
         let board = self.boards.iter_mut().find(|board| at == 0 && board.cores().contains(own));
         let mut board = board;
-        let time = board.as_mut().map_or(now, |board| board.hear(tier, own, now));
+        let time = board.as_mut().map_or(now, |board| {
+            for shared in board.shared().collect::<Vec<_>>() {
+                let it = self.platforms.iter().find(|(place, cores, _)| (*place, *cores) == shared);
+                let (report, left) = it.map_or((0, &[][..]), |(_, _, [platform, _])| platform.left());
+                if report > 0 {
+                    board.hear_shared(shared, report, |place| left[place]);
+                }
+            }
+            board.hear(tier, own, now)
+        });
         let (mut decision, mut says) = tier.handle((left, visited), time, event, &mut self.kept);
         let called = board.map_or(CoreSet::EMPTY, |board| board.tell(tier, own));
         let mut blinks = says == Says::Moment;

@@ -85,6 +85,15 @@ fn set_up() {
     }
     let boards = if state::is_root() { Board::of(&plan) } else { Vec::new() };
     let own = info().component;
+    // The image has them in the order of their plans, the root's first.
+    let component = |place: usize| {
+        let cards = state::components().iter().enumerate();
+        let mut schedulers =
+            cards.filter(|(_, card)| card.role & role::SCHEDULER != 0).map(|(number, _)| number as u64);
+        schedulers.nth(place.wrapping_sub(1))
+    };
+    let sharing = boards.iter().flat_map(Board::shared);
+    let sharing = sharing.filter_map(|(place, queue)| Some((place, queue, component(place)?))).collect();
     let cards = state::components().iter().enumerate();
     let children = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own);
     let child = |(number, card): (usize, &tactus_rt::abi::shared::ComponentCard)| Child {
@@ -102,6 +111,7 @@ fn set_up() {
         platforms,
         plan,
         boards: boards.into_iter().map(|board| (board.cores(), Lock::new(board))).collect(),
+        sharing,
         wards: recovery::wards(),
         foreign: recovery::foreign(),
     };

@@ -8,7 +8,7 @@ use tactus_policy::{Left, Outcome, Tier};
 use tactus_rt::abi::layout::{LENT, LENT_PAGES, PAGE, TOLD, TOLD_PAGES};
 use tactus_rt::abi::shared::{LentPage, ToldPage, CHANGES, REFUSED};
 use tactus_rt::calls;
-use tactus_rt::time::{CoreId, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Instant};
 use tactus_sync::{Order, Unlocked};
 
 /// Before a decision: what the one above knows of the core's changes, and what those below have left of them.
@@ -20,33 +20,36 @@ pub fn hear(system: &System, tier: &mut Tier, core: CoreId) {
         tier.told(outcomes(core));
     }
     for (below, child) in system.plan.below.iter().zip(&system.below) {
-        let page = (TOLD_PAGES + child.component * PAGE) as *const ToldPage;
-        // SAFETY: the page of a scheduler directly below, mapped read-only here; words are whole.
-        let report = |core: CoreId| unsafe { addr_of!((*page).reports[core.index()]).read_volatile() };
-        // Where its cores share a queue, what it said last on any of them holds.
-        let cores = below.shared.iter().find(|set| below.own && set.contains(core));
-        let said = cores.copied().into_iter().flat_map(|cores| cores.iter()).chain([core]);
-        let Some((number, from)) = said.map(|core| (report(core), core.index())).max() else { continue };
-        if number == 0 {
-            continue;
-        }
-        let left = |place: usize| {
-            // SAFETY: as above.
-            let (until, ready) = unsafe {
-                (
-                    addr_of!((*page).until[from][place]).read_volatile(),
-                    addr_of!((*page).ready[from][place]).read_volatile(),
-                )
-            };
+        let shared = below.shared.iter().find(|set| below.own && set.contains(core));
+        hear_from(child.component, shared.copied(), core, |number, left| {
+            tier.hear(below.stands, number, (0..CHANGES).map(left));
+        });
+    }
+}
+
+/// Gives what a scheduler said last of changes on the core, by their place, with the number of that report; where cores of its share
+/// a queue, on any of them.
+fn hear_from(component: u64, shared: Option<CoreSet>, core: CoreId, mut hear: impl FnMut(u64, &dyn Fn(usize) -> Left)) {
+    let page = (TOLD_PAGES + component * PAGE) as *const ToldPage;
+    // SAFETY: the page of a scheduler below, mapped read-only here; words are whole.
+    let report = |core: CoreId| unsafe { addr_of!((*page).reports[core.index()]).read_volatile() };
+    let cores = shared.into_iter().flat_map(|cores| cores.iter()).chain([core]);
+    let Some((number, from)) = cores.map(|core| (report(core), core)).max() else { return };
+    if number == 0 {
+        return;
+    }
+    hear(number, &|place| {
+        // SAFETY: as above.
+        unsafe {
+            let until = addr_of!((*page).until[from.index()][place]).read_volatile();
+            let ready = addr_of!((*page).ready[from.index()][place]).read_volatile();
             Left { until: Instant::from_nanos(until), ready: Instant::from_nanos(ready) }
-        };
-        tier.hear(below.stands, number, (0..CHANGES).map(left));
-        compiler_fence(SeqCst);
-        // On another core it may have been about to say something else: it is taken for something that is left.
-        if cores.is_some() && (number % 2 != 0 || report(CoreId(from as u8)) != number) {
-            let unknown = Left { until: Instant::ZERO, ready: Instant::ZERO };
-            tier.hear(below.stands, u64::MAX - number, (0..CHANGES).map(|_| unknown));
         }
+    });
+    compiler_fence(SeqCst);
+    // On another core it may have been about to say something else: it is taken for something that is left.
+    if shared.is_some() && (number % 2 != 0 || report(from) != number) {
+        hear(u64::MAX - number, &|_| Left { until: Instant::ZERO, ready: Instant::ZERO });
     }
 }
 
@@ -60,8 +63,11 @@ pub fn with_others<T>(
     decide: impl FnOnce(&mut Tier, Instant) -> T,
 ) -> T {
     let board = system.boards.iter().find(|(cores, _)| cores.contains(core) && tier.waits(now));
-    let Some((_, board)) = board else { return decide(tier, now) };
+    let Some((cores, board)) = board else { return decide(tier, now) };
     let mut board = board.lock(order);
+    for (place, queue, component) in system.sharing.iter().filter(|(_, queue, _)| queue.bits() & cores.bits() != 0) {
+        hear_from(*component, Some(*queue), core, |number, left| board.hear_shared((*place, *queue), number, left));
+    }
     let now = board.hear(tier, core, now);
     let decided = decide(tier, now);
     let called = board.tell(tier, core);

@@ -36,6 +36,8 @@ pub struct System {
     pub jobs: Vec<JobState>,
     /// What the root's cores tell each other of changes, by set of cores that share queues.
     pub boards: Vec<(CoreSet, Lock<Board, BoardRank>)>,
+    /// Those who tell what is left in a queue that cores of a board share, by the place of their plan: with their component.
+    pub sharing: Vec<(usize, CoreSet, u64)>,
     /// The components that this scheduler may restart: the root alone has any.
     pub wards: Vec<Ward>,
     /// Those that other components may restart.

@@ -250,11 +250,10 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
                 task == same && image.threads[cores + task].component == *component && told
             }
             [(component, Use::LentPage), (above, Use::LentPageWritten(place))]
-            | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)]
-            | [(component, Use::ToldPage), (above, Use::ToldPageRead(place))]
-            | [(above, Use::ToldPageRead(place)), (component, Use::ToldPage)] => {
+            | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)] => {
                 *component as usize == *place && component != above
             }
+            all if all.iter().any(|(_, it)| *it == Use::ToldPage) => is_told(all),
             _ => false,
         };
         rule(holds, Part::Memory, number, "is seen by nobody, or by more than the layout says")?;
@@ -269,6 +268,16 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         rule(has(Use::Info) && has(Use::Clock), Part::Component, number, "has no information page or no clock")?;
     }
     Ok(())
+}
+
+/// Whether these are a scheduler that tells of changes, and those who read it: the root, and no more than one other above it.
+fn is_told(by: &[(u32, Use)]) -> bool {
+    let (tells, reads): (Vec<_>, Vec<_>) = by.iter().partition(|(_, it)| *it == Use::ToldPage);
+    let [(component, _)] = tells[..] else { return false };
+    let page = Use::ToldPageRead(component as usize);
+    reads.len() <= 2
+        && reads.iter().all(|(reader, it)| *it == page && *reader != component)
+        && reads.iter().any(|(reader, _)| *reader == 0)
 }
 
 /// Every component begins, and is entered, in its own code.

@@ -73,6 +73,7 @@ caught! {
     what_a_scheduler_says_of_changes_and_cannot_write_is_caught: |it| it.u32(it.at(INNER, TOLD) + 16, 0) => "other rights";
     what_a_scheduler_says_of_changes_and_the_one_above_can_write_is_caught: |it| it.u32(it.at(OUTER, TOLD_PAGES + 2 * PAGE) + 16, WRITABLE) => "other rights";
     what_a_scheduler_says_of_changes_for_another_is_caught: |it| it.u64(it.at(OUTER, TOLD_PAGES + 2 * PAGE) + 8, TOLD_PAGES + PAGE) => "more than the layout says";
+    what_a_scheduler_says_of_changes_and_the_root_reads_as_anothers_is_caught: |it| it.u64(it.at(0, TOLD_PAGES + 2 * PAGE) + 8, TOLD_PAGES + 3 * PAGE) => "more than the layout says";
     what_a_scheduler_says_of_changes_in_what_is_none_is_caught: |it| it.u32(it.at(INNER, TOLD), PLAIN as u32) => "no place for it";
     what_two_schedulers_say_of_changes_on_one_page_is_caught: |it| {
         let other = it.memory_at(OUTER, TOLD) as u32;

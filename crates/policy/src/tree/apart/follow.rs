@@ -113,7 +113,7 @@ impl Parted {
         for child in 0..self.below.len() {
             let Child { server, stands, .. } = self.below[child];
             let besides = match (change.on, self.below[child].concerns[place]) {
-                (On::Task(_), _) | (_, Concern::None) => continue,
+                (On::Task(_), _) | (_, Concern::None | Concern::Beside) => continue,
                 (_, Concern::Inside) => Instant::NEVER,
                 (_, Concern::Own | Concern::Around) => self.below[child].left[place].ready,
             };
@@ -151,7 +151,7 @@ impl Parted {
             let around = match self.below[child].concerns[place] {
                 Concern::Own => false,
                 Concern::Around => true,
-                Concern::None | Concern::Inside => continue,
+                Concern::None | Concern::Inside | Concern::Beside => continue,
             };
             let Left { until, ready } = self.below[child].left[place];
             let drained = if goes { Instant::ZERO } else { until };
@@ -180,7 +180,7 @@ impl Parted {
     /// Whether a server inside this one has to do with what is changed and with what another change waits for.
     fn meet(&self, server: u16, on: On, other: &Waiting) -> bool {
         let has_to_do = |inner: u16| match self.concern(other.on, inner) {
-            Concern::None => false,
+            Concern::None | Concern::Beside => false,
             // Of what is not there yet nothing is left.
             Concern::Inside => other.action != Action::Add,
             Concern::Own | Concern::Around => true,
