@@ -12,6 +12,8 @@ struct Batch {
     start: usize,
     end: usize,
     time: Instant,
+    /// A call. What is outside of any another core has found out: it was so before that one decided.
+    decides: bool,
     ticket: u32,
 }
 
@@ -21,7 +23,8 @@ fn batches(records: &[Record]) -> Vec<Batch> {
     while start < records.len() {
         let mut end = start + 1;
         let mut ticket = 0;
-        if records[start].kind == Kind::Enter {
+        let decides = records[start].kind == Kind::Enter;
+        if decides {
             // A call that never ends (the run stopped in it, or the next begins first) is a batch too.
             while end < records.len() && records[end].kind != Kind::Enter {
                 end += 1;
@@ -31,14 +34,17 @@ fn batches(records: &[Record]) -> Vec<Batch> {
                 }
             }
         }
-        out.push(Batch { start, end, time: records[start].time, ticket });
+        // It may have been decided as of a later time than that of the call: not before what another core had decided first.
+        let decided = records[start..end].iter().filter(|r| r.kind.is_policy()).map(|r| r.time).max();
+        let time = decided.map_or(records[start].time, |time| time.max(records[start].time));
+        out.push(Batch { start, end, time, decides, ticket });
         start = end;
     }
     out
 }
 
 /// Calls `visit` with each record: those of a core in their order, decisions with tickets in the order of their
-/// tickets, and else by time, lower cores first.
+/// tickets, and else by time; at one instant what is outside of decisions first, and lower cores first.
 pub fn in_order<'t>(trace: &'t Trace, mut visit: impl FnMut(&'t Record)) {
     let cores: Vec<Vec<Batch>> = trace.cores.iter().map(|r| batches(r)).collect();
     let mut next = vec![0; cores.len()];
@@ -59,7 +65,7 @@ pub fn in_order<'t>(trace: &'t Trace, mut visit: impl FnMut(&'t Record)) {
         let chosen = (0..cores.len())
             .filter_map(|c| cores[c].get(next[c]).map(|b| (b, c)))
             .filter(|(b, c)| b.ticket == 0 || *c == turn)
-            .min_by_key(|(b, c)| (b.time, *c));
+            .min_by_key(|(b, c)| (b.time, b.decides, *c));
         // The core whose turn it is has something to give, so none is left only when all is done.
         let Some((batch, core)) = chosen else { return };
         trace.cores[core][batch.start..batch.end].iter().for_each(&mut visit);

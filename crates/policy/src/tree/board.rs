@@ -170,6 +170,11 @@ impl Board {
         }
     }
 
+    /// The latest decision here.
+    pub fn latest(&self) -> Instant {
+        self.latest
+    }
+
     /// Before the core decides: what was settled, and what is known of the others. Gives the time of the decision: not before that of
     /// another one which came here first, so that nobody has to make a change as of a time before its last decision.
     pub fn hear(&mut self, tier: &mut Tier, core: CoreId, now: Instant) -> Instant {

@@ -2,7 +2,7 @@
 
 use tactus_record::{Kind, Record};
 use tactus_time::{CoreId, Instant, TaskId};
-use tactus_trace::{merge, Trace};
+use tactus_trace::{in_order, merge, Trace};
 
 /// Two tasks; the scheduler below is called 7.
 const TASKS: usize = 2;
@@ -176,4 +176,33 @@ fn a_job_that_is_to_go_on_does_not_run_while_its_scheduler_gives_the_core_back_t
     let told: Vec<_> = told(&[root, below]).into_iter().filter(|it| matches!(it.1, Dispatch | Preempt)).collect();
     let expected = [(4, Dispatch, Some(0), 0), (12, Preempt, Some(0), 0), (20, Dispatch, Some(0), 0)];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn decisions_of_several_cores_are_in_the_order_in_which_they_were_made() {
+    use Kind::{ChangeAsked, Changed, Dispatch, Enter, Leave, Preempt};
+    let on = |core: u8, records: &[(u64, Kind, Option<u16>, u32)]| -> Vec<Record> {
+        part(records).cores[0].iter().map(|r| Record { core: CoreId(core), ..*r }).collect()
+    };
+    let order = |cores: [Vec<Record>; 2]| -> Vec<(u8, Kind)> {
+        let trace = Trace { cores: cores.to_vec(), dropped: vec![0; 2] };
+        let mut kinds = Vec::new();
+        in_order(&trace, |r| kinds.push((r.core.0, r.kind)));
+        kinds
+    };
+    // Core 0 was called first, and decided as of when core 1 had.
+    let cores = [
+        on(0, &[(3, Enter, None, 0), (8, Changed, None, 0), (9, Leave, None, 0)]),
+        on(1, &[(7, Enter, None, 0), (7, ChangeAsked, None, 0), (8, Leave, None, 0)]),
+    ];
+    let [first, second] = [(1, [Enter, ChangeAsked, Leave]), (0, [Enter, Changed, Leave])];
+    let wanted = [first, second].iter().flat_map(|(core, kinds)| kinds.map(|kind| (*core, kind))).collect::<Vec<_>>();
+    assert_eq!(order(cores), wanted);
+    // That the job lost core 1 is found out by the decision that gives it core 0.
+    let cores = [
+        on(0, &[(5, Enter, None, 0), (5, Dispatch, Some(0), 0), (6, Leave, Some(0), 0)]),
+        on(1, &[(1, Enter, None, 0), (1, Dispatch, Some(0), 0), (2, Leave, Some(0), 0), (5, Preempt, Some(0), 0)]),
+    ];
+    let wanted = [(1, Enter), (1, Dispatch), (1, Leave), (1, Preempt), (0, Enter), (0, Dispatch), (0, Leave)];
+    assert_eq!(order(cores), wanted);
 }

@@ -8,7 +8,7 @@ use tactus_policy::{Left, Outcome, Tier};
 use tactus_rt::abi::layout::{LENT, LENT_PAGES, PAGE, TOLD, TOLD_PAGES};
 use tactus_rt::abi::shared::{LentPage, ToldPage, CHANGES, REFUSED};
 use tactus_rt::calls;
-use tactus_rt::time::{CoreId, CoreSet, Instant};
+use tactus_rt::time::{CoreId, CoreSet, Duration, Instant};
 use tactus_sync::{Order, Unlocked};
 
 /// Before a decision: what the one above knows of the core's changes, and what those below have left of them.
@@ -68,6 +68,8 @@ pub fn with_others<T>(
     for (place, queue, component) in system.sharing.iter().filter(|(_, queue, _)| queue.bits() & cores.bits() != 0) {
         hear_from(*component, Some(*queue), core, |number, left| board.hear_shared((*place, *queue), number, left));
     }
+    // Of two cores that looked at the clock at once, or in the other order than they came here, the second is later, in the trace too.
+    let now = now.max(board.latest() + Duration::from_nanos(1));
     let now = board.hear(tier, core, now);
     let decided = decide(tier, now);
     let called = board.tell(tier, core);
