@@ -110,6 +110,12 @@ impl Core {
                 self.running = None;
                 self.out.push(record);
             }
+            // It had the core for so short a time that this was not told: its scheduler gave that back at once.
+            Kind::Exhausted if job && self.running.is_none() && !self.just_stopped(&record) => {
+                self.start(record, this);
+                self.out.push(record);
+                self.stop(record);
+            }
             // Killed.
             Kind::Dropped if job && self.runs(&record) => {
                 self.running = None;
@@ -129,6 +135,12 @@ impl Core {
     /// Whether the record's job has the core.
     fn runs(&self, record: &Record) -> bool {
         self.running.is_some_and(|(task, job, _)| (Some(task), job) == (record.task, record.job))
+    }
+
+    /// Whether the record's job lost the core at the time of the record.
+    fn just_stopped(&self, record: &Record) -> bool {
+        let now = self.out.iter().rev().take_while(|it| it.time == record.time);
+        { now }.any(|it| it.kind == Kind::Preempt && (it.task, it.job) == (record.task, record.job))
     }
 
     /// Whoever runs does not any more.

@@ -179,6 +179,31 @@ fn a_job_that_is_to_go_on_does_not_run_while_its_scheduler_gives_the_core_back_t
 }
 
 #[test]
+fn a_budget_that_ends_in_the_moment_in_which_the_core_was_given_back_ends_where_the_job_was() {
+    use Kind::{Dispatch, Enter, Exhausted, Leave, Preempt};
+    let root = part(&[(0, Enter, None, 0), (0, Dispatch, Some(BELOW), 0), (2, Leave, Some(BELOW), 0)]);
+    let below = part(&[
+        (4, Enter, None, 0),
+        (4, Dispatch, Some(0), 0),
+        // It asks for other cores first, and another core finds out what the job had until then.
+        (6, Leave, None, 0),
+        (6, Exhausted, Some(0), 0),
+        (20, Enter, None, 0),
+        (20, Dispatch, Some(1), 0),
+        (22, Leave, Some(1), 0),
+        (30, Enter, Some(1), 0),
+        (30, Preempt, Some(1), 0),
+        (30, Exhausted, Some(1), 0),
+        (31, Leave, None, 0),
+    ]);
+    let told: Vec<_> = told(&[root, below]).into_iter().filter(|it| !matches!(it.1, Enter | Leave)).collect();
+    let ends = |time, task| [(time, Preempt, Some(task), 0), (time, Exhausted, Some(task), 0)];
+    let expected = [(6, Dispatch, Some(0), 0), (6, Exhausted, Some(0), 0), (6, Preempt, Some(0), 0)];
+    let expected = [&expected[..], &[(20, Dispatch, Some(1), 0)], &ends(30, 1)].concat();
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn decisions_of_several_cores_are_in_the_order_in_which_they_were_made() {
     use Kind::{ChangeAsked, Changed, Dispatch, Enter, Leave, Preempt};
     let on = |core: u8, records: &[(u64, Kind, Option<u16>, u32)]| -> Vec<Record> {
