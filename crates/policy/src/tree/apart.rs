@@ -582,6 +582,9 @@ impl Parted {
     /// is nothing to run here; zero, if there is something.
     fn until(&self, domain: &Domain, place: usize, rests: Option<Instant>) -> Instant {
         let change = self.changes.list[place];
+        if let Some(rests) = rests.filter(|_| self.elsewhere.is_some() && keeps(&change)) {
+            return rests;
+        }
         let concern = self.concerns[place];
         let of_task = |task: usize| next_of(domain, task);
         let own = match (concern, change.on) {
