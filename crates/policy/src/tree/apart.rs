@@ -16,10 +16,13 @@
 //! root's cores has to be known to the others is on a [`Board`](super::Board), and so is what is left in the queues that they share,
 //! wherever in the tree: that their schedulers say on any of their cores, and one in between may not have the core on which it was said.
 
+mod concern;
 mod follow;
 
+pub(super) use concern::{concerns_of_shared, Concern};
+
 use super::budget::Hollow;
-use super::change::{attach, Changes, Changing, On, Part, Waiting};
+use super::change::{attach, Changes, On, Waiting};
 use super::domain::{Domain, Vp};
 use super::tier::cores_of;
 use super::{build, Action, TierPlan, Tree};
@@ -99,62 +102,8 @@ struct Child {
     report: u64,
 }
 
-/// How a scheduler has to do with a change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Concern {
-    /// Not at all.
-    None,
-    /// What is changed lies in a server inside its own.
-    Around,
-    /// What is changed is its own task, or a server directly inside.
-    Own,
-    /// Its own server changes, or one around it.
-    Inside,
-    /// Of those that share queues with other cores: a server around this one and what is changed waits for what is left here.
-    Beside,
-}
-
 /// What a scheduler says of a change that it has made, in place of when nothing is left.
 pub(super) const SETTLED: Instant = Instant::from_nanos(u64::MAX - 3);
-
-/// The queue of the server's on the core, if it shares that with other cores.
-fn shared_queue(tree: &Tree, server: u16, core: CoreId) -> Option<CoreSet> {
-    let shared = |queue: &&CoreSet| queue.contains(core) && queue.bits().count_ones() > 1;
-    tree.servers[usize::from(server)].queues.iter().find(shared).copied()
-}
-
-/// By place in the list: how the scheduler of a server that shares this queue has to do with the change.
-pub(super) fn concerns_of_shared(
-    (setup, changing): (&Setup, &Changing),
-    changes: &Changes,
-    (server, queue): (u16, CoreSet),
-) -> Vec<Concern> {
-    let tree = &changing.tree;
-    let around = |from: u16| {
-        let up = |at: &u16| Some(tree.servers[usize::from(*at)].parent);
-        core::iter::successors(Some(from), up).take_while(|at| *at != 0)
-    };
-    let meet = |home: u16| around(server).any(|at| around(home).any(|other| other == at));
-    let concern = |change: &Waiting| {
-        let part = changing.changes[change.number as usize].part;
-        let (home, cores) = match part {
-            Part::Task(task) => {
-                let home = tree.places[task.index()].server;
-                let it = &tree.servers[usize::from(home)];
-                (home, build::queue_of(it, setup.tasks[task.index()].core).map_or(CoreSet::EMPTY, |n| it.queues[n]))
-            }
-            Part::Server(n) => (tree.servers[usize::from(n)].parent, tree.servers[usize::from(n)].cores),
-        };
-        match part {
-            Part::Server(n) if around(server).any(|at| at == n) => Concern::Inside,
-            _ if cores.bits() & queue.bits() == 0 => Concern::None,
-            Part::Task(_) if home == server => Concern::Own,
-            _ if change.drains && meet(home) => Concern::Beside,
-            _ => Concern::None,
-        }
-    };
-    changes.list.iter().map(concern).collect()
-}
 
 struct Nobody;
 
@@ -241,7 +190,7 @@ impl Parted {
             domain.tasks.iter().filter(|task| !task.foreign).filter_map(|task| place(task.name.0)).collect();
         let server = |stands: usize| domain.vps[domain.feeds[domain.tasks[stands].queue].vps[0]].server;
         let foreign = (0..domain.tasks.len()).filter(|n| domain.tasks[*n].foreign);
-        let queue = |server: u16| shared_queue(&changing.tree, server, core);
+        let queue = |server: u16| concern::shared_queue(&changing.tree, server, core);
         let child = |stands: usize| {
             let server = server(stands);
             let platform = queue(server).is_some();
