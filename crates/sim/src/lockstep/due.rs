@@ -50,6 +50,11 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         let core = &mut self.cores[call.core().index()];
         let now = call.enter.time;
         let wrong = |what| Err(Disagreement::in_call(call, what));
+        let before = core.left;
+        if call.reason == EntryReason::Start && core.calls == 0 {
+            // What was sent to a core that had not begun waits for it from now on: the cores of an emulated machine begin in turn.
+            core.left = now;
+        }
         if let Some((reason, since)) = core.overdue(now, tolerance) {
             return wrong(What::Late { reason, due: since, tolerance });
         }
@@ -88,7 +93,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         // What has been seen may still arrive, but not for ever.
         core.sent.retain(|s| now.since(s.at.max(core.left)) <= tolerance);
         core.sent.iter_mut().filter(|s| s.at <= now).for_each(|s| s.seen = true);
-        Ok(now.since(due.max(core.left)))
+        Ok(now.since(due.max(before)))
     }
 
     /// Notes what the decision makes due.

@@ -2,11 +2,11 @@
 
 use crate::common::*;
 use std::ops::RangeInclusive;
-use tactus_policy::{Kind as Policy, Setup};
+use tactus_policy::{Kind as Policy, Scheduler, Setup};
 use tactus_record::{EntryReason, Kind, Record};
 use tactus_sim::generate::generate;
 use tactus_sim::lockstep::{lockstep, Agreement, Disagreement, What};
-use tactus_sim::{simulate, Costs};
+use tactus_sim::{simulate, Costs, Keep, Simulation};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -339,4 +339,19 @@ fn no_record_can_be_taken_out_or_doubled_unnoticed() {
         }
     }
     assert!(tried > 500, "{tried}");
+}
+
+#[test]
+fn what_is_sent_to_a_core_that_has_not_begun_waits_for_it_from_then_on() {
+    let (setup, _) = example();
+    let (scheduler, cores) = Scheduler::new(&setup).unwrap();
+    let mut late = Simulation::new(&scheduler, cores, setup.tasks.len(), budgets(&setup), &small_costs());
+    late.start_at(&[Instant::ZERO, Instant::ZERO + TOLERANCE * 3]);
+    let (mut keep, end) = (Keep::new(2), Instant::ZERO + ms(100));
+    late.run_until(end, &mut keep).unwrap();
+    late.end(end, &mut keep);
+    let trace = keep.into_trace();
+    let sent = trace.cores[0].iter().find(|r| r.kind == Kind::Notify).unwrap().time;
+    assert!(trace.cores[1][0].time.since(sent) > TOLERANCE * 2);
+    assert!(check(&setup, &trace).is_ok());
 }
