@@ -28,7 +28,14 @@ pub fn can_run(promised: &Promised) -> bool {
 
 /// `check    A tables built on cores 1–3 · …      accepted`, and what fails if it is not.
 pub fn line(system: &System, check: &Check) {
-    let verdict = if check.accepted { lines::good("accepted") } else { lines::bad("not accepted") };
+    // A task that a change brings is promised something from then on.
+    let later = |n: usize| check.changes.iter().any(|ruling| ruling.admitted() && ruling.tasks[n].bound != Bound::None);
+    let promised = (0..check.tasks.len()).filter(|n| check.tasks[*n].bound != Bound::None || later(*n)).count();
+    let verdict = match (check.accepted, promised == check.tasks.len()) {
+        (false, _) => lines::bad("not accepted"),
+        (true, true) => lines::good("accepted"),
+        (true, false) => lines::good(format!("accepted: {promised} of {} tasks promised", check.tasks.len())),
+    };
     lines::line("check", format!("{}      {verdict}", check.summary));
     for finding in &check.findings {
         let place = match finding.line {

@@ -1,17 +1,7 @@
 //! What the judge found, in the words of the terminal: one line, then a table by level.
 
 use crate::lines::{self, brief, grouped};
-use tactus_time::Level;
-use tactus_trace::{Broken, ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict, What};
-
-/// Whether a script may go on: no promise was broken and, where the check had refused the system, so that there was
-/// none, no deadline that the policy means to keep was missed either (those of levels C and D are not); and no component
-/// was stopped for good, since its tasks do nothing any more.
-pub fn held(summary: &Summary) -> bool {
-    let soft = |level: &LevelSummary| matches!(level.level, Some(Level::C | Level::D));
-    let on_time = summary.levels.iter().all(|level| soft(level) || level.jobs.missed == 0);
-    summary.verdict == Verdict::Kept && summary.lost().next().is_none() && (summary.accepted || on_time)
-}
+use tactus_trace::{ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict};
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
@@ -42,9 +32,14 @@ pub fn text(summary: &Summary) -> String {
         };
         text.push('\n');
     }
-    if summary.aborted > 0 {
-        let plural = if summary.aborted == 1 { "" } else { "s" };
-        text += &format!("{} job{plural} ended unfinished with the component\n", grouped(summary.aborted));
+    for (jobs, how) in
+        [(summary.total.aborted, "unfinished with the component"), (summary.total.early, "before the task's minimum")]
+    {
+        if jobs > 0 {
+            let plural = if jobs == 1 { "" } else { "s" };
+            text += &lines::bad(format!("{} job{plural} ended {how}", grouped(jobs)));
+            text.push('\n');
+        }
     }
     text
 }
@@ -64,52 +59,15 @@ fn changed(change: &ChangeSummary) -> String {
     format!("{}, asked for at {}: {fate}\n", change.what, change.asked)
 }
 
+/// The verdict in a sentence, and the cause where a promise was broken.
 fn headline(summary: &Summary) -> String {
+    let text = summary.headline();
     match &summary.verdict {
-        Verdict::Kept if summary.accepted && summary.lost().next().is_some() => {
-            lines::bad(format!("every promise that binds held, but {} stopped", stopped(summary.lost().count())))
-        }
-        Verdict::Kept if summary.accepted && !summary.culprits.is_empty() => {
-            "every promise that binds held; what was stopped runs again".to_string()
-        }
-        Verdict::Kept if summary.accepted => lines::good("every promise held"),
-        Verdict::Kept => {
-            let missed = match summary.total.missed {
-                0 => "no job was late all the same".to_string(),
-                1 => "1 job missed its deadline".to_string(),
-                n => format!("{} jobs missed their deadlines", grouped(n)),
-            };
-            format!("nothing was promised, since the check had refused the system; {missed}")
-        }
-        Verdict::Broken(broken) => lines::bad(first_broken(broken)) + "\n" + &broken.cause.text,
+        Verdict::Held => lines::good(text),
+        Verdict::NothingPromised => text,
+        Verdict::Broken(broken) => lines::bad(text) + "\n" + &broken.cause.text,
+        _ => lines::bad(text),
     }
-}
-
-fn stopped(components: usize) -> String {
-    match components {
-        1 => "a component was".to_string(),
-        n => format!("{n} components were"),
-    }
-}
-
-fn first_broken(broken: &Broken) -> String {
-    let job = match (&broken.task, broken.job) {
-        (Some(task), Some(job)) => format!(": {task}, job {job}"),
-        (Some(task), None) => format!(": {task}"),
-        (None, _) => String::new(),
-    };
-    let than = match (broken.actual, broken.limit) {
-        (Some(actual), Some(limit)) => format!(", {} where {} was promised", brief(actual), brief(limit)),
-        _ => String::new(),
-    };
-    let what = match broken.what {
-        What::Response => "a response was longer than its bound",
-        What::Tardiness => "a job was later than its bound allows",
-        What::Deadline => "a deadline was missed",
-        What::Dropped => "records were lost, so nothing can be said",
-        What::Rule => "a rule of every schedule was broken",
-    };
-    format!("{what}{job}{than}, at {}", broken.time)
 }
 
 fn by_level(summary: &Summary) -> String {

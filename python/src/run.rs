@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tactus_record::Record;
 use tactus_report::{Details, Kept};
 use tactus_time::{Duration, Instant, TaskId};
-use tactus_trace::{self as trace, SegmentKind, Summary, Verdict, View};
+use tactus_trace::{self as trace, SegmentKind, Summary, View};
 
 /// The records of a run.
 #[pyclass(module = "tactus", frozen)]
@@ -181,7 +181,7 @@ impl Run {
     /// Whether every promise was kept, and no component was lost.
     #[getter]
     fn kept(&self) -> bool {
-        self.summary.verdict == Verdict::Kept && self.summary.lost().next().is_none()
+        self.summary.verdict.held()
     }
     /// Whether analysis accepted the system, so that its bounds are promises.
     #[getter]

@@ -134,6 +134,7 @@ fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<
         promise,
         assumed: assumed(task, work),
         budget,
+        minimum: task.minimum,
     }
 }
 

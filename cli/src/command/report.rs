@@ -13,5 +13,5 @@ pub fn report(arguments: &Report) -> Result<Outcome, Failure> {
     let summary = results.judge(&kept, &trace)?;
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(verdict::held(&summary)))
+    Ok(Outcome::held_if(summary.verdict.held()))
 }

@@ -70,7 +70,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     lines::line("run", format!("{} {length} · {jobs} jobs · took {took:.1} s", progress::bar(1.0)));
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(verdict::held(&summary)))
+    Ok(Outcome::held_if(summary.verdict.held()))
 }
 
 /// What is told of a run on the machine beside its trace.
@@ -96,7 +96,15 @@ fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Re
     if !WHOLE_RUN.contains(&ended.code) {
         return Err(Failure::Machine(format!("the machine gave up with code {:#x}", ended.code)));
     }
-    Ok(Outcome::held_if(ended.code == WHOLE_RUN[0]))
+    let held = ended.code == WHOLE_RUN[0];
+    let verdict = match held {
+        true => "nothing was promised: the root scheduler is the system's own, and says that all went well".to_string(),
+        false => lines::bad(
+            "nothing was promised: the root scheduler is the system's own, and says that something went wrong",
+        ),
+    };
+    lines::line("verdict", verdict);
+    Ok(Outcome::held_if(held))
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
@@ -121,7 +129,9 @@ pub(super) fn image(
         Ok::<_, Failure>(path.clone())
     };
     let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promised.view.weakest_promise(n))).collect();
+    // Bounds of a system that the check refused are no promises.
+    let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { Promise::None };
+    let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promise(n))).collect();
     let tiers = tiers::of(system, &promised.setup)?;
     let (plan, scheduler) = match &tiers {
         None => (promised.setup.encode(), "tactus-scheduler"),

@@ -49,5 +49,5 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     lines::line("simulate", format!("{length} · {jobs} jobs · {} jobs/s", lines::grouped(rate as u64)));
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(verdict::held(&summary)))
+    Ok(Outcome::held_if(summary.verdict.held()))
 }

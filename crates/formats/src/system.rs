@@ -405,6 +405,9 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
         None => writeln!(text, "execution = {}", time(task.execution[0].unwrap_or_default()))?,
     }
     writeln!(text, "actual = {actual}")?;
+    if let Some(minimum) = task.minimum {
+        writeln!(text, "minimum = {}", time(minimum))?;
+    }
     if task.memory > 0 {
         writeln!(text, "memory = \"{} B\"", task.memory)?;
     }

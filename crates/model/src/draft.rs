@@ -92,6 +92,7 @@ pub(crate) struct DraftTask {
     pub deadline: Given<Duration>,
     pub execution: Given<DraftExecution>,
     pub actual: Given<DraftDemand>,
+    pub minimum: Given<Duration>,
     pub memory: Given<u64>,
     pub component: Given<String>,
     pub placing: DraftPlace,

@@ -142,6 +142,8 @@ pub struct Task {
     pub execution: [Option<Duration>; 4],
     /// What jobs really take.
     pub demand: Demand,
+    /// The least that any job takes; a job that ends with less did not do its work. Nothing if the file does not say.
+    pub minimum: Option<Duration>,
     /// Bytes of private memory that each job touches (default 0).
     pub memory: u64,
     /// What the jobs run.

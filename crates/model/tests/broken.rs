@@ -40,6 +40,7 @@ const CASES: &[Case] = &[
     ),
     ("12-deadline-exceeds-period.toml", &[(12, "deadline is 15 ms, more than its period of 10 ms; lower it")]),
     ("13-execution-exceeds-deadline.toml", &[(14, "execution is 2 ms, more than its deadline of 1 ms")]),
+    ("a8-minimum-exceeds-execution.toml", &[(12, "minimum is 3 ms, more than its execution time of 2 ms; lower it or raise execution")]),
     ("14-mc2-deadline.toml", &[(12, "deadline is 8 ms, not its period of 10 ms, as MC² needs it; remove it")]),
     (
         "15-level-without-mc2.toml",

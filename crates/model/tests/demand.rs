@@ -14,6 +14,7 @@ fn task(demand: Demand) -> Task {
         deadline: Duration::from_millis(100),
         execution: [Some(Duration::from_millis(10)); 4],
         demand,
+        minimum: None,
         memory: 0,
         body: Body::Workload,
         line: 1,

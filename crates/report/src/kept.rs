@@ -12,7 +12,7 @@ use tactus_time::{CoreId, Duration, Level};
 use tactus_trace::{judge, Promise, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a trace has to be read against, and what the report says beside it.
 #[derive(Clone, Debug)]
@@ -57,6 +57,8 @@ struct StoredTask {
     /// By level, A to D.
     assumed_ns: [Option<u64>; 4],
     budget_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    minimum_ns: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -170,6 +172,7 @@ fn store(task: &TaskView) -> StoredTask {
         promise: StoredPromise::of(task.promise),
         assumed_ns: task.assumed.map(|length| length.map(Duration::as_nanos)),
         budget_ns: task.budget.map(Duration::as_nanos),
+        minimum_ns: task.minimum.map(Duration::as_nanos),
     }
 }
 
@@ -191,6 +194,7 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
         promise: task.promise.promise(),
         assumed: task.assumed_ns.map(|length| length.map(Duration::from_nanos)),
         budget: task.budget_ns.map(Duration::from_nanos),
+        minimum: task.minimum_ns.map(Duration::from_nanos),
     })
 }
 
@@ -205,7 +209,8 @@ mod tests {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
         let (core, offset, budget) = (Some(CoreId(1)), Duration::ZERO, Some(Duration::from_micros(8)));
         let assumed = [budget, None, Some(Duration::MAX), None];
-        TaskView { name: name.into(), level, core, offset, period, deadline, promise, assumed, budget }
+        let minimum = Some(Duration::from_micros(3));
+        TaskView { name: name.into(), level, core, offset, period, deadline, promise, assumed, budget, minimum }
     }
 
     #[test]
@@ -217,7 +222,7 @@ mod tests {
         ];
         let duration = Duration::from_secs(1);
         let deadline = Duration::from_nanos(2);
-        let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, deadline };
+        let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, deadline, held: server == 1 };
         let root = ServerView {
             parent: 0,
             cores: CoreSet::first(2),
@@ -226,6 +231,7 @@ mod tests {
             background: false,
             tells: true,
             absent: false,
+            rank: Rank::Fixed(4),
         };
         let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), Bound::Begun));
         let server = ServerView { supply, background: true, tells: false, absent: true, ..root.clone() };

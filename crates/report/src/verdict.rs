@@ -6,18 +6,20 @@ use tactus_trace::{Broken, Fate, Promise, Share, Summary, Verdict, View, What};
 
 /// The verdict as a section of the page.
 pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String {
-    let promised = view.tasks.iter().filter(|t| t.promise != Promise::None).count() as u64;
-    let (class, mark, headline) = match &summary.verdict {
-        Verdict::Broken(_) => ("broken", "✗", "A promise was broken"),
-        Verdict::Kept if !view.accepted => ("open", "–", "Nothing was promised"),
-        Verdict::Kept if promised == 0 => ("open", "–", "Nothing was promised"),
-        Verdict::Kept => ("kept", "✓", "Every promise was kept"),
+    let (class, mark) = match &summary.verdict {
+        Verdict::Broken(_) | Verdict::Void | Verdict::Stopped | Verdict::Refused | Verdict::NoJobEnded => {
+            ("broken", "✗")
+        }
+        Verdict::NothingPromised => ("open", "–"),
+        Verdict::Held => ("held", "✓"),
     };
     let mut out = format!(
-        "<section id=\"verdict\" class=\"{class}\" data-verdict=\"{class}\">\n\
-         <h2><span class=\"mark\" aria-hidden=\"true\">{mark}</span>{headline}</h2>\n"
+        "<section id=\"verdict\" class=\"{class}\" data-verdict=\"{}\">\n\
+         <h2><span class=\"mark\" aria-hidden=\"true\">{mark}</span>{}</h2>\n",
+        summary.verdict.word(),
+        escape(&capitalised(&summary.headline()))
     );
-    put(&mut out, format_args!("<p>{}</p>\n", escape(&promise_in_words(view, summary, promised))));
+    put(&mut out, format_args!("<p>{}</p>\n", escape(&promise_in_words(view, summary, summary.promised))));
     if let Verdict::Broken(broken) = &summary.verdict {
         first_broken(&mut out, broken);
     }
@@ -28,13 +30,18 @@ pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String
     out
 }
 
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn promise_in_words(view: &View, summary: &Summary, promised: u64) -> String {
     let jobs = counted(summary.total.released, "job", "jobs");
     let missed = match summary.total.missed {
         0 => "no deadline was missed".to_owned(),
         n => format!("{} missed", counted(n, "deadline was", "deadlines were")),
     };
-    if !view.accepted {
+    if !summary.accepted {
         return format!("The analysis did not accept this system, so its bounds are no promises. Of {jobs}, {missed}.");
     }
     if promised == 0 {
@@ -167,8 +174,8 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
         };
         put(out, format_args!("<li><strong>{}</strong> {what}</li>\n", escape(&name)));
     }
-    if summary.aborted > 0 {
-        let jobs = if summary.aborted == 1 { "1 job".to_string() } else { format!("{} jobs", summary.aborted) };
+    if summary.total.aborted > 0 {
+        let jobs = counted(summary.total.aborted, "job", "jobs");
         put(out, format_args!("<li>{jobs} ended unfinished with the component that they ran in</li>\n"));
     }
     out.push_str("</ul></div>\n");

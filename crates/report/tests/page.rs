@@ -278,7 +278,7 @@ fn the_verdict_comes_first_and_is_the_judges() {
         let (view, trace) = made_up(10, 4, overrun);
         let page = page(&view, &trace, &Details::default());
         let verdict = inside(&page, "<section id=\"verdict\"", "</section>");
-        let expected = if overrun { "A promise was broken" } else { "Every promise was kept" };
+        let expected = if overrun { "Broken: " } else { "Every promise held" };
         assert!(verdict.contains(expected), "{verdict}");
         if overrun {
             assert!(verdict.contains("<dt>Cause</dt>") && verdict.contains("href=\"#t="), "{verdict}");

@@ -69,6 +69,7 @@ fn tasks(
                 deadline: period,
                 execution,
                 demand,
+                minimum: None,
                 memory: 0,
                 body: Body::Workload,
                 line: 0,

@@ -1,7 +1,7 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Changing, Clusters, Kind, Part, Priorities, Setup, Supplier, TaskOrder, Tree, Values,
+    Action, Change, Changing, Clusters, Kind, Overrun, Part, Priorities, Setup, Supplier, TaskOrder, Tree, Values,
 };
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
@@ -31,6 +31,14 @@ pub fn tree_view(setup: &Setup) -> Option<TreeView> {
         tells: server.supply.is_none_or(|supply| {
             matches!(supply.kind, Supplier::ConstantBandwidth { hard: true } | Supplier::Deferrable)
         }),
+        rank: server.supply.map_or(Rank::Changing, |supply| match supply.kind {
+            // It is as urgent as the one for whom it works.
+            Supplier::PriorityInheriting => Rank::Changing,
+            _ => rank(tree.servers[usize::from(server.parent)].order, &{
+                let (time, period, priority) = (supply.budget, supply.period, server.priority);
+                Values { time, period, deadline: period, priority }
+            }),
+        }),
     });
     let tasks = setup.tasks.iter().zip(&tree.places).map(|(task, place)| InTree {
         server: usize::from(place.server),
@@ -40,6 +48,7 @@ pub fn tree_view(setup: &Setup) -> Option<TreeView> {
             Values { time, period, deadline, priority }
         }),
         deadline: task.deadline,
+        held: place.overrun == Overrun::Stop,
     });
     let changes = changes.iter().map(|change| tree_change(tree, change));
     Some(TreeView { servers: servers.collect(), tasks: tasks.collect(), changes: changes.collect(), apart: false })
@@ -91,12 +100,14 @@ fn plain_view(setup: &Setup, kind: &Kind) -> Option<TreeView> {
         None if global => vec![cores],
         None => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
-    let root = ServerView { parent: 0, cores, queues, supply: None, background: false, tells: true, absent: false };
+    let (background, tells, absent, rank) = (false, true, false, Rank::Changing);
+    let root = ServerView { parent: 0, cores, queues, supply: None, background, tells, absent, rank };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
         server: 0,
         core: task.core.filter(|_| !global),
         rank: fixed.map_or(Rank::Deadline, |fixed| Rank::Fixed(fixed(n))),
         deadline: task.deadline,
+        held: false,
     });
     Some(TreeView { servers: vec![root], tasks: tasks.collect(), changes: Vec::new(), apart: false })
 }

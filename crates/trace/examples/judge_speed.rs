@@ -6,7 +6,7 @@
 mod common;
 
 use std::time::Instant;
-use tactus_trace::{jobs, judge, litmus, perfetto, schedule, Trace, Verdict};
+use tactus_trace::{jobs, judge, litmus, perfetto, schedule, Trace};
 
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let begin = Instant::now();
@@ -26,10 +26,7 @@ fn main() {
     let bytes = timed("trace.bin to bytes", || trace.to_bytes());
     let trace = timed("trace.bin from bytes", || Trace::from_bytes(&bytes)).expect("what was just written");
     let summary = timed("judged", || judge(&view, &trace));
-    match &summary.verdict {
-        Verdict::Kept => println!("kept; {} jobs missed", summary.total.missed),
-        Verdict::Broken(broken) => println!("broken: {}", broken.cause.text),
-    }
+    println!("{}; {} jobs missed", summary.headline(), summary.total.missed);
     timed("rules (part of judging)", || tactus_trace::check::all(&view, &trace, tactus_time::Duration::ZERO));
     timed("segments", || schedule(&trace).len());
     println!(

@@ -21,8 +21,12 @@ pub struct Job {
     pub started: Option<Instant>,
     /// When it was finished.
     pub completed: Option<Instant>,
-    /// When it ceased to exist without being finished: its task was taken out of the system.
+    /// When it ceased to exist without being finished: its task was taken out of the system with its component.
     pub removed: Option<Instant>,
+    /// When the policy gave it up unfinished.
+    pub dropped: Option<Instant>,
+    /// Whether it ended unfinished because its component was stopped and restarted; it counts as completed then.
+    pub aborted: bool,
     /// What it was charged in all, as the policy recorded it at completion; zero before.
     pub charged: Duration,
     /// The core that it last had.
@@ -39,6 +43,11 @@ impl Job {
     /// From nominal release to completion.
     pub fn response(&self) -> Option<Duration> {
         self.completed.map(|t| t.since(self.release))
+    }
+
+    /// The least that the job can have been charged, if it claims to be finished with less.
+    pub(crate) fn ended_early(&self, minimum: Option<Duration>) -> Option<Duration> {
+        minimum.filter(|minimum| self.completed.is_some() && !self.aborted && self.charged < *minimum)
     }
 }
 
@@ -76,6 +85,8 @@ impl History {
                     started: None,
                     completed: None,
                     removed: None,
+                    dropped: None,
+                    aborted: false,
                     charged: Duration::ZERO,
                     core: None,
                     preemptions: 0,
@@ -90,7 +101,7 @@ impl History {
                 }
                 return;
             }
-            Kind::Dispatch | Kind::Preempt | Kind::Complete | Kind::Exhausted => {}
+            Kind::Dispatch | Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Dropped | Kind::Aborted => {}
             _ => return,
         }
         let Some(&i) = self.by_name.get(&(task, r.job)) else { return };
@@ -113,6 +124,8 @@ impl History {
                 }
                 *last = (None, Some(r.time));
             }
+            Kind::Dropped => job.dropped = Some(r.time),
+            Kind::Aborted => job.aborted = true,
             Kind::Complete => {
                 job.completed = Some(r.time);
                 job.charged = Duration::from_nanos(r.arg);

@@ -5,6 +5,7 @@ use crate::extend;
 use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
+use crate::void::{void, Void};
 use crate::{
     promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind,
 };
@@ -16,15 +17,16 @@ use tactus_time::{Duration, Instant, Level};
 /// over in the figures and is a broken rule in the verdict.
 pub fn judge(view: &View, trace: &Trace) -> Summary {
     let jobs: Vec<Job> = jobs(trace).into_iter().filter(|j| j.task.index() < view.tasks.len()).collect();
-    let end = run_end(trace);
+    // What a core still did after the end of the run, until it noticed, is no waiting that anybody was promised to be spared.
+    let end = run_end(trace).min(Instant::ZERO.saturating_add(view.duration));
     let charges = schedule_with(trace, Boundary::Decision);
     let segments = schedule(trace);
-    let void = promise::void(view, trace, &jobs, &charges);
     let samples = samples(trace);
     let mut all = Samples::default();
     samples.iter().for_each(|s| all.join(s));
     let overheads = all.sum_up();
     let history = &History::of(view, trace);
+    let void = void(view, trace, &jobs, &charges, history, end);
     let case = promise::Case {
         view,
         trace,
@@ -35,7 +37,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         end,
         history,
     };
-    let verdict = case.verdict();
+    let promise::Found { verdict, voids } = case.found();
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {
@@ -43,13 +45,16 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut tasks = Vec::with_capacity(view.tasks.len());
     for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
-        let owed = |job: &Job| history.owed(view, job.task, job.release, seen_until(job, end));
+        let owed = |job: &Job| history.owed(view, job.task, job.release, job.dropped.unwrap_or(seen_until(job, end)));
         let mut summary = task_summary(task, jobs, &void[i], end, &owed);
         summary.id = tactus_time::TaskId(i as u16);
         // Where nothing was promised, nothing ceases to bind.
-        let ended = void[i].first().filter(|_| task.promise != Promise::None);
-        summary.void = ended.map(|(_, why)| why.to_owned());
-        summary.void_from = ended.map(|(from, _)| from);
+        let ended = void[i].first(i).filter(|_| task.promise != Promise::None);
+        summary.void = ended.map(|it| match it.culprit {
+            own if own == i => it.why.to_owned(),
+            other => format!("{}: {}", view.tasks[other].name, it.why),
+        });
+        summary.void_from = ended.map(|it| it.from);
         tasks.push(summary);
     }
     for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {
@@ -68,13 +73,14 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         duration: view.duration,
         accepted: view.accepted,
         verdict,
+        promised: if view.accepted { view.promised() as u64 } else { 0 },
+        voids,
         total,
         dropped: trace.dropped.iter().fold(0, |sum, d| sum.saturating_add(*d)),
         refused,
         culprits: culprits(view, trace),
         restarts: restarts(trace),
         changes: history.summary(trace),
-        aborted: trace.cores.iter().flatten().filter(|r| r.kind == Kind::Aborted).count() as u64,
         levels: levels(&tasks, &of_task),
         tasks,
         per_core: per_core(trace, &segments, samples),
@@ -88,6 +94,8 @@ impl JobCounts {
         self.completed += other.completed;
         self.unfinished += other.unfinished;
         self.missed += other.missed;
+        self.aborted += other.aborted;
+        self.early += other.early;
     }
 }
 
@@ -99,7 +107,7 @@ fn seen_until(job: &Job, end: Instant) -> Instant {
 fn task_summary(
     task: &TaskView,
     jobs: &[Job],
-    void: &promise::Void,
+    void: &Void,
     end: Instant,
     owed: &dyn Fn(&Job) -> (Duration, Promise),
 ) -> TaskSummary {
@@ -114,14 +122,18 @@ fn task_summary(
             Some(_) => counts.completed += 1,
             None => counts.unfinished += 1,
         }
-        counts.missed += u64::from(!tardiness.is_zero());
+        let (aborted, early) = (job.aborted || job.removed.is_some(), job.ended_early(task.minimum).is_some());
+        counts.aborted += u64::from(aborted);
+        counts.early += u64::from(early);
+        counts.missed += u64::from(!tardiness.is_zero() || aborted || early);
         tardiness_max = tardiness_max.max(tardiness);
         let (figure, bound) = match promise {
             Promise::Response(bound) => (until.since(job.release), bound),
             Promise::Tardiness(bound) => (tardiness, bound),
             Promise::None => continue,
         };
-        if !bound.is_zero() && void.binds(job.job, until) {
+        let due = job.release.saturating_add(deadline);
+        if !bound.is_zero() && void.ended(job, due, until).is_none() {
             let ratio = figure.as_nanos() as f64 / bound.as_nanos() as f64;
             worst = Some(worst.map_or(ratio, |w| w.max(ratio)));
         }

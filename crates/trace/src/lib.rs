@@ -6,6 +6,7 @@ mod changes;
 pub mod check;
 mod draw;
 mod file;
+mod headline;
 mod jobs;
 mod judge;
 mod litmus;
@@ -17,6 +18,7 @@ mod schedule;
 mod spread;
 mod summary;
 mod tiers;
+mod void;
 
 pub use changes::{ChangeView, Changes, Now};
 pub use draw::{draw, list};
@@ -64,6 +66,22 @@ pub struct View {
     pub changes: Option<Changes>,
 }
 
+impl View {
+    /// How many tasks are promised something at some time.
+    pub fn promised(&self) -> usize {
+        let ever = |n: &usize| {
+            let stages =
+                self.changes.iter().flat_map(|it| std::iter::once(&it.start).chain(it.list.iter().map(|c| &c.tasks)));
+            let mut later = stages.filter_map(|stage| stage.get(*n));
+            match &self.changes {
+                None => self.tasks[*n].promise != Promise::None,
+                Some(_) => later.any(|now| now.there && now.promise != Promise::None),
+            }
+        };
+        (0..self.tasks.len()).filter(ever).count()
+    }
+}
+
 /// One task and the promise made for it.
 #[derive(Clone, Debug)]
 pub struct TaskView {
@@ -87,6 +105,9 @@ pub struct TaskView {
     pub assumed: [Option<Duration>; 4],
     /// What the policy enforces as the longest charge per period, allowance included; nothing if it does not.
     pub budget: Option<Duration>,
+    /// The least that a finished job of it can have been charged; a job that ends with less claims an end that it did not
+    /// reach. Nothing if the file does not say.
+    pub minimum: Option<Duration>,
 }
 
 /// What analysis promised for a task.

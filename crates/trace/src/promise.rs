@@ -1,125 +1,16 @@
-//! Promises: until when they bind, and which was broken first.
+//! The verdict: whether every promise held, and if not, which was broken first, or which jobs missed what they were no longer owed.
 
 use crate::cause::explain;
 use crate::changes::History;
 use crate::check::{self, Rule, TreeView};
-use crate::extend;
 use crate::jobs::Job;
-use crate::{Broken, Cause, Overheads, Promise, Segment, SegmentKind, Trace, Verdict, View, What};
-use std::collections::HashMap;
-use tactus_record::Kind;
-use tactus_time::{Duration, Instant, Level, TaskId};
-
-/// How far the promise of one task binds.
-#[derive(Default)]
-pub(crate) struct Void {
-    /// Since when it does not bind, by what others did or by the task's removal.
-    from: Option<(Instant, String)>,
-    /// The first job that took more than was assumed of it, and its release: from this job on it does not bind.
-    own: Option<(u32, Instant, String)>,
-}
-
-impl Void {
-    /// Whether the job was still owed its promise at this time.
-    pub(crate) fn binds(&self, job: u32, time: Instant) -> bool {
-        self.from.as_ref().is_none_or(|(from, _)| time < *from) && self.own.as_ref().is_none_or(|(own, ..)| job < *own)
-    }
-
-    /// Since when the promise does not bind, and why.
-    pub(crate) fn first(&self) -> Option<(Instant, &str)> {
-        let from = self.from.iter().map(|(from, why)| (*from, why.as_str()));
-        from.chain(self.own.iter().map(|(_, release, why)| (*release, why.as_str()))).min_by_key(|v| v.0)
-    }
-
-    fn since(&mut self, from: Instant, why: impl FnOnce() -> String) {
-        if self.from.as_ref().is_none_or(|v| from < v.0) {
-            self.from = Some((from, why()));
-        }
-    }
-}
+use crate::void::{Ended, Void};
+use crate::{Broken, Cause, Overheads, Promise, Segment, Trace, Verdict, View, VoidBy, VoidTask, What};
+use tactus_record::{FaultKind, Kind};
+use tactus_time::{Duration, Instant, TaskId};
 
 /// Longest time for which a core may be said not to have noticed yet; a core that takes longer is at fault.
 const PATIENCE: Duration = Duration::from_millis(1);
-
-/// How far each task's promise binds.
-///
-/// It ends with the task's own removal; with the first of its own jobs that takes more than the analysis of its level
-/// assumed; and when a task that it depends on has had, for one unfinished job, all that this analysis assumed of
-/// it: one of the same or a more critical level, on the same core where both are bound. A task that is held to a
-/// budget within what was assumed cannot harm others, only itself (MC², 2.2).
-pub(crate) fn void(view: &View, trace: &Trace, jobs: &[Job], charges: &[Segment]) -> Vec<Void> {
-    let mut out: Vec<Void> = view.tasks.iter().map(|_| Void::default()).collect();
-    for r in trace.cores.iter().flatten() {
-        let Some(task) = r.task.map(TaskId::index).filter(|t| *t < out.len()) else { continue };
-        let why = match r.kind {
-            Kind::Fault => "its component was stopped",
-            Kind::Removed => "it was taken out of the system",
-            _ => continue,
-        };
-        out[task].since(r.time, || why.into());
-    }
-    let mut exceeded = vec![[None; 4]; view.tasks.len()];
-    let charged = charged(view, charges);
-    for job in jobs {
-        let i = job.task.index();
-        let (sum, reached) = charged.get(&(job.task, job.job)).copied().unwrap_or_default();
-        let own = view.tasks[i].level.unwrap_or(Level::A).index();
-        for (level, assumed) in view.tasks[i].assumed.into_iter().enumerate() {
-            let Some(assumed) = assumed else { continue };
-            // A job that has had all that was assumed and is not finished needs more, though it may not get it soon.
-            let over = reached[level].filter(|_| sum > assumed || job.completed.is_none());
-            if let Some(at) = over {
-                let first: &mut Option<(Instant, u32)> = &mut exceeded[i][level];
-                *first = Some(first.map_or((at, job.job), |f| f.min((at, job.job))));
-            }
-            let own_job = out[i].own.as_ref().map_or(u32::MAX, |o| o.0);
-            if level == own && job.job < own_job && (over.is_some() || job.exhausted > 0) {
-                let why = format!("its job {} took more than the {assumed} assumed of it", job.job);
-                out[i].own = Some((job.job, job.release, why));
-            }
-        }
-    }
-    for (slot, hurt) in view.tasks.iter().enumerate() {
-        let level = hurt.level.unwrap_or(Level::A);
-        for (i, other) in view.tasks.iter().enumerate().filter(|(i, _)| *i != slot) {
-            let Some(assumed) = other.assumed[level.index()] else { continue };
-            let Some((at, job)) = exceeded[i][level.index()] else { continue };
-            let apart = matches!((hurt.core, other.core), (Some(a), Some(b)) if a != b);
-            let below = other.level.unwrap_or(Level::A) > level;
-            let held = other.budget.is_some_and(|b| b <= assumed);
-            if !(apart || below || held) {
-                let why = || format!("job {job} of {} took more than the {assumed} assumed of it", other.name);
-                out[slot].since(at, why);
-            }
-        }
-    }
-    out
-}
-
-/// What a job was charged in all, and when that reached what each level assumed.
-type Charged = (Duration, [Option<Instant>; 4]);
-
-fn charged(view: &View, charges: &[Segment]) -> HashMap<(TaskId, u32), Charged> {
-    let mut out: HashMap<(TaskId, u32), Charged> = HashMap::new();
-    let concerned = |s: &&Segment| {
-        let task = s.task.and_then(|t| view.tasks.get(t.index()));
-        s.kind == SegmentKind::Run && task.is_some_and(|t| t.assumed.iter().any(Option::is_some))
-    };
-    let mut runs: Vec<&Segment> = charges.iter().filter(concerned).collect();
-    runs.sort_by_key(|s| s.start);
-    for run in runs {
-        let Some(id) = run.task else { continue };
-        let (sum, reached) = out.entry((id, run.job)).or_default();
-        let before = *sum;
-        extend(sum, run.end.since(run.start));
-        for (reached, assumed) in reached.iter_mut().zip(view.tasks[id.index()].assumed) {
-            if let Some(assumed) = assumed.filter(|a| *a <= *sum) {
-                reached.get_or_insert(run.start.saturating_add(assumed.saturating_sub(before)));
-            }
-        }
-    }
-    out
-}
 
 /// What the verdict is drawn from.
 pub(crate) struct Case<'a> {
@@ -134,41 +25,99 @@ pub(crate) struct Case<'a> {
     pub(crate) history: &'a History<'a>,
 }
 
+/// What was found of the promises.
+pub(crate) struct Found {
+    /// The verdict; [`Verdict::Stopped`] is left to the caller.
+    pub(crate) verdict: Verdict,
+    /// Who voided promises that were then missed.
+    pub(crate) voids: Vec<VoidBy>,
+}
+
 impl Case<'_> {
-    /// The first broken promise, if any was.
-    pub(crate) fn verdict(&self) -> Verdict {
-        let job = self.jobs.iter().filter_map(|job| self.of_job(job).map(|b| (b, job))).min_by_key(|(b, _)| b.time);
+    /// Judges every job and every rule.
+    pub(crate) fn found(&self) -> Found {
+        let mut first: Option<(Broken, &Job)> = None;
+        let mut voids = Vec::new();
+        let mut ended = false;
+        if self.view.accepted {
+            for job in self.jobs {
+                let Some(seen) = self.of_job(job) else { continue };
+                ended = true;
+                match seen {
+                    Seen::Kept => {}
+                    Seen::Void(by) => count(self.view, &mut voids, by, job.task),
+                    Seen::Broken(broken) => {
+                        if first.as_ref().is_none_or(|(known, _)| broken.time < known.time) {
+                            first = Some((broken, job));
+                        }
+                    }
+                }
+            }
+        }
+        voids.sort_by_key(|it| (it.from, it.task_id));
+        Found { verdict: self.verdict(first, !voids.is_empty(), ended), voids }
+    }
+
+    fn verdict(&self, first: Option<(Broken, &Job)>, void: bool, ended: bool) -> Verdict {
         let rest = if self.trace.dropped.iter().any(|d| *d > 0) { self.dropped() } else { self.rule() };
-        match (job, rest) {
+        match (first, rest) {
             (Some((mut broken, job)), rest) if rest.as_ref().is_none_or(|r| broken.time <= r.time) => {
                 broken.cause = explain(self, job, &broken);
                 Verdict::Broken(broken)
             }
             (_, Some(rest)) => Verdict::Broken(rest),
-            (_, None) => Verdict::Kept,
+            (_, None) if !self.view.accepted => Verdict::Refused,
+            (_, None) if self.stopped() => Verdict::Stopped,
+            (_, None) if void => Verdict::Void,
+            (_, None) if self.view.promised() == 0 => Verdict::NothingPromised,
+            (_, None) if !ended => Verdict::NoJobEnded,
+            (_, None) => Verdict::Held,
         }
     }
 
-    /// The first promise that this job broke, its cause left open.
-    fn of_job(&self, job: &Job) -> Option<Broken> {
+    /// Whether a component was stopped and did not run again.
+    fn stopped(&self) -> bool {
+        let records = || self.trace.cores.iter().flatten();
+        let fault = |r: &&tactus_record::Record| r.kind == Kind::Fault && r.level != FaultKind::Gone as u8;
+        let again = |fault: &tactus_record::Record| {
+            records().any(|r| r.kind == Kind::Restarted && r.job == fault.job && r.level != 1 && r.time >= fault.time)
+        };
+        records().filter(fault).any(|fault| !again(fault))
+    }
+
+    /// How a job did of which something was or had been promised; nothing of one that was not to be done by the end.
+    fn of_job(&self, job: &Job) -> Option<Seen<'_>> {
         let task = &self.view.tasks[job.task.index()];
         let until = job.completed.or(job.removed).unwrap_or(self.end);
         let response = until.since(job.release);
-        let (deadline, promise) = self.history.owed(self.view, job.task, job.release, until);
+        let (deadline, promise) = self.history.owed(self.view, job.task, job.release, job.dropped.unwrap_or(until));
+        let due = job.release.saturating_add(deadline);
         let late = response.saturating_sub(deadline);
-        let (what, limit, actual, time) = match promise {
+        let missed = match promise {
+            Promise::None => return None,
             Promise::Response(bound) if response > bound.min(deadline) => {
                 let what = if deadline <= bound { What::Deadline } else { What::Response };
                 let limit = bound.min(deadline);
-                (what, limit, response, job.release.saturating_add(limit))
+                Some((what, limit, response, job.release.saturating_add(limit)))
             }
             Promise::Tardiness(bound) if late > bound => {
-                (What::Tardiness, bound, late, job.release.saturating_add(deadline).saturating_add(bound))
+                Some((What::Tardiness, bound, late, due.saturating_add(bound)))
             }
-            _ => return None,
+            _ => None,
         };
-        let binds = self.view.accepted && self.void[job.task.index()].binds(job.job, time);
-        binds.then(|| Broken {
+        let void = &self.void[job.task.index()];
+        let Some((what, limit, actual, time)) = missed else {
+            // A job that did not do its work kept nothing, however soon it ended.
+            let undone = job.aborted || job.removed.is_some() || job.ended_early(task.minimum).is_some();
+            return match void.ended(job, due, until) {
+                Some(by) if undone => Some(Seen::Void(by)),
+                _ => job.completed.map(|_| Seen::Kept),
+            };
+        };
+        if let Some(by) = void.ended(job, due, time) {
+            return Some(Seen::Void(by));
+        }
+        Some(Seen::Broken(Broken {
             what,
             task_id: Some(job.task),
             task: Some(task.name.clone()),
@@ -177,7 +126,7 @@ impl Case<'_> {
             limit: Some(limit),
             actual: Some(actual),
             cause: Cause::default(),
-        })
+        }))
     }
 
     fn dropped(&self) -> Option<Broken> {
@@ -220,5 +169,35 @@ impl Case<'_> {
     fn about_no_job(&self, what: What, time: Instant, text: String) -> Broken {
         let cause = Cause { text, from: time, to: time, ..Cause::default() };
         Broken { what, task_id: None, task: None, job: None, time, limit: None, actual: None, cause }
+    }
+}
+
+/// How a job with a promise did.
+enum Seen<'a> {
+    /// As promised, or better.
+    Kept,
+    /// Worse, when it was owed nothing any more.
+    Void(Ended<'a>),
+    /// Worse.
+    Broken(Broken),
+}
+
+/// One more job that missed what it was no longer owed.
+fn count(view: &View, voids: &mut Vec<VoidBy>, by: Ended<'_>, hurt: TaskId) {
+    let name = |task: usize| view.tasks[task].name.clone();
+    let culprit = TaskId(by.culprit as u16);
+    let index = voids.iter().position(|it| it.task_id == culprit).unwrap_or_else(|| {
+        let (from, why) = (by.from, by.why.to_owned());
+        voids.push(VoidBy { task_id: culprit, task: name(by.culprit), why, from, missed: 0, tasks: Vec::new() });
+        voids.len() - 1
+    });
+    let it = &mut voids[index];
+    it.missed += 1;
+    if by.from < it.from {
+        (it.from, it.why) = (by.from, by.why.to_owned());
+    }
+    match it.tasks.iter_mut().find(|task| task.task_id == hurt) {
+        Some(task) => task.missed += 1,
+        None => it.tasks.push(VoidTask { task_id: hurt, task: name(hurt.index()), missed: 1 }),
     }
 }

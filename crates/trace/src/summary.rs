@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// The version of the names and meanings in `summary.json`; it grows when one of them changes.
-pub const SUMMARY_FORMAT: u32 = 1;
+pub const SUMMARY_FORMAT: u32 = 2;
 
 /// Everything that the judge found out about one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,8 +25,13 @@ pub struct Summary {
     pub duration: Duration,
     /// Whether analysis accepted the system, so that its bounds are promises.
     pub accepted: bool,
-    /// Whether every promise was kept, or the first that was not.
+    /// What became of the promises.
     pub verdict: Verdict,
+    /// Tasks that were promised something; 0 if the check refused the system.
+    pub promised: u64,
+    /// Who did what the promises did not reckon with, where jobs then missed what they were no longer owed; in order of
+    /// time.
+    pub voids: Vec<VoidBy>,
     /// The jobs of all tasks together.
     pub total: JobCounts,
     /// Records that did not fit into the rings, over all cores.
@@ -39,8 +44,6 @@ pub struct Summary {
     pub restarts: Vec<Restart>,
     /// Changes of the running system, in the order in which they are asked for.
     pub changes: Vec<ChangeSummary>,
-    /// Jobs that ended with their component, unfinished; they count as completed.
-    pub aborted: u64,
     /// Each level that has tasks, from A to D; one entry without a level where the policy knows none.
     pub levels: Vec<LevelSummary>,
     /// Each task, by `TaskId`.
@@ -93,8 +96,14 @@ pub struct JobCounts {
     pub completed: u64,
     /// Released and not completed, those of removed tasks included.
     pub unfinished: u64,
-    /// Completed after the deadline, or unfinished at the end with the deadline past.
+    /// Not done in time, for whatever reason: completed after the deadline, unfinished at the end with the deadline past,
+    /// aborted, or ended early.
     pub missed: u64,
+    /// Of those, ended unfinished with their component, which was stopped. Where the component was restarted they count as
+    /// completed too.
+    pub aborted: u64,
+    /// Of those, ended with less execution than the file's `minimum`.
+    pub early: u64,
 }
 
 /// Least, middle and greatest of a number of lengths.
@@ -332,14 +341,76 @@ impl Summary {
     }
 }
 
-/// Whether every promise was kept.
+/// What became of the promises.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every promise was kept.
-    Kept,
-    /// One was broken; this is the first in time.
+    /// Every promise held.
+    Held,
+    /// No task was promised anything.
+    NothingPromised,
+    /// The check had refused the system, so that nothing was promised.
+    Refused,
+    /// No job of a promised task came to its end or to its bound, so that nothing can be said.
+    NoJobEnded,
+    /// Jobs missed what they were no longer owed, by what the tasks in [`Summary::voids`] did; no promise that bound was
+    /// broken.
+    Void,
+    /// A component was stopped and did not run again; no promise that bound was broken.
+    Stopped,
+    /// A promise that bound was broken; this is the first in time.
     Broken(Broken),
+}
+
+impl Verdict {
+    /// Whether every promise that was asked for held; what the exit status tells.
+    pub fn held(&self) -> bool {
+        matches!(self, Verdict::Held | Verdict::NothingPromised)
+    }
+
+    /// The outcome in one word, as `summary.json` has it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Held => "held",
+            Verdict::NothingPromised => "nothing_promised",
+            Verdict::Refused => "refused",
+            Verdict::NoJobEnded => "no_job_ended",
+            Verdict::Void => "void",
+            Verdict::Stopped => "stopped",
+            Verdict::Broken(_) => "broken",
+        }
+    }
+}
+
+/// A task that did what the promises did not reckon with, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VoidBy {
+    /// The culprit.
+    #[serde(serialize_with = "task_id")]
+    pub task_id: TaskId,
+    /// Its name.
+    pub task: String,
+    /// What it did, without its name.
+    pub why: String,
+    /// From when on promises did not bind.
+    #[serde(rename = "from_ns", serialize_with = "instant")]
+    pub from: Instant,
+    /// Jobs that missed what they were no longer owed, its own included.
+    pub missed: u64,
+    /// The same by task.
+    pub tasks: Vec<VoidTask>,
+}
+
+/// A task whose jobs missed what they were no longer owed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VoidTask {
+    /// Which.
+    #[serde(serialize_with = "task_id")]
+    pub task_id: TaskId,
+    /// Its name.
+    pub task: String,
+    /// How many jobs.
+    pub missed: u64,
 }
 
 /// The first broken promise.

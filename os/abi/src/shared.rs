@@ -306,6 +306,8 @@ pub struct TaskCard {
     pub bound: u64,
     /// Relative deadline (ns).
     pub deadline: u64,
+    /// The least that a finished job can have been charged (ns); 0 if the file does not say.
+    pub minimum: u64,
     /// Level: 0 to 3, or 255 for none.
     pub level: u64,
 }

@@ -208,6 +208,7 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
             promise,
             bound,
             deadline: model.deadline.as_nanos(),
+            minimum: model.minimum.map_or(0, |least| least.as_nanos()),
             level: model.level.map_or(NO_LEVEL, |level| level.index() as u64),
         };
         card.put(&mut out);

@@ -152,6 +152,7 @@ stored!(TaskCard {
     promise: u64,
     bound: u64,
     deadline: u64,
+    minimum: u64,
     level: u64
 });
 stored!(TaskPage { job: u64, charged: u64, since: u64, release: u64, complete: u64 });

@@ -81,13 +81,51 @@ impl Finished {
         assert!(said.status < 2, "{} ended with {}:\n{}\n{}", file.display(), said.status, said.output, said.errors);
         let summary = fs::read_to_string(folder.join("summary.json")).expect("a run leaves a summary");
         let log = fs::read(folder.join("run.log")).unwrap_or_default();
-        Finished {
+        let finished = Finished {
             said,
             summary: Summary::read(&summary),
             log: String::from_utf8_lossy(&log).into_owned(),
             folder,
             _scratch: scratch,
-        }
+        };
+        finished.one_verdict();
+        finished
+    }
+
+    /// Summary, exit status, terminal, page and console tell the same verdict, in every scenario.
+    fn one_verdict(&self) {
+        let outcome = self.summary.outcome();
+        let held = matches!(outcome, "held" | "nothing_promised");
+        assert_eq!(self.said.status, i32::from(!held), "{outcome}:\n{}", self.said.output);
+        let page = self.text("report.html");
+        assert!(page.contains(&format!("data-verdict=\"{outcome}\"")), "the page does not say {outcome}");
+        let sentence = |words: &str| self.said.output.contains(words);
+        let said = match outcome {
+            "held" => sentence("every promise held"),
+            "nothing_promised" | "refused" => sentence("nothing was promised"),
+            "no_job_ended" => sentence("nothing can be said"),
+            "void" => sentence("void by"),
+            "stopped" => sentence(" was stopped") || sentence(" were stopped"),
+            _ => sentence("broken: "),
+        };
+        assert!(said, "{outcome}:\n{}", self.said.output);
+        let console = self.log.lines().rev().find_map(|line| line.strip_prefix("verdict: "));
+        // A simulated run has no console.
+        let Some(console) = console else { return };
+        let expected: &[&str] = match outcome {
+            "held" => &["every promise held"],
+            "nothing_promised" => &["nothing was promised"],
+            "refused" => &["nothing was promised", "nothing was promised, and a component was stopped"],
+            "no_job_ended" => &["no job of a promised task came to its end or to its bound"],
+            "stopped" => &[
+                "a component was stopped",
+                "nothing was promised, and a component was stopped",
+                "not every promise held",
+            ],
+            _ => &["not every promise held"],
+        };
+        let from_trace = console.starts_with("none here") || console == "the promises are judged from the trace";
+        assert!(from_trace || expected.contains(&console), "{outcome}, but the console says: {console}");
     }
 
     /// A file that the run left.

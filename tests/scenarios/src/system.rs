@@ -37,9 +37,14 @@ impl Summary {
         self.json["accepted"].as_bool().expect("accepted is there")
     }
 
-    /// Whether every promise was kept.
-    pub fn kept(&self) -> bool {
-        self.json["verdict"]["outcome"] == "kept"
+    /// What became of the promises, in the word of `summary.json`.
+    pub fn outcome(&self) -> &str {
+        self.json["verdict"]["outcome"].as_str().expect("a verdict has an outcome")
+    }
+
+    /// Whether every promise held.
+    pub fn held(&self) -> bool {
+        self.outcome() == "held"
     }
 
     /// All tasks.

@@ -109,6 +109,7 @@ fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration)
             deadline: period,
             execution: [Some(execution); 4],
             demand: Demand::Fixed(execution),
+            minimum: None,
             memory: 0,
             body: Body::Workload,
             line: 0,

@@ -127,6 +127,7 @@ fn task(n: usize, level: Option<Level>, core: Option<usize>, period: u64, times:
         deadline: us(period),
         execution,
         demand: Demand::Fixed(execution[level.unwrap_or(Level::C).index()].unwrap()),
+        minimum: None,
         memory: 0,
         body: Body::Workload,
         line: n + 1,

@@ -25,6 +25,7 @@ pub(super) fn check(
     let place = server::place(draft, home, context.policy, level, deadline, out);
     let body = check_body(draft, components, out);
     let demand = demand(draft, level, execution.as_ref(), out);
+    let minimum = check_minimum(draft, level, execution.as_ref(), out);
     let task = Task {
         name: draft.name.get()?.value.clone(),
         level,
@@ -34,6 +35,7 @@ pub(super) fn check(
         deadline: deadline?,
         execution: execution?,
         demand: demand?,
+        minimum: minimum?,
         memory: draft.memory.value().unwrap_or(0),
         body: body?,
         line: draft.place.line,
@@ -304,6 +306,27 @@ fn check_order(levels: &[Given<Duration>; 4], subject: &str, out: &mut Collector
         }
     }
     sound
+}
+
+/// The least that a job takes, if it is given: no more than the most that it may take at the task's own level.
+fn check_minimum(
+    draft: &DraftTask,
+    level: Option<Level>,
+    execution: Option<&[Option<Duration>; 4]>,
+    out: &mut Collector,
+) -> Option<Option<Duration>> {
+    let at = match &draft.minimum {
+        Given::Absent => return Some(None),
+        Given::Broken => return None,
+        Given::Is(at) => at,
+    };
+    let most = execution?[level.unwrap_or_default().index()]?;
+    if at.value > most {
+        let limit = format!("more than its execution time of {most}");
+        out.out_of_range(at.place, &draft.subject, "minimum", at.value, limit, "lower it or raise execution");
+        return None;
+    }
+    Some(Some(at.value))
 }
 
 /// What jobs really take; by default the time at the task's own level.

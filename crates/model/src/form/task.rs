@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 15] = [
+const TASK: [&str; 16] = [
     "name",
     "level",
     "core",
@@ -19,6 +19,7 @@ const TASK: [&str; 15] = [
     "deadline",
     "execution",
     "actual",
+    "minimum",
     "memory",
     "component",
     "server",
@@ -53,6 +54,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         deadline: section.duration(reader, "deadline"),
         execution,
         actual: read_actual(&section, reader),
+        minimum: section.duration(reader, "minimum"),
         memory: section.size(reader, "memory"),
         component: section.string(reader, "component", "the name of a [[component]] in quotes"),
         placing: super::server::place(&section, reader),

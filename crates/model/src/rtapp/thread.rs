@@ -312,6 +312,7 @@ impl Thread {
             },
             execution: Given::is(DraftExecution::Plain(execution), at),
             actual: Given::is(DraftDemand::Demand(demand), self.cycle.run),
+            minimum: Given::Absent,
             memory: Given::Absent,
             component: Given::Absent,
             placing: DraftPlace::default(),

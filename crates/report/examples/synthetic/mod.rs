@@ -115,6 +115,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
             },
             assumed: [None; 4],
             budget: None,
+            minimum: None,
         });
     }
     let view = View {

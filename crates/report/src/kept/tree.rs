@@ -28,6 +28,7 @@ struct StoredServer {
     tells: bool,
     #[serde(default)]
     absent: bool,
+    rank: StoredRank,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -61,6 +62,7 @@ struct StoredPlace {
     core: Option<u8>,
     rank: StoredRank,
     deadline_ns: u64,
+    held: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -110,12 +112,14 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         background: server.background,
         tells: server.tells,
         absent: server.absent,
+        rank: StoredRank::of(server.rank),
     };
     let place = |task: &InTree| StoredPlace {
         server: task.server,
         core: task.core.map(|core| core.0),
         rank: StoredRank::of(task.rank),
         deadline_ns: task.deadline.as_nanos(),
+        held: task.held,
     };
     let change = |change: &TreeChange| match *change {
         TreeChange::Nothing => StoredChange::Nothing,
@@ -170,12 +174,14 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         background: server.background,
         tells: server.tells,
         absent: server.absent,
+        rank: server.rank.rank(),
     };
     let place = |task: StoredPlace| InTree {
         server: task.server,
         core: task.core.map(CoreId),
         rank: task.rank.rank(),
         deadline: Duration::from_nanos(task.deadline_ns),
+        held: task.held,
     };
     let change = |change: StoredChange| match change {
         StoredChange::Nothing => TreeChange::Nothing,

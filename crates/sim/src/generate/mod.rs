@@ -228,6 +228,7 @@ fn plain(random: &mut Random, utilisation: f64) -> Task {
         deadline: Duration::from_millis(deadline),
         execution: [Some(execution); 4],
         demand: demand(random, execution),
+        minimum: None,
         memory: 0,
         body: Body::Workload,
         line: 0,

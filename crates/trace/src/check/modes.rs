@@ -87,6 +87,7 @@ mod tests {
             promise: Promise::None,
             assumed: [None; 4],
             budget: None,
+            minimum: None,
         };
         let tasks = vec![task(Level::A), task(Level::B)];
         let duration = Duration::from_nanos(30);

@@ -37,6 +37,8 @@ pub struct ServerView {
     pub tells: bool,
     /// Whether it is not there at the start: a change adds it.
     pub absent: bool,
+    /// How it is ordered among the others of the server that it is inside of; without meaning for the root.
+    pub rank: Rank,
 }
 
 /// What a kind of server promises that it never exceeds.
@@ -62,6 +64,8 @@ pub struct InTree {
     pub rank: Rank,
     /// Relative deadline.
     pub deadline: Duration,
+    /// It gets no more in any of its periods than was assumed of it: an overrun waits for its next period.
+    pub held: bool,
 }
 
 /// What makes a job urgent; the least goes first, and the lower task among equals.
@@ -108,7 +112,7 @@ pub enum TreeChange {
 
 impl TreeView {
     /// The servers that a task is in, the innermost first, without the root.
-    pub(super) fn above(&self, task: TaskId) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn above(&self, task: TaskId) -> impl Iterator<Item = usize> + '_ {
         let mut at = self.tasks.get(task.index()).map_or(0, |task| task.server);
         std::iter::from_fn(move || {
             let here = at;

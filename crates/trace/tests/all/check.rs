@@ -380,9 +380,10 @@ fn a_release_that_nobody_noticed(apart: bool, looked: bool) -> Vec<Rule> {
         background: false,
         tells: true,
         absent: false,
+        rank: Rank::Changing,
     };
     let supply = (units(1), units(40), Bound::Boundaries);
-    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10) };
+    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
     let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, Promise::None)).collect());
     view.tree = Some(TreeView {
         servers: vec![server(None), server(Some(supply))],
@@ -435,8 +436,9 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         background: false,
         tells: true,
         absent: false,
+        rank: Rank::Changing,
     };
-    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10) };
+    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
     let tree = |apart, cores| TreeView {
         servers: vec![server(0), server(0), ServerView { queues: vec![CoreSet::first(cores)], ..server(1) }],
         tasks: vec![place(0), place(2)],
@@ -459,8 +461,10 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         background: false,
         tells: true,
         absent: false,
+        rank: Rank::Changing,
     };
-    let place = |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20) };
+    let place =
+        |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20), held: false };
     let view = TreeView { servers: vec![root], tasks: vec![place(0), place(1)], changes: Vec::new(), apart: false };
     let mut builder = Builder::new(2);
     builder.call(1, 0, Start, |call| _ = call.release(0, 0, 0).release(1, 0, 0).dispatch(1, 0));

@@ -10,7 +10,7 @@ use tactus_trace::{judge, Broken, Promise, PromiseSummary, Trace, Verdict, View,
 fn broken(view: &View, trace: &Trace) -> Broken {
     match judge(view, trace).verdict {
         Verdict::Broken(b) => b,
-        Verdict::Kept => panic!("kept"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -56,7 +56,7 @@ fn two_cores() -> (View, Trace) {
 fn figures_of_a_task_are_those_that_a_person_counts() {
     let (view, trace) = two_cores();
     let summary = judge(&view, &trace);
-    assert_eq!(summary.verdict, Verdict::Kept);
+    assert_eq!(summary.verdict, Verdict::Held);
     let [t1, t2] = &summary.tasks[..] else { panic!() };
     assert_eq!((t1.jobs.released, t1.jobs.completed, t1.jobs.unfinished, t1.jobs.missed), (2, 2, 0, 0));
     let response = t1.response.unwrap();
@@ -150,9 +150,15 @@ fn a_job_that_is_never_finished_breaks_its_promise_too() {
     let b = broken(&view, &trace);
     assert_eq!((b.what, b.time, b.actual), (What::Response, at(17), Some(units(18))));
     assert!(b.cause.text.contains("not done after 18 ms where 17 ms was promised"));
-    // While the bound has not passed, the job may still keep it.
+    // While the bound has not passed, the job may still keep it, and nothing can be said.
     view.tasks[0].promise = Promise::Response(units(18));
-    assert_eq!(judge(&view, &trace).verdict, Verdict::Kept);
+    let summary = judge(&view, &trace);
+    assert_eq!(summary.verdict, Verdict::NoJobEnded);
+    assert!(!summary.verdict.held());
+    assert_eq!(
+        summary.headline(),
+        "nothing can be said: within 18 ms no job of a promised task came to its end or to its bound"
+    );
 }
 
 #[test]
@@ -161,8 +167,9 @@ fn nothing_is_promised_where_analysis_did_not_accept() {
     view.tasks[1].promise = Promise::Response(units(1));
     view.accepted = false;
     let summary = judge(&view, &trace);
-    assert_eq!(summary.verdict, Verdict::Kept);
+    assert_eq!(summary.verdict, Verdict::Refused);
     assert_eq!(summary.total.missed, 1);
+    assert!(!summary.verdict.held());
 }
 
 #[test]
@@ -224,13 +231,18 @@ fn faulty() -> (View, Trace) {
 fn a_fault_names_its_culprit_and_voids_only_the_culprits_promise() {
     let (view, trace) = faulty();
     let summary = judge(&view, &trace);
-    assert_eq!(summary.verdict, Verdict::Kept);
+    assert_eq!(summary.verdict, Verdict::Stopped);
+    assert_eq!(
+        summary.headline(),
+        "component 7 was stopped; void by bad (its component was stopped): 1 job not as promised (bad 1)"
+    );
     let [culprit] = &summary.culprits[..] else { panic!() };
     assert_eq!((culprit.component, culprit.task.as_deref(), culprit.address), (7, Some("bad"), 0xdead));
     assert_eq!((culprit.time, culprit.fault), (at(3), "write to an address that it does not have or may only read"));
     assert_eq!(summary.tasks[0].removed_at, Some(at(3)));
     assert_eq!(summary.tasks[0].void.as_deref(), Some("its component was stopped"));
-    assert_eq!((summary.tasks[0].jobs.missed, summary.tasks[1].void.as_ref()), (0, None));
+    let jobs = summary.tasks[0].jobs;
+    assert_eq!((jobs.missed, jobs.aborted, summary.tasks[1].void.as_ref()), (1, 1, None));
 }
 
 #[test]
@@ -273,10 +285,14 @@ fn a_task_that_takes_more_than_was_assumed_voids_the_promises_that_rest_on_it_an
     // Level B assumed 4 of x, level C 2: x owes its own job nothing, and level C's promises end where x had 2.
     view.tasks[0].assumed = [None, Some(units(4)), Some(units(2)), None];
     let summary = judge(&view, &trace);
-    assert_eq!(summary.verdict, Verdict::Kept);
+    assert_eq!(summary.verdict, Verdict::Void);
+    assert_eq!(
+        summary.headline(),
+        "void by x (job 0 took more than the 2 ms assumed of it): 1 job not as promised (low 1)"
+    );
     let from: Vec<Option<Instant>> = summary.tasks.iter().map(|t| t.void_from).collect();
     assert_eq!(from, [Some(at(0)), None, Some(at(3)), None]);
-    assert_eq!(summary.tasks[2].void.as_deref(), Some("job 0 of x took more than the 2 ms assumed of it"));
+    assert_eq!(summary.tasks[2].void.as_deref(), Some("x: job 0 took more than the 2 ms assumed of it"));
 
     // Held to a budget of 4, x can still harm level C, which assumed less; within level B only itself.
     view.tasks[0].budget = Some(units(4));
@@ -305,8 +321,8 @@ fn a_job_that_needs_more_than_was_assumed_of_it_is_owed_nothing_though_it_gets_n
     assert_eq!(broken(&view, &trace).time, at(2));
     view.tasks[0].assumed = [Some(units(2)); 4];
     let summary = judge(&view, &trace);
-    assert_eq!(summary.verdict, Verdict::Kept);
-    assert_eq!(summary.tasks[0].void.as_deref(), Some("its job 0 took more than the 2 ms assumed of it"));
+    assert_eq!(summary.verdict, Verdict::Void);
+    assert_eq!(summary.tasks[0].void.as_deref(), Some("job 0 took more than the 2 ms assumed of it"));
     // A job that takes all that was assumed and no more keeps its promise, and is owed it.
     let mut b = Builder::new(1);
     b.call(0, 0, Start, |c| {
@@ -350,8 +366,8 @@ fn the_json_has_the_documented_names() {
     let (view, trace) = two_cores();
     let summary = judge(&view, &trace);
     let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
-    assert_eq!(json["format"], 1);
-    assert_eq!(json["verdict"]["outcome"], "kept");
+    assert_eq!(json["format"], 2);
+    assert_eq!(json["verdict"]["outcome"], "held");
     assert_eq!(json["tasks"][1]["promise"], serde_json::json!({"kind": "tardiness", "bound_ns": 4 * UNIT}));
     assert_eq!(json["tasks"][1]["response"]["median_ns"], 5 * UNIT);
     assert_eq!(json["tasks"][0]["level"], serde_json::Value::Null);

@@ -91,6 +91,19 @@ pub fn foreign() -> Vec<Foreign> {
     all.map(foreign).collect()
 }
 
+/// Components that were stopped and do not run again, or not yet: one bit for each.
+static STOPPED: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+/// The word and the bit of a component.
+fn bit_of(component: u64) -> Option<(&'static AtomicU64, u64)> {
+    Some((STOPPED.get((component / 64) as usize)?, 1 << (component % 64)))
+}
+
+/// Whether a component was stopped and does not run again.
+pub fn any_stopped() -> bool {
+    STOPPED.iter().any(|word| word.load(Ordering::Relaxed) != 0)
+}
+
 fn ward(component: u64) -> Option<&'static Ward> {
     system().wards.iter().find(|ward| u64::from(ward.component) == component)
 }
@@ -119,6 +132,9 @@ impl Ward {
 /// This core was told that the component was stopped.
 #[cold]
 pub fn stopped(state: &mut CoreState, component: u64) {
+    if let Some((word, bit)) = bit_of(component) {
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
     let Some(ward) = ward(component) else { return };
     let mine = RESTARTED_BY + state.core;
     // Several cores may be told of one fault.
@@ -153,6 +169,7 @@ pub fn lost_with(state: &mut CoreState, thread: u64) -> u64 {
         return REMOVED;
     }
     note_aborted(state);
+    state.aborted();
     COMPLETED
 }
 
@@ -185,6 +202,9 @@ fn note(state: &mut CoreState, ward: &Ward, level: u8) {
 }
 
 fn record(state: &mut CoreState, component: u32, count: u64, level: u8, by: u32) {
+    if let Some((word, bit)) = bit_of(component.into()).filter(|_| level == 0) {
+        word.fetch_and(!bit, Ordering::Relaxed);
+    }
     state.ring.record(Record {
         time: clock::now(),
         arg: count,

@@ -126,13 +126,7 @@ impl CoreState {
             running: Subject::NONE,
             job: 0,
             look: Look { stamp: 0, now: Instant::ZERO },
-            counts: system
-                .setup
-                .tasks
-                .iter()
-                .zip(system.cards())
-                .map(|(task, card)| Counts::new(task, card.home))
-                .collect(),
+            counts: system.setup.tasks.iter().zip(system.cards()).map(|(task, card)| Counts::new(task, card)).collect(),
             told: false,
         }
     }
@@ -142,6 +136,15 @@ impl CoreState {
     pub fn is_home(&self, thread: u64, component: u64) -> bool {
         let task = thread.wrapping_sub(self.first_thread) as usize;
         self.counts.get(task).is_some_and(|task| task.home == component)
+    }
+
+    /// The job that this core runs ends unfinished with its component.
+    #[cold]
+    pub fn aborted(&mut self) {
+        let Some((task, job)) = self.run() else { return };
+        if let Some(counts) = self.counts.get_mut(task.index()) {
+            counts.abort(job, clock::now());
+        }
     }
 
     /// Keeps a decision and what follows from it.

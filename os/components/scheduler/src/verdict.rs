@@ -1,5 +1,5 @@
-//! The verdict as the machine itself can tell it, on its console: the same judgement that the host makes from the
-//! trace, for machines that have no host.
+//! The verdict as the machine itself can tell it, on its console, for machines that have no host: whether every promised job
+//! did its work within its bound. Whose fault it is where one did not, the host tells from the trace.
 
 use crate::ring::{Pen, Quill};
 use crate::state::{core_state, system};
@@ -7,6 +7,7 @@ use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{Action, Part, Task};
 use tactus_record::{Kind, Record, Sink, Stored, Subject};
+use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_rt::{calls, clock, region, Screen};
 
@@ -29,19 +30,29 @@ pub struct Counts {
     worst: Duration,
     /// The greatest lateness after a deadline.
     tardiness: Duration,
+    /// How long the job has waited that is unfinished at the end and was released first.
+    waited: Duration,
     /// Jobs released.
     released: u64,
     /// Jobs that the policy ended unfinished.
     dropped: u64,
     /// The task was removed.
     removed: bool,
+    /// How long after its release a job may end at most, by what was promised; by its deadline if nothing was.
+    limit: Duration,
+    /// The least that a finished job is charged (ns).
+    minimum: u64,
+    /// Jobs that ended unfinished, dropped or with their component, or with less than the least.
+    undone: u64,
+    /// The last job that ended with its component.
+    aborted: u32,
 }
 
 impl Counts {
     /// Nothing yet.
-    pub fn new(task: &Task, home: u64) -> Counts {
+    pub fn new(task: &Task, card: &TaskCard) -> Counts {
         Counts {
-            home,
+            home: card.home,
             offset: task.offset,
             period: task.period,
             deadline: task.deadline,
@@ -49,9 +60,14 @@ impl Counts {
             missed: 0,
             worst: Duration::ZERO,
             tardiness: Duration::ZERO,
+            waited: Duration::ZERO,
             released: 0,
             dropped: 0,
             removed: false,
+            limit: limit(task, card),
+            minimum: card.minimum,
+            undone: 0,
+            aborted: u32::MAX,
         }
     }
 
@@ -75,13 +91,38 @@ impl Counts {
     #[cold]
     fn drop(&mut self, job: u32) {
         self.dropped += 1;
-        self.missed += u64::from(self.release(job) + self.deadline <= system().end);
+        let release = self.release(job);
+        self.missed += u64::from(release + self.deadline < system().end);
+        self.undone += u64::from(release + self.limit < system().end);
+    }
+
+    /// The job ends unfinished with its component; that it is finished is told next.
+    pub fn abort(&mut self, job: u32, now: Instant) {
+        self.aborted = job;
+        self.undo(job, now);
+    }
+
+    /// The job ended with less execution than the least that a job takes.
+    #[cold]
+    fn finish_early(&mut self, job: u32, now: u64) {
+        if self.aborted != job {
+            self.undo(job, Instant::from_nanos(now));
+        }
+    }
+
+    /// A job that did not do its work; one that is late as well is counted as missed for that.
+    fn undo(&mut self, job: u32, now: Instant) {
+        self.undone += 1;
+        self.missed += u64::from(now.since(self.release(job)) <= self.deadline);
     }
 
     #[inline(always)]
-    fn finish(&mut self, job: u32, now: u64) {
+    fn finish(&mut self, job: u32, now: u64, charged: u64) {
         let response = Instant::from_nanos(now).since(self.release(job));
         self.finished += 1;
+        if charged < self.minimum {
+            self.finish_early(job, now);
+        }
         if response > self.worst {
             self.worst = response;
         }
@@ -89,6 +130,16 @@ impl Counts {
             self.missed += 1;
             self.tardiness = self.tardiness.max(response - self.deadline);
         }
+    }
+}
+
+/// How long after its release a job may end at most, by what was promised.
+fn limit(task: &Task, card: &TaskCard) -> Duration {
+    let bound = Duration::from_nanos(card.bound);
+    match card.promise {
+        1 => bound.min(task.deadline),
+        2 => task.deadline + bound,
+        _ => task.deadline,
     }
 }
 
@@ -160,7 +211,7 @@ impl Sink for Counting<'_> {
                 counts.drop(stored.job());
                 crate::kill::ended(TaskId(stored.task_number() as u16), stored.job());
             }
-            _ => counts.finish(stored.job(), stored.time),
+            _ => counts.finish(stored.job(), stored.time, stored.arg),
         }
     }
 }
@@ -239,7 +290,7 @@ fn is_for_the_host(task: usize) -> bool {
 
 /// A task's counts over all cores.
 fn total(task: usize) -> Counts {
-    let mut sum = Counts::new(&system().setup.tasks[task], system().cards()[task].home);
+    let mut sum = Counts::new(&system().setup.tasks[task], &system().cards()[task]);
     for core in 0..system().setup.cores {
         // All cores have ended: nobody else uses their state.
         let Some(state) = core_state(core as u8) else { continue };
@@ -252,15 +303,22 @@ fn total(task: usize) -> Counts {
             (sum.offset, sum.period, sum.deadline) = (counts.offset, counts.period, counts.deadline);
         }
         sum.dropped += counts.dropped;
+        sum.undone += counts.undone;
         sum.removed |= counts.removed;
         sum.worst = sum.worst.max(counts.worst);
         sum.tardiness = sum.tardiness.max(counts.tardiness);
     }
-    // Jobs that were released, are not finished, and whose deadline has passed. Jobs of a task finish in order.
-    if !sum.removed {
+    if sum.removed {
+        // What was under way ended with the component.
+        let ended = sum.released.saturating_sub(sum.finished + sum.dropped);
+        (sum.missed, sum.undone) = (sum.missed + ended, sum.undone + ended);
+    } else {
+        // Jobs that were released, are not finished, and whose deadline has passed. Jobs of a task finish in order.
         for job in sum.finished + sum.dropped..sum.released {
-            let deadline = sum.release(job as u32) + sum.deadline;
-            if deadline <= system().end {
+            let release = sum.release(job as u32);
+            let deadline = release + sum.deadline;
+            sum.waited = sum.waited.max(system().end.since(release));
+            if deadline < system().end {
                 sum.missed += 1;
                 sum.tardiness = sum.tardiness.max(system().end - deadline);
                 sum.worst = sum.worst.max(system().end - deadline + sum.deadline);
@@ -270,13 +328,52 @@ fn total(task: usize) -> Counts {
     sum
 }
 
+/// What was found of the promises of all tasks.
+#[derive(Default)]
+struct Promises {
+    /// How many tasks are promised something.
+    made: usize,
+    /// Of those, how many are judged from the trace alone.
+    left_out: usize,
+    /// A job came to its end or to its bound.
+    judged: bool,
+    /// A job did not do its work within its bound.
+    missed: bool,
+    /// Records were lost.
+    lost: bool,
+    /// A component stays stopped.
+    stopped: bool,
+}
+
+impl Promises {
+    /// The verdict's words, and whether a script may go on.
+    fn verdict(&self) -> (&'static str, bool) {
+        match self {
+            Promises { lost: true, .. } | Promises { missed: true, .. } => ("not every promise held", false),
+            Promises { made: 0, stopped: false, .. } => ("nothing was promised", true),
+            Promises { made: 0, .. } => ("nothing was promised, and a component was stopped", false),
+            Promises { stopped: true, .. } => ("a component was stopped", false),
+            Promises { made, left_out, .. } if made == left_out => ("the promises are judged from the trace", true),
+            Promises { judged: false, .. } => ("no job of a promised task came to its end or to its bound", false),
+            _ => ("every promise held", true),
+        }
+    }
+
+    /// One more task with a promise.
+    fn add(&mut self, counts: &Counts, card: &TaskCard) {
+        let waited = if card.promise == 1 { counts.worst.max(counts.waited) } else { counts.tardiness };
+        self.made += 1;
+        self.missed |= waited.as_nanos() > card.bound || counts.undone > 0;
+        self.judged |= counts.finished + counts.missed > 0;
+    }
+}
+
 /// Prints the verdict; whether every promise held.
 fn tell() -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
-    let mut held = true;
-    let mut left_out = 0;
+    let mut promises = Promises { stopped: crate::recovery::any_stopped(), ..Promises::default() };
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
     let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
@@ -290,22 +387,22 @@ fn tell() -> bool {
             any = true;
             jobs += counts.finished;
             if made > 0 && is_for_the_host(task) {
-                left_out += 1;
+                promises.left_out += usize::from(card.promise != 0);
+                promises.made += usize::from(card.promise != 0);
                 continue;
             }
             missed += counts.missed;
             worst = worst.max(counts.worst);
             tardiness = tardiness.max(counts.tardiness);
-            if counts.removed || card.bound == 0 {
-                continue;
-            }
             let measured = match card.promise {
                 1 => counts.worst,
                 2 => counts.tardiness,
                 _ => continue,
             };
-            held &= measured.as_nanos() <= card.bound;
-            share = share.max(Some(measured.as_nanos() * 1000 / card.bound));
+            promises.add(&counts, card);
+            if card.bound > 0 && !counts.removed {
+                share = share.max(Some(measured.as_nanos() * 1000 / card.bound));
+            }
         }
         if !any {
             continue;
@@ -337,15 +434,17 @@ fn tell() -> bool {
     if made + refused > 0 {
         let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
     }
-    if left_out > 0 {
-        let _ = writeln!(console, "{left_out} tasks of cores that change together are judged from the trace");
+    if promises.left_out > 0 {
+        let _ =
+            writeln!(console, "{} tasks of cores that change together are judged from the trace", promises.left_out);
     }
     crate::recovery::tell(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
     if dropped > 0 {
         let _ = writeln!(console, "{dropped} records did not fit");
-        held = false;
+        promises.lost = true;
     }
-    let _ = writeln!(console, "verdict: {}", if held { "every promise held" } else { "a promise was broken" });
+    let (words, held) = promises.verdict();
+    let _ = writeln!(console, "verdict: {words}");
     held
 }

@@ -20,6 +20,7 @@ mod faults;
 mod lending;
 mod platform;
 // One way to restart components, whoever does.
+#[allow(dead_code)]
 #[path = "../../scheduler/src/recovery.rs"]
 mod recovery;
 // One way to write records, whoever writes them.

@@ -140,6 +140,9 @@ impl System {
 }
 
 impl CoreState {
+    /// A job ended with its component: counted by whoever tells the verdict, which is not this scheduler.
+    pub fn aborted(&mut self) {}
+
     /// A core before its first decision.
     pub fn new(core: u8, tier: Option<Tier>, system: &'static System) -> CoreState {
         let shared = || system.platforms.iter().position(|it| it.cores.contains(CoreId(core))).unwrap_or(0);

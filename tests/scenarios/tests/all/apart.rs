@@ -362,7 +362,7 @@ fn kept(name: &str, cores: usize, rest: impl Fn(&str) -> String, time: &str) -> 
         let text = std::fs::read_to_string(&path).expect("it was written");
         let text = text.replacen(&format!("duration = \"{RUN}\""), &format!("duration = \"{time}\""), 1);
         let finished = Finished::run(&scratch.write(&format!("{name}.toml"), &text), &[]);
-        assert!(finished.summary.accepted() && finished.summary.kept(), "{name}");
+        assert!(finished.summary.accepted() && finished.summary.held(), "{name}");
         finished.trace().cores.iter().flatten().filter(|it| it.kind == Kind::Complete).count()
     };
     let both = (jobs(name, ""), jobs(&format!("{name}-apart"), "schedulers = \"apart\"\n"));

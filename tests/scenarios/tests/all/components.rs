@@ -52,7 +52,7 @@ fn refused(said: &Said, words: &[&str]) {
 #[test]
 fn the_control_loop_brings_the_cart_where_it_should_be_and_keeps_its_promises() {
     let run = Finished::run(&file("examples/control-loop/control-loop.toml"), &[]);
-    assert!(run.summary.accepted() && run.summary.kept(), "{}", run.said.output);
+    assert!(run.summary.accepted() && run.summary.held(), "{}", run.said.output);
     assert_eq!(run.said.status, 0);
     // The watch gives up if the cart is not where it should be.
     assert_eq!(run.summary.stopped(), []);

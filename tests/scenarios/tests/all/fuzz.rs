@@ -14,7 +14,7 @@ use tactus_scenarios::{file, Finished};
 fn fuzz(duration: &str) -> u64 {
     let run = Finished::run(&file("examples/hostile/fuzz.toml"), &["--duration", duration]);
     let summary = &run.summary;
-    assert!(summary.accepted() && summary.kept(), "{}", run.said.output);
+    assert!(summary.accepted() && summary.held(), "{}", run.said.output);
     assert_eq!(run.said.status, 0);
     assert_eq!(summary.stopped(), [], "nobody did what it was stopped for");
     for task in summary.tasks().filter(|task| task.name().starts_with("control") || task.name().starts_with("guid")) {

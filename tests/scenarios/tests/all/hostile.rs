@@ -113,7 +113,7 @@ fn saboteurs_are_stopped_and_named_and_harm_nobody() {
     let run = Finished::run(&file("examples/hostile/hostile.toml"), &[]);
     unharmed(&run, &["control-", "guidance-", "mission-"]);
     each_is_stopped_and_named(&run, &IN_HOSTILE);
-    assert!(run.summary.kept(), "{}", run.said.output);
+    assert_eq!(run.summary.outcome(), "stopped", "{}", run.said.output);
     // Nothing forbidden was done by these; the first is held by its budget, in every period anew.
     let endless = run.summary.task("loop-for-ever");
     assert!(!endless.removed() && endless.json()["exhausted"].as_u64() >= Some(3));
@@ -124,7 +124,7 @@ fn saboteurs_are_stopped_and_named_and_harm_nobody() {
 #[test]
 fn saboteurs_of_level_b_do_not_disturb_level_a_on_their_own_core() {
     let run = Finished::run(&file("examples/hostile/beside-level-a.toml"), &[]);
-    assert!(run.summary.accepted() && run.summary.kept(), "{}", run.said.output);
+    assert!(run.summary.accepted() && run.summary.outcome() == "stopped", "{}", run.said.output);
     unharmed(&run, &["control-", "guidance-", "forbidden-calls", "random-calls"]);
     each_is_stopped_and_named(&run, &BESIDE_LEVEL_A);
     assert!(run.summary.task("loop-for-ever").json()["exhausted"].as_u64() >= Some(3));
@@ -135,7 +135,7 @@ fn saboteurs_of_level_b_do_not_disturb_level_a_on_their_own_core() {
 #[test]
 fn a_service_that_faults_takes_none_of_its_clients_along() {
     let run = Finished::run(&file("examples/hostile/service.toml"), &[]);
-    assert!(run.summary.accepted() && run.summary.kept(), "{}", run.said.output);
+    assert!(run.summary.accepted() && run.summary.outcome() == "stopped", "{}", run.said.output);
     unharmed(&run, &["client", "visitor", "bystander"]);
     // Client and visitor check each answer and give up at the first that is wrong.
     let found = faults(&run);

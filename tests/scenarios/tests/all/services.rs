@@ -61,10 +61,16 @@ fn a_component_that_faults_begins_anew_and_its_tasks_next_jobs_run() {
         let (time, release) = (fault["time_ns"].as_u64().expect("a time"), job * 10_000_000);
         assert!((release..release + 1_000_000).contains(&time), "{time}");
     }
-    assert_eq!(run.summary.json["aborted"], 4);
+    assert_eq!(run.summary.json["total"]["aborted"], 4);
     assert_eq!(run.summary.task("flaky").completed(), 20);
     assert_eq!(run.summary.task("steady").missed(), 0);
-    assert_eq!(run.said.status, 0, "{}", run.said.output);
+    // A job that ended with its component did not do its work.
+    assert_eq!((run.said.status, run.summary.outcome()), (1, "void"), "{}", run.said.output);
+    assert_eq!(run.summary.task("flaky").missed(), 4);
+    assert!(run
+        .said
+        .output
+        .contains("void by flaky (its component was stopped in job 4): 4 jobs not as promised (flaky 4)"));
     assert!(run.said.output.contains("component flaky runs again"), "{}", run.said.output);
     assert!(run.log.contains("flaky was restarted 4 times"), "{}", run.log);
     assert!(run.text("report.html").contains("restart number 4"));
@@ -76,7 +82,7 @@ fn a_component_that_faults_too_often_stays_stopped() {
     let flaky = part("flaky", "restarted-by = \"root\"\nrestarts = { most = 2, per = \"1 s\" }");
     let run = Finished::run(&system(&folder, "", &(flaky + &task("flaky", true, 0) + &task("steady", false, 0))), &[]);
     assert_eq!(restarts(&run), [(1, false), (2, false), (2, true)], "{}", run.said.output);
-    assert_eq!(run.summary.json["aborted"], 2);
+    assert_eq!(run.summary.json["total"]["aborted"], 3);
     // Fourteen jobs were begun and finished or aborted; the fifteenth took the task with it.
     assert_eq!(run.summary.task("flaky").completed(), 14);
     assert_eq!(run.summary.task("steady").missed(), 0);
@@ -92,7 +98,7 @@ fn faults_that_are_far_enough_apart_are_never_too_many() {
     let flaky = part("flaky", "restarted-by = \"root\"\nrestarts = { most = 2, per = \"90 ms\" }");
     let run = Finished::run(&system(&folder, "", &(flaky + &task("flaky", true, 0))), &[]);
     assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
-    assert_eq!(run.said.status, 0);
+    assert_eq!((run.said.status, run.summary.outcome()), (1, "void"));
 }
 
 #[test]
@@ -124,10 +130,10 @@ fn a_component_that_runs_on_two_cores_is_left_by_both_before_it_begins_anew() {
     let run = Finished::run(&path, &[]);
     assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
     // Each fault ends a job on each core.
-    assert_eq!(run.summary.json["aborted"], 8, "{}", run.said.output);
+    assert_eq!(run.summary.json["total"]["aborted"], 8, "{}", run.said.output);
     assert!(stopped(&run).iter().all(|(name, _)| name == "pair"));
     assert_eq!((run.summary.task("first").completed(), run.summary.task("long").completed()), (20, 20));
-    assert_eq!(run.said.status, 0);
+    assert_eq!((run.said.status, run.summary.outcome()), (1, "void"));
 }
 
 #[test]

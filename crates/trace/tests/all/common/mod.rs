@@ -27,6 +27,7 @@ pub fn task(name: &str, period: u64, promise: Promise) -> TaskView {
         promise,
         assumed: [None; 4],
         budget: None,
+        minimum: None,
     }
 }
 

@@ -51,6 +51,7 @@ pub fn task(name: &str, core: Option<u8>) -> Task {
         deadline: Duration::from_millis(10),
         execution: [Some(Duration::from_millis(1)); 4],
         demand: Demand::Fixed(Duration::from_millis(1)),
+        minimum: None,
         memory: 0,
         body: Body::Workload,
         line: 10,

@@ -1,0 +1,93 @@
+//! The verdict in one sentence: made here once, told by the command, the report and the console's reader alike.
+
+use crate::{Broken, Summary, Verdict, VoidBy, What};
+use std::fmt::Write;
+
+impl Summary {
+    /// What became of the promises, in one sentence without a full stop.
+    pub fn headline(&self) -> String {
+        match &self.verdict {
+            Verdict::Held => self.held(),
+            Verdict::NothingPromised => format!("nothing was promised; {}", self.lateness()),
+            Verdict::Refused => {
+                format!("nothing was promised, since the check had refused the system; {}", self.lateness())
+            }
+            Verdict::NoJobEnded => format!(
+                "nothing can be said: within {} no job of a promised task came to its end or to its bound",
+                self.duration
+            ),
+            Verdict::Void => format!("void {}", self.void_by()),
+            Verdict::Stopped if self.voids.is_empty() => {
+                format!("{} stopped; no other promise was broken", self.lost_ones())
+            }
+            Verdict::Stopped => format!("{} stopped; void {}", self.lost_ones(), self.void_by()),
+            Verdict::Broken(broken) => first_broken(broken),
+        }
+    }
+
+    fn held(&self) -> String {
+        let mut text = String::from("every promise held");
+        let without = self.tasks.len() as u64 - self.promised.min(self.tasks.len() as u64);
+        if without > 0 {
+            // Writing to a string cannot fail.
+            let _ = write!(text, " ({} of {} tasks were promised something)", self.promised, self.tasks.len());
+        }
+        if !self.culprits.is_empty() {
+            text.push_str("; what was stopped runs again");
+        }
+        text
+    }
+
+    fn lateness(&self) -> String {
+        match self.total.missed {
+            0 => "no job missed its deadline all the same".to_owned(),
+            1 => "1 job missed its deadline".to_owned(),
+            n => format!("{n} jobs missed their deadlines"),
+        }
+    }
+
+    fn lost_ones(&self) -> String {
+        let mut names: Vec<String> = self
+            .lost()
+            .map(|it| it.component_name.clone().unwrap_or_else(|| format!("component {}", it.component)))
+            .collect();
+        names.sort();
+        names.dedup();
+        match &names[..] {
+            [one] => format!("{one} was"),
+            _ => format!("{} were", names.join(", ")),
+        }
+    }
+
+    fn void_by(&self) -> String {
+        let all: Vec<String> = self.voids.iter().map(by).collect();
+        all.join("; ")
+    }
+}
+
+/// `by brake (job 2 took more than the 3 ms assumed of it): 105 jobs not as promised (brake 70, steer 35)`
+fn by(void: &VoidBy) -> String {
+    let jobs = if void.missed == 1 { "1 job".to_owned() } else { format!("{} jobs", void.missed) };
+    let each: Vec<String> = void.tasks.iter().map(|it| format!("{} {}", it.task, it.missed)).collect();
+    format!("by {} ({}): {jobs} not as promised ({})", void.task, void.why, each.join(", "))
+}
+
+fn first_broken(broken: &Broken) -> String {
+    let job = match (&broken.task, broken.job) {
+        (Some(task), Some(job)) => format!(": {task}, job {job}"),
+        (Some(task), None) => format!(": {task}"),
+        (None, _) => String::new(),
+    };
+    let than = match (broken.actual, broken.limit) {
+        (Some(actual), Some(limit)) => format!(", {actual} where {limit} was promised"),
+        _ => String::new(),
+    };
+    let what = match broken.what {
+        What::Response => "a response was longer than its bound",
+        What::Tardiness => "a job was later than its bound allows",
+        What::Deadline => "a deadline was missed",
+        What::Dropped => "records were lost, so nothing can be said",
+        What::Rule => "a rule of every schedule was broken",
+    };
+    format!("broken: {what}{job}{than}, at {}", broken.time)
+}

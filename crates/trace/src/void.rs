@@ -1,0 +1,245 @@
+//! Which promises ceased to bind, and by whom: a promise rests on what the analysis assumed of every task that can delay
+//! the promised one, and ends where one of them takes more.
+//!
+//! An overrun reaches only those that it can delay. A server's budget holds what happens inside it, so that nobody
+//! outside is reached. Within a server, or within the root, a task is reached if it shares a core's queue and is not
+//! more urgent: with fixed priorities, no task above the culprit; by deadline, no job that is due before the job that
+//! overran; first come first served, no job that came before it. With fixed priorities, one whose overrun waits for its next
+//! period reaches nobody; by deadline its job, which keeps its deadline, would go on before others. Where a job's urgency changes as it runs, everybody in
+//! the queue is reached. Where there are levels of criticality, those of the same and of less critical levels are, on the
+//! same core if both are bound to one, unless a budget within what was assumed holds the culprit (MC², section 2.2).
+
+use crate::changes::History;
+use crate::check::{Rank, TreeChange, TreeView};
+use crate::extend;
+use crate::jobs::Job;
+use crate::{Segment, SegmentKind, Trace, View};
+use std::collections::HashMap;
+use tactus_record::Kind;
+use tactus_time::{Duration, Instant, Level, TaskId};
+
+/// How far the promise of one task binds.
+#[derive(Default)]
+pub(crate) struct Void {
+    /// The first of its own jobs after which nothing is owed to it any more.
+    own: Option<Own>,
+    /// When its component was stopped for good.
+    stopped: Option<Instant>,
+    /// Overruns of others that reach it.
+    others: Vec<Overrun>,
+}
+
+struct Own {
+    job: u32,
+    release: Instant,
+    why: String,
+}
+
+struct Overrun {
+    culprit: usize,
+    at: Instant,
+    spares: Spares,
+    why: String,
+}
+
+/// Which jobs of a task that is reached are not.
+#[derive(Clone, Copy)]
+enum Spares {
+    None,
+    DueBefore(Instant),
+    ReleasedBefore(Instant),
+}
+
+/// Why a job was owed nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Ended<'a> {
+    /// The task that did it.
+    pub(crate) culprit: usize,
+    /// From when on.
+    pub(crate) from: Instant,
+    /// What it did, without its name.
+    pub(crate) why: &'a str,
+}
+
+impl Void {
+    /// Why the job was owed nothing at this time any more; nothing while its promise bound. `due` is its deadline.
+    pub(crate) fn ended(&self, job: &Job, due: Instant, time: Instant) -> Option<Ended<'_>> {
+        let culprit = job.task.index();
+        if let Some(own) = self.own.as_ref().filter(|own| own.job <= job.job) {
+            return Some(Ended { culprit, from: own.release, why: &own.why });
+        }
+        let reached = |it: &&Overrun| match it.spares {
+            Spares::None => true,
+            Spares::DueBefore(first) => due >= first,
+            Spares::ReleasedBefore(first) => job.release >= first,
+        };
+        let others = self.others.iter().filter(|it| it.at <= time).filter(reached);
+        let others = others.map(|it| Ended { culprit: it.culprit, from: it.at, why: &it.why });
+        let stopped = self.stopped.filter(|from| *from <= time);
+        others.chain(stopped.map(|from| Ended { culprit, from, why: STOPPED })).min_by_key(|it| it.from)
+    }
+
+    /// What ended the promise first, if anything did. `task` is whose promise it is.
+    pub(crate) fn first(&self, task: usize) -> Option<Ended<'_>> {
+        let own = self.own.iter().map(|own| Ended { culprit: task, from: own.release, why: &own.why });
+        let stopped = self.stopped.iter().map(|from| Ended { culprit: task, from: *from, why: STOPPED });
+        let others = self.others.iter().map(|it| Ended { culprit: it.culprit, from: it.at, why: &it.why });
+        own.chain(stopped).chain(others).min_by_key(|it| it.from)
+    }
+
+    fn own(&mut self, job: &Job, why: impl FnOnce() -> String) {
+        if self.own.as_ref().is_none_or(|own| job.job < own.job) {
+            self.own = Some(Own { job: job.job, release: job.release, why: why() });
+        }
+    }
+}
+
+const STOPPED: &str = "its component was stopped";
+
+/// How far each task's promise binds.
+pub(crate) fn void(
+    view: &View,
+    trace: &Trace,
+    jobs: &[Job],
+    charges: &[Segment],
+    history: &History<'_>,
+    end: Instant,
+) -> Vec<Void> {
+    let mut out: Vec<Void> = view.tasks.iter().map(|_| Void::default()).collect();
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {
+        if let Some(it) = r.task.and_then(|task| out.get_mut(task.index())) {
+            it.stopped = Some(it.stopped.map_or(r.time, |from| from.min(r.time)));
+        }
+    }
+    let mut exceeded: Vec<[Option<Exceeded>; 4]> = vec![Default::default(); view.tasks.len()];
+    let charged = charged(view, charges);
+    for job in jobs {
+        let i = job.task.index();
+        let task = &view.tasks[i];
+        if job.aborted {
+            out[i].own(job, || format!("its component was stopped in job {}", job.job));
+        } else if let Some(minimum) = job.ended_early(task.minimum) {
+            out[i].own(job, || {
+                format!("job {} ended after {}, less than its minimum of {minimum}", job.job, job.charged)
+            });
+        }
+        let (sum, reached) = charged.get(&(job.task, job.job)).copied().unwrap_or_default();
+        let own = task.level.unwrap_or(Level::A).index();
+        for (level, assumed) in task.assumed.into_iter().enumerate() {
+            let Some(assumed) = assumed else { continue };
+            // A job that has had all that was assumed and is not finished needs more, though it may not get it soon.
+            let over = reached[level].filter(|_| sum > assumed || job.completed.is_none());
+            if let Some(at) = over {
+                let until = job.completed.or(job.removed).unwrap_or(end);
+                let due = job.release.saturating_add(history.owed(view, job.task, job.release, until).0);
+                let this = Exceeded { at, job: job.job, release: job.release, due };
+                let first = &mut exceeded[i][level];
+                *first = Some(first.map_or(this, |f| if (this.at, this.job) < (f.at, f.job) { this } else { f }));
+            }
+            if level == own && (over.is_some() || job.exhausted > 0) {
+                out[i].own(job, || format!("job {} took more than the {assumed} assumed of it", job.job));
+            }
+        }
+    }
+    for (victim, hurt) in view.tasks.iter().enumerate() {
+        let level = hurt.level.unwrap_or(Level::A).index();
+        for (culprit, other) in view.tasks.iter().enumerate().filter(|(culprit, _)| *culprit != victim) {
+            let (Some(assumed), Some(first)) = (other.assumed[level], exceeded[culprit][level]) else { continue };
+            let spares = match reach(view, culprit, victim, assumed) {
+                Reach::Never => continue,
+                Reach::Always => Spares::None,
+                Reach::ByDeadline => Spares::DueBefore(first.due),
+                Reach::ByRelease => Spares::ReleasedBefore(first.release),
+            };
+            let why = format!("job {} took more than the {assumed} assumed of it", first.job);
+            out[victim].others.push(Overrun { culprit, at: first.at, spares, why });
+        }
+    }
+    out
+}
+
+/// The first job of a task that took more than was assumed of it.
+#[derive(Clone, Copy)]
+struct Exceeded {
+    /// When it had had all of that.
+    at: Instant,
+    job: u32,
+    release: Instant,
+    due: Instant,
+}
+
+/// Whether an overrun of one task can delay another.
+#[derive(PartialEq, Eq, Debug)]
+enum Reach {
+    Never,
+    Always,
+    /// It can delay those of its jobs that are due no earlier than the job that overran.
+    ByDeadline,
+    /// It can delay those of its jobs that came no earlier than the job that overran.
+    ByRelease,
+}
+
+fn reach(view: &View, culprit: usize, victim: usize, assumed: Duration) -> Reach {
+    let there = |tree: &&TreeView| culprit.max(victim) < tree.tasks.len();
+    if let Some(tree) = view.tree.as_ref().filter(there) {
+        return reach_in(tree, culprit, victim);
+    }
+    let (hurt, other) = (&view.tasks[victim], &view.tasks[culprit]);
+    let apart = matches!((hurt.core, other.core), (Some(a), Some(b)) if a != b);
+    let below = other.level.unwrap_or(Level::A) > hurt.level.unwrap_or(Level::A);
+    let held = other.budget.is_some_and(|budget| budget <= assumed);
+    match apart || below || held {
+        true => Reach::Never,
+        false => Reach::Always,
+    }
+}
+
+fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
+    let [culprit, victim] = [culprit, victim].map(|task| TaskId(task as u16));
+    let [from, to] = [culprit, victim].map(|task| &tree.tasks[task.index()]);
+    // What competes with the culprit where it is: the victim itself, or the server in which the victim is.
+    let (rank, cores) = if to.server == from.server {
+        (to.rank, tree.queue(victim))
+    } else {
+        let Some(server) = tree.above(victim).find(|server| tree.servers[*server].parent == from.server) else {
+            return Reach::Never;
+        };
+        (tree.servers[server].rank, tree.servers[server].cores)
+    };
+    if tree.queue(culprit).bits() & cores.bits() == 0 {
+        return Reach::Never;
+    }
+    let altered = tree.changes.iter().any(|change| matches!(change, TreeChange::Task { .. }));
+    match (from.rank, rank) {
+        _ if altered => Reach::Always,
+        (Rank::Fixed(culprit), Rank::Fixed(victim)) if victim < culprit || from.held => Reach::Never,
+        (Rank::Deadline, Rank::Deadline) if to.server == from.server => Reach::ByDeadline,
+        (Rank::Release, Rank::Release) if to.server == from.server => Reach::ByRelease,
+        _ => Reach::Always,
+    }
+}
+
+/// What a job was charged in all, and when that reached what each level assumed.
+type Charged = (Duration, [Option<Instant>; 4]);
+
+fn charged(view: &View, charges: &[Segment]) -> HashMap<(TaskId, u32), Charged> {
+    let mut out: HashMap<(TaskId, u32), Charged> = HashMap::new();
+    let concerned = |s: &&Segment| {
+        let task = s.task.and_then(|t| view.tasks.get(t.index()));
+        s.kind == SegmentKind::Run && task.is_some_and(|t| t.assumed.iter().any(Option::is_some))
+    };
+    let mut runs: Vec<&Segment> = charges.iter().filter(concerned).collect();
+    runs.sort_by_key(|s| s.start);
+    for run in runs {
+        let Some(id) = run.task else { continue };
+        let (sum, reached) = out.entry((id, run.job)).or_default();
+        let before = *sum;
+        extend(sum, run.end.since(run.start));
+        for (reached, assumed) in reached.iter_mut().zip(view.tasks[id.index()].assumed) {
+            if let Some(assumed) = assumed.filter(|a| *a <= *sum) {
+                reached.get_or_insert(run.start.saturating_add(assumed.saturating_sub(before)));
+            }
+        }
+    }
+    out
+}
