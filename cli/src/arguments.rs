@@ -15,8 +15,9 @@ First steps:
   ./tactus run examples/avionics.toml         boot it, and judge what happened
 
 Exit status:
-  0  the promise held
-  1  it did not: a deadline or a bound was broken, a component was stopped, or the check refused the system
+  0  every promise held, or none was asked for
+  1  not: a bound was broken, or void by what a task did; a component was stopped; the check refused the system; or
+     the run was too short for any promised job to end
   2  bad input: the message says what to change, and where
   3  this machine could not do it: something is missing, or failed";
 

@@ -538,7 +538,7 @@ fn what_has_piled_up_where_nothing_was_promised_breaks_no_promise_since_none_is_
     assert_eq!(after.promise(), Bound::None);
     assert!(after.explanation.contains("may have work left"), "{}", after.explanation);
     let promised = made(&system, &check, &Costs::default());
-    assert_eq!(run(&system, &promised).verdict, Verdict::Held);
+    assert_eq!(run(&system, &promised).verdict, Verdict::NothingPromised);
     // Beneath nothing it would have a bound, which these jobs exceed.
     let mut alone = system.clone();
     alone.scheduling.changes.clear();

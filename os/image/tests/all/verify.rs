@@ -137,7 +137,7 @@ caught! {
     a_card_of_another_component_is_caught: |it| it.u64(it.contents(0, CARDS) + 48, 3) => "another component";
     a_card_of_another_thread_is_caught: |it| it.u64(it.contents(0, CARDS) + 56, 3) => "another thread";
     a_card_with_an_unknown_promise_is_caught: |it| it.u64(it.contents(0, CARDS) + 64, 3) => "promise that there is not";
-    a_card_with_an_unknown_level_is_caught: |it| it.u64(it.contents(0, CARDS) + 88, 4) => "level that there is not";
+    a_card_with_an_unknown_level_is_caught: |it| it.u64(it.contents(0, CARDS) + 96, 4) => "level that there is not";
 }
 
 /// Systems of all sizes: what they run, whom their components call, how their demands are drawn.
