@@ -93,7 +93,7 @@ pub fn read(named: &str, system: &System) -> Result<Costs, Failure> {
 /// the root, and down to the one whose job begins. Where cores share a queue a core that was taken away is first made up for by the
 /// servers around it, on a core that they have left: so once more down to them, and up on the way to another core's root.
 fn apart(costs: Costs, system: &System) -> Costs {
-    if system.scheduling.schedulers == Schedulers::Together {
+    if system.scheduling.schedulers == Schedulers::Single {
         return costs;
     }
     let servers = &system.scheduling.servers;

@@ -11,7 +11,7 @@ pub const PROGRAM: &str = "tactus-tier";
 
 /// The plan of each scheduler, the root's first; nothing if one schedules all. `setup`: the system's.
 pub fn of(system: &System, setup: &Setup) -> Result<Option<Vec<TierPlan>>, Failure> {
-    if system.scheduling.schedulers == Schedulers::Together {
+    if system.scheduling.schedulers == Schedulers::Single {
         return Ok(None);
     }
     let tiers = tactus_policy::cut(setup).map_err(|error| {

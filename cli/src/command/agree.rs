@@ -269,15 +269,15 @@ fn judge(
     let others = if cores > 1 { turn * (cores - 1) + longest_stretch(trace, turn) } else { Duration::ZERO };
     // Schedulers apart decide one after another.
     let longest_turn = |trace: &Trace| match system.scheduling.schedulers {
-        Schedulers::Together => longest_turn(trace),
-        Schedulers::Apart => longest_stretch(trace, Duration::from_nanos(BETWEEN << system.machine.shift)),
+        Schedulers::Single => longest_turn(trace),
+        Schedulers::PerServer => longest_stretch(trace, Duration::from_nanos(BETWEEN << system.machine.shift)),
     };
     let allowed = longest_turn(trace) + others;
     let machine = |error: &dyn std::fmt::Display| Failure::Machine(format!("seed {seed}: {error}"));
     // Where each server has a scheduler of its own, no decision is the whole policy's.
     let replayed = match system.scheduling.schedulers {
-        Schedulers::Apart => Ok(Default::default()),
-        Schedulers::Together => lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
+        Schedulers::PerServer => Ok(Default::default()),
+        Schedulers::Single => lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
             .map_err(|error| machine(&error))?,
     };
     let agreement = match replayed {
@@ -290,7 +290,7 @@ fn judge(
     let free =
         simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
     let known = |task, job| Some(demand(task, job));
-    let tolerance = Tolerance { time: allowed, apart: system.scheduling.schedulers == Schedulers::Apart };
+    let tolerance = Tolerance { time: allowed, apart: system.scheduling.schedulers == Schedulers::PerServer };
     let mut beside = compare(&promised.setup, known, &free, trace, tolerance);
     let (release, schedule) = (allowed, longest_turn(trace));
     let most = Costs { release, schedule, switch: schedule, inter_core: release, complete: release };

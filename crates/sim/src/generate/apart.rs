@@ -28,7 +28,7 @@ fn divided(mut system: System) -> Option<System> {
     if system.scheduling.servers.len() > MAX_SERVERS {
         return None;
     }
-    system.scheduling.schedulers = Schedulers::Apart;
+    system.scheduling.schedulers = Schedulers::PerServer;
     let tiers = tactus_policy::cut(&setup(&system, Vec::new(), &[])).ok()?;
     // More threads than an image holds, an upcall of each scheduler on each core among them.
     let threads = tiers.len() * system.cores + system.tasks.len();
