@@ -9,6 +9,7 @@ mod file;
 mod jobs;
 mod judge;
 mod litmus;
+mod merge;
 mod order;
 mod overhead;
 mod perfetto;
@@ -16,7 +17,6 @@ mod promise;
 mod schedule;
 mod spread;
 mod summary;
-mod tiers;
 
 pub use changes::{ChangeView, Changes, Now};
 pub use draw::{draw, list};
@@ -24,11 +24,11 @@ pub use file::{TraceError, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
 pub use judge::judge;
 pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};
+pub use merge::merge;
 pub use order::in_order;
 pub use perfetto::perfetto;
 pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
-pub use tiers::merge;
 
 use tactus_record::Record;
 use tactus_time::{CoreId, Duration, Level};

@@ -1,6 +1,6 @@
 //! Tests of images, one program for all of them.
 
-mod apart;
+mod per_server;
 mod common;
 mod compiled;
 mod grants;
