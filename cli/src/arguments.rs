@@ -394,9 +394,9 @@ pub struct Agree {
     /// Run only systems that the check accepts and promises something; the others are passed over
     #[arg(long)]
     pub accepted: bool,
-    /// Trees of servers with schedulers of their own, in place of systems of every policy
-    #[arg(long)]
-    pub apart: bool,
+    /// Trees of servers with a scheduler for each, in place of systems of every policy
+    #[arg(long, conflicts_with = "changes")]
+    pub per_server: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]
     pub changes: bool,

@@ -2,7 +2,7 @@
 //! `--costs measured` stands for.
 
 use crate::failure::Failure;
-use tactus_model::{Costs, Schedulers, Server, Spread, System};
+use tactus_model::{Costs, Schedulers, Server, System};
 use tactus_studies::costs::{self, CostsError};
 use tactus_time::Duration;
 
@@ -86,21 +86,18 @@ pub fn read(named: &str, system: &System) -> Result<Costs, Failure> {
         CostsError::Wrong { .. } => Failure::Input(error.to_string()),
         CostsError::NotMeasured { .. } => Failure::Machine(error.to_string()),
     })?;
-    Ok(apart(costs, system))
+    Ok(per_server(costs, system))
 }
 
-/// Where servers have schedulers of their own, an entry may go through one after another: from the one whose job ends up to
-/// the root, and down to the one whose job begins. Where cores share a queue a core that was taken away is first made up for by the
-/// servers around it, on a core that they have left: so once more down to them, and up on the way to another core's root.
-fn apart(costs: Costs, system: &System) -> Costs {
-    if system.scheduling.schedulers == Schedulers::Together {
+/// Where each server has a scheduler of its own, an entry may go through one after another: from the one whose job ends up to
+/// the root, and down to the one whose job begins.
+fn per_server(costs: Costs, system: &System) -> Costs {
+    if system.scheduling.schedulers == Schedulers::Single {
         return costs;
     }
     let servers = &system.scheduling.servers;
     let above = |server: &Server| std::iter::successors(Some(server), |it| it.parent.map(|up| &servers[up])).count();
-    let shares = |server: &&Server| server.spread != Spread::Partitioned && server.cores.iter().nth(1).is_some();
-    let shared = servers.iter().filter(shares).map(above).max().unwrap_or(0);
-    let turns = (1 + 2 * servers.iter().map(above).max().unwrap_or(0) + shared) as u64;
+    let turns = (1 + 2 * servers.iter().map(above).max().unwrap_or(0)) as u64;
     let Costs { release, schedule, switch, inter_core, complete } = costs;
     Costs {
         release: release * turns,

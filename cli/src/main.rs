@@ -13,8 +13,8 @@ mod place;
 mod progress;
 mod promise;
 mod results;
+mod schedulers;
 mod subject;
-mod tiers;
 mod verdict;
 
 use arguments::{Arguments, Command};

@@ -42,7 +42,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
                 view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
             TaskView { core, ..view }
         });
-    let apart = system.scheduling.schedulers == Schedulers::Apart;
+    let per_server = system.scheduling.schedulers == Schedulers::PerServer;
     let view = View {
         name: system.name.clone(),
         policy: policy_label(&system.policy).to_string(),
@@ -50,7 +50,7 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         duration: system.duration,
         accepted: check.accepted,
         tasks: tasks.collect(),
-        tree: tactus_sim::tree_view(&setup).map(|tree| TreeView { apart, ..tree }),
+        tree: tactus_sim::tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
     };
     Promised { setup, view }

@@ -6,7 +6,7 @@
 //!    by job and core by core, and every input was due (`lockstep`);
 //! 2. nothing was noticed later than the overhead measured in that run and the bound of an emulated core's turn allow;
 //! 3. beside a simulation that knows nothing of the run, nothing differs but what a race explains, or in trees of servers a
-//!    schedule that moves with every shift (`compare`);
+//!    schedule that moves with every shift (`compare`); left out where each server has a scheduler of its own;
 //! 4. in trees, no rule of servers is broken: budgets, replenishments, no idle core beside work (`tactus_trace::check`);
 //! 5. under AMC and EDF-VD, no core runs a level that it gave up;
 //! 6. where a system changes while it runs, only what was admitted takes effect, in order, and releases are those of their time;
@@ -16,7 +16,7 @@
 
 mod ledger;
 
-use super::run::{boot, compile_ours, details, image};
+use super::run::{boot, compile_ours, details, image, Ran};
 use crate::arguments::Agree;
 use crate::costs::{self, Seen};
 use crate::failure::{Failure, Outcome};
@@ -24,7 +24,7 @@ use crate::machine::build::Programs;
 use crate::machine::emulator::Emulator;
 use crate::progress::Wait;
 use crate::results::Results;
-use crate::{lines, measure, place, subject};
+use crate::{lines, measure, place, schedulers, subject};
 use ledger::{Ledger, Line};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,18 +32,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{Costs, Schedulers, System};
 use tactus_policy::Scheduler;
-use tactus_record::Kind;
 use tactus_report::Kept;
-use tactus_sim::compare::{compare, explain, Cause, Tolerance};
-use tactus_sim::generate::{any, apart, apart_changing, changing, changing_levels, lasting};
-use tactus_sim::lockstep::lockstep;
+use tactus_sim::compare::{compare, explain, Cause, Comparison};
+use tactus_sim::generate::{any, changing, changing_levels, lasting, per_server};
 use tactus_sim::simulate;
 use tactus_studies::promise::{made, Promised};
-use tactus_time::{Duration, Instant};
-use tactus_trace::{Fate, PromiseSummary, TaskSummary, Trace, Verdict};
+use tactus_trace::{Fate, PromiseSummary, TaskSummary, Verdict};
 
 /// Digits of a seed in the name of a folder.
 const DIGITS: usize = 4;
@@ -113,9 +109,8 @@ fn one(
     folder: &Path,
     totals: &Mutex<Totals>,
 ) -> Result<(), Failure> {
-    let drawn = match (arguments.apart, arguments.changes) {
-        (true, false) => apart(seed),
-        (true, true) => apart_changing(seed),
+    let drawn = match (arguments.per_server, arguments.changes) {
+        (true, _) => per_server(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
         (_, true) => changing(seed),
@@ -149,9 +144,9 @@ fn one(
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
-    let (trace, _) = boot(&system, &kernel, &image, &results, false)?;
+    let ran = boot(&system, &kernel, &image, &results, false)?;
     let mut line = Line::of(seed, &system, accepted);
-    let mut problems = judge(&system, &promised, &trace, &mut line, totals)?;
+    let mut problems = judge(&system, &promised, &ran, &mut line, totals)?;
     line.problems = problems.len() as u64;
     let verdict = if problems.is_empty() { lines::good("agrees") } else { lines::bad("DISAGREES") };
     let accepted = match (accepted, check.accepted) {
@@ -182,7 +177,7 @@ fn one(
         results.put("system.toml", to_toml(&system).unwrap_or_default().as_bytes())?;
         let emulator = Emulator::find().map_err(|error| Failure::Machine(error.to_string()))?;
         let details = details(&system, &emulator, &image, again(seed, arguments));
-        results.write(&Kept { view: promised.view, details }, &trace)?;
+        results.write(&Kept { view: promised.view, details }, &ran.trace)?;
         for problem in &mut problems {
             lines::put(&format!("      {problem}\n"));
             *problem = format!("seed {seed}: {problem}");
@@ -197,7 +192,7 @@ fn one(
 /// The command that runs the one system again.
 fn again(seed: u64, arguments: &Agree) -> String {
     let mut words = vec![format!("./tactus agree --systems 1 --seed {seed}")];
-    words.extend(arguments.apart.then(|| "--apart".to_string()));
+    words.extend(arguments.per_server.then(|| "--per-server".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));
@@ -213,98 +208,46 @@ fn skip(totals: &Mutex<Totals>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The most instructions from the decision of a scheduler to the one of the next below or above it, in ns at one each.
-const BETWEEN: u64 = 2_000;
-
-/// The longest turn of the scheduler in a trace.
-fn longest_turn(trace: &Trace) -> Duration {
-    let mut longest = Duration::ZERO;
-    for records in &trace.cores {
-        let mut entered = Instant::ZERO;
-        for record in records {
-            match record.kind {
-                Kind::Enter => entered = record.time,
-                Kind::Leave => longest = longest.max(record.time.since(entered)),
-                _ => {}
-            }
-        }
-    }
-    longest
-}
-
-/// The longest time that a core was in its scheduler again and again, with pauses of no more than this.
-fn longest_stretch(trace: &Trace, pause: Duration) -> Duration {
-    let mut longest = Duration::ZERO;
-    for records in &trace.cores {
-        let (mut began, mut left) = (Instant::ZERO, None::<Instant>);
-        for record in records {
-            match record.kind {
-                Kind::Enter if left.is_none_or(|left| record.time.since(left) > pause) => began = record.time,
-                Kind::Leave => {
-                    left = Some(record.time);
-                    longest = longest.max(record.time.since(began));
-                }
-                _ => {}
-            }
-        }
-    }
-    longest
-}
-
 /// Fills the line with what was found, and gives what does not agree.
 fn judge(
     system: &System,
     promised: &Promised,
-    trace: &Trace,
+    ran: &Ran,
     line: &mut Line,
     totals: &Mutex<Totals>,
 ) -> Result<Vec<String>, Failure> {
-    let mut problems = Vec::new();
+    let (mut problems, trace) = (Vec::new(), &ran.trace);
     let seed = system.seed;
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(seed, task, job);
-    // The scheduler's longest turn in this run, one turn of every other core of the emulated machine, and as long as one of
-    // them was in its scheduler without a pause: there it does not stand back.
-    let cores = system.cores as u64;
-    let turn = Duration::from_nanos(u64::from(TURN_INSTRUCTIONS) << system.machine.shift);
-    let others = if cores > 1 { turn * (cores - 1) + longest_stretch(trace, turn) } else { Duration::ZERO };
-    // Schedulers apart decide one after another.
-    let longest_turn = |trace: &Trace| match system.scheduling.schedulers {
-        Schedulers::Together => longest_turn(trace),
-        Schedulers::Apart => longest_stretch(trace, Duration::from_nanos(BETWEEN << system.machine.shift)),
-    };
-    let allowed = longest_turn(trace) + others;
+    let allowed = schedulers::allowed(system, trace);
     let machine = |error: &dyn std::fmt::Display| Failure::Machine(format!("seed {seed}: {error}"));
-    // Where each server has a scheduler of its own, no decision is the whole policy's.
-    let replayed = match system.scheduling.schedulers {
-        Schedulers::Apart => Ok(Default::default()),
-        Schedulers::Together => lockstep(&promised.setup, |task, job| Some(demand(task, job)), trace, allowed)
-            .map_err(|error| machine(&error))?,
-    };
+    let single = system.scheduling.schedulers == Schedulers::Single;
+    let replayed = schedulers::replay(system, &promised.setup, &ran.schedulers, allowed)?;
     let agreement = match replayed {
         Ok(agreement) => agreement,
         Err(disagreement) => {
-            problems.push(disagreement.to_string());
+            problems.push(disagreement);
             Default::default()
         }
     };
-    let free =
-        simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
     let known = |task, job| Some(demand(task, job));
-    let tolerance = Tolerance { time: allowed, apart: system.scheduling.schedulers == Schedulers::Apart };
-    let mut beside = compare(&promised.setup, known, &free, trace, tolerance);
-    let (release, schedule) = (allowed, longest_turn(trace));
-    let most = Costs { release, schedule, switch: schedule, inter_core: release, complete: release };
-    explain(&mut beside, &promised.setup, system.duration, demand, trace, &most).map_err(|error| machine(&error))?;
+    let schedule = schedulers::longest_turn(system, trace);
+    // Several schedulers decide one after another; only each by itself is what the simulator knows.
+    let mut beside = Comparison::default();
+    if single {
+        let free =
+            simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
+        beside = compare(&promised.setup, known, &free, trace, allowed);
+        let most = Costs { release: allowed, schedule, switch: schedule, inter_core: allowed, complete: allowed };
+        explain(&mut beside, &promised.setup, system.duration, demand, trace, &most)
+            .map_err(|error| machine(&error))?;
+    }
     if !beside.agrees() {
         problems.push(beside.to_string());
     }
     let mut broken = match &promised.view.tree {
-        // What one core decides in its turn, another one notices so much later. A core that was asked for by a scheduler of its
-        // own may be taken away before it answers, and then another one is asked.
-        Some(tree) => {
-            let times = if tree.apart { 2 } else { 1 };
-            tactus_trace::check::servers(tree, trace, (allowed + longest_turn(trace)) * times)
-        }
+        // What one core decides in its turn, another one notices so much later.
+        Some(tree) => tactus_trace::check::servers(tree, trace, allowed + schedule),
         None => tactus_trace::check::modes(&promised.view, trace),
     };
     broken.extend(tactus_trace::check::changes(&promised.view, trace));

@@ -11,7 +11,7 @@ use crate::measure;
 use crate::progress;
 use crate::promise::{can_run, promised, Promised};
 use crate::results::Results;
-use crate::{costs, place, subject, tiers, verdict};
+use crate::{costs, place, schedulers, subject, verdict};
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,14 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     if system.platform.root.is_some() {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
-    let (trace, took) = boot(&system, &kernel, &image, &results, true)?;
+    let Ran { trace, schedulers, took } = boot(&system, &kernel, &image, &results, true)?;
+
+    let allowed = schedulers::allowed(&system, &trace);
+    // One scheduler for all is replayed by `agree`.
+    let replayed = match &schedulers[..] {
+        [_] => None,
+        several => Some(schedulers::replay(&system, &promised.setup, several, allowed)?),
+    };
 
     let mut more = Vec::new();
     if arguments.costs != "measured" {
@@ -68,9 +75,17 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let jobs = lines::grouped(summary.total.released);
     let took = took.as_secs_f64();
     lines::line("run", format!("{} {length} · {jobs} jobs · took {took:.1} s", progress::bar(1.0)));
+    match &replayed {
+        Some(Ok(all)) => {
+            let (schedulers, calls) = (schedulers.len(), lines::grouped(all.calls));
+            lines::line("replay", format!("each of {calls} decisions of {schedulers} schedulers is the policy's own"));
+        }
+        Some(Err(wrong)) => lines::line("replay", wrong),
+        None => {}
+    }
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict.held()))
+    Ok(Outcome::held_if(summary.verdict.held() && !matches!(replayed, Some(Err(_)))))
 }
 
 /// What is told of a run on the machine beside its trace.
@@ -132,17 +147,15 @@ pub(super) fn image(
     // Bounds of a system that the check refused are no promises.
     let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { Promise::None };
     let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promise(n))).collect();
-    let tiers = tiers::of(system, &promised.setup)?;
-    let (plan, scheduler) = match &tiers {
-        None => (promised.setup.encode(), "tactus-scheduler"),
-        Some(tiers) => (tiers[0].encode(), tiers::PROGRAM),
-    };
+    let setups = schedulers::of(system, &promised.setup)?;
+    let plan = setups[0].encode();
+    let scheduler = if setups.len() > 1 { schedulers::PROGRAM } else { "tactus-scheduler" };
     let request = Request {
         system,
         plan: &plan,
         promises: &promises,
         scheduler: &read(&program(scheduler)?)?,
-        tiers: &tiers.map(|tiers| tiers::parts(system, &tiers)).unwrap_or_default(),
+        tiers: &schedulers::children(system, &setups),
         workload: &read(&program("tactus-workload")?)?,
         components: &components,
     };
@@ -153,7 +166,7 @@ pub(super) fn image(
 
 /// Our programs by name.
 pub(super) fn compile_ours(wait: &progress::Wait) -> Result<Programs, Failure> {
-    let names = ["tactus-kernel", "tactus-scheduler", tiers::PROGRAM, "tactus-workload"].map(str::to_string);
+    let names = ["tactus-kernel", "tactus-scheduler", schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().map_err(machine)?;
     build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)
 }
@@ -176,6 +189,16 @@ fn compile_users(system: &System, wait: &progress::Wait) -> Result<Vec<PathBuf>,
     Ok(users)
 }
 
+/// What a run left.
+pub(super) struct Ran {
+    /// The trace of the whole system.
+    pub trace: Trace,
+    /// That of each scheduler, the root's first.
+    pub schedulers: Vec<Trace>,
+    /// How long it took the host.
+    pub took: Real,
+}
+
 /// Boots the machine, waits for its end and collects the trace. `show` is whether to tell how far it has come.
 pub(super) fn boot(
     system: &System,
@@ -183,7 +206,7 @@ pub(super) fn boot(
     image: &Image,
     results: &Results,
     show: bool,
-) -> Result<(Trace, Real), Failure> {
+) -> Result<Ran, Failure> {
     let ended = start(system, kernel, image, results, show, PATIENCE)?;
     if !WHOLE_RUN.contains(&ended.code) {
         let words = fs::read(results.file("run.log")).unwrap_or_default();
@@ -194,12 +217,10 @@ pub(super) fn boot(
         let memory = ended.rings.part(part).map_err(machine)?;
         Trace::from_memory(&memory, system.cores).map_err(machine)
     };
-    // Who they are does not depend on what is promised.
-    let trace = match tiers::of(system, &tactus_sim::setup(system, Vec::new(), &[]))? {
-        None => read(0)?,
-        Some(tiers) => tiers::whole(system, &tiers, read)?,
-    };
-    Ok((trace, ended.took))
+    // How many there are does not depend on what is promised.
+    let count = schedulers::of(system, &tactus_sim::setup(system, Vec::new(), &[]))?.len();
+    let schedulers = (0..count).map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(Ran { trace: schedulers::whole(system, &schedulers), schedulers, took: ended.took })
 }
 
 /// Boots the machine and waits for its end.

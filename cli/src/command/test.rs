@@ -35,7 +35,7 @@ const BARE_LINTS: [&str; 22] = [
     "-p",
     "tactus-scheduler",
     "-p",
-    "tactus-tier",
+    "tactus-per-server",
     "-p",
     "tactus-workload",
     "-p",

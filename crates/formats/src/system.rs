@@ -238,8 +238,8 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
     if !scheduling.quantum.is_zero() {
         writeln!(text, "quantum = {}", time(scheduling.quantum))?;
     }
-    if scheduling.schedulers == Schedulers::Apart {
-        writeln!(text, "schedulers = \"apart\"")?;
+    if scheduling.schedulers == Schedulers::PerServer {
+        writeln!(text, "schedulers = \"per-server\"")?;
     }
     writeln!(text, "\n[machine]\ninstruction = \"{} ns\"\noverheads = {overheads}", 1 << shift)
 }

@@ -114,14 +114,14 @@ pub enum Locks {
     Messages,
 }
 
-/// Whether the servers of a system share one scheduler.
+/// Where the schedulers of a system are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Schedulers {
-    /// `together`: one component schedules all.
+    /// `single`: one component schedules all.
     #[default]
-    Together,
-    /// `apart`: the root and each server with something inside are components of their own.
-    Apart,
+    Single,
+    /// `per-server`: the root and each server with something inside have a scheduler in a component of its own.
+    PerServer,
 }
 
 /// Order, queues and servers of a system, as far as they are more than the kind of the policy tells.

@@ -396,9 +396,14 @@ const CASES: &[Case] = &[
         ],
     ),
     (
-        "9d-schedulers-apart.toml",
-        &[(40, "it is more than three servers deep, and schedulers are \"apart\"; make the tree flatter, or choose")],
+        "9d-schedulers-per-server.toml",
+        &[
+            (10, "it is on several cores, and schedulers are \"per-server\"; make it a server for each core, with a line"),
+            (25, "it lies in another server and loses budget while it has no work, which that one's scheduler cannot see"),
+            (43, "it is more than three servers deep, and schedulers are \"per-server\"; make the tree flatter, or choose"),
+        ],
     ),
+    ("9e-schedulers-in-old-words.toml", &[(8, "there is no way to keep schedulers \"apart\"; did you mean \"per-server\"?")]),
     (
         "a0-changes.toml",
         &[
@@ -425,8 +430,8 @@ const CASES: &[Case] = &[
         &[(15, "\"at\" is missing; add a line like at = \"2 s\""), (17, "key \"wen\" is not known here")],
     ),
     (
-        "a4-changes-of-schedulers-apart.toml",
-        &[(33, "it is one of more than 30 of core 0 and those that share queues with it, and schedulers are \"apart\"; leave out")],
+        "a4-changes-of-schedulers-per-server.toml",
+        &[(2, "the system changes while it runs, which several schedulers would have to agree upon, and schedulers are")],
     ),
     (
         "a5-changes-of-levels.toml",

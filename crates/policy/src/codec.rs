@@ -197,18 +197,6 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// All of these bytes.
-    pub(crate) fn of(bytes: &'a [u8]) -> Input<'a> {
-        Input { bytes, at: 0 }
-    }
-    /// So many bytes as they are.
-    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
-        let length = usize::try_from(self.number()?).map_err(|_| DecodeError::Truncated)?;
-        let rest = &self.bytes[self.at..];
-        let bytes = rest.get(..length).ok_or(DecodeError::Truncated)?;
-        self.at += length;
-        Ok(bytes)
-    }
     /// Whether nothing is left; if something is, how much.
     pub(crate) fn end(&self) -> Result<(), DecodeError> {
         match self.bytes.len() - self.at {

@@ -128,10 +128,6 @@ impl IndexedHeap {
     pub(crate) fn insert(&mut self, key: Key) {
         self.0.insert(Entry { urgency: key.time().as_nanos(), task: key.place() as u32 });
     }
-    /// Becomes what the other one is, which was made for as many tasks.
-    pub(crate) fn become_as(&mut self, other: &IndexedHeap) {
-        self.0.become_as(&other.0);
-    }
     /// Takes the task's entry out, if it has one.
     #[inline]
     pub(crate) fn remove(&mut self, task: usize) {

@@ -58,12 +58,8 @@ pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tree::{
-    cut, news, Below, Board, CutError, Gave, Held, Left, Lending, News, Outcome, Outside, Platform, Rest, Says, Seen,
-    Tier, TierPlan, Turn, ASKED, ELSEWHERE,
-};
-pub use tree::{
-    Action, Budget, Change, Changing, Overrun, Part, Place, Protocol, Server, Supplier, Supply, TaskOrder, Tree,
-    Values, MAX_CHUNKS, MAX_DEPTH,
+    divide, Action, Budget, Change, Changing, Child, DivideError, Overrun, Part, Place, Protocol, SchedulerPlan,
+    Server, Supplier, Supply, TaskOrder, Tree, Values, MAX_CHUNKS, MAX_DEPTH,
 };
 
 /// What a scheduler is made from.
@@ -164,6 +160,23 @@ pub enum Event {
     Remove,
 }
 
+/// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// The parent scheduler had the core from then on until now.
+    Absent {
+        /// Until when this scheduler had it.
+        since: Instant,
+    },
+    /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
+    Sleep {
+        /// Its proxy.
+        proxy: TaskId,
+        /// When it will have something; [`Instant::NEVER`] if that is not known.
+        until: Instant,
+    },
+}
+
 /// A job that has a core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Running {
@@ -199,6 +212,10 @@ pub trait Policy: Sync {
     /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
     /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
     fn handle<S: Sink>(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut S) -> Decision;
+
+    /// Tells a fact that the next call of [`Policy::handle`] on this core is to take into account. A policy that has no use for
+    /// it ignores it.
+    fn input(&self, _core: &mut Self::Core, _input: Input) {}
 
     /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for
     /// [`Event::Timer`], with at most [`MOST_RECORDS`] records. If it gives nothing, what was recorded does not count, nothing

@@ -9,8 +9,8 @@ use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonoto
 use crate::mc2::{Containers, Fine, Mc2Now, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
-use crate::tree::{Change, Changing, Protocol, Servers, Tree};
-use crate::{check, Decision, Event, FineMc2, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
+use crate::tree::{Change, Changing, Protocol, SchedulerPlan, Servers, Tree};
+use crate::{check, Decision, Event, FineMc2, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -125,6 +125,8 @@ policies! {
     18 ChangingMixed(Changeable<Mixed, Vec<DualNow>>) => Modes,
     /// The same as [`Kind::Mc2`], and it changes while it runs: see [`Changeable`].
     19 ChangingMc2(Changeable<Mc2, Mc2Now>) => Containers,
+    /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
+    20 PerServer(SchedulerPlan) => Servers,
 }
 
 impl Kind {
@@ -195,6 +197,17 @@ struct Expire<'a, S> {
     records: &'a mut S,
 }
 
+/// A fact before a decision.
+struct Tell(Fact);
+
+impl Visitor for Tell {
+    type Output = ();
+
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) {
+        policy.input(core, self.0);
+    }
+}
+
 impl<S: Sink> Visitor for Expire<'_, S> {
     type Output = Option<Decision>;
 
@@ -218,6 +231,12 @@ impl Policy for Scheduler {
     /// If `core` was made together with a scheduler of another kind.
     fn handle<S: Sink>(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut S) -> Decision {
         self.visit(core, Handle { now, event, records })
+    }
+
+    /// # Panics
+    /// As [`Scheduler::visit`].
+    fn input(&self, core: &mut CoreState, input: Fact) {
+        self.visit(core, Tell(input));
     }
 
     /// # Panics

@@ -78,6 +78,9 @@ pub enum Kind {
     /// The policy has done a part of its work, such as the releases of one level, and goes on with the next; the record's time
     /// is a look at the clock then. Not every policy tells.
     Stage = 39,
+    /// The policy was told a fact before the event of the call that the last [`Kind::Enter`] opened. `level` byte: [`InputKind`].
+    /// `task`: the proxy of the child scheduler concerned, or none. `arg`: an instant (ns).
+    Input = 40,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
@@ -114,6 +117,7 @@ impl Kind {
             38 => Kind::Restarted,
             37 => Kind::End,
             39 => Kind::Stage,
+            40 => Kind::Input,
             _ => return None,
         })
     }
@@ -148,6 +152,27 @@ impl EntryReason {
             2 => EntryReason::Complete,
             3 => EntryReason::Notify,
             4 => EntryReason::Fault,
+            _ => return None,
+        })
+    }
+}
+
+/// Which fact a policy was told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum InputKind {
+    /// The parent scheduler had the core. The record's `arg`: since when (ns).
+    Absent = 0,
+    /// A child scheduler has nothing to run. The record's `arg`: until when (ns), `u64::MAX` if that is not known.
+    Sleep = 1,
+}
+
+impl InputKind {
+    /// The kind with this number, if there is one.
+    pub const fn from_u8(n: u8) -> Option<InputKind> {
+        Some(match n {
+            0 => InputKind::Absent,
+            1 => InputKind::Sleep,
             _ => return None,
         })
     }

@@ -245,7 +245,7 @@ mod tests {
                 TreeChange::Ends(1),
                 TreeChange::Lengths { server: 1, budget: deadline, period: Duration::from_nanos(5) },
             ],
-            apart: true,
+            per_server: true,
         };
         let (name, policy) = ("n".into(), "MC²".into());
         let now = |promise| Now {

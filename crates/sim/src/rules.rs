@@ -51,7 +51,7 @@ pub fn tree_view(setup: &Setup) -> Option<TreeView> {
         held: place.overrun == Overrun::Stop,
     });
     let changes = changes.iter().map(|change| tree_change(tree, change));
-    Some(TreeView { servers: servers.collect(), tasks: tasks.collect(), changes: changes.collect(), apart: false })
+    Some(TreeView { servers: servers.collect(), tasks: tasks.collect(), changes: changes.collect(), per_server: false })
 }
 
 /// How jobs of a task with these values are ordered.
@@ -109,5 +109,5 @@ fn plain_view(setup: &Setup, kind: &Kind) -> Option<TreeView> {
         deadline: task.deadline,
         held: false,
     });
-    Some(TreeView { servers: vec![root], tasks: tasks.collect(), changes: Vec::new(), apart: false })
+    Some(TreeView { servers: vec![root], tasks: tasks.collect(), changes: Vec::new(), per_server: false })
 }

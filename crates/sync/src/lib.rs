@@ -77,7 +77,6 @@ extern crate std;
 #[cfg(loom)]
 pub mod abstraction;
 pub mod facade;
-mod line;
 mod lock;
 mod nest;
 mod order;
@@ -86,11 +85,8 @@ mod post;
 pub mod stamp;
 #[cfg(loom)]
 mod turns;
-mod versions;
 
-pub use line::Line;
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
 pub use post::{Letters, Newest};
-pub use versions::{places_for, Place, Versions};

@@ -396,12 +396,9 @@ impl Walk<'_> {
             let Some(due) = it.due.filter(|due| it.now.there && *due < it.until) else { continue };
             let task = &self.view.tasks[n];
             // Where cores go through changes together, a job of level A keeps those of levels below from being noticed.
-            let end = match self.view.tree.as_ref().filter(|tree| tree.apart) {
-                Some(tree) => end.min(tree.last_look(trace, TaskId(n as u16))),
-                None if self.changes.together && task.level > Some(Level::A) => {
-                    end.min(last_look(self.view, trace, task.core))
-                }
-                None => end,
+            let end = match self.changes.together && task.level > Some(Level::A) {
+                true => end.min(last_look(self.view, trace, task.core)),
+                false => end,
             };
             if self.view.home(n) == self.home && due.saturating_add(it.now.period) <= end {
                 let text = format!("was due at {due} and never released");

@@ -10,6 +10,7 @@ mod headline;
 mod jobs;
 mod judge;
 mod litmus;
+mod merge;
 mod order;
 mod overhead;
 mod perfetto;
@@ -17,7 +18,6 @@ mod promise;
 mod schedule;
 mod spread;
 mod summary;
-mod tiers;
 mod void;
 
 pub use changes::{ChangeView, Changes, Now};
@@ -26,11 +26,11 @@ pub use file::{TraceError, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
 pub use judge::judge;
 pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};
+pub use merge::merge;
 pub use order::in_order;
 pub use perfetto::perfetto;
 pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
-pub use tiers::merge;
 
 use tactus_record::Record;
 use tactus_time::{CoreId, Duration, Level};

@@ -26,11 +26,10 @@ pub const COMPONENTS: u64 = 0x1018_0000;
 pub const BUFFERS: u64 = 0x1019_0000;
 /// The [`crate::shared::DeviceCard`]s of the devices that the component drives, read-only.
 pub const DEVICE_CARDS: u64 = 0x101a_0000;
-/// The [`crate::shared::LentPage`] by which the scheduler above tells this one of its cores, read-only. Only where both were made
-/// from plans.
-pub const LENT: u64 = 0x101b_0000;
-/// The [`crate::shared::ToldPage`] by which this scheduler tells the one above of changes, writable. Where there is a page at [`LENT`].
-pub const TOLD: u64 = 0x101c_0000;
+/// The [`crate::shared::ParentPage`] of this scheduler's parent, read-only. Only where each server has a scheduler of its own.
+pub const PARENT_PAGE: u64 = 0x101b_0000;
+/// The [`crate::shared::ChildPage`] of this scheduler, writable. Where there is a page at [`PARENT_PAGE`].
+pub const CHILD_PAGE: u64 = 0x101c_0000;
 /// Stack of thread `t`: `STACK_STRIDE` bytes from `STACKS + t * STACK_STRIDE`; the stack grows down from the upper end.
 /// The lowest page is never mapped.
 pub const STACKS: u64 = 0x7000_0000;
@@ -43,11 +42,11 @@ pub const TASK_PAGES: u64 = 0x1100_0000;
 pub const REGIONS: u64 = 0x1200_0000;
 /// Distance between the regions of two cores.
 pub const REGION_STRIDE: u64 = 2 * PAGE;
-/// Scheduler only: the [`crate::shared::LentPage`] of each scheduler directly below, one page for each component's number,
-/// writable.
-pub const LENT_PAGES: u64 = 0x1300_0000;
-/// Scheduler only: the [`crate::shared::ToldPage`] of each scheduler directly below, one page for each component's number, read-only.
-pub const TOLD_PAGES: u64 = 0x1380_0000;
+/// Scheduler only: the [`crate::shared::ParentPage`] for each child scheduler, one page for each component's number, writable.
+pub const PARENT_PAGES: u64 = 0x1300_0000;
+/// Scheduler only: the [`crate::shared::ChildPage`] of each child scheduler, one page for each component's number, read-only. The
+/// root has those of the children's children too.
+pub const CHILD_PAGES: u64 = 0x1380_0000;
 /// Scheduler only: the encoded policy set-up, read-only; its length stands in [`crate::shared::Info::plan_bytes`].
 pub const PLAN: u64 = 0x2000_0000;
 /// Scheduler only: the [`crate::shared::TaskCard`] of each task, read-only.

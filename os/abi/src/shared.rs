@@ -1,6 +1,6 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
-use crate::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
+use crate::layout::{MAX_COMPONENTS, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
 
 /// Length of a name, padded with zeros.
 pub const NAME_BYTES: usize = 24;
@@ -108,41 +108,43 @@ pub struct TaskPage {
     pub complete: u64,
 }
 
-/// What a scheduler tells one below of that one's cores. Written by the one above.
+/// What a scheduler tells a child scheduler. Written by the parent.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct LentPage {
-    /// By core: 0 if it has nothing to run there, as far as is known; 1 if it has, and does not have the core; 2 if it has the
-    /// core.
-    pub held: [u64; MAX_CORES],
-    /// By core: for how long (ns, from the beginning on) its server was the most urgent there without having the core, as it had asked.
-    pub visited: [u64; MAX_CORES],
-    /// By core: how many of its changes were settled, as far as the one above knows.
-    pub settled: [u64; MAX_CORES],
-    /// By core and place in its list of changes: when it took effect (ns), or that it was [refused](REFUSED).
-    pub outcomes: [[u64; CHANGES]; MAX_CORES],
+pub struct ParentPage {
     /// By component, as bits: it was restarted as often as it may, and stays stopped.
     pub stopped: [u64; MAX_COMPONENTS / 64],
 }
 
-/// The most changes of one core where schedulers are apart.
-pub const CHANGES: usize = 30;
-/// Instead of a time: the change was refused.
-pub const REFUSED: u64 = u64::MAX;
-
-/// What a scheduler tells the one above of changes. Written by the one below.
+/// What a child scheduler has counted for the verdict. Written by the child.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct ToldPage {
-    /// By core: how often it has told.
-    pub reports: [u64; MAX_CORES],
-    /// By core and place in its list of changes: until when (ns) nothing is left that keeps it from taking effect.
-    pub until: [[u64; CHANGES]; MAX_CORES],
-    /// The same: when all else is there that it takes for what it brings to run; or, besides what it removes, something to run.
-    pub ready: [[u64; CHANGES]; MAX_CORES],
+pub struct ChildPage {
+    /// Jobs finished.
+    pub jobs: u64,
+    /// Of those, and of the jobs that the policy ended, how many missed their deadlines.
+    pub missed: u64,
+    /// The longest response (ns).
+    pub worst: u64,
+    /// The greatest lateness after a deadline (ns).
+    pub tardiness: u64,
+    /// The largest part of its bound that a task had (thousandths, rounded up).
+    pub share: u64,
+    /// After when (ns) the first job that is not finished breaks its promise.
+    pub breaks_after: u64,
+    /// How many records did not fit.
+    pub lost_records: u64,
+    /// How many of its tasks are promised something.
+    pub promised: u64,
+    /// Of their jobs, how many ended.
+    pub judged: u64,
+    /// Of their jobs, how many ended unfinished, dropped or with their component, or with less than the task's least.
+    pub undone: u64,
+    /// 1 if a component was stopped of which this scheduler was told, and does not run again.
+    pub stopped: u64,
 }
 
-const _: () = assert!(size_of::<LentPage>() <= PAGE as usize && size_of::<ToldPage>() <= PAGE as usize);
+const _: () = assert!(size_of::<ParentPage>() <= PAGE as usize && size_of::<ChildPage>() <= PAGE as usize);
 
 /// Events that the kernel posts to a core's scheduler, as bits of [`Region::events`].
 pub mod event {

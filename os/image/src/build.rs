@@ -49,7 +49,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
     layout.task_pages(&parts);
-    layout.lent_pages(&parts);
+    layout.scheduler_pages(&parts);
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);
     let plans: Vec<(usize, &[u8])> =

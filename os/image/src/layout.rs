@@ -8,8 +8,8 @@ use crate::{ImageError, StackFact};
 use std::collections::BTreeSet;
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, DEMANDS, HEAP, INFO, LENT, LENT_PAGES, PAGE, PLAN, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE,
-    TASK_PAGES, TOLD, TOLD_PAGES, TRACE,
+    CARDS, CHILD_PAGE, CHILD_PAGES, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS, REGION_STRIDE,
+    STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::{Info, TaskPage};
 use tactus_model::System;
@@ -134,19 +134,18 @@ impl Layout {
         }
     }
 
-    /// Gives each scheduler with a plan below the root's the page by which it is told of its cores, and the one by which it tells of
-    /// changes, which the root reads as well.
-    pub fn lent_pages(&mut self, parts: &Parts) {
+    /// Gives each child scheduler its parent's page, and the page with its counts, which the root reads as well.
+    pub fn scheduler_pages(&mut self, parts: &Parts) {
         for (component, part) in parts.components.iter().enumerate() {
             let Some(tier) = part.tier else { continue };
             let memory = self.zeros(PAGE);
-            self.map(component as u32, memory, LENT, 0);
+            self.map(component as u32, memory, PARENT_PAGE, 0);
             let above = parts.parent_of(tier) as u32;
-            self.map(above, memory, LENT_PAGES + component as u64 * PAGE, WRITABLE);
+            self.map(above, memory, PARENT_PAGES + component as u64 * PAGE, WRITABLE);
             let memory = self.zeros(PAGE);
-            self.map(component as u32, memory, TOLD, WRITABLE);
+            self.map(component as u32, memory, CHILD_PAGE, WRITABLE);
             for reader in [above, SCHEDULER as u32].into_iter().take(if above == SCHEDULER as u32 { 1 } else { 2 }) {
-                self.map(reader, memory, TOLD_PAGES + component as u64 * PAGE, 0);
+                self.map(reader, memory, CHILD_PAGES + component as u64 * PAGE, 0);
             }
         }
     }

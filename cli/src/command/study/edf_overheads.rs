@@ -11,7 +11,7 @@
 use super::kept::{csv, markdown, plot, put, Line};
 use super::mc2::overheads::length;
 use super::progress::Progress;
-use crate::command::run::{boot, compile_ours, image};
+use crate::command::run::{boot, compile_ours, image, Ran};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::progress::Wait;
@@ -315,7 +315,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                     }
                     let (kernel, image) = image(&system, &promised, &programs, &[])?;
                     let folder = arguments.out.join("machine");
-                    let (trace, _) = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+                    let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
                     let _ = std::fs::remove_dir_all(folder);
                     if empty {
                         switches(&trace, &mut found);

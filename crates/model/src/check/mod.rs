@@ -1,8 +1,8 @@
 //! The rules of a system: from a draft to a [`System`], or to everything that is wrong with it.
 
-mod apart;
 mod change;
 mod component;
+mod per_server;
 mod platform;
 mod server;
 mod task;
@@ -76,8 +76,8 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         platform,
         notes,
     };
-    if let (Schedulers::Apart, Given::Is(at)) = (schedulers, &draft.schedulers) {
-        apart::check(&system, at.place, out);
+    if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
+        per_server::check(&system, at.place, out);
     }
     out.is_empty().then_some(system)
 }

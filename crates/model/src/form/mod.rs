@@ -205,22 +205,28 @@ fn read_locks(section: &Section<'_>, reader: &mut Reader<'_>) -> Locks {
     }
 }
 
-/// Whether servers share one scheduler.
+/// Whether servers have schedulers of their own.
 fn read_schedulers(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<Schedulers> {
-    let name = match section.string(reader, "schedulers", "\"together\" or \"apart\"") {
+    let name = match section.string(reader, "schedulers", "\"single\" or \"per-server\"") {
         Given::Is(name) => name,
         Given::Broken => return Given::Broken,
         Given::Absent => return Given::Absent,
     };
     match name.value.as_str() {
-        "together" => Given::is(Schedulers::Together, name.place),
-        "apart" => Given::is(Schedulers::Apart, name.place),
+        "single" => Given::is(Schedulers::Single, name.place),
+        "per-server" => Given::is(Schedulers::PerServer, name.place),
         other => {
+            let nearest = match other {
+                // The words of earlier versions.
+                "together" => Some("single".to_string()),
+                "apart" => Some("per-server".to_string()),
+                _ => nearest(other, ["single", "per-server"]),
+            };
             let complaint = Complaint::UnknownName {
                 what: "way to keep schedulers",
-                nearest: nearest(other, ["together", "apart"]),
+                nearest,
                 name: other.chars().take(40).collect(),
-                remedy: "choose \"together\" or \"apart\"".to_string(),
+                remedy: "choose \"single\" or \"per-server\"".to_string(),
             };
             reader.out.add(name.place, "[policy]", complaint);
             Given::Broken

@@ -197,7 +197,7 @@ impl Domain {
         let runs = |core: usize| if core == me { unfinished } else { self.slots[core].running() };
         let told = |core: usize| picked(self.slots[core].plan) && !self.taken(self.slots[core].plan, me, unfinished);
         let choices: [&dyn Fn(usize) -> bool; 4] =
-            [&|core| picked(runs(core)), &|core| told(core), &|core| core == me && !self.impartial, &|_| true];
+            [&|core| picked(runs(core)), &|core| told(core), &|core| core == me, &|_| true];
         for choice in choices {
             for core in cores.iter() {
                 if keep.iter().count() < self.picked.len() && !keep.contains(core) && choice(core.index()) {
@@ -245,7 +245,7 @@ impl Domain {
         }
         let mine = CoreId(me as u8);
         for n in 0..self.picked.len() {
-            let core = if free.contains(mine) && !self.impartial { Some(mine) } else { free.iter().next() };
+            let core = if free.contains(mine) { Some(mine) } else { free.iter().next() };
             let Some(core) = core else { break };
             self.slots[core.index()].next = Some(self.picked[n].place());
             free.remove(core);

@@ -131,18 +131,6 @@ impl Budget {
         }
     }
 
-    /// When work may run that comes at `from`, there being none until then.
-    pub(super) fn eligible_from(&self, from: Instant) -> Instant {
-        let at = match self.kind {
-            Supplier::Sporadic | Supplier::PosixSporadic if self.eligible(from) => from,
-            Supplier::Sporadic | Supplier::PosixSporadic => self.chunks.first().map_or(Instant::NEVER, |head| head.at),
-            Supplier::PriorityInheriting | Supplier::ConstantBandwidth { .. } if !self.eligible(from) => self.at,
-            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable if self.left <= 0 => self.at,
-            _ => from,
-        };
-        at.max(from)
-    }
-
     /// The deadline that it has among servers and tasks that are ordered by deadlines.
     pub fn deadline(&self) -> Instant {
         let from = match self.kind {

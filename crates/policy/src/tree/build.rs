@@ -41,8 +41,8 @@ pub(super) fn queue_of(server: &Server, core: Option<CoreId>) -> Option<usize> {
     }
 }
 
-/// Makes the domain of these cores. `whole`: the tree is in no server of another one.
-pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) -> Domain {
+/// Makes the domain of these cores.
+pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
     let within = |set: &CoreSet| set.bits() & cores.bits() != 0;
     let place_of = |core: CoreId| cores.iter().position(|other| other == core).unwrap_or(0);
     // Queues and virtual processors, in the order of servers.
@@ -107,12 +107,8 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) ->
         passed: Vec::with_capacity(MAX_CORES),
         entry: 0,
         changes: None,
-        cut: false,
-        visited: tactus_time::Duration::ZERO,
-        emptied: false,
         lost: false,
         laxities,
-        impartial: false,
         queues: Queues::new(feeds.len() + 1, task_homes),
         tasks,
         vps,
@@ -120,7 +116,7 @@ pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet, whole: bool) ->
     };
     // What can never have work is not there: a polling server would be something to do for the server around it.
     for (vp, fed) in fed.into_iter().enumerate() {
-        let nested = domain.vps[vp].parent.is_some_and(|parent| !whole || domain.vps[parent].parent.is_some());
+        let nested = domain.vps[vp].parent.is_some_and(|parent| domain.vps[parent].parent.is_some());
         domain.vps[vp].barren = nested && !fed;
     }
     for vp in 0..domain.vps.len() {

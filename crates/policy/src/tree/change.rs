@@ -158,17 +158,14 @@ pub(super) enum On {
     Server(u16),
 }
 
-/// What is on other cores than the domain's: as a server that there is not.
-const ELSEWHERE: On = On::Server(u16::MAX);
-
-/// Takes the domain's changes into it, and of other cores those that are `kept`.
-pub(super) fn attach(domain: &mut Domain, changing: &Changing, kept: impl Fn(Part) -> bool) {
+/// Takes the domain's changes into it.
+pub(super) fn attach(domain: &mut Domain, changing: &Changing) {
     let place = |domain: &Domain, part: Part| match part {
         Part::Task(task) => domain.tasks.iter().position(|work| work.name.0 == task).map(On::Task),
         Part::Server(n) => domain.vps.iter().any(|vp| vp.server == n).then_some(On::Server(n)),
     };
     let of = |(n, change): (usize, &Change)| {
-        let on = place(domain, change.part).or_else(|| kept(change.part).then_some(ELSEWHERE))?;
+        let on = place(domain, change.part)?;
         let at = Instant::ZERO.saturating_add(change.at);
         let Change { action, admitted, drains, .. } = *change;
         Some(Waiting { number: n as u32, at, on, action, admitted, drains })
@@ -192,13 +189,6 @@ pub(super) fn attach(domain: &mut Domain, changing: &Changing, kept: impl Fn(Par
     }
     domain.begin_at_zero();
     domain.changes = Some(Changes { list, asked: 0, settled: 0, tasks, servers, protocol: changing.protocol });
-}
-
-impl Waiting {
-    /// Whether nothing of the domain is changed.
-    pub(super) fn is_elsewhere(&self) -> bool {
-        matches!(self.on, On::Server(u16::MAX))
-    }
 }
 
 impl Changes {
@@ -430,7 +420,6 @@ impl Domain {
     pub(super) fn take_effect(&mut self, changes: &mut Changes, change: &Waiting, records: &mut Recorder) {
         let now = records.now;
         match (change.on, change.action) {
-            _ if change.is_elsewhere() => {}
             (On::Task(task), Action::Add) => {
                 changes.tasks[task] = true;
                 self.begin(task, changes, now);

@@ -4,7 +4,7 @@
 use super::budget::{Budget, Hollow};
 use super::change::Changes;
 use super::queues::Queues;
-pub(super) use super::slot::{Hold, Offer, Slot};
+pub(super) use super::slot::{Offer, Slot};
 use super::work::Work;
 use super::{Overrun, TaskOrder};
 use crate::heap::{IndexedHeap, Key};
@@ -12,7 +12,7 @@ use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
 use alloc::vec::Vec;
 use tactus_record::{Kind, Sink};
-use tactus_time::{CoreSet, Duration, Instant};
+use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 /// Entries of servers without budget lie behind all others.
 pub(super) const BACKGROUND: u64 = 1 << 63;
@@ -39,18 +39,10 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it changes while it runs.
     pub(super) changes: Option<Changes>,
-    /// Whether schedulers inside are cut off; and for how long servers that they want to be the most urgent were so while this one
-    /// did not have the core, since its last decision.
-    pub(super) cut: bool,
-    pub(super) visited: Duration,
-    /// Whether a job was killed in this entry and nothing was left.
-    pub(super) emptied: bool,
     /// Whether a budget was lost for want of work in this decision.
     pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
     pub(super) laxities: bool,
-    /// Of cores with nothing to run the first is preferred, even to the one that decides.
-    pub(super) impartial: bool,
 }
 
 /// A server on one core.
@@ -99,22 +91,27 @@ pub(super) struct Feed {
 }
 
 impl Domain {
-    /// One call of the policy.
+    /// One call of the policy. `left`: until when this scheduler had the core; earlier than `now` where its parent had it since.
+    /// What fell due in between is handled at its own time.
     pub(super) fn handle(
         &mut self,
         me: usize,
-        now: Instant,
+        (left, now): (Instant, Instant),
         event: Event,
         ticket: u32,
         records: &mut dyn Sink,
     ) -> Decision {
         let slot = &mut self.slots[me];
         let now = now.max(slot.since);
-        let elapsed = now.since(slot.since);
+        let left = left.max(slot.since).min(now);
+        let elapsed = left.since(slot.since);
         slot.since = now;
         let mut records = Recorder { sink: records, core: slot.id, now };
         self.entry = self.entry.wrapping_add(1);
-        let unfinished = self.leave(me, (now, elapsed), event, &mut records);
+        let unfinished = self.leave(me, (left, elapsed), event, &mut records);
+        if left < now {
+            self.catch_up(me, (left, now), &mut records);
+        }
         if self.changes.is_some() {
             self.change(&mut records);
         }
@@ -164,17 +161,11 @@ impl Domain {
         records: &mut Recorder,
     ) -> Option<(usize, u32)> {
         while let Some(ghost) = self.slots[me].ghosts.pop() {
-            // What a scheduler of its own was not there for counts here as well.
-            let passed = elapsed.checked_add(self.visited).unwrap_or(Duration::MAX);
-            if let Some(place) = self.hollow_inside(ghost) {
-                let visited = &mut self.tasks[place].visited;
-                *visited = visited.checked_add(passed).unwrap_or(Duration::MAX);
-            } else if let Some(budget) = &mut self.vps[ghost].budget {
-                budget.drain(passed);
+            if let Some(budget) = &mut self.vps[ghost].budget {
+                budget.drain(elapsed);
             }
             self.show(ghost, now);
         }
-        self.visited = Duration::ZERO;
         let OnCore::Job { place, job } = self.slots[me].doing else { return None };
         self.slots[me].doing = OnCore::Nothing;
         let path = self.slots[me].charged;
@@ -215,7 +206,7 @@ impl Domain {
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
-        if event == Event::Remove || task.overrun == Overrun::Kill || task.foreign {
+        if event == Event::Remove || task.overrun == Overrun::Kill || task.proxy {
             self.plan_event(place);
         }
         for (vp, _) in path.iter().rev() {
@@ -296,7 +287,6 @@ impl Domain {
     pub(super) fn hollow(&self, vp: usize) -> Hollow {
         match &self.vps[vp].budget {
             Some(budget) if !self.vps[vp].awake => budget.when_hollow(),
-            _ if self.hollow_inside(vp).is_some() => Hollow::Drains,
             _ => Hollow::Keeps,
         }
     }
@@ -341,7 +331,27 @@ impl Domain {
         key.time().as_nanos() >= BACKGROUND
     }
 
-    pub(super) fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
+    /// Handles, one after another, what fell due while the parent had the core.
+    #[cold]
+    fn catch_up(&mut self, me: usize, (left, now): (Instant, Instant), records: &mut Recorder) {
+        loop {
+            let first = [self.slots[me].replenish.peek(), self.due.peek()].into_iter().flatten().map(Key::time).min();
+            let Some(at) = first.map(|first| first.max(left)).filter(|at| *at < now) else { return };
+            self.replenish_due(me, at, records);
+            self.make_due(me, at, records);
+        }
+    }
+
+    /// The child scheduler whose proxy runs here has nothing to run before then; its completion is to follow.
+    pub(super) fn sleep_until(&mut self, proxy: TaskId, until: Instant) {
+        let tasks = &mut self.tasks;
+        let running = self.slots.iter().find_map(|slot| slot.running().filter(|place| tasks[*place].name.0 == proxy));
+        if let Some(task) = running.map(|place| &mut tasks[place]).filter(|task| task.proxy) {
+            task.sleep_until(until);
+        }
+    }
+
+    fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.slots[me].replenish.peek().filter(|due| due.time() <= now) {
             let vp = &mut self.vps[due.place()];
             if let Some(budget) = &mut vp.budget {
@@ -371,7 +381,6 @@ impl Domain {
                 if self.is_served(queue) {
                     self.content_changed(queue, now);
                 }
-                self.emptied |= queue == self.vps[self.slots[me].root].below && self.queues.len(queue) == 0;
                 self.plan_event(place);
                 continue;
             }

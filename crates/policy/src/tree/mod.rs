@@ -13,10 +13,7 @@
 //! **Who shares what** (`domain`). Cores that share a queue, directly or by others, are a domain, behind one lock; a core
 //! that shares none is a domain of its own and takes no lock.
 
-mod apart;
 mod assign;
-mod away;
-mod board;
 mod budget;
 mod build;
 mod change;
@@ -25,30 +22,24 @@ mod chunks;
 mod codec;
 mod domain;
 mod laxity;
-mod lending;
-mod platform;
+mod per_server;
 mod queues;
 mod slot;
-mod tier;
 mod work;
 
 use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
-use crate::{Decision, Event, Policy, Setup, SetupError};
+use crate::{Decision, Event, Input, Policy, Setup, SetupError};
 use alloc::vec::Vec;
-pub use apart::{Left, Outcome};
-pub use board::Board;
 pub use budget::Budget;
 pub(crate) use change::{share, WHOLE};
 pub use change::{Action, Change, Changing, Part, Protocol, Values};
 pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
-pub use lending::{Gave, Lending, Outside, Turn};
-pub use platform::{news, Held, News, Platform, Rest, Seen, ASKED, ELSEWHERE};
+pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreSet, Duration, Instant};
-pub use tier::{cut, Below, CutError, Says, Tier, TierPlan};
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;
@@ -182,6 +173,8 @@ pub(crate) struct Core {
     home: Home,
     /// Its place among the cores of its domain.
     place: usize,
+    /// Until when this scheduler had the core, if its parent had it since.
+    absent: Option<Instant>,
 }
 
 enum Home {
@@ -197,6 +190,7 @@ impl Servers {
         check::check(setup, tree(setup))?;
         match &setup.kind {
             crate::Kind::Changing(changing) => change::check(setup, changing),
+            crate::Kind::PerServer(plan) => plan.check(setup),
             _ => Ok(()),
         }
     }
@@ -207,19 +201,25 @@ impl Servers {
         let mut domains = Vec::new();
         let mut cores: Vec<Option<Core>> = (0..setup.cores).map(|_| None).collect();
         for set in build::domains(setup.cores, tree) {
-            let mut domain = build::domain(setup, tree, set, true);
-            if let crate::Kind::Changing(changing) = &setup.kind {
-                change::attach(&mut domain, changing, |_| false);
+            let mut domain = build::domain(setup, tree, set);
+            match &setup.kind {
+                crate::Kind::Changing(changing) => change::attach(&mut domain, changing),
+                crate::Kind::PerServer(plan) => plan.name(&mut domain),
+                _ => {}
             }
             let alone = set.iter().nth(1).is_none();
             for (place, core) in set.iter().enumerate() {
-                cores[core.index()] =
-                    (!alone).then(|| Core { order: Order::unlocked(), home: Home::Shared(domains.len()), place });
+                cores[core.index()] = (!alone).then(|| Core {
+                    order: Order::unlocked(),
+                    home: Home::Shared(domains.len()),
+                    place,
+                    absent: None,
+                });
             }
             match (alone, set.iter().next()) {
                 (true, Some(core)) => {
                     let home = Home::Own(alloc::boxed::Box::new(domain));
-                    cores[core.index()] = Some(Core { order: Order::unlocked(), home, place: 0 });
+                    cores[core.index()] = Some(Core { order: Order::unlocked(), home, place: 0, absent: None });
                 }
                 _ => domains.push(Lock::new(domain)),
             }
@@ -232,6 +232,7 @@ impl Servers {
 fn tree(setup: &Setup) -> &Tree {
     match &setup.kind {
         crate::Kind::Servers(tree) | crate::Kind::Changing(Changing { tree, .. }) => tree,
+        crate::Kind::PerServer(SchedulerPlan { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }
 }
@@ -240,13 +241,23 @@ impl Policy for Servers {
     type Core = Core;
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
+        let left = core.absent.take().unwrap_or(now);
         match &mut core.home {
-            Home::Own(domain) => domain.handle(0, now, event, 0, records),
+            Home::Own(domain) => domain.handle(0, (left, now), event, 0, records),
             Home::Shared(place) => {
                 let mut guard = self.domains[*place].lock(&mut core.order);
                 let ticket = self.tickets.next();
-                guard.handle(core.place, now, event, ticket, records)
+                guard.handle(core.place, (left, now), event, ticket, records)
             }
+        }
+    }
+
+    fn input(&self, core: &mut Core, input: Input) {
+        match (input, &mut core.home) {
+            (Input::Absent { since }, _) => core.absent = Some(since),
+            (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
+            // A core with a child scheduler shares no queue.
+            (Input::Sleep { .. }, Home::Shared(_)) => {}
         }
     }
 }

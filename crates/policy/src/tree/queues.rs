@@ -21,11 +21,6 @@ impl Queues {
         home.iter().for_each(|queue| room[*queue as usize] += 1);
         Queues { heaps: room.into_iter().map(Vec::with_capacity).collect(), place: alloc::vec![OUT; home.len()], home }
     }
-    /// Becomes what the other ones are, which were made alike.
-    pub(crate) fn become_as(&mut self, other: &Queues) {
-        self.heaps.clone_from(&other.heaps);
-        self.place.clone_from(&other.place);
-    }
     #[inline]
     pub(crate) fn peek(&self, queue: usize) -> Option<Key> {
         self.heaps[queue].first().copied()

@@ -33,23 +33,6 @@ pub(super) struct Slot {
     pub(super) replenish: IndexedHeap,
     /// The virtual processor of the root.
     pub(super) root: usize,
-    /// Whether it can be used, where cores are lent.
-    pub(super) hold: Hold,
-    /// The place of the core that asked for it last.
-    pub(super) asker: usize,
-}
-
-/// What is known of a core that a scheduler above lends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Hold {
-    /// It is here.
-    Has,
-    /// It was asked for, and no answer has come.
-    Asked,
-    /// It was taken, or not given.
-    Away,
-    /// There was nothing to do with it.
-    Rests,
 }
 
 /// Where a core arrived on its way down.
@@ -105,16 +88,7 @@ impl Slot {
             armed: Instant::NEVER,
             replenish: IndexedHeap::for_tasks(vps),
             root,
-            hold: Hold::Has,
-            asker: 0,
         }
-    }
-    /// Becomes what the other one is, where no servers are inside.
-    pub(super) fn become_as(&mut self, other: &Slot) {
-        (self.since, self.doing, self.armed) = (other.since, other.doing, other.armed);
-        (self.hold, self.asker) = (other.hold, other.asker);
-        (self.plan, self.next, self.told, self.idle) = (other.plan, other.next, other.told, other.idle);
-        (self.offer, self.path, self.charged) = (other.offer, other.path, other.charged);
     }
     /// The task that the core runs since its last decision.
     pub(super) fn running(&self) -> Option<usize> {

@@ -47,13 +47,8 @@ pub(crate) struct Work {
     /// It releases jobs before this instant only.
     pub(super) until: Instant,
     pub(super) offset: Duration,
-    /// It stands for a scheduler of its own, which has a job whenever it has something to run, and says when that is.
-    pub(crate) foreign: bool,
-    /// Other cores may have what that has to run.
-    pub(super) tied: bool,
-    /// That scheduler has nothing to run, but budgets inside go by while its server is the most urgent: for how long it was.
-    pub(crate) hollow: bool,
-    pub(crate) visited: Duration,
+    /// It stands for a child scheduler: it has a job while that has something to run, and is told when that will be next.
+    pub(super) proxy: bool,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
 }
@@ -83,10 +78,7 @@ impl Work {
             removed: false,
             until: Instant::NEVER,
             offset: task.offset,
-            foreign: false,
-            tied: false,
-            hollow: false,
-            visited: Duration::ZERO,
+            proxy: false,
             left_to_core: false,
         }
     }
@@ -94,11 +86,6 @@ impl Work {
     /// The deadline of the oldest unfinished job.
     pub(crate) fn due(&self) -> Instant {
         self.release.saturating_add(self.deadline)
-    }
-
-    /// When the oldest unfinished job was released.
-    pub(super) fn released_at(&self) -> Instant {
-        self.release
     }
 
     /// Whether it has a job that may run.
@@ -196,8 +183,8 @@ impl Work {
     /// Makes the release due that comes next. `uncharged`: how long its job has been running, up to now, that is still to
     /// be charged, to what was left before.
     pub(crate) fn release(&mut self, uncharged: Duration, records: &mut Recorder) {
-        if self.foreign {
-            return self.rouse();
+        if self.proxy {
+            return self.wake();
         }
         let (number, boundary) = (self.released, self.next);
         self.released = number.wrapping_add(1);
@@ -217,38 +204,19 @@ impl Work {
         self.pending = self.pending.saturating_add(1);
     }
 
-    /// A scheduler of its own has something to run.
-    pub(super) fn rouse(&mut self) {
+    /// The child scheduler has something to run.
+    fn wake(&mut self) {
+        let (number, at) = (self.released, core::mem::replace(&mut self.next, Instant::NEVER));
         if self.pending == 0 {
-            let (number, at) = (self.released, self.next);
             self.released = number.wrapping_add(1);
             self.begin(number, at);
             self.pending = 1;
         }
-        self.hollow = false;
-        self.next = Instant::NEVER;
     }
 
-    /// A scheduler of its own, which has the core, has nothing to run before then. Its job is about to complete.
-    pub(crate) fn doze(&mut self, until: Instant) {
+    /// The child scheduler has nothing to run before then. Its job is about to complete.
+    pub(super) fn sleep_until(&mut self, until: Instant) {
         self.next = until;
-    }
-
-    /// A scheduler of its own, which has the core, has nothing to run before then, but wants to be the most urgent.
-    pub(crate) fn hollow(&mut self, until: Instant) {
-        (self.hollow, self.next) = (true, until);
-    }
-
-    /// A scheduler of its own, which waits for the core, has nothing to run.
-    pub(crate) fn rest(&mut self, now: Instant) {
-        if self.pending > 0 {
-            self.hollow = false;
-            self.end();
-            self.next = Instant::NEVER;
-        }
-        if self.next <= now {
-            self.next = Instant::NEVER;
-        }
     }
 
     fn begin(&mut self, number: u32, release: Instant) {

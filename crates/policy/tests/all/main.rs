@@ -6,7 +6,6 @@
 mod common;
 
 mod change;
-mod change_apart;
 mod change_mc2;
 mod change_mixed;
 mod change_nested;
@@ -25,5 +24,4 @@ mod servers;
 mod setup;
 mod short_way;
 mod threads;
-mod tiers;
 mod trees;

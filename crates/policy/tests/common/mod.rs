@@ -6,7 +6,6 @@ pub mod changes;
 pub mod draw;
 pub mod invariants;
 pub mod levels;
-pub mod parts;
 pub mod systems;
 pub mod trees;
 

@@ -14,7 +14,7 @@ pub(super) struct Stored {
     changes: Vec<StoredChange>,
     /// Left out where one scheduler decides for all servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    apart: bool,
+    per_server: bool,
 }
 
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
@@ -136,7 +136,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         servers: tree.servers.iter().map(server).collect(),
         tasks: tree.tasks.iter().map(place).collect(),
         changes: tree.changes.iter().map(change).collect(),
-        apart: tree.apart,
+        per_server: tree.per_server,
     }
 }
 
@@ -199,6 +199,6 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         servers: stored.servers.into_iter().map(server).collect(),
         tasks: stored.tasks.into_iter().map(place).collect(),
         changes: stored.changes.into_iter().map(change).collect(),
-        apart: stored.apart,
+        per_server: stored.per_server,
     })
 }

@@ -31,7 +31,7 @@ pub fn explain(
     if comparison.agrees() || !matches!(setup.kind, Kind::Servers(_) | Kind::Changing(_)) {
         return Ok(());
     }
-    let machine = Steps::of(found, false);
+    let machine = Steps::of(found);
     let mut random = Random::new(0);
     let starts: Vec<Instant> =
         found.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect();
@@ -57,7 +57,7 @@ pub fn explain(
         let mut keep = Keep::new(setup.cores);
         simulation.run_until(end, &mut keep).map_err(Error::Stuck)?;
         simulation.end(end, &mut keep);
-        let simulated = Steps::of(&keep.into_trace(), false);
+        let simulated = Steps::of(&keep.into_trace());
         for (core, on_core) in comparison.cores.iter_mut().enumerate() {
             let Some(divergence) = on_core.divergence.as_mut().filter(|d| d.cause == Cause::Disagreement) else {
                 continue;

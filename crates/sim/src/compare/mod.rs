@@ -113,7 +113,7 @@ impl OnCore {
 }
 
 /// What was found on all cores.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Comparison {
     /// Core by core.
     pub cores: Vec<OnCore>,
@@ -143,25 +143,6 @@ impl Comparison {
     }
 }
 
-/// What lies close enough together to be met in another order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tolerance {
-    /// How far apart events may lie, beside the shift of the kernel's run.
-    pub time: Duration,
-    /// Whether the root and each server with something inside have a scheduler of their own: what comes at one instant in several
-    /// of them they notice one after another, in any order; and of several idle cores that one asks for, it has the first that
-    /// answers, so that a job may do on another core of its queue what it should have done at that time. What a scheduler decides
-    /// its own server pays for, so that of budgets that end close together another one may be the first.
-    pub apart: bool,
-}
-
-impl From<Duration> for Tolerance {
-    /// With one scheduler for all.
-    fn from(time: Duration) -> Tolerance {
-        Tolerance { time, apart: false }
-    }
-}
-
 /// Lays the trace of a free run (`expected`) beside the kernel's (`found`), both of the system that `setup` was made
 /// for.
 ///
@@ -175,16 +156,15 @@ pub fn compare(
     mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     expected: &Trace,
     found: &Trace,
-    tolerance: impl Into<Tolerance>,
+    tolerance: Duration,
 ) -> Comparison {
-    let Tolerance { time: tolerance, apart } = tolerance.into();
-    let points = Points::of((setup, apart), expected, &mut demand);
-    let (left, right) = (Steps::of(expected, apart), Steps::of(found, apart));
+    let points = Points::of(setup, expected, &mut demand);
+    let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
     let together = match &setup.kind {
         Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
-        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::ChangingMixed(_) => false,
+        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::ChangingMixed(_) | Kind::PerServer(_) => false,
         Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
@@ -231,17 +211,7 @@ pub fn compare(
         // A turn that ended, or not, as something more urgent came: who is next shows when that is done.
         let turned = steps::left_before(&left, core, divergence);
         let hidden_turn = || points.hidden_turn(turned?, window, here);
-        let elsewhere = || {
-            let both = [(divergence.expected, &right), (divergence.found, &left)];
-            let mut moved = both.into_iter().filter_map(|(step, other)| Some((step?, other)));
-            moved.find_map(|(step, other)| {
-                let at = other.elsewhere(core, step, window).filter(|_| apart && together)?;
-                Some((step.time.min(at), step.time.max(at)))
-            })
-        };
-        let two_budgets = || steps::two_budgets([expected, found], core, divergence.time(), window).filter(|_| apart);
-        let race =
-            race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(elsewhere).or_else(two_budgets);
+        let race = race(divergence.time()).or_else(inner_race).or_else(hidden_turn);
         divergence.cause = match (race, earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },

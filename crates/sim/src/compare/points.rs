@@ -37,12 +37,8 @@ struct Turn {
 }
 
 impl Points {
-    /// Reads them from the trace of a free run. `apart`: whether releases in different servers are different events.
-    pub fn of(
-        (setup, apart): (&Setup, bool),
-        trace: &Trace,
-        mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
-    ) -> Points {
+    /// Reads them from the trace of a free run.
+    pub fn of(setup: &Setup, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
         let follows: Vec<bool> = match &setup.kind {
             Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
@@ -50,17 +46,10 @@ impl Points {
             }
             _ => Vec::new(),
         };
-        // By task: its server, where each has a scheduler of its own.
-        let whose: Vec<u16> = match &setup.kind {
-            Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) if apart => {
-                tree.places.iter().map(|place| place.server).collect()
-            }
-            _ => Vec::new(),
-        };
         let mut points = Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new() };
         let mut turns = Vec::new();
         for records in &trace.cores {
-            points.add_core(records, (&follows, &whose), &mut turns);
+            points.add_core(records, &follows, &mut turns);
         }
         // The length of a task's turns, where turns are taken.
         let turn_of = |task: TaskId| match &setup.kind {
@@ -91,7 +80,7 @@ impl Points {
         points
     }
 
-    fn add_core(&mut self, records: &[Record], (follows, whose): (&[bool], &[u16]), turns: &mut Vec<Turn>) {
+    fn add_core(&mut self, records: &[Record], follows: &[bool], turns: &mut Vec<Turn>) {
         let mut timer = Instant::NEVER;
         let mut left = None;
         let mut entered = Instant::ZERO;
@@ -111,11 +100,7 @@ impl Points {
                     // What falls due in the instant in which a change is asked for or takes effect is left over to a machine, which
                     // comes later, and the change waits.
                     let change = inside().any(|r| matches!(r.kind, What::ChangeAsked | What::Changed));
-                    let server = |r: &Record| r.task.and_then(|task| whose.get(task.index())).copied();
-                    let of_one = |r: &&Record| r.kind == What::Release;
-                    let mut servers = inside().filter(of_one).filter_map(server);
-                    let several = servers.next().is_some_and(|first| servers.any(|other| other != first));
-                    let two = several || (released || budget(false)) && (budget(true) || change);
+                    let two = (released || budget(false)) && (budget(true) || change);
                     let clock = reason == Some(EntryReason::Start) || timed && released;
                     let point = Point { time: record.time, core: record.core, clock };
                     // An event of another core has its cause there, and that is a point already.

@@ -40,14 +40,13 @@ impl Inner {
 }
 
 impl Steps {
-    /// Reads them from a trace. `apart`: when budgets come, each scheduler tells only as it gets the core.
-    pub fn of(trace: &Trace, apart: bool) -> Steps {
+    /// Reads them from a trace.
+    pub fn of(trace: &Trace) -> Steps {
         let step =
             |r: &Record| Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == Kind::Complete });
         let inner = trace.cores.iter().map(|records| {
             let wanted = records.iter().filter(|r| r.kind.is_policy());
             let wanted = wanted.filter(|r| !matches!(r.kind, Kind::Release | Kind::Notify | Kind::Idle));
-            let wanted = wanted.filter(|r| !(apart && r.kind == Kind::ServerReplenish));
             let inner = |r: &Record| {
                 let Record { kind, time, task, job, .. } = *r;
                 Inner { kind, left: Duration::from_nanos(r.arg), time, task, job }
@@ -67,30 +66,6 @@ impl Steps {
     fn on(&self, core: usize) -> &[Step] {
         self.cores.get(core).map_or(&[], Vec::as_slice)
     }
-
-    /// When the same step is done on a core other than this one, no further than `window` from it.
-    pub fn elsewhere(&self, core: usize, step: Step, window: Duration) -> Option<Instant> {
-        let near = |at: Instant| at.since(step.time) <= window && step.time.since(at) <= window;
-        let others = (0..self.cores.len()).filter(|other| *other != core);
-        others
-            .flat_map(|other| self.on(other))
-            .filter(|it| it.what() == step.what())
-            .map(|it| it.time)
-            .find(|at| near(*at))
-    }
-}
-
-/// The ends of two servers' budgets on the core, both no further than `window` from `time`, and so in both runs.
-pub fn two_budgets(runs: [&Trace; 2], core: usize, time: Instant, window: Duration) -> Option<(Instant, Instant)> {
-    let near = |r: &&Record| time.since(r.time) <= window && r.time.since(time) <= window;
-    let ends = |trace: &Trace| -> Vec<(u32, Instant)> {
-        let records = trace.cores.get(core).into_iter().flatten().filter(|r| r.kind == Kind::ServerExhausted);
-        records.filter(near).map(|r| (r.job, r.time)).collect()
-    };
-    let [expected, found] = runs.map(ends);
-    let also = |server: u32| expected.iter().any(|it| it.0 == server);
-    let both = |pair: &&[(u32, Instant)]| pair[0].0 != pair[1].0 && also(pair[0].0) && also(pair[1].0);
-    found.windows(2).find(both).map(|pair| (pair[0].1, pair[1].1))
 }
 
 /// The common prefix of a core's steps. Where they part, the cause is still open ([`Cause::Disagreement`]).

@@ -5,13 +5,13 @@
 //! 2009). Periods are log-uniform from 10 to 200 ms, rounded to 1 ms, so that a run of one second has plenty of
 //! jobs and many releases at the same instant. A system is a function of its seed.
 
-mod apart;
 mod changing;
+mod per_server;
 mod random;
 mod trees;
 
-pub use apart::{apart, apart_changing};
 pub use changing::{changing, changing_levels, lasting, with_changes};
+pub use per_server::per_server;
 pub use trees::{tree, DEEPEST};
 
 pub use random::Random;

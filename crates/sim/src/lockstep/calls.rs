@@ -1,7 +1,8 @@
 //! Cuts a core's records into calls of the policy.
 
 use super::report::{Disagreement, What};
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_policy::Input;
+use tactus_record::{EntryReason, InputKind, Kind, Record};
 use tactus_time::{CoreId, Instant};
 use tactus_trace::Trace;
 
@@ -26,15 +27,36 @@ impl<'t> Call<'t> {
         self.enter.core
     }
 
+    /// The facts that the policy was told before.
+    pub fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
+        self.inside.iter().filter(|r| r.kind == Kind::Input).filter_map(|r| {
+            let at = Instant::from_nanos(r.arg);
+            match (InputKind::from_u8(r.level)?, r.task) {
+                (InputKind::Absent, _) => Some(Input::Absent { since: at }),
+                (InputKind::Sleep, Some(proxy)) => Some(Input::Sleep { proxy, until: at }),
+                (InputKind::Sleep, None) => None,
+            }
+        })
+    }
+
+    /// Since when the parent scheduler had the core, if it had.
+    pub fn absent(&self) -> Option<Instant> {
+        self.inputs().find_map(|input| match input {
+            Input::Absent { since } => Some(since),
+            Input::Sleep { .. } => None,
+        })
+    }
+
     /// What the policy wrote.
     pub fn written(&self) -> impl Iterator<Item = &'t Record> {
         self.inside.iter().filter(|r| r.kind.is_policy())
     }
 }
 
-/// The calls of each core, in their order.
-pub fn of_trace(trace: &Trace) -> Result<Vec<Vec<Call<'_>>>, Disagreement> {
-    trace.cores.iter().enumerate().map(|(core, records)| of_core(CoreId(core as u8), records)).collect()
+/// The calls of each core, in their order. `all`: each core has to have any.
+pub fn of_trace(trace: &Trace, all: bool) -> Result<Vec<Vec<Call<'_>>>, Disagreement> {
+    let cores = trace.cores.iter().enumerate();
+    cores.map(|(core, records)| of_core(CoreId(core as u8), records, all || !records.is_empty())).collect()
 }
 
 /// When the core's run ended, if the trace says so.
@@ -42,7 +64,7 @@ pub fn end_of(trace: &Trace, core: CoreId) -> Option<Instant> {
     trace.cores[core.index()].iter().rev().find(|r| r.kind == Kind::End).map(|r| r.time)
 }
 
-fn of_core(core: CoreId, records: &[Record]) -> Result<Vec<Call<'_>>, Disagreement> {
+fn of_core(core: CoreId, records: &[Record], some: bool) -> Result<Vec<Call<'_>>, Disagreement> {
     let mut calls: Vec<Call> = Vec::new();
     let mut open = None;
     let mut before = Instant::ZERO;
@@ -90,7 +112,7 @@ fn of_core(core: CoreId, records: &[Record]) -> Result<Vec<Call<'_>>, Disagreeme
     }
     match calls.iter().position(|c| (c.number == 0) != (c.reason == EntryReason::Start)) {
         Some(n) => Err(Disagreement::in_call(&calls[n], What::Shape("a core starts once, and first"))),
-        None if calls.is_empty() => Err(Disagreement::at_start(core, What::Shape("the core never started"))),
+        None if some && calls.is_empty() => Err(Disagreement::at_start(core, What::Shape("the core never started"))),
         None => Ok(calls),
     }
 }

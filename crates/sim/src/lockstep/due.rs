@@ -55,7 +55,9 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
             // What was sent to a core that had not begun waits for it from now on: the cores of an emulated machine begin in turn.
             core.left = now;
         }
-        if let Some((reason, since)) = core.overdue(now, tolerance) {
+        // Nothing is noticed late while the parent has the core.
+        let absent = call.absent();
+        if let Some((reason, since)) = core.overdue(absent.unwrap_or(now), tolerance) {
             return wrong(What::Late { reason, due: since, tolerance });
         }
         let running = core.running.map(|r| r.task);
@@ -65,6 +67,13 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         let said = Instant::from_nanos(call.enter.arg);
         if call.reason == EntryReason::Timer && said.since(core.timer).max(core.timer.since(said)) > EARLY {
             return wrong(What::TimeOut { expected: core.timer, found: said });
+        }
+        if absent.is_some() {
+            core.left = now;
+            // The parent called it by giving it the core.
+            if matches!(call.reason, EntryReason::Timer | EntryReason::Notify) {
+                return Ok(Duration::ZERO);
+            }
         }
         let early = |due: Instant| now.saturating_add(EARLY) < due;
         let due = match call.reason {

@@ -12,6 +12,9 @@
 //!
 //! The third makes the check complete: a machine that forgot a time-out or invented one would replay well.
 //!
+//! Where a policy was told facts ([`tactus_policy::Input`]), the replay tells it the same. So the schedulers of a system with one
+//! per server are replayed each by itself, from its own trace: what parent and child tell each other is recorded on both sides.
+//!
 //! Records of faults and refused calls are passed over; a call with reason `Fault` is an
 //! [`Event::Remove`].
 
@@ -26,7 +29,7 @@ use calls::Call;
 use due::Due;
 use order::Order;
 use report::Latenesses;
-use tactus_policy::{Decision, Event, Policy, Scheduler, Setup, SetupError};
+use tactus_policy::{Decision, Event, Kind, Policy, Scheduler, Setup, SetupError};
 use tactus_record::{EntryReason, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -52,7 +55,9 @@ pub fn lockstep(
     tolerance: Duration,
 ) -> Result<Result<Agreement, Disagreement>, SetupError> {
     let (scheduler, cores) = Scheduler::new(setup)?;
-    Ok(replay(&scheduler, cores, demand, trace, tolerance))
+    // A child scheduler starts on a core when its parent gives it that core, if ever.
+    let child = matches!(&setup.kind, Kind::PerServer(plan) if plan.servers.first() != Some(&0));
+    Ok(replay_of(&scheduler, cores, demand, (trace, !child), tolerance))
 }
 
 /// The same for any policy in its first state.
@@ -61,9 +66,20 @@ pub fn lockstep(
 /// The first disagreement.
 pub fn replay<P: Policy>(
     policy: &P,
-    mut states: Vec<P::Core>,
+    states: Vec<P::Core>,
     demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     trace: &Trace,
+    tolerance: Duration,
+) -> Result<Agreement, Disagreement> {
+    replay_of(policy, states, demand, (trace, true), tolerance)
+}
+
+/// `all`: each core has to have started.
+fn replay_of<P: Policy>(
+    policy: &P,
+    mut states: Vec<P::Core>,
+    demand: impl FnMut(TaskId, u32) -> Option<Duration>,
+    (trace, all): (&Trace, bool),
     tolerance: Duration,
 ) -> Result<Agreement, Disagreement> {
     let cores = states.len();
@@ -73,7 +89,7 @@ pub fn replay<P: Policy>(
     if let Some((core, n)) = trace.dropped.iter().enumerate().find(|(_, n)| **n > 0) {
         return Err(Disagreement::at_start(CoreId(core as u8), What::Dropped(*n)));
     }
-    let calls = calls::of_trace(trace)?;
+    let calls = calls::of_trace(trace, all)?;
     let mut order = Order::new(&calls);
     let mut due = Due::new(cores, demand, tolerance);
     let mut late = Latenesses::default();
@@ -85,8 +101,9 @@ pub fn replay<P: Policy>(
         late.of_reason(call.reason).push(lateness);
 
         expected.0.clear();
-        let decision =
-            policy.handle(&mut states[call.core().index()], call.enter.time, event(call.reason), &mut expected);
+        let core = &mut states[call.core().index()];
+        call.inputs().for_each(|input| policy.input(core, input));
+        let decision = policy.handle(core, call.enter.time, event(call.reason), &mut expected);
         same_records(&call, &expected.0)?;
         same_decision(&call, &decision, leave)?;
         due.leave(&call, &decision, leave.time);

@@ -4,8 +4,8 @@ use crate::common::*;
 use tactus_policy::{
     Kind as Policy, Overrun, Place, Scheduler, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree,
 };
-use tactus_record::{Kind, Record};
-use tactus_sim::compare::{compare, explain, Cause, Tolerance};
+use tactus_record::Kind;
+use tactus_sim::compare::{compare, explain, Cause};
 use tactus_sim::generate::{generate, POLICIES};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
@@ -202,99 +202,4 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
     let found = simulate(&long, ms(40), budgets(&long), &Costs::default()).unwrap();
     let beside = compare(&short, |t, j| Some(budgets(&short)(t, j)), &free, &found, us(1));
     assert!(!beside.agrees(), "{beside}");
-}
-
-#[test]
-fn what_schedulers_that_are_apart_meet_in_another_order_or_on_another_core_is_a_race_only_there() {
-    let two = CoreSet::first(2);
-    let server = |order, supply| Server {
-        parent: 0,
-        cores: two,
-        order,
-        queues: vec![two],
-        quantum: Duration::ZERO,
-        supply,
-        priority: 0,
-        background: false,
-    };
-    let supply = |budget| Some(Supply { kind: Supplier::Deferrable, budget: ms(budget), period: ms(50) });
-    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
-    let root = Server {
-        queues: two.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
-        ..server(TaskOrder::RateMonotonic, None)
-    };
-    let setup = |apart: bool| {
-        let servers = vec![
-            root.clone(),
-            server(TaskOrder::RateMonotonic, supply(20)),
-            server(TaskOrder::RateMonotonic, supply(21)),
-        ];
-        let begins = |offset, budget| Task { offset, ..task(None, ms(50), budget) };
-        let tasks = vec![begins(ms(1), ms(2)), begins(ms(5), ms(1)), begins(ms(5), ms(3))];
-        let places = vec![place(1), place(1), place(if apart { 2 } else { 1 })];
-        Setup { cores: 2, kind: Policy::Servers(Tree { servers, places }), tasks }
-    };
-    let both = |setup: &Setup, late: Duration| {
-        let free = simulate(setup, ms(40), budgets(setup), &Costs::default()).unwrap();
-        // The two that come at 5 ms run where the other one should.
-        let mut found = free.clone();
-        found.cores.swap(0, 1);
-        found.cores.iter_mut().enumerate().for_each(|(core, records)| {
-            records.iter_mut().for_each(|record| record.core = CoreId(core as u8));
-        });
-        let first = free.cores.iter().position(|it| it.iter().any(|r| r.task == Some(TaskId(0)))).unwrap();
-        let before = |core: usize| free.cores[core].iter().take_while(|r| r.time < at(4_000_000)).copied();
-        for core in [first, 1 - first] {
-            let after = found.cores[core].iter().skip_while(|r| r.time < at(4_000_000)).copied();
-            let after = after.map(|r| Record { time: r.time + late, ..r });
-            found.cores[core] = before(core).chain(after).collect();
-        }
-        let known = |task: TaskId, job| Some(budgets(setup)(task, job));
-        [
-            compare(setup, known, &free, &found, us(1)).agrees(),
-            compare(setup, known, &free, &found, Tolerance { time: us(1), apart: true }).agrees(),
-        ]
-    };
-    // In two servers, they come at one instant.
-    assert_eq!(both(&setup(true), Duration::ZERO), [false, true]);
-    assert_eq!(both(&setup(true), us(10)), [false, true]);
-    // In one, another core answered first; much later that is no reason.
-    assert_eq!(both(&setup(false), Duration::ZERO), [false, true]);
-    assert_eq!(both(&setup(false), us(10)), [false, false]);
-}
-
-#[test]
-fn when_budgets_come_is_told_at_other_times_where_schedulers_are_apart() {
-    let one = CoreSet::first(1);
-    let server = |supply: Option<(Duration, Duration)>| Server {
-        parent: 0,
-        cores: one,
-        order: TaskOrder::RateMonotonic,
-        queues: vec![one],
-        quantum: Duration::ZERO,
-        supply: supply.map(|(budget, period)| Supply { kind: Supplier::Deferrable, budget, period }),
-        priority: 0,
-        background: false,
-    };
-    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
-    // The first server has budget again at 8 and 16 ms; the second one's ends shortly before, or not, and then runs on at 18.
-    let with = |budget| {
-        let servers = vec![server(None), server(Some((ms(2), ms(8)))), server(Some((budget, ms(50))))];
-        let tasks = vec![task(Some(0), ms(50), ms(7)), Task { offset: ms(10), ..task(Some(0), ms(50), us(6_500)) }];
-        Setup { cores: 1, kind: Policy::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks }
-    };
-    let run = |budget| {
-        let setup = with(budget);
-        simulate(&setup, ms(40), budgets(&setup), &Costs::default()).unwrap()
-    };
-    let setup = with(us(5_990));
-    let known = |task: TaskId, job| Some(budgets(&setup)(task, job));
-    let agrees =
-        |free, found: &_, apart| compare(&setup, known, free, found, Tolerance { time: us(20), apart }).agrees();
-    let (free, early, mut found) = (run(us(5_990)), run(us(5_500)), run(us(6_010)));
-    assert!(agrees(&free, &found, false) && agrees(&free, &found, true));
-    // What comes at 8 is not told.
-    found.cores[0].retain(|r| r.kind != Kind::ServerReplenish || r.time != at(8_000_000));
-    assert_eq!([agrees(&free, &found, false), agrees(&free, &found, true)], [false, true]);
-    assert!(!agrees(&early, &found, true));
 }

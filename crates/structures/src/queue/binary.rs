@@ -13,12 +13,6 @@ pub struct BinaryHeap<const BUG: u8 = { planted::NONE }> {
 }
 
 impl<const BUG: u8> BinaryHeap<BUG> {
-    /// Becomes what the other one is, which has room for as many tasks. Takes no memory.
-    pub fn become_as(&mut self, other: &Self) {
-        self.entries.clone_from(&other.entries);
-        self.places.clone_from(&other.places);
-    }
-
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
         self.entries[place] = entry;

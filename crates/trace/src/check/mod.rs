@@ -274,8 +274,8 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
         }
         let next = releases.len() as u32;
         let latest = nominal(next).saturating_add(task.period);
-        let apart = view.tree.as_ref().filter(|tree| tree.apart);
-        let looked = match apart {
+        let per_server = view.tree.as_ref().filter(|tree| tree.per_server);
+        let looked = match per_server {
             Some(tree) => tree.last_look(trace, TaskId(i as u16)),
             None if task.level.is_some_and(|level| level > Level::A) => last_look(view, trace, task.core),
             None => end,

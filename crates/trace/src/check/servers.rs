@@ -102,8 +102,6 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
 struct Anew {
     server: usize,
     core: CoreId,
-    /// Its budget may be told any time later.
-    later: bool,
 }
 
 /// What comes to a server is never more than its budget, and never before the time that was told when it had none; but that
@@ -112,21 +110,15 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut now = view.start();
     let mut due: HashMap<(usize, CoreId), u64> = HashMap::new();
-    // By the core that tells them: the servers that a change began anew, until their budgets are told there. That is the core that made
-    // it; or, where schedulers are apart, each one's own, which is called to make it as well.
+    // By the core that made the change: the servers that it began anew, until their budgets are told there.
     let mut anew: HashMap<CoreId, Vec<Anew>> = HashMap::new();
-    // Schedulers inside others make a change when they have the core again, if they ever do.
-    let told_later = |server: usize| view.apart && view.servers[server].parent != 0;
     in_order(trace, |r| {
         let server = r.job as usize;
         let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, r.core.index(), None, text));
         if matches!(r.kind, Kind::Changed | Kind::Leave) {
-            let (later, missing): (Vec<_>, Vec<_>) =
-                anew.remove(&r.core).into_iter().flatten().partition(|it: &Anew| it.later);
-            for Anew { server, .. } in missing {
+            for Anew { server, .. } in anew.remove(&r.core).into_iter().flatten() {
                 wrong(format!("server {server} was changed and got no budget"));
             }
-            anew.insert(r.core, later);
         }
         match r.kind {
             Kind::Changed => {
@@ -136,25 +128,13 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
                 anew.values_mut().for_each(|all| all.retain(|it| !concerned.contains(&(it.server, it.core))));
                 concerned.retain(|(server, core)| now.of(*server, *core).is_some());
                 for (server, core) in concerned {
-                    let elsewhere = view.apart && core != r.core;
-                    let by = if elsewhere { core } else { r.core };
-                    let later = elsewhere || told_later(server);
-                    anew.entry(by).or_default().push(Anew { server, core, later });
+                    anew.entry(r.core).or_default().push(Anew { server, core });
                 }
             }
             Kind::ServerExhausted => _ = due.insert((server, r.core), r.arg),
             Kind::ServerReplenish => {
                 let begun = anew.get_mut(&r.core);
                 let first = begun.as_ref().and_then(|all| all.iter().position(|it| it.server == server));
-                let later = match (&begun, first) {
-                    (Some(all), Some(first)) => all[first].later,
-                    _ => told_later(server),
-                };
-                // Before that it tells of what came to it under the old values, and of what was used of them.
-                let budget = now.of(server, r.core).map(|(budget, _)| budget.as_nanos());
-                if later && (budget.is_none() || first.is_some() && budget != Some(r.arg)) {
-                    return;
-                }
                 let (of, begins) = match begun.zip(first) {
                     Some((all, first)) => {
                         let it = all.remove(first);
@@ -168,8 +148,7 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
                 } else if begins && r.arg < budget {
                     wrong(format!("server {server} begins anew with {} ns of its budget of {budget}", r.arg));
                 }
-                let late = begins && later;
-                if let Some(due) = due.remove(&of).filter(|due| !late && *due != u64::MAX && r.time.as_nanos() < *due) {
+                if let Some(due) = due.remove(&of).filter(|due| *due != u64::MAX && r.time.as_nanos() < *due) {
                     wrong(format!("server {server} got budget at {}, due at {due} ns", r.time));
                 }
             }

@@ -17,7 +17,7 @@ pub struct TreeView {
     pub changes: Vec<TreeChange>,
     /// Whether the root and each server with something inside have a scheduler of their own: each notices what is due when it
     /// has the core, and several decide one after another.
-    pub apart: bool,
+    pub per_server: bool,
 }
 
 /// One server.
@@ -121,15 +121,13 @@ impl TreeView {
         })
     }
 
-    /// How many schedulers may have to decide, one after another, until a core does what it should: where they are apart, all
-    /// the way up from the innermost to the root, and all the way down, on each core with which one shares a queue.
+    /// How many schedulers may have to decide, one after another, until a core does what it should: where each server has one, all
+    /// the way up from the innermost to the root, and all the way down.
     pub fn schedulers(&self) -> u64 {
         let inside = |task: usize| self.above(TaskId(task as u16)).count() as u64;
         let deepest = (0..self.tasks.len()).map(inside).max().unwrap_or(0);
-        let widest =
-            self.servers.iter().flat_map(|server| &server.queues).map(|queue| queue.iter().count() as u64).max();
-        if self.apart {
-            (1 + 2 * deepest) * widest.unwrap_or(1)
+        if self.per_server {
+            1 + 2 * deepest
         } else {
             1
         }

@@ -370,7 +370,7 @@ fn tasks_and_cores_that_the_system_does_not_have_are_found() {
 }
 
 /// One core; a task in the root and one in a server, whose second job no record tells of.
-fn a_release_that_nobody_noticed(apart: bool, looked: bool) -> Vec<Rule> {
+fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
     let core = CoreSet::first(1);
     let server = |supply| ServerView {
         parent: 0,
@@ -389,7 +389,7 @@ fn a_release_that_nobody_noticed(apart: bool, looked: bool) -> Vec<Rule> {
         servers: vec![server(None), server(Some(supply))],
         tasks: vec![place(0), place(1), place(1)],
         changes: Vec::new(),
-        apart,
+        per_server,
     });
     let mut builder = Builder::new(1);
     for n in 0..4 {
@@ -439,14 +439,13 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         rank: Rank::Changing,
     };
     let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
-    let tree = |apart, cores| TreeView {
-        servers: vec![server(0), server(0), ServerView { queues: vec![CoreSet::first(cores)], ..server(1) }],
+    let tree = |per_server| TreeView {
+        servers: vec![server(0), server(0), server(1)],
         tasks: vec![place(0), place(2)],
         changes: Vec::new(),
-        apart,
+        per_server,
     };
-    assert_eq!([tree(false, 1).schedulers(), tree(false, 4).schedulers()], [1, 1]);
-    assert_eq!([tree(true, 1).schedulers(), tree(true, 4).schedulers()], [5, 20]);
+    assert_eq!([tree(false).schedulers(), tree(true).schedulers()], [1, 5]);
 }
 
 /// Core 0 is entered at 5 only; it has the job that core 1 released for it at once, or is idle until 9.
@@ -465,7 +464,8 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
     };
     let place =
         |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20), held: false };
-    let view = TreeView { servers: vec![root], tasks: vec![place(0), place(1)], changes: Vec::new(), apart: false };
+    let view =
+        TreeView { servers: vec![root], tasks: vec![place(0), place(1)], changes: Vec::new(), per_server: false };
     let mut builder = Builder::new(2);
     builder.call(1, 0, Start, |call| _ = call.release(0, 0, 0).release(1, 0, 0).dispatch(1, 0));
     builder.call(0, 5, Start, |call| _ = if at_once { call.dispatch(0, 0) } else { call.idle() });

@@ -1,6 +1,7 @@
 //! The tests of this crate in one program: `--test all NAME::` runs those of one file. A program for each takes minutes to compile.
 
 mod common;
+mod merge;
 
 mod check;
 mod draw;
@@ -8,4 +9,3 @@ mod file;
 mod judge;
 mod litmus;
 mod perfetto;
-mod tiers;

@@ -9,7 +9,7 @@ use tactus_policy::{Action, Part, Task};
 use tactus_record::{Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_rt::{calls, clock, region, Screen};
+use tactus_rt::{calls, clock, region, Promises, Screen};
 
 /// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
 #[derive(Clone, Copy)]
@@ -328,44 +328,12 @@ fn total(task: usize) -> Counts {
     sum
 }
 
-/// What was found of the promises of all tasks.
-#[derive(Default)]
-struct Promises {
-    /// How many tasks are promised something.
-    made: usize,
-    /// Of those, how many are judged from the trace alone.
-    left_out: usize,
-    /// A job came to its end or to its bound.
-    judged: bool,
-    /// A job did not do its work within its bound.
-    missed: bool,
-    /// Records were lost.
-    lost: bool,
-    /// A component stays stopped.
-    stopped: bool,
-}
-
-impl Promises {
-    /// The verdict's words, and whether a script may go on.
-    fn verdict(&self) -> (&'static str, bool) {
-        match self {
-            Promises { lost: true, .. } | Promises { missed: true, .. } => ("not every promise held", false),
-            Promises { made: 0, stopped: false, .. } => ("nothing was promised", true),
-            Promises { made: 0, .. } => ("nothing was promised, and a component was stopped", false),
-            Promises { stopped: true, .. } => ("a component was stopped", false),
-            Promises { made, left_out, .. } if made == left_out => ("the promises are judged from the trace", true),
-            Promises { judged: false, .. } => ("no job of a promised task came to its end or to its bound", false),
-            _ => ("every promise held", true),
-        }
-    }
-
-    /// One more task with a promise.
-    fn add(&mut self, counts: &Counts, card: &TaskCard) {
-        let waited = if card.promise == 1 { counts.worst.max(counts.waited) } else { counts.tardiness };
-        self.made += 1;
-        self.missed |= waited.as_nanos() > card.bound || counts.undone > 0;
-        self.judged |= counts.finished + counts.missed > 0;
-    }
+/// One more task with a promise.
+fn add(promises: &mut Promises, counts: &Counts, card: &TaskCard) {
+    let waited = if card.promise == 1 { counts.worst.max(counts.waited) } else { counts.tardiness };
+    promises.made += 1;
+    promises.missed |= waited.as_nanos() > card.bound || counts.undone > 0;
+    promises.judged |= counts.finished + counts.missed > 0;
 }
 
 /// Prints the verdict; whether every promise held.
@@ -399,7 +367,7 @@ fn tell() -> bool {
                 2 => counts.tardiness,
                 _ => continue,
             };
-            promises.add(&counts, card);
+            add(&mut promises, &counts, card);
             if card.bound > 0 && !counts.removed {
                 share = share.max(Some(measured.as_nanos() * 1000 / card.bound));
             }

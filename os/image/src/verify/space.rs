@@ -4,9 +4,9 @@ use super::{platform, rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    BUFFERS, CARDS, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE,
-    HEAP, INFO, LENT, LENT_PAGES, MAX_THREADS, PAGE, PLAN, PROGRAM, REGIONS, REGION_STRIDE, STACKS, STACK_STRIDE,
-    TASK_PAGE, TASK_PAGES, TOLD, TOLD_PAGES, TRACE,
+    BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION,
+    DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, PROGRAM, REGIONS,
+    REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -20,13 +20,13 @@ pub(super) enum Use {
     /// A task's page as the scheduler sees it.
     TaskPageWritten(usize),
     /// The page by which a scheduler is told of its cores.
-    LentPage,
+    ParentPage,
     /// The same as the one above sees it, for the component with this number.
-    LentPageWritten(usize),
+    ParentPageWritten(usize),
     /// The page by which a scheduler tells the one above.
-    ToldPage,
+    ChildPage,
     /// The same as the one above sees it, for the component with this number.
-    ToldPageRead(usize),
+    ChildPageRead(usize),
     Regions,
     Plan,
     Cards,
@@ -163,13 +163,13 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
         }
-        LENT if one && scheduler => Use::LentPage,
-        at if (LENT_PAGES..LENT_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
-            Use::LentPageWritten(place(LENT_PAGES))
+        PARENT_PAGE if one && scheduler => Use::ParentPage,
+        at if (PARENT_PAGES..PARENT_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
+            Use::ParentPageWritten(place(PARENT_PAGES))
         }
-        TOLD if one && scheduler => Use::ToldPage,
-        at if (TOLD_PAGES..TOLD_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
-            Use::ToldPageRead(place(TOLD_PAGES))
+        CHILD_PAGE if one && scheduler => Use::ChildPage,
+        at if (CHILD_PAGES..CHILD_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
+            Use::ChildPageRead(place(CHILD_PAGES))
         }
         REGIONS if is_scheduler(image, it.component) => Use::Regions,
         PLAN if scheduler && end <= CARDS => Use::Plan,
@@ -215,8 +215,8 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Dma => (MemoryKind::Dma, WRITABLE),
         Use::Configuration => (MemoryKind::PciConfiguration, 0),
         Use::Clock => (MemoryKind::Clock, 0),
-        Use::TaskPage(_) | Use::LentPage | Use::ToldPageRead(_) => (MemoryKind::Copied, 0),
-        Use::TaskPageWritten(_) | Use::LentPageWritten(_) | Use::ToldPage | Use::Heap | Use::Stack(_) => {
+        Use::TaskPage(_) | Use::ParentPage | Use::ChildPageRead(_) => (MemoryKind::Copied, 0),
+        Use::TaskPageWritten(_) | Use::ParentPageWritten(_) | Use::ChildPage | Use::Heap | Use::Stack(_) => {
             (MemoryKind::Copied, WRITABLE)
         }
         Use::Regions => (MemoryKind::Regions, WRITABLE),
@@ -235,8 +235,8 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let kind = image.memories[number].kind;
         let holds = match by.as_slice() {
             [] => false,
-            [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::LentPage | Use::LentPageWritten(_))] => false,
-            [(_, Use::ToldPage | Use::ToldPageRead(_))] => false,
+            [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::ParentPage | Use::ParentPageWritten(_))] => false,
+            [(_, Use::ChildPage | Use::ChildPageRead(_))] => false,
             [_] => true,
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
             all if all.iter().all(|(_, it)| *it == Use::Components) => true,
@@ -249,11 +249,11 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
                 let told = grants.iter().any(|it| it.component == *scheduler && it.entry == grants[0].entry);
                 task == same && image.threads[cores + task].component == *component && told
             }
-            [(component, Use::LentPage), (above, Use::LentPageWritten(place))]
-            | [(above, Use::LentPageWritten(place)), (component, Use::LentPage)] => {
+            [(component, Use::ParentPage), (above, Use::ParentPageWritten(place))]
+            | [(above, Use::ParentPageWritten(place)), (component, Use::ParentPage)] => {
                 *component as usize == *place && component != above
             }
-            all if all.iter().any(|(_, it)| *it == Use::ToldPage) => is_told(all),
+            all if all.iter().any(|(_, it)| *it == Use::ChildPage) => is_told(all),
             _ => false,
         };
         rule(holds, Part::Memory, number, "is seen by nobody, or by more than the layout says")?;
@@ -272,9 +272,9 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
 
 /// Whether these are a scheduler that tells of changes, and those who read it: the root, and no more than one other above it.
 fn is_told(by: &[(u32, Use)]) -> bool {
-    let (tells, reads): (Vec<_>, Vec<_>) = by.iter().partition(|(_, it)| *it == Use::ToldPage);
+    let (tells, reads): (Vec<_>, Vec<_>) = by.iter().partition(|(_, it)| *it == Use::ChildPage);
     let [(component, _)] = tells[..] else { return false };
-    let page = Use::ToldPageRead(component as usize);
+    let page = Use::ChildPageRead(component as usize);
     reads.len() <= 2
         && reads.iter().all(|(reader, it)| *it == page && *reader != component)
         && reads.iter().any(|(reader, _)| *reader == 0)

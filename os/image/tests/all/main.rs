@@ -1,11 +1,11 @@
 //! Tests of images, one program for all of them.
 
-mod apart;
 mod common;
 mod compiled;
 mod grants;
 mod iso;
 mod layout;
+mod per_server;
 mod platform;
 mod programs;
 mod verify;

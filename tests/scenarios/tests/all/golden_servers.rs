@@ -438,23 +438,20 @@ fn a_tree_that_changes_while_it_runs_draws_its_worked_example() {
     example.is("change_nested.txt");
 }
 
-/// The platform that changes: it gets a larger budget on both cores, T4 begins beside it, and T2 in it ends. With schedulers of their own
-/// too.
+/// The platform that changes: it gets a larger budget on both cores, T4 begins beside it, and T2 in it ends.
 #[test]
 fn a_platform_that_changes_while_it_runs_draws_its_worked_example() {
-    for schedulers in ["together", "apart"] {
-        let mut example = Example::new(2, &format!("kind = \"partitioned-edf\"\nschedulers = \"{schedulers}\""))
-            .server("S1", "cbs-hard", [3, 10], "cores = [0, 1]\npolicy = \"global-fp\"")
-            .task("server = \"S1\"\npriority = 2", [0, 40, 40, 5], &[5])
-            .task("server = \"S1\"\npriority = 1", [0, 40, 40, 3], &[3])
-            .task("core = 0", [0, 20, 20, 5], &[5])
-            .task("core = 1", [0, 10, 10, 3], &[3])
-            .on_any_core();
-        example.text += &change(7, &format!("server = \"S1\"\nbudget = \"{} ms\"", 4 * COLUMN));
-        example.text += &change(7, "add = \"T4\"");
-        example.text += &change(41, "remove = \"T2\"");
-        // Admitted, whatever several schedulers cost.
-        example.text = example.text.replacen("[machine]\n", "[machine]\noverheads = false\n", 1);
-        example.is("change_platform.txt");
-    }
+    let mut example = Example::new(2, "kind = \"partitioned-edf\"")
+        .server("S1", "cbs-hard", [3, 10], "cores = [0, 1]\npolicy = \"global-fp\"")
+        .task("server = \"S1\"\npriority = 2", [0, 40, 40, 5], &[5])
+        .task("server = \"S1\"\npriority = 1", [0, 40, 40, 3], &[3])
+        .task("core = 0", [0, 20, 20, 5], &[5])
+        .task("core = 1", [0, 10, 10, 3], &[3])
+        .on_any_core();
+    example.text += &change(7, &format!("server = \"S1\"\nbudget = \"{} ms\"", 4 * COLUMN));
+    example.text += &change(7, "add = \"T4\"");
+    example.text += &change(41, "remove = \"T2\"");
+    // Admitted, whatever several schedulers cost.
+    example.text = example.text.replacen("[machine]\n", "[machine]\noverheads = false\n", 1);
+    example.is("change_platform.txt");
 }

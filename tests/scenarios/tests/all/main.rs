@@ -2,7 +2,6 @@
 //! cores have something to do until the last one ends.
 
 mod agree;
-mod apart;
 mod arena;
 mod checklist;
 mod components;
@@ -16,7 +15,8 @@ mod golden_servers;
 mod hostile;
 mod interrupts;
 mod iso;
-mod restarts_apart;
+mod per_server;
+mod restarts_per_server;
 mod rig;
 mod schedulers;
 mod services;

@@ -25,7 +25,7 @@ const PARTS: [(&str, &str); 7] = [
     ("what every component is linked with", "os/rt/src"),
     ("scheduler library", "os/sched/src"),
     ("root scheduler", "os/components/scheduler/src"),
-    ("schedulers of a tree", "os/components/tier/src"),
+    ("a scheduler for each server", "os/components/per-server/src"),
     ("policies", "crates/policy/src"),
 ];
 

@@ -2,7 +2,7 @@
 //! sets of the source and without locks.
 
 use super::segments::Segments;
-use crate::command::run::{boot, compile_ours, image};
+use crate::command::run::{boot, compile_ours, image, Ran};
 use crate::command::study::kept::{csv, markdown, plot, put, Line};
 use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};
@@ -182,7 +182,7 @@ fn one(arguments: &Arguments, programs: &Programs, point: &Point, machine: u16) 
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&arguments.out.join(format!("machine-{machine}")))?;
-    let (trace, _) = boot(&system, &kernel, &image, &results, false)?;
+    let Ran { trace, .. } = boot(&system, &kernel, &image, &results, false)?;
     let _ = std::fs::remove_dir_all(arguments.out.join(format!("machine-{machine}")));
     if trace.dropped.iter().any(|dropped| *dropped > 0) {
         return Err(Failure::Machine(format!("{}: the trace did not fit; shorten the runs", system.name)));

@@ -2,7 +2,7 @@
 //! not; the whole sweep in the simulator, chosen points on the kernel as well.
 
 use super::overheads::length;
-use crate::command::run::{boot, compile_ours, image};
+use crate::command::run::{boot, compile_ours, image, Ran};
 use crate::command::study::kept::{csv, markdown, plot, put, Line};
 use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};
@@ -283,7 +283,7 @@ fn on_kernel(arguments: &Arguments) -> Result<(String, bool), Failure> {
         let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
         let (kernel, image) = image(&system, &promised, &programs, &[])?;
         let folder = arguments.out.join("machine");
-        let (trace, _) = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+        let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
         let _ = std::fs::remove_dir_all(folder);
         let mut tally = Tally::new(&system);
         trace.cores.iter().flatten().for_each(|record| tally.record(*record));

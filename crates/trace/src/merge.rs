@@ -1,4 +1,4 @@
-//! Traces of schedulers of their own become one: that of the system.
+//! Traces of schedulers that each know a part of the system become one: that of the system.
 //!
 //! Each scheduler of a tree records what it decides on each core, and names a scheduler below by a number that no task has.
 //! [`merge`] puts the records of a core in the order of their times, and says of jobs what schedulers said of each other: who
@@ -8,44 +8,19 @@
 
 use crate::Trace;
 use tactus_record::{Kind, Record};
-use tactus_time::{CoreId, TaskId};
+use tactus_time::TaskId;
 
 /// The trace of the whole system, from those of its schedulers, the root's first. `tasks`: how many it has; numbers from
 /// there on stand for schedulers.
 pub fn merge(parts: &[Trace], tasks: usize) -> Trace {
     let cores = parts.first().map_or(0, |part| part.cores.len());
     let mut whole = Trace::default();
-    let parts: Vec<Trace> = parts.iter().map(at_home).collect();
     for core in 0..cores {
         let lists: Vec<&[Record]> = parts.iter().map(|part| &*part.cores[core]).collect();
         whole.cores.push(Core { tasks, running: None, out: Vec::new() }.merge(&lists));
         whole.dropped.push(parts.iter().map(|part| part.dropped[core]).sum());
     }
     whole
-}
-
-/// The trace of one scheduler, with what a core told of another one, whose number and one more is the ticket, told by that one.
-fn at_home(part: &Trace) -> Trace {
-    let mut part = part.clone();
-    let mut moved = Vec::new();
-    for (core, records) in part.cores.iter_mut().enumerate() {
-        records.retain(|record| {
-            let of = (record.ticket as usize).wrapping_sub(1);
-            let elsewhere =
-                matches!(record.kind, Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Dropped) && of != core;
-            let moves = elsewhere && record.ticket != 0;
-            if moves {
-                moved.push((of, *record));
-            }
-            !moves
-        });
-    }
-    for (of, record) in moved {
-        let Some(records) = part.cores.get_mut(of) else { continue };
-        let place = records.partition_point(|it| it.time <= record.time);
-        records.insert(place, Record { core: CoreId(of as u8), ticket: 0, ..record });
-    }
-    part
 }
 
 /// One core.
@@ -62,24 +37,27 @@ impl Core {
         // Who is in the middle of a decision, and how many of its records are held back until it ends or is interrupted.
         let mut open: Option<usize> = None;
         loop {
-            let next =
-                |tier: &usize| lists[*tier].get(at[*tier]).map(|record| (record.time, Some(*tier) != open, *tier));
-            let Some((_, _, tier)) = (0..lists.len()).filter_map(|tier| next(&tier)).min() else { return self.out };
-            let record = lists[tier][at[tier]];
-            at[tier] += 1;
+            let next = |scheduler: &usize| {
+                lists[*scheduler].get(at[*scheduler]).map(|record| (record.time, Some(*scheduler) != open, *scheduler))
+            };
+            let Some((_, _, scheduler)) = (0..lists.len()).filter_map(|scheduler| next(&scheduler)).min() else {
+                return self.out;
+            };
+            let record = lists[scheduler][at[scheduler]];
+            at[scheduler] += 1;
             match record.kind {
                 Kind::Enter => {
-                    if open.is_some_and(|open| open != tier) {
+                    if open.is_some_and(|open| open != scheduler) {
                         self.interrupted(record);
                     }
-                    open = Some(tier);
+                    open = Some(scheduler);
                 }
-                Kind::Leave if open == Some(tier) => open = None,
+                Kind::Leave if open == Some(scheduler) => open = None,
                 // The end of a decision that was interrupted, which has been told.
                 Kind::Leave => continue,
                 _ => {}
             }
-            self.take(tier, record);
+            self.take(scheduler, record);
         }
     }
 
@@ -93,7 +71,7 @@ impl Core {
         self.out.push(Record { task, job, kind: Kind::Leave, level: by.level, arg: u64::MAX, ticket: 0, ..by });
     }
 
-    fn take(&mut self, tier: usize, record: Record) {
+    fn take(&mut self, scheduler: usize, record: Record) {
         let job = self.is_job(&record);
         let this = record.task.map(|task| (task, record.job, record.level));
         match record.kind {
@@ -110,23 +88,19 @@ impl Core {
                 self.running = None;
                 self.out.push(record);
             }
-            // It had the core for so short a time that this was not told: its scheduler gave that back at once.
-            Kind::Exhausted if job && self.running.is_none() && !self.just_stopped(&record) => {
-                self.start(record, this);
-                self.out.push(record);
-                self.stop(record);
-            }
             // Killed.
             Kind::Dropped if job && self.runs(&record) => {
                 self.running = None;
                 self.out.push(record);
             }
-            Kind::Idle if tier == 0 => {
+            Kind::Idle if scheduler == 0 => {
                 self.stop(record);
                 self.out.push(record);
             }
             Kind::Idle => {}
             Kind::Enter | Kind::Leave => self.bracket(record),
+            // What schedulers tell each other.
+            Kind::Input => {}
             _ if record.task.is_some() && !job => {}
             _ => self.out.push(record),
         }
@@ -135,12 +109,6 @@ impl Core {
     /// Whether the record's job has the core.
     fn runs(&self, record: &Record) -> bool {
         self.running.is_some_and(|(task, job, _)| (Some(task), job) == (record.task, record.job))
-    }
-
-    /// Whether the record's job lost the core at the time of the record.
-    fn just_stopped(&self, record: &Record) -> bool {
-        let now = self.out.iter().rev().take_while(|it| it.time == record.time);
-        { now }.any(|it| it.kind == Kind::Preempt && (it.task, it.job) == (record.task, record.job))
     }
 
     /// Whoever runs does not any more.
@@ -159,21 +127,10 @@ impl Core {
         }
     }
 
-    /// A decision that gave a job the core, and ends with nobody: its scheduler has given the core back to say something first.
-    fn take_back(&mut self) {
-        let began = self.out.iter().rposition(|it| it.kind == Kind::Enter).unwrap_or(0);
-        let given = self.out[began..].iter().position(|it| it.kind == Kind::Dispatch && self.runs(it));
-        if let Some(given) = given {
-            self.out.remove(began + given);
-            self.running = None;
-        }
-    }
-
     /// Beginning or end of a decision.
     fn bracket(&mut self, record: Record) {
         if record.kind == Kind::Leave && record.task.is_none() {
-            self.take_back();
-            // Or it gave back what it had, with a job that is to go on.
+            // Whoever had the core has given it back.
             self.stop(Record { level: 0, ticket: 0, ..record });
         }
         if record.kind == Kind::Leave && self.is_job(&record) && !self.runs(&record) {

@@ -1,19 +1,19 @@
 //! Set-up, before the run begins: the root sets itself up, makes the schedulers below what they are, and lets each set itself
 //! up in turn, on every core; and so do they.
 
+use crate::jobs::JobState;
 use crate::state::{self, Child, System};
 use crate::step::is_idle;
-use crate::{platform, recovery, Next};
+use crate::{recovery, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tactus_policy::{Board, Lending, Tier, TierPlan};
+use tactus_policy::{Kind, Scheduler, Setup};
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
-use tactus_rt::abi::shared::CHANGES;
-use tactus_rt::time::{CoreId, Duration, Instant};
-use tactus_rt::{calls, clock, info, region, Error};
-use tactus_sync::Lock;
+use tactus_rt::abi::shared::ComponentCard;
+use tactus_rt::time::{Duration, Instant};
+use tactus_rt::{calls, clock, info, Error};
 
 /// The run ended because a scheduler could not be set up.
 const END_BAD_PLAN: u8 = 0x74;
@@ -31,7 +31,7 @@ static BEGUN: AtomicBool = AtomicBool::new(false);
 pub fn step(core: u8) -> Option<Next> {
     // The first core to come sets up.
     if !BEGUN.swap(true, Ordering::AcqRel) {
-        set_up();
+        set_up(core);
     }
     while !state::is_ready() {
         core::hint::spin_loop();
@@ -45,7 +45,7 @@ pub fn step(core: u8) -> Option<Next> {
         let patience = PATIENCE * (1 + below(child.component));
         let patience = clock::reading(Instant::ZERO + patience) - epoch;
         let timeout = epoch.min(clock::time_stamp() + patience);
-        return Some(Next { thread: child.first_upcall + u64::from(core), timeout, anew: None });
+        return Some(Next { thread: child.upcall, timeout, anew: None });
     }
     state::begin(core);
     None
@@ -54,12 +54,12 @@ pub fn step(core: u8) -> Option<Next> {
 /// The next scheduler below that is not ready on the core: it was not there yet, or was in the middle of it when its time was over.
 fn next_child(system: &'static System, core: u8) -> Option<&'static Child> {
     let turn = &TURNS[usize::from(core) % MAX_CORES];
-    let count = system.below.len();
+    let count = system.children.len();
     for _ in 0..count {
         let turn = turn.fetch_add(1, Ordering::Relaxed);
-        let (child, plan) = (&system.below[turn % count], &system.plan.below[turn % count]);
-        let ready = turn >= count && is_idle(region::of(core), child.first_upcall + u64::from(core));
-        if plan.cores.contains(CoreId(core)) && !ready {
+        let child = &system.children[turn % count];
+        let ready = turn >= count && is_idle(child);
+        if child.core.0 == core && !ready {
             return Some(child);
         }
     }
@@ -73,70 +73,61 @@ fn below(component: u64) -> u64 {
 }
 
 /// Makes the policy from what the image holds, and the schedulers below what they are.
-fn set_up() {
+fn set_up(core: u8) {
     // SAFETY: the image builder maps the encoded plan read-only, `plan_bytes` long.
     let plan = unsafe { core::slice::from_raw_parts(PLAN as *const u8, info().plan_bytes as usize) };
-    let Ok(plan) = TierPlan::decode(plan) else { fail("a scheduler cannot read its plan") };
-    let (Ok(tiers), Ok(platforms)) = (Tier::new(&plan), platform::of(&plan)) else {
-        fail("a scheduler refuses its plan")
-    };
-    if tiers.iter().flatten().any(|tier| tier.left().1.len() > CHANGES) {
-        fail("a scheduler has more changes than it can be told of");
-    }
-    let boards = if state::is_root() { Board::of(&plan) } else { Vec::new() };
+    let Ok(setup) = Setup::decode(plan) else { fail("a scheduler cannot read its plan") };
+    let Ok((scheduler, policies)) = Scheduler::new(&setup) else { fail("a scheduler refuses its plan") };
+    let Kind::PerServer(plan) = setup.kind.clone() else { fail("a scheduler has the plan of another kind") };
     let own = info().component;
-    // The image has them in the order of their plans, the root's first.
-    let component = |place: usize| {
-        let cards = state::components().iter().enumerate();
-        let mut schedulers =
-            cards.filter(|(_, card)| card.role & role::SCHEDULER != 0).map(|(number, _)| number as u64);
-        schedulers.nth(place.wrapping_sub(1))
-    };
-    let sharing = boards.iter().flat_map(Board::shared);
-    let sharing = sharing.filter_map(|(place, queue)| Some((place, queue, component(place)?))).collect();
+    // The image has them in the order of their plans.
     let cards = state::components().iter().enumerate();
-    let children = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own);
-    let child = |(number, card): (usize, &tactus_rt::abi::shared::ComponentCard)| Child {
-        component: number as u64,
-        first_upcall: card.first_upcall.into(),
+    let below: Vec<_> = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own).collect();
+    if below.len() != plan.children.len() {
+        fail("a scheduler has other children than its plan says");
+    }
+    let child = |((number, card), child): (&(usize, &ComponentCard), &tactus_policy::Child)| Child {
+        component: *number as u64,
+        core: child.core,
+        upcall: u64::from(card.first_upcall) + u64::from(child.core.0),
+        proxy: child.proxy,
+        tasks: child.tasks.clone(),
         lost: AtomicBool::new(false),
     };
-    let below: Vec<Child> = children.map(child).collect();
     let system = System {
-        lending: Lending::new(&plan.below),
-        below,
+        scheduler,
+        children: below.iter().zip(&plan.children).map(child).collect(),
         root: state::is_root(),
         end: Instant::from_nanos(info().duration),
-        jobs: plan.tasks.iter().map(|_| platform::JobState::default()).collect(),
-        platforms,
+        jobs: plan.tasks.iter().map(|_| JobState::default()).collect(),
         plan,
-        boards: boards.into_iter().map(|board| (board.cores(), Lock::new(board))).collect(),
-        sharing,
+        setup,
         wards: recovery::wards(),
         foreign: recovery::foreign(),
     };
-    if system.below.len() != system.plan.below.len() {
-        fail("a scheduler has other children than its plan says");
-    }
     // Refused where the kernel shares the regions already.
     let _ = calls::scheduler_control(SchedulerOperation::Region, 0, 0);
     for task in &system.plan.tasks {
         bind(system.thread_of(*task));
     }
-    for (child, below) in system.below.iter().zip(&system.plan.below) {
+    for (child, (_, card)) in system.children.iter().zip(&below) {
         if control(SchedulerOperation::Promote, 0, child.component).is_err() {
             fail("a scheduler cannot be made one");
         }
-        for task in &below.tasks {
+        for task in &child.tasks {
             if control(SchedulerOperation::Grant, system.thread_of(*task), child.component).is_err() {
                 fail("a scheduler cannot be given its threads");
             }
         }
         for core in 0..u64::from(info().cores) {
-            bind(child.first_upcall + core);
+            bind(u64::from(card.first_upcall) + core);
         }
     }
-    state::place(system, tiers);
+    state::place(system, policies);
+    // SAFETY: inside the core's lock; no other reference to its state is there yet.
+    if let Some(state) = unsafe { state::of(core) } {
+        crate::verdict::publish(state);
+    }
 }
 
 /// Gives the thread its slot, so that its time is counted.

@@ -3,7 +3,7 @@
 use crate::common::draft::caught;
 use crate::common::{example, image_apart};
 use tactus_abi::image::WRITABLE;
-use tactus_abi::layout::{LENT, LENT_PAGES, PAGE, TASK_PAGE, TASK_PAGES, TOLD, TOLD_PAGES};
+use tactus_abi::layout::{CHILD_PAGE, CHILD_PAGES, PAGE, PARENT_PAGE, PARENT_PAGES, TASK_PAGE, TASK_PAGES};
 use tactus_abi::shared::{name_text, TaskPage};
 use tactus_image::{verify, Image, Tier};
 use tactus_time::TaskId;
@@ -68,15 +68,15 @@ caught! {
     a_page_that_another_scheduler_writes_is_caught: |it| it.u32(it.at(INNER, TASK_PAGES + 3 * PAGE), 0) => "more than the layout says";
     a_last_grant_to_another_service_of_the_scheduler_is_caught: |it| it.u64(it.grant(4), 0x40_1000) => "more than the layout says";
 
-    what_a_scheduler_is_told_of_cores_and_can_write_is_caught: |it| it.u32(it.at(INNER, LENT) + 16, WRITABLE) => "other rights";
-    what_a_scheduler_is_told_of_cores_by_another_is_caught: |it| it.u64(it.at(OUTER, LENT_PAGES + 2 * PAGE) + 8, LENT_PAGES + PAGE) => "more than the layout says";
-    what_a_scheduler_says_of_changes_and_cannot_write_is_caught: |it| it.u32(it.at(INNER, TOLD) + 16, 0) => "other rights";
-    what_a_scheduler_says_of_changes_and_the_one_above_can_write_is_caught: |it| it.u32(it.at(OUTER, TOLD_PAGES + 2 * PAGE) + 16, WRITABLE) => "other rights";
-    what_a_scheduler_says_of_changes_for_another_is_caught: |it| it.u64(it.at(OUTER, TOLD_PAGES + 2 * PAGE) + 8, TOLD_PAGES + PAGE) => "more than the layout says";
-    what_a_scheduler_says_of_changes_and_the_root_reads_as_anothers_is_caught: |it| it.u64(it.at(0, TOLD_PAGES + 2 * PAGE) + 8, TOLD_PAGES + 3 * PAGE) => "more than the layout says";
-    what_a_scheduler_says_of_changes_in_what_is_none_is_caught: |it| it.u32(it.at(INNER, TOLD), PLAIN as u32) => "no place for it";
+    what_a_scheduler_is_told_of_cores_and_can_write_is_caught: |it| it.u32(it.at(INNER, PARENT_PAGE) + 16, WRITABLE) => "other rights";
+    what_a_scheduler_is_told_of_cores_by_another_is_caught: |it| it.u64(it.at(OUTER, PARENT_PAGES + 2 * PAGE) + 8, PARENT_PAGES + PAGE) => "more than the layout says";
+    what_a_scheduler_says_of_changes_and_cannot_write_is_caught: |it| it.u32(it.at(INNER, CHILD_PAGE) + 16, 0) => "other rights";
+    what_a_scheduler_says_of_changes_and_the_one_above_can_write_is_caught: |it| it.u32(it.at(OUTER, CHILD_PAGES + 2 * PAGE) + 16, WRITABLE) => "other rights";
+    what_a_scheduler_says_of_changes_for_another_is_caught: |it| it.u64(it.at(OUTER, CHILD_PAGES + 2 * PAGE) + 8, CHILD_PAGES + PAGE) => "more than the layout says";
+    what_a_scheduler_says_of_changes_and_the_root_reads_as_anothers_is_caught: |it| it.u64(it.at(0, CHILD_PAGES + 2 * PAGE) + 8, CHILD_PAGES + 3 * PAGE) => "more than the layout says";
+    what_a_scheduler_says_of_changes_in_what_is_none_is_caught: |it| it.u32(it.at(INNER, CHILD_PAGE), PLAIN as u32) => "no place for it";
     what_two_schedulers_say_of_changes_on_one_page_is_caught: |it| {
-        let other = it.memory_at(OUTER, TOLD) as u32;
-        it.u32(it.at(INNER, TOLD) + 4, other);
+        let other = it.memory_at(OUTER, CHILD_PAGE) as u32;
+        it.u32(it.at(INNER, CHILD_PAGE) + 4, other);
     } => "";
 }

@@ -1,18 +1,19 @@
-//! Components that begin anew where servers have schedulers of their own: the root's restarts them, those of their tasks end the
+//! Components that begin anew where each server has a scheduler of its own: the root's restarts them, those of their tasks end the
 //! jobs; and components whose tasks lie in several servers.
 
 use crate::services::{part, restarts, stopped, task};
 use tactus_scenarios::{Finished, Scratch};
 
-/// The same system with one scheduler for all, and with those of its servers apart.
+/// The same system with one scheduler for all, and with one for each server.
 fn both(name: &str, cores: usize, rest: &str) -> [Finished; 2] {
     let folder = Scratch::new(&format!("{name}-restarts"));
-    ["", "schedulers = \"apart\"\n"].map(|key| {
+    ["", "schedulers = \"per-server\"\n"].map(|key| {
         let text = format!(
             "[system]\nname = \"restarts\"\ncores = {cores}\nduration = \"200 ms\"\n\n\
              [policy]\nkind = \"partitioned-edf\"\n{key}\n{rest}"
         );
-        let run = Finished::run(&folder.write(if key.is_empty() { "together.toml" } else { "apart.toml" }, &text), &[]);
+        let run =
+            Finished::run(&folder.write(if key.is_empty() { "single.toml" } else { "per-server.toml" }, &text), &[]);
         assert_eq!(run.components().contains(&"inner".to_string()), !key.is_empty(), "{:?}", run.components());
         run
     })
@@ -74,7 +75,7 @@ fn a_component_with_tasks_of_two_servers_begins_anew_for_both() {
             .replace("core = 0", &format!("core = {core}\nserver = \"{server}\"\ncomponent = \"pair\""))
             .replace("1 ms", execution)
     };
-    let rest = INNER.replacen("kind", "cores = [0]\nkind", 1)
+    let rest = INNER.replace("kind", "cores = [0]\nkind")
         + "[[server]]\nname = \"far\"\ncores = [1]\nkind = \"deferrable\"\nbudget = \"6 ms\"\nperiod = \"10 ms\"\npolicy = \"partitioned-rm\"\n\n"
         + &part("pair", "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }")
         + &pair("first", 0, "inner", 2, "500 us")
@@ -101,27 +102,6 @@ fn a_component_inside_two_servers_makes_its_brand_in_each_of_fifty_lives() {
         assert!(stopped(&run).iter().all(|(_, what)| what.starts_with("write to an address")), "{}", run.said.output);
         assert!(restarts(&run).len() >= 49, "{}", run.said.output);
         assert_eq!(run.summary.task("around").missed(), 0);
-    }
-}
-
-/// Any core of the platform may have the next job.
-#[test]
-fn a_component_in_a_platform_begins_anew() {
-    let free = |name: &str, own: bool| inside("inner", task(name, own, 0)).replace("core = 0\n", "");
-    let rest = "[[server]]\nname = \"inner\"\nkind = \"cbs-hard\"\nbudget = \"6 ms\"\nperiod = \"10 ms\"\npolicy = \"global-rm\"\n\n".to_string()
-        + &part("flaky", "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }")
-        + &free("flaky", true)
-        + &free("beside", false)
-        + &free("third", false)
-        + &task("steady", false, 0);
-    for run in both("platform", 2, &rest) {
-        assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
-        assert_eq!(run.summary.json["total"]["aborted"], 4);
-        for name in ["flaky", "beside", "third", "steady"] {
-            let task = run.summary.task(name);
-            // Jobs that ended with the component did not do their work.
-            assert_eq!((task.completed(), task.missed()), (20, if name == "flaky" { 4 } else { 0 }), "{name}");
-        }
     }
 }
 

@@ -1,44 +1,45 @@
-//! The rules for systems whose servers have schedulers of their own: what makes the same schedule there, and what the
-//! schedulers know how to do.
+//! The rules for systems in which each server has a scheduler of its own: what such schedulers, which share no memory,
+//! cannot decide is refused.
 
 use crate::problem::{Collector, Place};
-use crate::{Change, Server, System};
-use tactus_time::CoreId;
+use crate::{Server, ServerKind, System};
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
-/// The most changes of a core, or of cores that share queues, that schedulers tell each other of.
-const MOST_CHANGES: usize = 30;
-const REMEDY: &str = "or choose schedulers = \"together\"";
+const REMEDY: &str = "or choose schedulers = \"single\"";
 
 /// Finds all that is in the way. `place` is that of the key.
 pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
     let refuse = |out: &mut Collector, line: usize, subject: &str, why: &str, remedy: &str| {
-        let why = format!("{why}, and schedulers are \"apart\"");
+        let why = format!("{why}, and schedulers are \"per-server\"");
         out.refuse(Place { line, column: 1 }, subject, why, format!("{remedy}, {REMEDY}"));
     };
     let servers = &system.scheduling.servers;
     let places = &system.scheduling.places;
     if !places.iter().any(|place| place.server.is_some()) {
-        let why = "schedulers are \"apart\", but no server has anything inside";
+        let why = "schedulers are \"per-server\", but no server has anything inside";
         out.refuse(place, "[policy]", why, "put tasks into servers, or remove the key");
         return;
     }
     for server in servers {
         let subject = format!("server {:?}", server.name);
+        if server.cores.iter().nth(1).is_some() {
+            let remedy = "make it a server for each core, with a line like cores = [0]";
+            refuse(out, server.line, &subject, "it is on several cores", remedy);
+        }
+        if server.parent.is_some() && matches!(server.kind, ServerKind::Polling | ServerKind::Periodic) {
+            let why =
+                "it lies in another server and loses budget while it has no work, which that one's scheduler cannot \
+                       see without the core";
+            refuse(out, server.line, &subject, why, "make it deferrable or sporadic");
+        }
         if depth(servers, server) > DEEPEST {
             refuse(out, server.line, &subject, "it is more than three servers deep", "make the tree flatter");
         }
     }
-    for cores in system.scheduling.sharing(system.cores) {
-        let concerned = |change: &&Change| system.cores_of(change.part).bits() & cores.bits() != 0;
-        let mut here = system.scheduling.changes.iter().filter(concerned);
-        if let Some(change) = here.nth(MOST_CHANGES) {
-            let core = cores.iter().next().unwrap_or(CoreId(0));
-            let why =
-                format!("it is one of more than {MOST_CHANGES} of core {core} and those that share queues with it");
-            refuse(out, change.line, "change", &why, "leave out some");
-        }
+    if let Some(change) = system.scheduling.changes.first() {
+        let why = "the system changes while it runs, which several schedulers would have to agree upon";
+        refuse(out, change.line, "change", why, "remove the changes");
     }
     for component in &system.components {
         let rights = &component.rights;

@@ -1,24 +1,23 @@
-//! One scheduler of a tree of schedulers that do not trust each other: the root, or that of one server.
+//! One scheduler of a system that has one for each server: the root, or that of one server.
 //!
-//! It decides among its own tasks and the servers directly inside it ([`tactus_policy::Tier`]), and gives the core to the
-//! threads of its tasks or to the schedulers below. A scheduler below says by giving the core back that it has nothing to
-//! run, and from when on it will; the budget of its server is a time-out here, which the kernel keeps whatever it does.
-//! In turn this one is given the core by its parent, and is told until when it had it.
+//! It decides among its own tasks and the servers directly inside its own, by the policy that every scheduler runs
+//! ([`tactus_policy::SchedulerPlan`]), and gives the core to the threads of its tasks or to its child schedulers. A child says
+//! by giving the core back that it has nothing to run, and when it will have; the budget of its server is the time limit of the
+//! dispatch here, which the kernel keeps whatever the child does. In turn this one is given the core by its parent, and is told
+//! until when it had it.
 //!
 //! It is entered by its upcall and by a task's thread that has finished its job, and may be interrupted by its parent anywhere:
-//! so what it keeps of a core is used inside the scheduler lock of that core alone. Whoever comes in does the same: it takes
-//! all events, decides, writes its choice where the kernel looks, leaves the lock, and dispatches. A dispatch that something
-//! overtook is refused, and all is done again. What cores of one server share is changed otherwise ([`platform`]).
+//! so what it keeps of a core is used inside the scheduler lock of that core alone. Whoever comes in takes all events, decides,
+//! writes its choice where the kernel looks, leaves the lock, and dispatches. A dispatch that something overtook is refused, and
+//! all is done again.
 #![no_std]
 #![no_main]
 
 extern crate alloc;
 
 mod boot;
-mod changes;
 mod faults;
-mod lending;
-mod platform;
+mod jobs;
 // One way to restart components, whoever does.
 #[allow(dead_code)]
 #[path = "../../scheduler/src/recovery.rs"]
@@ -29,6 +28,7 @@ mod recovery;
 mod ring;
 mod state;
 mod step;
+mod verdict;
 #[cfg(feature = "wild")]
 mod wild;
 
@@ -43,15 +43,12 @@ const COMPLETED: u64 = 1 << 16;
 /// Who runs can never run again.
 const REMOVED: u64 = 1 << 17;
 
-/// A dispatch was refused: somebody else may have had the core in between.
-const REFUSED: u64 = 1 << 18;
-
 /// What is to be dispatched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Next {
     thread: u64,
     timeout: u64,
-    /// The thread is in the middle of a job that was killed: it begins anew with this job of this task (its place here).
+    /// The thread is in the middle of a job that was killed: it begins anew with this job of this task (its index here).
     anew: Option<(usize, u32)>,
 }
 
@@ -78,9 +75,6 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     if !state::is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
     }
-    if platform::finished(caller.thread().into()) {
-        return [0; 2];
-    }
     decide(caller.core(), caller.thread().into(), COMPLETED, SWITCH_RETURN);
     [0; 2]
 }
@@ -101,7 +95,7 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
         let next = match (waits, unsafe { state::of(core) }) {
             (None, Some(state)) => {
                 // Somebody else may have decided since the dispatch was refused.
-                if stopped.take().is_some_and(|thread| state.thread == thread) {
+                if stopped.take().is_some_and(|thread| state.next.thread == thread) {
                     due |= faults::lost(state);
                 }
                 step::step(state, region, due)
@@ -114,12 +108,12 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
         // SAFETY: taken above.
         unsafe { sequences::release_lock(lock) };
         let ready = match next.anew {
-            Some((place, job)) => begin_anew(next.thread, place, job),
+            Some((index, job)) => begin_anew(next.thread, index, job),
             None => Ok(()),
         };
         match ready.and_then(|()| calls::switch_thread(next.thread, flags, next.timeout)) {
             Ok(()) => return,
-            Err(Error::Again) => due |= REFUSED,
+            Err(Error::Again) => {}
             Err(Error::Busy) => core::hint::spin_loop(),
             // It can never run again, or is not this scheduler's any more.
             Err(_) => stopped = Some(next.thread),
@@ -127,14 +121,13 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
     }
 }
 
-/// The thread gives up the job in whose middle it is, to begin another one. Refused if this core was taken away since it was decided:
-/// then the thread may have begun elsewhere.
+/// The thread gives up the job in whose middle it is, to begin another one. Refused if something happened since it was decided.
 #[cold]
-fn begin_anew(thread: u64, place: usize, job: u32) -> Result<(), Error> {
+fn begin_anew(thread: u64, index: usize, job: u32) -> Result<(), Error> {
     let outcome = calls::scheduler_control(SchedulerOperation::Reset, thread, 0);
     // A thread that is lost is found out when it is dispatched.
     if !matches!(outcome, Err(Error::Again | Error::Busy)) {
-        state::system().jobs[place].begin(job);
+        state::system().jobs[index].begin(job);
         return Ok(());
     }
     outcome

@@ -22,7 +22,7 @@ fn finished(trace: &Trace) -> BTreeMap<u16, Vec<(u32, Instant)>> {
 
 /// A server that is called `wild` inside another one and one beside it.
 fn with_wild() -> String {
-    "schedulers = \"apart\"\n".to_string()
+    "schedulers = \"per-server\"\n".to_string()
         + &server("host", "kind = \"cbs-hard\"\npolicy = \"partitioned-fp\"\npriority = 5", 8, 20)
         + &server("wild", "parent = \"host\"\nkind = \"deferrable\"\npolicy = \"partitioned-fp\"\npriority = 9", 3, 20)
         + &server("wild-beside", "kind = \"deferrable\"\npolicy = \"partitioned-fp\"\npriority = 7", 4, 20)
@@ -48,7 +48,8 @@ fn with_features(file: &Path, features: &str) -> Finished {
 fn a_scheduler_that_goes_wild_hurts_only_its_own_server() {
     let scratch = Scratch::new("wild");
     let file = file(&scratch, "with-wild", 1, "partitioned-fp", &with_wild());
-    let [tame, wild] = ["", "tactus-tier/wild,tactus-kernel/check"].map(|features| with_features(&file, features));
+    let [tame, wild] =
+        ["", "tactus-per-server/wild,tactus-kernel/check"].map(|features| with_features(&file, features));
     let refused: u64 = wild.kernel().iter().map(|core| core.refused).sum();
     let (tame, wild) = (finished(&tame.trace()), finished(&wild.trace()));
     let begins = Instant::ZERO + Duration::from_millis(45);

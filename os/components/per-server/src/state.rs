@@ -1,100 +1,73 @@
 //! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
 
-use crate::platform::{JobState, Shared as Platform};
+use crate::jobs::JobState;
 use crate::recovery::{Foreign, Ward};
 use crate::ring::Ring;
-use crate::REFUSED;
-use alloc::boxed::Box;
+use crate::verdict::Tally;
+use crate::Next;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Below, Board, Left, Lending, Tier, TierPlan};
-use tactus_record::{Record, Subject};
-use tactus_rt::abi::call::IDLE;
+use tactus_policy::{CoreState as PolicyCore, Scheduler, SchedulerPlan, Setup};
+use tactus_record::Subject;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{CARDS, COMPONENTS, MAX_CORES};
-use tactus_rt::abi::shared::{ComponentCard, TaskCard, CHANGES};
+use tactus_rt::abi::shared::{ComponentCard, TaskCard};
 use tactus_rt::info;
-use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
-use tactus_sync::{Lock, Order, Rank, Unlocked};
+use tactus_rt::time::{CoreId, Instant, TaskId};
 
 /// The same for all cores.
 pub struct System {
-    /// What was decided when the image was built.
-    pub plan: TierPlan,
-    /// The schedulers below, in the order of the plan's.
-    pub below: Vec<Child>,
-    /// What cores tell each other of them.
-    pub lending: Lending,
+    /// The policy.
+    pub scheduler: Scheduler,
+    /// What it was made from.
+    pub setup: Setup,
+    /// The same, without its tasks' parameters.
+    pub plan: SchedulerPlan,
+    /// The child schedulers, in the order of the plan's.
+    pub children: Vec<Child>,
     /// Whether this is the root.
     pub root: bool,
     /// When the run ends.
     pub end: Instant,
-    /// What cores of this scheduler's share.
-    pub platforms: Vec<Platform>,
-    /// By place of its tasks.
+    /// By index of its tasks.
     pub jobs: Vec<JobState>,
-    /// What the root's cores tell each other of changes, by set of cores that share queues.
-    pub boards: Vec<(CoreSet, Lock<Board, BoardRank>)>,
-    /// Those who tell what is left in a queue that cores of a board share, by the place of their plan: with their component.
-    pub sharing: Vec<(usize, CoreSet, u64)>,
     /// The components that this scheduler may restart: the root alone has any.
     pub wards: Vec<Ward>,
     /// Those that other components may restart.
     pub foreign: Vec<Foreign>,
 }
 
-/// The lock of a board: nothing is locked beside it.
-pub struct BoardRank;
-
-impl Rank for BoardRank {
-    const NUMBER: u32 = 1;
-}
-
-/// A scheduler below.
+/// A child scheduler.
 pub struct Child {
     /// Its component.
     pub component: u64,
-    /// Its upcall thread on core 0; the others follow.
-    pub first_upcall: u64,
+    /// Its core.
+    pub core: CoreId,
+    /// Its upcall thread there.
+    pub upcall: u64,
+    /// Its proxy in the policy.
+    pub proxy: TaskId,
+    /// All its tasks.
+    pub tasks: Vec<TaskId>,
     /// It was stopped, and its tasks with it.
     pub lost: AtomicBool,
 }
-
-/// Who decides on a core.
-pub enum Own {
-    /// This core's own.
-    Alone(Box<Tier>),
-    /// What it shares with others, by place.
-    Shared(usize),
-}
-
-/// The most records of a decision that is shared.
-const MOST_KEPT: usize = 1_024;
 
 /// One core's own.
 pub struct CoreState {
     /// The core.
     pub core: u8,
     /// The policy's.
-    pub policy: Own,
-    /// What the last dispatch was to say to the parent: whether there was nothing to run for a moment, and which cores this
-    /// scheduler wants. If it was refused, the next one has to say it.
-    pub word: (bool, CoreSet),
-    /// How much of what the parent counted for this scheduler's server, most urgent as it had asked, was told to the policy.
-    pub visited: u64,
-    /// The records of a decision that may have to be made once more.
-    pub kept: Vec<Record>,
-    /// What is left after it that keeps changes from taking effect, and the number of that report.
-    pub left: (u64, Vec<Left>),
-    /// Locks are taken in order.
-    pub order: Order<Unlocked>,
+    pub policy: PolicyCore,
     /// Its trace.
     pub ring: Ring,
     /// The system.
     pub system: &'static System,
-    /// The thread that the last decision chose.
-    pub thread: u64,
+    /// By index of the scheduler's tasks: what is counted for the verdict.
+    pub tallies: Vec<Tally>,
+    /// What the last decision chose.
+    pub next: Next,
     /// Who that is, for records.
     pub running: Subject,
     /// The number of its job.
@@ -112,19 +85,19 @@ pub struct CoreState {
 }
 
 impl System {
-    /// The scheduler below for which the task stands.
-    pub fn child(&self, task: TaskId) -> Option<(&Below, &Child)> {
-        self.plan.below.iter().zip(&self.below).find(|(below, _)| below.stands == task)
+    /// The child scheduler for which the task is the proxy.
+    pub fn child(&self, task: TaskId) -> Option<&Child> {
+        self.children.iter().find(|child| child.proxy == task)
     }
 
     /// The thread that runs the task's jobs.
     pub fn thread_of(&self, task: TaskId) -> u64 {
-        self.plan.setup.cores as u64 + u64::from(task.0)
+        self.setup.cores as u64 + u64::from(task.0)
     }
 
     /// The task whose jobs the thread runs.
     pub fn task_of(&self, thread: u64) -> Option<TaskId> {
-        let task = thread.checked_sub(self.plan.setup.cores as u64)?;
+        let task = thread.checked_sub(self.setup.cores as u64)?;
         (task < self.cards().len() as u64).then_some(TaskId(task as u16))
     }
 
@@ -133,33 +106,34 @@ impl System {
         tasks()
     }
 
-    /// The place of a task of this scheduler's own.
+    /// The index of a task of this scheduler's own.
     pub fn own(&self, task: TaskId) -> Option<usize> {
         self.plan.tasks.binary_search(&task).ok()
     }
 }
 
 impl CoreState {
-    /// A job ended with its component: counted by whoever tells the verdict, which is not this scheduler.
-    pub fn aborted(&mut self) {}
+    /// The job that this core runs ends unfinished with its component.
+    pub fn aborted(&mut self) {
+        let Some((task, job)) = self.run() else { return };
+        if let Some(tally) = self.system.own(task).and_then(|own| self.tallies.get_mut(own)) {
+            tally.abort(job, tactus_rt::clock::now());
+        }
+    }
 
     /// A core before its first decision.
-    pub fn new(core: u8, tier: Option<Tier>, system: &'static System) -> CoreState {
-        let shared = || system.platforms.iter().position(|it| it.cores.contains(CoreId(core))).unwrap_or(0);
-        let policy = tier.map_or_else(|| Own::Shared(shared()), |tier| Own::Alone(Box::new(tier)));
+    pub fn new(core: u8, policy: PolicyCore, system: &'static System) -> CoreState {
         let end = if system.root { system.end } else { Instant::NEVER };
-        let kept = Vec::with_capacity(if matches!(policy, Own::Shared(_)) { MOST_KEPT } else { 0 });
+        let own = system.plan.tasks.iter().zip(&system.setup.tasks);
+        let here = |task: &tactus_policy::Task| task.core == Some(CoreId(core));
+        let tallies = own.map(|(name, task)| Tally::new(task, &tasks()[name.index()], here(task))).collect();
         CoreState {
             core,
             policy,
-            word: (false, CoreSet::EMPTY),
-            visited: 0,
-            kept,
-            left: (0, Vec::with_capacity(CHANGES)),
-            order: Order::unlocked(),
             ring: Ring::new(core),
             system,
-            thread: IDLE,
+            tallies,
+            next: Next::NOBODY,
             running: Subject::NONE,
             job: 0,
             begun: false,
@@ -178,16 +152,6 @@ impl CoreState {
     /// This core must be entered then.
     pub fn wake_at(&mut self, wake: Instant) {
         self.wake = wake;
-    }
-
-    /// What the parent is to be told, with what it was not told since the dispatch that would have was refused. `runs`: whether
-    /// there is something to run now.
-    pub fn say(&mut self, due: u64, runs: bool, (blinks, wants): (bool, CoreSet)) -> (bool, CoreSet) {
-        let (before, more) = if due & REFUSED != 0 { self.word } else { (false, CoreSet::EMPTY) };
-        let mut all = wants;
-        more.iter().for_each(|core| all.insert(core));
-        self.word = (blinks || before, all);
-        (runs && self.word.0, all)
     }
 }
 
@@ -235,13 +199,13 @@ static CORES: [Shared<CoreState>; MAX_CORES] = [const { Shared(UnsafeCell::new(N
 static READY: AtomicBool = AtomicBool::new(false);
 static BEGUN: [AtomicBool; MAX_CORES] = [const { AtomicBool::new(false) }; MAX_CORES];
 
-/// Puts everything in its place. Once, by core 0.
-pub fn place(system: System, tiers: Vec<Option<Tier>>) {
+/// Puts everything in its place. Once, by the first core that comes.
+pub fn place(system: System, policies: Vec<PolicyCore>) {
     // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
     let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
-    for (number, (place, tier)) in CORES.iter().zip(tiers).enumerate() {
+    for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
         // SAFETY: as above.
-        unsafe { *place.0.get() = Some(CoreState::new(number as u8, tier, system)) };
+        unsafe { *place.0.get() = Some(CoreState::new(number as u8, policy, system)) };
     }
     READY.store(true, Ordering::Release);
 }

@@ -5,10 +5,9 @@ use crate::state::{CoreState, System};
 use crate::{recovery, COMPLETED, REMOVED};
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
-use tactus_policy::Below;
 use tactus_record::{FaultKind, Kind, Record, Sink};
-use tactus_rt::abi::layout::{LENT, LENT_PAGES, MAX_COMPONENTS, PAGE};
-use tactus_rt::abi::shared::{LentPage, Region};
+use tactus_rt::abi::layout::{MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES};
+use tactus_rt::abi::shared::{ParentPage, Region};
 use tactus_rt::clock;
 use tactus_rt::time::{CoreId, TaskId};
 
@@ -28,7 +27,7 @@ pub fn told(state: &mut CoreState, region: *mut Region) -> u64 {
     let system = state.system;
     let task = fault.thread.checked_sub(system.thread_of(TaskId(0))).map(|task| TaskId(task as u16));
     let own = task.filter(|task| system.own(*task).is_some());
-    let child = system.below.iter().any(|child| child.component == fault.component);
+    let child = system.children.iter().any(|child| child.component == fault.component);
     if own.is_none() && !child {
         // The business of a scheduler below.
         return 0;
@@ -39,7 +38,7 @@ pub fn told(state: &mut CoreState, region: *mut Region) -> u64 {
     }
     let runs = state.running.task();
     let lost = own.is_some() && !survives && runs == own;
-    let below = runs.and_then(|runs| system.child(runs)).is_some_and(|(_, it)| it.component == fault.component);
+    let below = runs.and_then(|runs| system.child(runs)).is_some_and(|it| it.component == fault.component);
     match (lost, below) {
         (true, _) => {
             let due = recovery::lost_with(state, fault.thread);
@@ -55,7 +54,7 @@ pub fn pass_on(system: &System) {
     if system.wards.is_empty() && system.foreign.is_empty() {
         return;
     }
-    let page = LENT as *const LentPage;
+    let page = PARENT_PAGE as *const ParentPage;
     let place = |component: u32| ((component / 64) as usize % WORDS, 1 << (component % 64));
     let mut known = [0; WORDS];
     for ward in system.wards.iter().filter(|ward| ward.stays_stopped()) {
@@ -70,8 +69,8 @@ pub fn pass_on(system: &System) {
             known[word] |= bit;
         }
     }
-    for child in &system.below {
-        let page = (LENT_PAGES + child.component * PAGE) as *mut LentPage;
+    for child in &system.children {
+        let page = (PARENT_PAGES + child.component * PAGE) as *mut ParentPage;
         for (word, known) in known.into_iter().enumerate().filter(|(_, known)| *known != 0) {
             // SAFETY: the page of a scheduler directly below, mapped writable here; all cores change these words so.
             unsafe { AtomicU64::from_ptr(addr_of_mut!((*page).stopped[word])) }.fetch_or(known, Ordering::Release);
@@ -104,11 +103,11 @@ fn job_lost(state: &mut CoreState, due: u64) -> u64 {
 #[cold]
 pub fn gone(state: &mut CoreState, task: TaskId) {
     let system: &System = state.system;
-    let Some((Below { tasks, .. }, child)) = system.child(task) else { return };
+    let Some(child) = system.child(task) else { return };
     if child.lost.swap(true, Ordering::Relaxed) {
         return;
     }
-    for task in tasks {
+    for task in &child.tasks {
         record(state, Kind::Removed, Some(*task), 0, (0, 0, 0));
     }
 }

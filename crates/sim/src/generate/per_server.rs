@@ -1,0 +1,29 @@
+//! Random systems with a scheduler for each server.
+
+use super::changing::core_by_core;
+use super::tree;
+use crate::setup;
+use tactus_model::{Policy, Schedulers, ServerKind, Spread, System, MAX_SERVERS};
+
+/// The most threads of an image.
+const MOST_THREADS: usize = 264;
+
+/// The tree of this seed with a scheduler for each server that has something inside; nothing if none has, or if it cannot be
+/// divided. Where a server had several cores there is one for each, and inner servers that lose budget without work are deferrable.
+pub fn per_server(seed: u64) -> Option<System> {
+    let mut system = core_by_core(tree(seed));
+    let Policy::Ordered { spread: Spread::Partitioned, .. } = system.policy else { return None };
+    if system.scheduling.servers.len() > MAX_SERVERS {
+        return None;
+    }
+    for server in system.scheduling.servers.iter_mut().filter(|server| server.parent.is_some()) {
+        if matches!(server.kind, ServerKind::Polling | ServerKind::Periodic) {
+            server.kind = ServerKind::Deferrable;
+        }
+    }
+    system.scheduling.schedulers = Schedulers::PerServer;
+    let schedulers = tactus_policy::divide(&setup(&system, Vec::new(), &[])).ok()?;
+    // More threads than an image holds, an upcall of each scheduler on each core among them.
+    let threads = schedulers.len() * system.cores + system.tasks.len();
+    (schedulers.len() > 1 && threads <= MOST_THREADS).then_some(system)
+}

@@ -1,0 +1,53 @@
+//! The machine's own verdict: what a scheduler can say of the promises without a host that reads the trace.
+
+/// What was found of the promises of all tasks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Promises {
+    /// How many tasks are promised something.
+    pub made: usize,
+    /// Of those, how many are judged from the trace alone.
+    pub left_out: usize,
+    /// A job came to its end or to its bound.
+    pub judged: bool,
+    /// A job did not do its work within its bound.
+    pub missed: bool,
+    /// Records were lost.
+    pub lost: bool,
+    /// A component stays stopped.
+    pub stopped: bool,
+}
+
+impl Promises {
+    /// The verdict's words, and whether a script may go on.
+    pub fn verdict(&self) -> (&'static str, bool) {
+        match self {
+            Promises { lost: true, .. } | Promises { missed: true, .. } => ("not every promise held", false),
+            Promises { made: 0, stopped: false, .. } => ("nothing was promised", true),
+            Promises { made: 0, .. } => ("nothing was promised, and a component was stopped", false),
+            Promises { stopped: true, .. } => ("a component was stopped", false),
+            Promises { made, left_out, .. } if made == left_out => ("the promises are judged from the trace", true),
+            Promises { judged: false, .. } => ("no job of a promised task came to its end or to its bound", false),
+            _ => ("every promise held", true),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Promises;
+
+    #[test]
+    fn held_is_said_only_where_something_was_promised_and_judged_and_nothing_was_missed() {
+        let held = Promises { made: 2, judged: true, ..Promises::default() };
+        assert_eq!(held.verdict(), ("every promise held", true));
+        let others = [
+            Promises { missed: true, ..held },
+            Promises { lost: true, ..held },
+            Promises { stopped: true, ..held },
+            Promises { judged: false, ..held },
+            Promises { stopped: true, ..Promises::default() },
+        ];
+        assert!(others.iter().all(|it| !it.verdict().1));
+        assert_eq!(Promises::default().verdict(), ("nothing was promised", true));
+    }
+}
