@@ -39,7 +39,7 @@ struct Core<'s> {
 const CALL: Duration = Duration::from_nanos(10);
 
 impl Core<'_> {
-    fn new(core: CoreId, system: &System, setups: &[Setup]) -> Vec<Place> {
+    fn places(core: CoreId, system: &System, setups: &[Setup]) -> Vec<Place> {
         let place = |setup: &Setup| {
             let PolicyKind::PerServer(plan) = &setup.kind else { panic!("one scheduler of several") };
             let (scheduler, mut states) = Scheduler::new(setup).expect("the plan is good");
@@ -154,7 +154,7 @@ impl Sink for Written {
 fn traces(system: &System, setups: &[Setup]) -> Vec<Trace> {
     let mut traces = vec![Trace::default(); setups.len()];
     for core in (0..system.cores).map(|core| CoreId(core as u8)) {
-        let places = Core::new(core, system, setups);
+        let places = Core::places(core, system, setups);
         let mut core = Core { core, system, places, path: vec![0], now: Instant::ZERO };
         core.run(Instant::ZERO + LENGTH);
         for (trace, place) in traces.iter_mut().zip(core.places) {
