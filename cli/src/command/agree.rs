@@ -271,7 +271,7 @@ fn judge(
     line.records = agreement.records;
     line.jobs = agreement.jobs;
     (line.lateness, line.allowed) = (agreement.largest_lateness(), allowed);
-    (line.steps, line.equal) = (beside.steps() as u64, beside.is_equal());
+    (line.steps, line.equal) = (beside.steps() as u64, single && beside.is_equal());
     let count = |cause: fn(&Cause) -> bool| beside.divergences().filter(|(_, d)| cause(&d.cause)).count() as u64;
     line.races = count(|cause| matches!(cause, Cause::Race { .. }));
     line.drifts = count(|cause| matches!(cause, Cause::Drift { .. }));

@@ -74,25 +74,6 @@ impl<T> UnsafeCell<T> {
     pub(crate) fn get_mut(&self) -> MutPtr<T> {
         MutPtr(self.0.get())
     }
-    #[inline]
-    pub(crate) fn get(&self) -> ConstPtr<T> {
-        ConstPtr(self.0.get())
-    }
-}
-
-/// A claim to read the content of an [`UnsafeCell`].
-#[cfg(not(loom))]
-pub(crate) struct ConstPtr<T>(*const T);
-
-#[cfg(not(loom))]
-impl<T> ConstPtr<T> {
-    /// # Safety
-    /// Nobody writes the content as long as the reference lives.
-    #[inline]
-    pub(crate) unsafe fn deref(&self) -> &T {
-        // SAFETY: the pointer comes from a live cell, and the caller vouches that nobody writes.
-        unsafe { &*self.0 }
-    }
 }
 
 /// A claim to the content of an [`UnsafeCell`]; loom's counterpart reports claims that overlap.

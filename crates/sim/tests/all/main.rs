@@ -8,6 +8,7 @@ mod lockstep;
 mod machine;
 mod mixed;
 mod overruns;
+mod per_server;
 mod rules;
 mod schedules;
 mod threads;

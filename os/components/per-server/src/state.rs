@@ -149,9 +149,9 @@ impl CoreState {
         self.running.task().map(|task| (task, self.job))
     }
 
-    /// This core must be entered then.
+    /// This core must be entered then, for something beside the policy's work.
     pub fn wake_at(&mut self, wake: Instant) {
-        self.wake = wake;
+        self.limit = self.limit.min(wake);
     }
 }
 
