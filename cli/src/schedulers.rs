@@ -28,13 +28,13 @@ fn plan(setup: &Setup) -> Option<&SchedulerPlan> {
 }
 
 /// Those below the root's, for the image.
-pub fn children(system: &System, setups: &[Setup]) -> Vec<tactus_image::Tier> {
+pub fn children(system: &System, setups: &[Setup]) -> Vec<tactus_image::ChildScheduler> {
     let parent = |child: usize| {
         let is_below = |plan: &SchedulerPlan| plan.children.iter().any(|it| usize::from(it.plan) == child);
         setups.iter().filter_map(plan).position(is_below).and_then(|parent| parent.checked_sub(1))
     };
     let plans = setups.iter().enumerate().skip(1).filter_map(|(n, setup)| Some((n, setup, plan(setup)?)));
-    let made = plans.map(|(n, setup, plan)| tactus_image::Tier {
+    let made = plans.map(|(n, setup, plan)| tactus_image::ChildScheduler {
         name: system.scheduling.servers[usize::from(plan.servers[0]) - 1].name.clone(),
         parent: parent(n),
         plan: setup.encode(),

@@ -155,7 +155,7 @@ pub(super) fn image(
         plan: &plan,
         promises: &promises,
         scheduler: &read(&program(scheduler)?)?,
-        tiers: &schedulers::children(system, &setups),
+        children: &schedulers::children(system, &setups),
         workload: &read(&program("tactus-workload")?)?,
         components: &components,
     };

@@ -185,7 +185,7 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
 
 /// The policy's set-up for a scheduler.
 fn plan_of<'a>(request: &Request<'a>, part: &Part) -> &'a [u8] {
-    part.tier.map_or(request.plan, |tier| &request.tiers[tier].plan)
+    part.child.map_or(request.plan, |child| &request.children[child].plan)
 }
 
 /// The cards of all tasks, one after another.

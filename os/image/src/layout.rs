@@ -137,10 +137,10 @@ impl Layout {
     /// Gives each child scheduler its parent's page, and the page with its counts, which the root reads as well.
     pub fn scheduler_pages(&mut self, parts: &Parts) {
         for (component, part) in parts.components.iter().enumerate() {
-            let Some(tier) = part.tier else { continue };
+            let Some(child) = part.child else { continue };
             let memory = self.zeros(PAGE);
             self.map(component as u32, memory, PARENT_PAGE, 0);
-            let above = parts.parent_of(tier) as u32;
+            let above = parts.parent_of(child) as u32;
             self.map(above, memory, PARENT_PAGES + component as u64 * PAGE, WRITABLE);
             let memory = self.zeros(PAGE);
             self.map(component as u32, memory, CHILD_PAGE, WRITABLE);

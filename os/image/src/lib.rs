@@ -43,7 +43,7 @@ pub struct Request<'a> {
     /// The scheduler's program: an ELF file.
     pub scheduler: &'a [u8],
     /// Schedulers below the root's that run the same program, each after the one that it is below.
-    pub tiers: &'a [Tier],
+    pub children: &'a [ChildScheduler],
     /// The program of the built-in workload: an ELF file.
     pub workload: &'a [u8],
     /// The programs of the user's components, in the order of [`System::components`]: ELF files.
@@ -52,10 +52,10 @@ pub struct Request<'a> {
 
 /// A scheduler below the root's, with a plan of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tier {
+pub struct ChildScheduler {
     /// Its name as a component.
     pub name: String,
-    /// The scheduler that it is below, by its place among the tiers; nothing for the root's.
+    /// The scheduler that it is below, by its place among the children; nothing for the root's.
     pub parent: Option<usize>,
     /// Its policy's set-up, encoded.
     pub plan: Vec<u8>,

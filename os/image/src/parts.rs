@@ -2,7 +2,7 @@
 
 use crate::program::Program;
 use crate::reach::Calls;
-use crate::size::{SYSTEM_STACK, TIER_STACK, USER_STACK};
+use crate::size::{SYSTEM_STACK, USER_STACK};
 use crate::wire::Stored;
 use crate::{ImageError, Request, ThreadFact};
 use std::collections::BTreeSet;
@@ -30,14 +30,14 @@ pub(crate) struct Part {
     pub workload: bool,
     /// Its place among the user's components.
     pub user: Option<usize>,
-    /// Its place among the tiers.
-    pub tier: Option<usize>,
+    /// Its place among the children.
+    pub child: Option<usize>,
 }
 
 impl Part {
-    /// Whether it is a scheduler with a plan: the root or a tier.
+    /// Whether it is a scheduler with a plan: the root or a child.
     pub fn plans(&self, number: usize) -> bool {
-        number == SCHEDULER || self.tier.is_some()
+        number == SCHEDULER || self.child.is_some()
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Parts {
     pub calls: Calls,
     /// Numbers of the user's components, by their places.
     pub numbers: Vec<usize>,
-    /// The components of the schedulers above, by tier.
+    /// The components of the schedulers above, by child.
     pub parents: Vec<usize>,
     /// By task: the component of its scheduler, and the number of the grant by which that is told that a job is finished.
     pub ends: Vec<(usize, usize)>,
@@ -102,17 +102,13 @@ impl Parts {
             let complete = Granted { name: COMPLETE.to_string(), target: SCHEDULER, entry: complete };
             let grants = if program == root_program { Vec::new() } else { vec![complete] };
             let (name, workload) = (name.to_string(), program == 1);
-            Part { name, program, tasks: Vec::new(), grants, stack, workload, user, tier: None }
+            Part { name, program, tasks: Vec::new(), grants, stack, workload, user, child: None }
         };
-        let root_stack = match root {
-            Some(_) => USER_STACK,
-            None if request.tiers.is_empty() => SYSTEM_STACK,
-            None => TIER_STACK,
-        };
+        let root_stack = if root.is_some() { USER_STACK } else { SYSTEM_STACK };
         let mut components = vec![part(root_name, root_program, root_stack, root)];
-        let first_tier = components.len();
-        for (place, tier) in request.tiers.iter().enumerate() {
-            components.push(Part { tier: Some(place), ..part(&tier.name, root_program, TIER_STACK, None) });
+        let first_child = components.len();
+        for (place, child) in request.children.iter().enumerate() {
+            components.push(Part { child: Some(place), ..part(&child.name, root_program, SYSTEM_STACK, None) });
         }
         let first_workload = components.len();
         for task in system.tasks.iter().filter(|task| task.body == Body::Workload) {
@@ -145,8 +141,8 @@ impl Parts {
             };
             let task = TaskId(index as u16);
             // Who schedules its jobs is told when they are finished.
-            let tier = request.tiers.iter().position(|tier| tier.tasks.contains(&task));
-            let scheduler = tier.map_or(SCHEDULER, |tier| first_tier + tier);
+            let child = request.children.iter().position(|child| child.tasks.contains(&task));
+            let scheduler = child.map_or(SCHEDULER, |child| first_child + child);
             let part = &mut components[component];
             match part.grants.first_mut() {
                 // The root scheduler itself.
@@ -159,8 +155,8 @@ impl Parts {
             ends.push((scheduler, component));
             thread(component, ThreadKind::Task, index);
         }
-        for tier in first_tier..first_workload {
-            (0..system.cores).for_each(|core| thread(tier, ThreadKind::Upcall, core));
+        for child in first_child..first_workload {
+            (0..system.cores).for_each(|core| thread(child, ThreadKind::Upcall, core));
         }
         for (place, component) in system.components.iter().enumerate() {
             if component.rights.scheduler.is_some() {
@@ -186,8 +182,11 @@ impl Parts {
         }
         let targets = |part: &Part| part.grants.iter().map(|grant| grant.target).collect();
         let calls = Calls(components.iter().map(targets).collect());
-        let parents =
-            request.tiers.iter().map(|tier| tier.parent.map_or(SCHEDULER, |parent| first_tier + parent)).collect();
+        let parents = request
+            .children
+            .iter()
+            .map(|child| child.parent.map_or(SCHEDULER, |parent| first_child + parent))
+            .collect();
         let parts = Parts { programs, components, threads, calls, numbers, parents, ends };
         let names = |chain: Vec<usize>| chain.into_iter().map(|c| parts.components[c].name.clone()).collect();
         if let Some(circle) = parts.calls.circle() {
@@ -209,9 +208,9 @@ impl Parts {
         found.next().map_or((0, 0), |(first, _)| (*first as u32, 1 + found.count() as u32))
     }
 
-    /// The component of the scheduler above a tier.
-    pub fn parent_of(&self, tier: usize) -> usize {
-        self.parents[tier]
+    /// The component of the scheduler above a child.
+    pub fn parent_of(&self, child: usize) -> usize {
+        self.parents[child]
     }
 
     /// Length of the arrays that this describes, and of the head.

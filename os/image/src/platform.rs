@@ -70,9 +70,9 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         first_upcall,
         brands: 0,
     };
-    if let Some(tier) = part.tier {
+    if let Some(child) = part.child {
         card.role = role::SCHEDULER;
-        card.parent = parts.parent_of(tier) as u32;
+        card.parent = parts.parent_of(child) as u32;
     }
     let Some(place) = part.user else { return card };
     let rights = &system.components[place].rights;

@@ -11,9 +11,6 @@ use tactus_time::{CoreId, Duration, TaskId};
 pub const USER_STACK: u64 = 16 << 10;
 /// Stack of a thread in the scheduler and in the built-in workload (bytes).
 pub const SYSTEM_STACK: u64 = 8 << 10;
-/// Stack of a thread in one of several schedulers (bytes): where cores share a queue they decide on copies, with what they are
-/// told of each other beside them.
-pub const TIER_STACK: u64 = 16 << 10;
 /// The least heap of the scheduler (bytes): what its policy allocates while it is set up. Four times the length of
 /// the encoded set-up comes on top.
 pub const SCHEDULER_HEAP: u64 = 1 << 20;

@@ -91,25 +91,25 @@ pub(super) struct Feed {
 }
 
 impl Domain {
-    /// One call of the policy. `left`: until when this scheduler had the core; earlier than `now` where its parent had it since.
-    /// What fell due in between is handled at its own time.
+    /// One call of the policy. `absent`: until when this scheduler had the core, where its parent had it since. What fell due
+    /// in between is handled at its own time.
     pub(super) fn handle(
         &mut self,
         me: usize,
-        (left, now): (Instant, Instant),
+        (now, absent): (Instant, Option<Instant>),
         event: Event,
         ticket: u32,
         records: &mut dyn Sink,
     ) -> Decision {
         let slot = &mut self.slots[me];
         let now = now.max(slot.since);
-        let left = left.max(slot.since).min(now);
+        let left = absent.map_or(now, |at| at.max(slot.since).min(now));
         let elapsed = left.since(slot.since);
         slot.since = now;
         let mut records = Recorder { sink: records, core: slot.id, now };
         self.entry = self.entry.wrapping_add(1);
         let unfinished = self.leave(me, (left, elapsed), event, &mut records);
-        if left < now {
+        if absent.is_some() {
             self.catch_up(me, (left, now), &mut records);
         }
         if self.changes.is_some() {

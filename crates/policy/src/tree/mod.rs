@@ -241,13 +241,13 @@ impl Policy for Servers {
     type Core = Core;
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
-        let left = core.absent.take().unwrap_or(now);
+        let absent = core.absent.take();
         match &mut core.home {
-            Home::Own(domain) => domain.handle(0, (left, now), event, 0, records),
+            Home::Own(domain) => domain.handle(0, (now, absent), event, 0, records),
             Home::Shared(place) => {
                 let mut guard = self.domains[*place].lock(&mut core.order);
                 let ticket = self.tickets.next();
-                guard.handle(core.place, (left, now), event, ticket, records)
+                guard.handle(core.place, (now, absent), event, ticket, records)
             }
         }
     }

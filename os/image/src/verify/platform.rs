@@ -52,8 +52,8 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
 
 /// Whether the component is the root scheduler, or one that is made as the root is and has a plan of its own.
 pub(super) fn plans(image: &Parsed, number: usize) -> bool {
-    let tier = |it: &tactus_abi::image::Component| it.role == role::SCHEDULER && it.grants == 0;
-    number == 0 || image.components.get(number).is_some_and(tier) && image.mapping_at(number, PLAN).is_some()
+    let child = |it: &tactus_abi::image::Component| it.role == role::SCHEDULER && it.grants == 0;
+    number == 0 || image.components.get(number).is_some_and(child) && image.mapping_at(number, PLAN).is_some()
 }
 
 /// After the tasks' threads come the upcalls of child schedulers, one for each core, then the spare ones.

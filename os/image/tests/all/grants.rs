@@ -108,7 +108,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         plan: &[],
         promises,
         scheduler: &scheduler,
-        tiers: &[],
+        children: &[],
         workload: &workload,
         components,
     };

@@ -1,22 +1,22 @@
 //! Images whose servers have schedulers of their own: who tells whom of what, and that nothing else passes verification.
 
 use crate::common::draft::caught;
-use crate::common::{example, image_apart};
+use crate::common::{example, image_per_server};
 use tactus_abi::image::WRITABLE;
 use tactus_abi::layout::{CHILD_PAGE, CHILD_PAGES, PAGE, PARENT_PAGE, PARENT_PAGES, TASK_PAGE, TASK_PAGES};
 use tactus_abi::shared::{name_text, TaskPage};
-use tactus_image::{verify, Image, Tier};
+use tactus_image::{verify, ChildScheduler, Image};
 use tactus_time::TaskId;
 
 /// One scheduler inside the other; the last two tasks, both of the controller, are one's and the other's.
 fn built() -> Image {
-    let tier = |name: &str, parent: Option<usize>, task: u16| Tier {
+    let child = |name: &str, parent: Option<usize>, task: u16| ChildScheduler {
         name: name.to_string(),
         parent,
         plan: b"another plan".to_vec(),
         tasks: vec![TaskId(task)],
     };
-    image_apart(&example(), &[tier("outer", None, 2), tier("inner", Some(0), 3)]).unwrap()
+    image_per_server(&example(), &[child("outer", None, 2), child("inner", Some(0), 3)]).unwrap()
 }
 
 /// Components: the root scheduler, the two below, then workloads and the user's.
@@ -68,13 +68,13 @@ caught! {
     a_page_that_another_scheduler_writes_is_caught: |it| it.u32(it.at(INNER, TASK_PAGES + 3 * PAGE), 0) => "more than the layout says";
     a_last_grant_to_another_service_of_the_scheduler_is_caught: |it| it.u64(it.grant(4), 0x40_1000) => "more than the layout says";
 
-    what_a_scheduler_is_told_of_cores_and_can_write_is_caught: |it| it.u32(it.at(INNER, PARENT_PAGE) + 16, WRITABLE) => "other rights";
-    what_a_scheduler_is_told_of_cores_by_another_is_caught: |it| it.u64(it.at(OUTER, PARENT_PAGES + 2 * PAGE) + 8, PARENT_PAGES + PAGE) => "more than the layout says";
-    what_a_scheduler_says_of_changes_and_cannot_write_is_caught: |it| it.u32(it.at(INNER, CHILD_PAGE) + 16, 0) => "other rights";
-    what_a_scheduler_says_of_changes_and_the_one_above_can_write_is_caught: |it| it.u32(it.at(OUTER, CHILD_PAGES + 2 * PAGE) + 16, WRITABLE) => "other rights";
-    what_a_scheduler_says_of_changes_for_another_is_caught: |it| it.u64(it.at(OUTER, CHILD_PAGES + 2 * PAGE) + 8, CHILD_PAGES + PAGE) => "more than the layout says";
-    what_a_scheduler_says_of_changes_and_the_root_reads_as_anothers_is_caught: |it| it.u64(it.at(0, CHILD_PAGES + 2 * PAGE) + 8, CHILD_PAGES + 3 * PAGE) => "more than the layout says";
-    what_a_scheduler_says_of_changes_in_what_is_none_is_caught: |it| it.u32(it.at(INNER, CHILD_PAGE), PLAIN as u32) => "no place for it";
+    what_a_parent_tells_and_can_write_is_caught: |it| it.u32(it.at(INNER, PARENT_PAGE) + 16, WRITABLE) => "other rights";
+    what_a_parent_tells_by_another_is_caught: |it| it.u64(it.at(OUTER, PARENT_PAGES + 2 * PAGE) + 8, PARENT_PAGES + PAGE) => "more than the layout says";
+    what_a_child_has_counted_and_cannot_write_is_caught: |it| it.u32(it.at(INNER, CHILD_PAGE) + 16, 0) => "other rights";
+    what_a_child_has_counted_and_the_one_above_can_write_is_caught: |it| it.u32(it.at(OUTER, CHILD_PAGES + 2 * PAGE) + 16, WRITABLE) => "other rights";
+    what_a_child_has_counted_for_another_is_caught: |it| it.u64(it.at(OUTER, CHILD_PAGES + 2 * PAGE) + 8, CHILD_PAGES + PAGE) => "more than the layout says";
+    what_a_child_has_counted_and_the_root_reads_as_anothers_is_caught: |it| it.u64(it.at(0, CHILD_PAGES + 2 * PAGE) + 8, CHILD_PAGES + 3 * PAGE) => "more than the layout says";
+    what_a_child_has_counted_in_what_is_none_is_caught: |it| it.u32(it.at(INNER, CHILD_PAGE), PLAIN as u32) => "no place for it";
     what_two_schedulers_say_of_changes_on_one_page_is_caught: |it| {
         let other = it.memory_at(OUTER, CHILD_PAGE) as u32;
         it.u32(it.at(INNER, CHILD_PAGE) + 4, other);

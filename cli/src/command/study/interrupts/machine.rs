@@ -166,7 +166,7 @@ impl Guest {
             plan: &plan,
             promises: &vec![Promise::None; system.tasks.len()],
             scheduler: &read("tactus-scheduler")?,
-            tiers: &[],
+            children: &[],
             workload: &read("tactus-workload")?,
             components: &programs,
         })

@@ -5,7 +5,7 @@ pub mod elf;
 
 use elf::{Elf, Segment, EXECUTE, READ, WRITE};
 use std::path::PathBuf;
-use tactus_image::{build, Image, ImageError, Promise, Request, Tier};
+use tactus_image::{build, ChildScheduler, Image, ImageError, Promise, Request};
 use tactus_model::{Body, Component, Demand, Grant, Machine, Platform, Policy, Rights, System, Task};
 use tactus_time::{CoreId, Duration};
 
@@ -127,16 +127,17 @@ pub fn image_with(
     components: &[Vec<u8>],
 ) -> Result<Image, ImageError> {
     let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
-    let request = Request { system, plan: b"a plan", promises: &promises, scheduler, tiers: &[], workload, components };
+    let request =
+        Request { system, plan: b"a plan", promises: &promises, scheduler, children: &[], workload, components };
     build(&request)
 }
 
 /// Builds the image of a system with small programs and these schedulers below the root's.
-pub fn image_apart(system: &System, tiers: &[Tier]) -> Result<Image, ImageError> {
+pub fn image_per_server(system: &System, children: &[ChildScheduler]) -> Result<Image, ImageError> {
     let promises = vec![Promise::None; system.tasks.len()];
     let (scheduler, workload, components) = (program(&["complete"], 1), program(&[], 2), programs(system));
     let (scheduler, workload, components) = (&scheduler[..], &workload[..], &components[..]);
-    build(&Request { system, plan: b"a plan", promises: &promises, scheduler, tiers, workload, components })
+    build(&Request { system, plan: b"a plan", promises: &promises, scheduler, children, workload, components })
 }
 
 /// Builds the image of a system with small programs.
