@@ -88,8 +88,8 @@ impl Core {
                 self.running = None;
                 self.out.push(record);
             }
-            // Killed.
-            Kind::Dropped if job && self.runs(&record) => {
+            // Killed, or taken out of the system with its component.
+            Kind::Dropped | Kind::Removed if job && self.runs(&record) => {
                 self.running = None;
                 self.out.push(record);
             }
