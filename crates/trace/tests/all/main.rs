@@ -3,6 +3,7 @@
 mod common;
 
 mod check;
+mod damage;
 mod draw;
 mod file;
 mod judge;

@@ -6,6 +6,7 @@ mod apart;
 mod arena;
 mod checklist;
 mod components;
+mod damage;
 mod deaf;
 mod determinism;
 mod examples;
