@@ -9,10 +9,7 @@ use tactus_model::{policy_label, System};
 pub fn read(subject: &Subject) -> Result<System, Failure> {
     let mut system = System::read(&subject.file).map_err(|problems| Failure::Input(problems.to_string()))?;
     if let Some(duration) = subject.duration {
-        if duration.is_zero() {
-            return Err(Failure::Input("--duration must be longer than nothing".to_string()));
-        }
-        system.duration = duration;
+        system.set_duration(duration, "--duration").map_err(|problems| Failure::Input(problems.to_string()))?;
     }
     if let Some(seed) = subject.seed {
         system.seed = seed;

@@ -245,3 +245,25 @@ fn a_long_search_finds_no_panic() {
         panic!("{error}");
     }
 }
+
+#[test]
+fn a_timer_that_threads_share_is_reported_with_the_other_faults_of_the_file() {
+    let thread = |name: &str, more: &str| {
+        format!("{name:?}: {{ \"run\": 1000, {more} \"timer\": {{ \"ref\": \"tick\", \"period\": 10000 }} }}")
+    };
+    let (bad, cpus) = ("\"priority\": \"high\",", "\"cpus\": [99],");
+    let threads = [thread("one", ""), thread("two", bad), thread("three", cpus), thread("none", "\"instance\": 0,")];
+    let text = format!("{{ \"tasks\": {{ {} }} }}", threads.join(",\n"));
+    let problems = System::parse_rt_app(&text, Path::new("shared.json")).expect_err("accepted").to_string();
+    for words in [
+        "task \"two\": it waits on the timer \"tick\" of task \"one\"",
+        "task \"three\": it waits on the timer \"tick\" of task \"one\"",
+        "priority",
+    ] {
+        assert!(problems.contains(words), "{words}: {problems}");
+    }
+    assert_eq!(problems.matches("waits on the timer").count(), 2, "{problems}");
+    // What is left out shares nothing, and a timer of one's own is no fault.
+    let alone = format!("{{ \"tasks\": {{ {},\n{} }} }}", threads[0], threads[3]);
+    assert!(System::parse_rt_app(&alone, Path::new("alone.json")).is_ok());
+}

@@ -5,7 +5,7 @@ use tactus_scenarios::{file, tactus, Finished};
 
 #[test]
 fn a_damaged_trace_of_a_held_run_is_2_with_the_place() {
-    let run = Finished::simulate(&file("examples/first.toml"), &[]);
+    let run = Finished::simulate(&file("examples/partitioned-edf.toml"), &[]);
     assert_eq!(run.said.status, 0, "{}", run.said.output);
     let path = run.file("trace.bin");
     let good = fs::read(&path).expect("the trace");
