@@ -9,8 +9,9 @@ impl System {
     /// the name of an option or an argument.
     ///
     /// # Errors
-    /// What a file with this duration would be refused for: it is zero or longer than [`LONGEST`], the first deadline of
-    /// a task or the instant of a change does not fall into the run. The system is left as it was.
+    /// What a file with this duration would be refused for: it is zero or longer than [`LONGEST`], or the first deadline
+    /// of a task does not fall into the run. The system is left as it was. Changes that come after the end of a shorter run
+    /// are not asked for; a trace says so.
     pub fn set_duration(&mut self, duration: Duration, said: &str) -> Result<(), Problems> {
         let mut out = Collector::new(&self.source);
         let mut refuse =
@@ -32,10 +33,6 @@ impl System {
                 if first > duration {
                     refuse(Some(task.line), &subject, "its first deadline", first, &limit, &lengthen);
                 }
-            }
-            let limit = format!("not before the end of the run at {duration}");
-            for change in self.scheduling.changes.iter().filter(|change| change.at >= duration) {
-                refuse(Some(change.line), "[[change]]", "at", change.at, &limit, &lengthen);
             }
         }
         out.finish(Some(()))?;
