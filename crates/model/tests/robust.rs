@@ -267,3 +267,22 @@ fn a_timer_that_threads_share_is_reported_with_the_other_faults_of_the_file() {
     let alone = format!("{{ \"tasks\": {{ {},\n{} }} }}", threads[0], threads[3]);
     assert!(System::parse_rt_app(&alone, Path::new("alone.json")).is_ok());
 }
+
+#[test]
+fn a_pibs_under_given_priorities_needs_a_priority_of_its_own() {
+    let text = |priority: &str| {
+        let head = "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitioned-fp'\n";
+        let main = "[[server]]\nname = 'main'\nkind = 'sporadic'\nbudget = '2 ms'\nperiod = '10 ms'\npriority = 2\n\
+            policy = 'partitioned-rm'\n";
+        let io = "[[server]]\nname = 'io'\nkind = 'pibs'\nshare = 0.1\nfor = 'main'\npolicy = 'partitioned-rm'\n";
+        let task = |name: &str, server: &str| {
+            let times = "core = 0\nperiod = '100 ms'\nexecution = '1 ms'\n";
+            format!("[[task]]\nname = '{name}'\nserver = '{server}'\n{times}")
+        };
+        format!("{head}{main}{io}{priority}{}{}", task("a", "main"), task("b", "io"))
+    };
+    let parse = |priority| System::parse_toml(&text(priority), Path::new("pibs.toml"));
+    let refused = parse("").expect_err("accepted").to_string();
+    assert!(refused.contains("server \"io\"") && refused.contains("priority"), "{refused}");
+    assert!(parse("priority = 1\n").is_ok(), "{:?}", parse("priority = 1\n").err().map(|it| it.to_string()));
+}

@@ -143,3 +143,36 @@ fn no_global_bound_is_exceeded_in_very_many_sets() {
     println!("global fixed priorities: {:?} sets with bounds, bounds", falsify_fixed_priorities(112, 100_000));
     println!("tardiness: {:?} sets with bounds, tardy tasks, bounds of 2008", falsify_tardiness(113, 150_000));
 }
+
+/// m = 2, each test's sum at its limit, one nanosecond below and one above in one task's time.
+#[test]
+fn a_set_beyond_the_exact_limit_of_gfb_and_bak_is_never_accepted_and_one_that_is_clear_of_it_always() {
+    use tactus_analysis::global::set::Set;
+    use tactus_analysis::task::Sporadic;
+    use tactus_time::Duration;
+    let ns = Duration::from_nanos;
+    let set = |unit: u64, times: [u64; 3], add: i64| -> Vec<Sporadic> {
+        let one = |(n, time): (usize, u64)| {
+            let time = if n == 0 { time.checked_add_signed(add).unwrap() } else { time };
+            Sporadic::new(ns(time), ns(unit), ns(unit))
+        };
+        times.into_iter().enumerate().map(one).collect()
+    };
+    // Halves: Σδ + δ_max = 3/2 + 1/2 = 2. Thirds and sevenths have no end in base two: 2/3 + 1/3 + 1/3 + 2/3 and so on.
+    for (unit, times) in [
+        (1_000_000, [500_000; 3]),
+        (3_000_000, [2_000_000, 1_000_000, 1_000_000]),
+        (7_000_000, [4_000_000, 3_000_000, 3_000_000]),
+    ] {
+        let both = |add| {
+            let tasks = set(unit, times, add);
+            [
+                tactus_analysis::global::gfb::schedulable(&tasks, 2),
+                tactus_analysis::global::edf::bak::bak(&Set::of(&tasks), 2),
+            ]
+        };
+        assert_eq!(both(1), [false, false], "{unit}: beyond");
+        assert_eq!(both(-10), [true, true], "{unit}: clear of the limit");
+        println!("{unit}: at the limit GFB and BAK say {:?}", both(0));
+    }
+}

@@ -404,5 +404,7 @@ fn random_trees_with_schedulers_apart_do_on_the_machine_what_they_do_in_the_simu
     let words = ["agree", "--apart", "--systems", "16", "--duration", "200 ms", "--shift", "2", "--out"];
     let said = tactus(words.iter().map(std::ffi::OsStr::new).chain([out.as_os_str()]));
     assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
-    assert!(said.output.contains("all agree"), "{}", said.output);
+    // Beside a free simulation most are compared until a race; what cannot be drawn is told.
+    let verdict = ["all agree", "none disagrees: "].iter().any(|words| said.output.contains(words));
+    assert!(verdict && !said.output.contains("DISAGREES"), "{}", said.output);
 }
