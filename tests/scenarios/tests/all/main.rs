@@ -16,6 +16,7 @@ mod golden_servers;
 mod hostile;
 mod interrupts;
 mod iso;
+mod reading;
 mod restarts_apart;
 mod rig;
 mod schedulers;
