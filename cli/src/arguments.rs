@@ -70,8 +70,10 @@ pub enum Command {
     /// Run many generated systems on the machine and hold them against simulator and analysis
     ///
     /// Every decision on the machine must be the policy's own, every event noticed in time, and no bound beaten where the
-    /// check had accepted the system. Prints one line per system and the figures of all together. A system that does not
-    /// agree is left in the results folder with its trace.
+    /// check had accepted the system. Prints one line per system and the figures of all together, and for what reasons how
+    /// many seeds were left out. A system that does not agree is left in the results folder with its trace, and the exit
+    /// status is 1. "compared until a race" says of a system that its decisions could not be replayed one by one and that
+    /// its schedule is the simulator's only until two cores raced: nothing differed, but not everything was compared.
     #[command(after_help = "Example:\n  ./tactus agree --systems 20")]
     Agree(Agree),
     /// Show the schedule of an earlier run as text, or export it

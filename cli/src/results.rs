@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tactus_report::Kept;
-use tactus_trace::{Summary, Trace};
+use tactus_trace::{Summary, Trace, TraceError};
 
 /// A folder of results.
 #[derive(Clone, Debug)]
@@ -102,7 +102,11 @@ impl Results {
         let path = self.file("run.json");
         let text = fs::read_to_string(&path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
         let kept = Kept::from_json(&text).map_err(|why| Failure::Input(format!("{}: {why}", path.display())))?;
-        let trace = Trace::read(self.file("trace.bin")).map_err(|error| Failure::Input(error.to_string()))?;
+        let path = self.file("trace.bin");
+        let trace = Trace::read(&path).map_err(|error| match error {
+            TraceError::Io { .. } => Failure::Input(error.to_string()),
+            damage => Failure::Input(format!("{}: {damage}", path.display())),
+        })?;
         Ok((kept, trace))
     }
 

@@ -9,10 +9,7 @@ use tactus_model::{policy_label, System};
 pub fn read(subject: &Subject) -> Result<System, Failure> {
     let mut system = System::read(&subject.file).map_err(|problems| Failure::Input(problems.to_string()))?;
     if let Some(duration) = subject.duration {
-        if duration.is_zero() {
-            return Err(Failure::Input("--duration must be longer than nothing".to_string()));
-        }
-        system.duration = duration;
+        system.set_duration(duration, "--duration").map_err(|problems| Failure::Input(problems.to_string()))?;
     }
     if let Some(seed) = subject.seed {
         system.seed = seed;
@@ -30,7 +27,7 @@ pub fn read(subject: &Subject) -> Result<System, Failure> {
 }
 
 /// `avionics · 4 cores · 24 tasks (A 6, B 6, C 10, D 2) · MC² · 10 s`
-pub fn headline(system: &System) -> String {
+fn headline(system: &System) -> String {
     let levels = match system.level_summary() {
         levels if levels.is_empty() => levels,
         levels => format!(" ({levels})"),
@@ -39,6 +36,14 @@ pub fn headline(system: &System) -> String {
     let tasks = lines::count(system.tasks.len(), "task");
     let policy = policy_label(&system.policy);
     format!("{} · {cores} · {tasks}{levels} · {policy} · {}", lines::bold(&system.name), system.duration)
+}
+
+/// Tells what the command is about: the headline, and a line for each assumption under which the file was read.
+pub fn announce(system: &System) {
+    lines::put(&format!("{}\n", headline(system)));
+    for note in &system.notes {
+        lines::line("note", note);
+    }
 }
 
 /// The command that does the same again.

@@ -117,7 +117,8 @@ impl System {
     ) -> PyResult<Run> {
         let mut system = self.0.clone();
         if let Some(duration) = duration {
-            system.duration = duration.positive("duration")?;
+            let duration = duration.positive("duration")?;
+            system.set_duration(duration, "the argument duration").map_err(|problems| input(problems.to_string()))?;
         }
         system.seed = seed.unwrap_or(system.seed);
         if let Some(name) = at_level {

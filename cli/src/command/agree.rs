@@ -26,13 +26,13 @@ use crate::progress::Wait;
 use crate::results::Results;
 use crate::{lines, measure, place, schedulers, subject};
 use ledger::{Ledger, Line};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_model::{Costs, Schedulers, System};
+use tactus_model::{Costs, Schedulers, System, LONGEST};
 use tactus_policy::Scheduler;
 use tactus_report::Kept;
 use tactus_sim::compare::{compare, explain, Cause, Comparison};
@@ -52,10 +52,16 @@ struct Totals {
     wanted: u64,
     costs: Seen,
     failures: Vec<String>,
+    /// How many seeds were left out, by reason.
+    left_out: BTreeMap<&'static str, u64>,
 }
 
 /// Runs all systems, several at a time.
 pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
+    if let Some(duration) = arguments.duration.filter(|it| it.is_zero() || *it > LONGEST) {
+        let text = format!("--duration is {duration}; write a time above 0 and of {LONGEST} at most");
+        return Err(Failure::Input(text));
+    }
     let folder = arguments.out.clone().unwrap_or_else(|| place::results("agree"));
     let wait = Wait::new("build", "kernel and components");
     let programs = compile_ours(&wait);
@@ -67,7 +73,14 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     let known: BTreeSet<u64> = ledger.lines.keys().copied().collect();
     let here = |seed: &u64| (arguments.seed..end).contains(seed);
     let wanted = arguments.systems - known.iter().filter(|seed| here(seed)).count() as u64;
-    let totals = Mutex::new(Totals { ledger, ran: 0, wanted, costs: Seen::default(), failures: Vec::new() });
+    let totals = Mutex::new(Totals {
+        ledger,
+        ran: 0,
+        wanted,
+        costs: Seen::default(),
+        failures: Vec::new(),
+        left_out: BTreeMap::new(),
+    });
     let failed: Mutex<Option<Failure>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..arguments.jobs.max(1) {
@@ -116,7 +129,7 @@ fn one(
         (_, true) => changing(seed),
         _ => Some(any(seed)),
     };
-    let Some(mut system) = drawn else { return skip(totals) };
+    let Some(mut system) = drawn else { return skip(totals, not_drawn(arguments)) };
     if let Some(duration) = arguments.duration {
         lasting(&mut system, duration);
     }
@@ -128,7 +141,7 @@ fn one(
     // Orders that no test knows are not refused, and promised nothing.
     let accepted = check.accepted && check.tasks.iter().any(|task| task.bound != Bound::None);
     if arguments.accepted && !accepted {
-        return skip(totals);
+        return skip(totals, "not accepted, or promised nothing");
     }
     let mut promised = made(&system, &check, &costs);
     if Scheduler::new(&promised.setup).is_err() {
@@ -139,7 +152,7 @@ fn one(
         // What it admits is what the run does.
         (promised.setup, promised.view.changes) = (free.setup, free.view.changes);
         if Scheduler::new(&promised.setup).is_err() {
-            return skip(totals);
+            return skip(totals, "no table for level A even without costs");
         }
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
@@ -148,7 +161,11 @@ fn one(
     let mut line = Line::of(seed, &system, accepted);
     let mut problems = judge(&system, &promised, &ran, &mut line, totals)?;
     line.problems = problems.len() as u64;
-    let verdict = if problems.is_empty() { lines::good("agrees") } else { lines::bad("DISAGREES") };
+    let verdict = match (problems.is_empty(), Compared::of(&line)) {
+        (true, Compared::Whole) => lines::good("agrees"),
+        (true, Compared::UntilRace) => "compared until a race".to_string(),
+        (false, _) => lines::bad("DISAGREES"),
+    };
     let accepted = match (accepted, check.accepted) {
         (true, _) => "accepted",
         (_, true) => "unproven",
@@ -200,12 +217,61 @@ fn again(seed: u64, arguments: &Agree) -> String {
     words.join(" ")
 }
 
-/// A system that is not run.
-fn skip(totals: &Mutex<Totals>) -> Result<(), Failure> {
+/// A system that is not run, and why.
+fn skip(totals: &Mutex<Totals>, why: &'static str) -> Result<(), Failure> {
     if let Ok(mut totals) = totals.lock() {
         totals.wanted -= 1;
+        *totals.left_out.entry(why).or_default() += 1;
     }
     Ok(())
+}
+
+/// Why a seed gives no system.
+fn not_drawn(arguments: &Agree) -> &'static str {
+    match arguments.per_server {
+        true => "no tree with a scheduler for each server: not partitioned, nothing inside a server, or too large",
+        false => "nothing in it that could change",
+    }
+}
+
+/// How far a system was compared, beside what does not agree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Compared {
+    /// Each decision was replayed, or the schedule is the simulator's from the start of the run to its end.
+    Whole,
+    /// Neither: the schedule was compared until a race or a drift, and what came after it by the rules of servers alone.
+    UntilRace,
+}
+
+impl Compared {
+    fn of(line: &Line) -> Compared {
+        match line.equal || line.decisions > 0 {
+            true => Compared::Whole,
+            false => Compared::UntilRace,
+        }
+    }
+}
+
+/// The last words: how many agree, and how many of these were compared to the end.
+fn verdict<'a>(all: impl Iterator<Item = &'a Line>, left_out: u64) -> String {
+    let (mut whole, mut until, mut apart) = (0, 0, 0);
+    for line in all {
+        match (line.problems, Compared::of(line)) {
+            (0, Compared::Whole) => whole += 1,
+            (0, Compared::UntilRace) => until += 1,
+            _ => apart += 1,
+        }
+    }
+    let mut words = match (apart, until, whole) {
+        (0, 0, 0) => "nothing was compared".to_string(),
+        (0, 0, _) => "all agree".to_string(),
+        (0, _, _) => format!("none disagrees: {whole} agree to the end, {until} were compared until a race"),
+        _ => format!("not all agree: {apart} disagree, {whole} agree to the end, {until} were compared until a race"),
+    };
+    if left_out > 0 {
+        words += &format!(" · {left_out} left out");
+    }
+    words
 }
 
 /// Fills the line with what was found, and gives what does not agree.
@@ -344,5 +410,26 @@ fn tell(totals: &Totals) {
     for line in all().filter(|line| line.problems > 0) {
         lines::line("apart", format!("seed {}, {} on {} cores", line.seed, line.policy, line.cores));
     }
-    lines::line("verdict", if sum(|line| line.problems) == 0 { "all agree" } else { "not all agree" });
+    for (why, count) in &totals.left_out {
+        lines::line("left out", format!("{}: {why}", lines::count(*count as usize, "seed")));
+    }
+    lines::line("verdict", verdict(all(), totals.left_out.values().sum()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_compared_to_the_end_counts_as_agreement() {
+        let line = |equal, decisions, problems| Line { equal, decisions, problems, ..Line::default() };
+        let (equal, replayed, race, wrong) = (line(true, 0, 0), line(false, 9, 0), line(false, 0, 0), line(true, 9, 1));
+        let said = |lines: &[&Line], left_out| verdict(lines.iter().copied(), left_out);
+        assert_eq!(said(&[&equal, &replayed], 0), "all agree");
+        assert_eq!(said(&[], 2), "nothing was compared · 2 left out");
+        let some = said(&[&equal, &race, &race], 2);
+        assert_eq!(some, "none disagrees: 1 agree to the end, 2 were compared until a race · 2 left out");
+        let bad = said(&[&equal, &race, &wrong], 0);
+        assert_eq!(bad, "not all agree: 1 disagree, 1 agree to the end, 1 were compared until a race");
+    }
 }

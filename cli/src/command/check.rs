@@ -24,7 +24,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     };
     let system = subject::read(&subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
-    lines::put(&format!("{}\n", subject::headline(&system)));
+    subject::announce(&system);
     let cache = arguments.cache_delay.unwrap_or(Duration::ZERO);
     let check = tactus_analysis::check_with_cache(&system, &costs, cache);
     let effort = if arguments.growth { PATIENT } else { QUICK };

@@ -13,7 +13,7 @@ use tactus_image::IsoError;
 pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
-    lines::put(&format!("{}\n", subject::headline(&system)));
+    subject::announce(&system);
     let promised = promised(&system, &costs);
     if !can_run(&promised) {
         return Ok(Outcome::Broken);

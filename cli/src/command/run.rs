@@ -34,7 +34,7 @@ const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
-    lines::put(&format!("{}\n", subject::headline(&system)));
+    subject::announce(&system);
     let promised = promised(&system, &costs);
     if system.platform.root.is_none() && !can_run(&promised) {
         return Ok(Outcome::Broken);

@@ -14,7 +14,7 @@ use tactus_report::{Details, Kept};
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
-    lines::put(&format!("{}\n", subject::headline(&system)));
+    subject::announce(&system);
     // The policy is set up as for a run, whose jobs are charged for the system's work: else a schedule that is simulated
     // without costs would be that of another system.
     let free = arguments.costs == "none";

@@ -9,6 +9,7 @@ mod changes;
 mod check;
 mod demand;
 mod draft;
+mod duration;
 mod form;
 mod label;
 mod limits;

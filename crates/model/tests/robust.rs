@@ -245,3 +245,44 @@ fn a_long_search_finds_no_panic() {
         panic!("{error}");
     }
 }
+
+#[test]
+fn a_timer_that_threads_share_is_reported_with_the_other_faults_of_the_file() {
+    let thread = |name: &str, more: &str| {
+        format!("{name:?}: {{ \"run\": 1000, {more} \"timer\": {{ \"ref\": \"tick\", \"period\": 10000 }} }}")
+    };
+    let (bad, cpus) = ("\"priority\": \"high\",", "\"cpus\": [99],");
+    let threads = [thread("one", ""), thread("two", bad), thread("three", cpus), thread("none", "\"instance\": 0,")];
+    let text = format!("{{ \"tasks\": {{ {} }} }}", threads.join(",\n"));
+    let problems = System::parse_rt_app(&text, Path::new("shared.json")).expect_err("accepted").to_string();
+    for words in [
+        "task \"two\": it waits on the timer \"tick\" of task \"one\"",
+        "task \"three\": it waits on the timer \"tick\" of task \"one\"",
+        "priority",
+    ] {
+        assert!(problems.contains(words), "{words}: {problems}");
+    }
+    assert_eq!(problems.matches("waits on the timer").count(), 2, "{problems}");
+    // What is left out shares nothing, and a timer of one's own is no fault.
+    let alone = format!("{{ \"tasks\": {{ {},\n{} }} }}", threads[0], threads[3]);
+    assert!(System::parse_rt_app(&alone, Path::new("alone.json")).is_ok());
+}
+
+#[test]
+fn a_pibs_under_given_priorities_needs_a_priority_of_its_own() {
+    let text = |priority: &str| {
+        let head = "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitioned-fp'\n";
+        let main = "[[server]]\nname = 'main'\nkind = 'sporadic'\nbudget = '2 ms'\nperiod = '10 ms'\npriority = 2\n\
+            policy = 'partitioned-rm'\n";
+        let io = "[[server]]\nname = 'io'\nkind = 'pibs'\nshare = 0.1\nfor = 'main'\npolicy = 'partitioned-rm'\n";
+        let task = |name: &str, server: &str| {
+            let times = "core = 0\nperiod = '100 ms'\nexecution = '1 ms'\n";
+            format!("[[task]]\nname = '{name}'\nserver = '{server}'\n{times}")
+        };
+        format!("{head}{main}{io}{priority}{}{}", task("a", "main"), task("b", "io"))
+    };
+    let parse = |priority| System::parse_toml(&text(priority), Path::new("pibs.toml"));
+    let refused = parse("").expect_err("accepted").to_string();
+    assert!(refused.contains("server \"io\"") && refused.contains("priority"), "{refused}");
+    assert!(parse("priority = 1\n").is_ok(), "{:?}", parse("priority = 1\n").err().map(|it| it.to_string()));
+}

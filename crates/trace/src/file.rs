@@ -1,8 +1,10 @@
 //! Traces as bytes: the rings in a run's memory, and the file `trace.bin` that keeps them.
 //!
-//! The file holds only what the run determined, so two equal runs give two equal files. `docs/trace.md` describes it.
+//! The file holds only what the run determined, so two equal runs give two equal files. Its head and every block of
+//! records are followed by a checksum: a damaged file is never read as a trace. `docs/trace.md` describes it.
 
 use crate::Trace;
+use crc32fast::Hasher;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use tactus_record::{Record, RingHeader, RECORD_BYTES, RING_HEADER_BYTES};
@@ -11,14 +13,18 @@ use tactus_time::MAX_CORES;
 /// The first bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"TACTUSTR";
 
-/// The version of the trace file that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+/// The version of the trace file that is written, and the only one that is read. Version 1 had no checksums.
+pub const VERSION: u32 = 2;
+
+/// How many records of one core a block of the file holds; a core's last block may hold fewer.
+pub const BLOCK_RECORDS: usize = 1024;
 
 /// Each ring in the trace memory begins at a multiple of this.
 pub const RING_ALIGN: usize = 4096;
 
 const HEAD_BYTES: usize = 16;
 const CORE_BYTES: usize = 16;
+const CHECKSUM_BYTES: usize = 4;
 
 /// Why bytes are not a trace.
 #[derive(Debug)]
@@ -46,6 +52,15 @@ pub enum TraceError {
         needed: u128,
         /// How many there are.
         present: usize,
+    },
+    /// The bytes of the head, or of a block of records, are not those that their checksum was made of.
+    Damaged {
+        /// What is damaged.
+        part: FilePart,
+        /// Its first byte in the file, counted from 0.
+        from: usize,
+        /// The first byte behind it and its checksum.
+        to: usize,
     },
     /// There are bytes behind the last record.
     TooLong {
@@ -81,6 +96,31 @@ pub enum TraceError {
     },
 }
 
+/// A part of a trace file that has a checksum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FilePart {
+    /// What stands before the records: version, cores, how many records there are.
+    Head,
+    /// A block of records.
+    Block {
+        /// Whose records.
+        core: usize,
+        /// The first of them, counted from 0.
+        first: usize,
+        /// The last of them.
+        last: usize,
+    },
+}
+
+impl fmt::Display for FilePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FilePart::Head => f.write_str("the head"),
+            FilePart::Block { core, first, last } => write!(f, "records {first} to {last} of core {core}"),
+        }
+    }
+}
+
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -90,12 +130,18 @@ impl fmt::Display for TraceError {
             }
             TraceError::Version(v) => write!(
                 f,
-                "the trace has version {v}, this program reads version {VERSION}: read it with the program that wrote it"
+                "the trace has version {v}, this program reads version {VERSION}: run the system again, or read the trace \
+                 with the program that wrote it"
             ),
             TraceError::Cores(n) => write!(f, "the trace is said to have {n} cores; 1 to {MAX_CORES} are possible"),
             TraceError::TooShort { what, core, needed, present } => write!(
                 f,
                 "the trace is cut off: {what} of core {core} needs {needed} bytes in all, {present} are there"
+            ),
+            TraceError::Damaged { part, from, to } => write!(
+                f,
+                "the trace is damaged: {part} (bytes {from} to {}) do not match their checksum; run the system again",
+                to - 1
             ),
             TraceError::TooLong { excess } => {
                 write!(f, "the trace has {excess} bytes behind its last record: it is damaged or was appended to")
@@ -152,7 +198,9 @@ impl Trace {
             }
             // Both fit: they do not exceed `end`, which is a place in `bytes`.
             let used = start + head.written as usize * RECORD_BYTES;
-            trace.cores.push(read_records(&bytes[start..used], core)?);
+            let mut records = Vec::with_capacity(head.written as usize);
+            read_records(&bytes[start..used], core, &mut records)?;
+            trace.cores.push(records);
             trace.dropped.push(head.dropped);
             at = (end as usize).next_multiple_of(RING_ALIGN);
         }
@@ -162,7 +210,9 @@ impl Trace {
     /// The bytes of the trace file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let records: usize = self.cores.iter().map(Vec::len).sum();
-        let mut out = Vec::with_capacity(HEAD_BYTES + CORE_BYTES * self.cores.len() + RECORD_BYTES * records);
+        let blocks = self.cores.len() + records / BLOCK_RECORDS;
+        let head = HEAD_BYTES + CORE_BYTES * self.cores.len() + CHECKSUM_BYTES;
+        let mut out = Vec::with_capacity(head + CHECKSUM_BYTES * blocks + RECORD_BYTES * records);
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
         out.extend((self.cores.len() as u32).to_le_bytes());
@@ -170,8 +220,14 @@ impl Trace {
             out.extend((records.len() as u64).to_le_bytes());
             out.extend(self.dropped.get(core).copied().unwrap_or(0).to_le_bytes());
         }
-        for record in self.cores.iter().flatten() {
-            out.extend(record.to_bytes());
+        let mut checksum = Hasher::new();
+        checksum.update(&out);
+        out.extend(checksum.clone().finalize().to_le_bytes());
+        for block in self.cores.iter().flat_map(|records| records.chunks(BLOCK_RECORDS)) {
+            let from = out.len();
+            block.iter().for_each(|record| out.extend(record.to_bytes()));
+            checksum.update(&out[from..]);
+            out.extend(checksum.clone().finalize().to_le_bytes());
         }
         out
     }
@@ -179,7 +235,7 @@ impl Trace {
     /// Reads the bytes of a trace file.
     ///
     /// # Errors
-    /// If they are not exactly one whole trace of this version.
+    /// If they are not exactly one whole, undamaged trace of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trace, TraceError> {
         if bytes.get(..8) != Some(&MAGIC) {
             return Err(TraceError::NotATrace);
@@ -194,27 +250,20 @@ impl Trace {
         if cores == 0 || cores > MAX_CORES {
             return Err(TraceError::Cores(cores as u64));
         }
+        let mut file = Checked { bytes, at: 0, checksum: Hasher::new() };
+        let length = HEAD_BYTES + CORE_BYTES * cores;
+        let head = file.take(length, FilePart::Head)?.ok_or(short("the count", cores - 1, length as u128))?;
         let mut trace = Trace::default();
-        let mut start = HEAD_BYTES + CORE_BYTES * cores;
-        for core in 0..cores {
-            let entry = bytes
-                .get(HEAD_BYTES + CORE_BYTES * core..)
-                .and_then(|rest| rest.first_chunk::<CORE_BYTES>())
-                .ok_or(short("the count", core, start as u128))?;
+        for (core, entry) in head[HEAD_BYTES..].chunks_exact(CORE_BYTES).enumerate() {
             let [count, dropped] = [&entry[..8], &entry[8..]].map(|b| {
                 let mut word = [0; 8];
                 word.copy_from_slice(b);
                 u64::from_le_bytes(word)
             });
-            let end = start as u128 + u128::from(count) * RECORD_BYTES as u128;
-            if end > bytes.len() as u128 {
-                return Err(short("the list of records", core, end));
-            }
-            trace.cores.push(read_records(&bytes[start..end as usize], core)?);
+            trace.cores.push(file.records(core, count)?);
             trace.dropped.push(dropped);
-            start = end as usize;
         }
-        match bytes.len() - start {
+        match bytes.len() - file.at {
             0 => Ok(trace),
             excess => Err(TraceError::TooLong { excess }),
         }
@@ -240,9 +289,56 @@ impl Trace {
     }
 }
 
-fn read_records(bytes: &[u8], core: usize) -> Result<Vec<Record>, TraceError> {
-    let mut records = Vec::with_capacity(bytes.len() / RECORD_BYTES);
-    for (index, raw) in bytes.chunks_exact(RECORD_BYTES).enumerate() {
+/// The bytes of a trace file while they are read, each part held against its checksum.
+struct Checked<'a> {
+    bytes: &'a [u8],
+    /// The first byte that has not been read.
+    at: usize,
+    /// The checksum of what has been read, checksums left out.
+    checksum: Hasher,
+}
+
+impl<'a> Checked<'a> {
+    /// Reads a part and the checksum behind it; `None` if the bytes end before.
+    fn take(&mut self, length: usize, part: FilePart) -> Result<Option<&'a [u8]>, TraceError> {
+        let rest = &self.bytes[self.at..];
+        let Some((content, rest)) = rest.split_at_checked(length) else { return Ok(None) };
+        let Some(stored) = rest.first_chunk::<CHECKSUM_BYTES>() else { return Ok(None) };
+        self.checksum.update(content);
+        let (from, to) = (self.at, self.at + length + CHECKSUM_BYTES);
+        if self.checksum.clone().finalize() != u32::from_le_bytes(*stored) {
+            return Err(TraceError::Damaged { part, from, to });
+        }
+        self.at = to;
+        Ok(Some(content))
+    }
+
+    /// Reads the blocks of one core.
+    fn records(&mut self, core: usize, count: u64) -> Result<Vec<Record>, TraceError> {
+        // Room is made for what is there, whatever the head says.
+        let room = (self.bytes.len() - self.at) / RECORD_BYTES;
+        let mut records = Vec::with_capacity(usize::try_from(count).map_or(room, |count| count.min(room)));
+        while (records.len() as u64) < count {
+            let first = records.len();
+            let length = (count - first as u64).min(BLOCK_RECORDS as u64) as usize;
+            let part = FilePart::Block { core, first, last: first + length - 1 };
+            let Some(block) = self.take(length * RECORD_BYTES, part)? else {
+                let left = u128::from(count) - first as u128;
+                let blocks = left.div_ceil(BLOCK_RECORDS as u128);
+                let needed = self.at as u128 + left * RECORD_BYTES as u128 + blocks * CHECKSUM_BYTES as u128;
+                let (what, present) = ("the list of records", self.bytes.len());
+                return Err(TraceError::TooShort { what, core, needed, present });
+            };
+            read_records(block, core, &mut records)?;
+        }
+        Ok(records)
+    }
+}
+
+/// Reads records of one core and adds them to those that are there.
+fn read_records(bytes: &[u8], core: usize, records: &mut Vec<Record>) -> Result<(), TraceError> {
+    for raw in bytes.chunks_exact(RECORD_BYTES) {
+        let index = records.len();
         let mut b = [0; RECORD_BYTES];
         b.copy_from_slice(raw);
         let record = Record::from_bytes(&b).ok_or(TraceError::Kind { core, index, kind: b[22] })?;
@@ -251,5 +347,5 @@ fn read_records(bytes: &[u8], core: usize) -> Result<Vec<Record>, TraceError> {
         }
         records.push(record);
     }
-    Ok(records)
+    Ok(())
 }

@@ -22,7 +22,7 @@ mod void;
 
 pub use changes::{ChangeView, Changes, Now};
 pub use draw::{draw, list};
-pub use file::{TraceError, MAGIC, RING_ALIGN, VERSION};
+pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
 pub use judge::judge;
 pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};

@@ -199,23 +199,58 @@ fn fail(group: &Group, responses: &[Option<Duration>], work: &Work, check: &mut 
     let scale =
         sensitivity::largest_scale(tasks, |set| met(&test(set, *m, *rank, work, &mut Effort::default().step()).0, set));
     let mut remedy = sensitivity::remedy(scale, "");
+    let without_costs = Group::new(system, group.cores, places.clone(), *rank, Duration::ZERO);
+    let (free, _) = test(&without_costs.tasks, *m, *rank, &without_costs.work(), &mut Effort::default());
     for (i, &n) in places.iter().enumerate() {
-        let τ = &tasks[i];
-        if responses[i].is_some_and(|r| r <= τ.deadline) {
+        if responses[i].is_some_and(|r| r <= tasks[i].deadline) {
             continue;
         }
-        let name = &system.tasks[n].name;
-        let what = if τ.execution > τ.deadline {
-            format!("task `{name}` needs {} with overheads, over its deadline of {}", τ.execution, τ.deadline)
-        } else if τ.deadline > τ.period {
-            format!("task `{name}`: its deadline of {} is longer than its period of {}, beyond what the test for global policies covers", τ.deadline, τ.period)
-        } else {
-            format!(
-                "task `{name}` is not shown to meet its deadline of {}: the others may keep {} too long",
-                τ.deadline,
-                group.label()
-            )
-        };
+        let why = group.what_binds(i, responses, &free);
+        let what = format!("task `{}`{why}", system.tasks[n].name);
         check.fail(system, n, what, std::mem::replace(&mut remedy, "see the remedy above".into()));
+    }
+}
+
+impl Group<'_> {
+    /// Why a task has no bound within its deadline; `free` are the responses without the system's own work.
+    fn what_binds(&self, i: usize, responses: &[Option<Duration>], free: &[Option<Duration>]) -> String {
+        let τ = &self.tasks[i];
+        let name = |j: usize| &self.system.tasks[self.places[j]].name;
+        let own = plain(&self.system.tasks[self.places[i]]);
+        let beyond = |τ: &Sporadic| τ.execution > τ.deadline || τ.deadline > τ.period;
+        let late = format!(" is not shown to meet its deadline of {}: ", τ.deadline);
+        if τ.execution > τ.deadline {
+            return format!(
+                " needs {} with overheads ({own} of its own), over its deadline of {}",
+                τ.execution, τ.deadline
+            );
+        }
+        if τ.deadline > τ.period {
+            let test = "beyond what the test for global policies covers";
+            return format!(": its deadline of {} is longer than its period of {}, {test}", τ.deadline, τ.period);
+        }
+        // Of fixed priorities, the test of a task needs the bounds of all that are more urgent; else it needs the parameters of all.
+        let unknown = match self.rank {
+            Rank::Fixed(_) => (0..i).find(|&j| responses[j].is_none()),
+            Rank::Edf | Rank::Other(_) => (0..self.tasks.len()).find(|&j| beyond(&self.tasks[j])),
+        };
+        if let Some(j) = unknown {
+            return format!("{late}its test needs a bound of task `{}`, which has none", name(j));
+        }
+        if let Some(r) = free[i].filter(|r| *r <= τ.deadline) {
+            let others = match self.rank {
+                Rank::Fixed(_) => i,
+                Rank::Edf | Rank::Other(_) => self.tasks.len() - 1,
+            };
+            let alone = if others < self.m {
+                format!(", and {} can never be busy with others", self.label())
+            } else {
+                String::new()
+            };
+            return format!(
+                "{late}without overheads it responds within {r}{alone}; the system's own work takes too long"
+            );
+        }
+        format!("{late}the others may keep {} too long", self.label())
     }
 }

@@ -143,3 +143,30 @@ fn no_global_bound_is_exceeded_in_very_many_sets() {
     println!("global fixed priorities: {:?} sets with bounds, bounds", falsify_fixed_priorities(112, 100_000));
     println!("tardiness: {:?} sets with bounds, tardy tasks, bounds of 2008", falsify_tardiness(113, 150_000));
 }
+
+/// m = 2, the sums of both tests at their limit, beyond it by a nanosecond, and below it.
+#[test]
+fn a_set_beyond_the_exact_limit_of_gfb_and_bak_is_never_accepted_and_one_that_is_clear_of_it_always() {
+    use tactus_analysis::global::edf::bak;
+    use tactus_analysis::global::set::Set;
+    use tactus_analysis::task::Sporadic;
+    use tactus_time::Duration;
+    let both = |unit: u64, times: [u64; 3], add: [i64; 3]| {
+        let ns = Duration::from_nanos;
+        let one = |(time, add): (u64, i64)| Sporadic::new(ns(time.saturating_add_signed(add)), ns(unit), ns(unit));
+        let tasks: Vec<Sporadic> = times.into_iter().zip(add).map(one).collect();
+        [gfb::schedulable(&tasks, 2), bak::bak(&Set::of(&tasks), 2)]
+    };
+    // Σδ + δ_max is 2. Halves have an end in base two, thirds and sevenths have none.
+    let sets = [
+        (1_000_000, [500_000; 3]),
+        (3_000_000, [2_000_000, 1_000_000, 1_000_000]),
+        (7_000_000, [4_000_000, 3_000_000, 3_000_000]),
+    ];
+    for (unit, times) in sets {
+        assert_eq!(both(unit, times, [1, 0, 0]), [false, false], "{unit}: beyond");
+        assert_eq!(both(unit, times, [-10; 3]), [true, true], "{unit}: clear of the limit");
+    }
+    // BAK at its very limit: with one task a little shorter, its own inequality still has equal sides, of rounded quotients.
+    assert_eq!(both(1_000_000, [500_000; 3], [-10, 0, 0]), [true, false]);
+}

@@ -234,3 +234,45 @@ fn global_edf_without_a_proof_still_gives_a_tardiness_bound() {
     assert!(!check.accepted);
     assert!(check.tasks.iter().all(|t| matches!(t.bound, Bound::Tardiness(_)) && !t.met), "{check}");
 }
+
+/// Three tasks on four cores: no two others can keep four cores, whatever the order.
+#[test]
+fn a_task_that_only_costs_make_late_is_told_that_costs_bind_and_not_that_others_do() {
+    let text = |kind: &str, times: [&str; 3]| {
+        let tasks = ["4", "4.5", "5.5"].iter().zip(times).enumerate().map(|(n, (period, time))| {
+            format!("[[task]]\nname = \"t{n}\"\nperiod = \"{period} ms\"\nexecution = \"{time} ms\"\n")
+        });
+        let head = "[system]\ncores = 4\nduration = \"1 s\"\n[policy]\nkind = ";
+        format!("{head}{kind:?}\n{}", tasks.collect::<String>())
+    };
+    // Costs of a machine on which an entry takes a tenth of a millisecond.
+    let part = Duration::from_micros(20);
+    let costs = Costs { release: part, schedule: part, switch: part, inter_core: part, complete: part };
+    for kind in ["global-rm", "global-edf"] {
+        let system = parse(&text(kind, ["3", "2.5", "1.2"]));
+        assert!(check(&system, &Costs::default()).accepted, "{kind}: without costs");
+        let found = check(&system, &costs);
+        assert!(!found.findings.is_empty(), "{kind}: with costs");
+        for finding in &found.findings {
+            assert!(!finding.what.contains("the others may keep"), "{kind}: {finding}");
+        }
+        let first = found.findings[0].to_string();
+        assert!(first.contains("the system's own work takes too long"), "{kind}: {first}");
+        assert!(first.contains("all 4 cores can never be busy with others"), "{kind}: {first}");
+    }
+    // A task that itself does not fit is the reason why a less urgent one has no bound.
+    let found = check(&parse(&text("global-rm", ["3.99", "2.5", "1.2"])), &costs);
+    let words: Vec<_> = found.findings.iter().map(|finding| finding.what.as_str()).collect();
+    assert!(words[0].contains("with overheads (3.99 ms of its own), over its deadline of 4 ms"), "{words:?}");
+    assert!(words[1].contains("its test needs a bound of task `t0`, which has none"), "{words:?}");
+}
+
+#[test]
+fn a_task_that_others_delay_too_long_is_still_told_so() {
+    let task =
+        |n: u64, time: u64| format!("[[task]]\nname = \"t{n}\"\nperiod = \"10 ms\"\nexecution = \"{time} ms\"\n");
+    let tasks: String = (0..3).map(|n| task(n, 8)).collect();
+    let head = "[system]\ncores = 2\nduration = \"1 s\"\n[policy]\nkind = \"global-rm\"\n";
+    let found = judge(&format!("{head}{tasks}"));
+    assert!(found.findings[0].what.contains("the others may keep all 2 cores too long"), "{}", found.findings[0]);
+}

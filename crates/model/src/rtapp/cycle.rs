@@ -1,12 +1,15 @@
 //! What a thread of rt-app does over and over, read as the releases and times of a periodic task.
 
-use super::fields::{describe, microseconds, Fields, Reader, EXPECTED_TIME};
+use super::fields::{describe, microseconds, Fields, Reader, Timer, EXPECTED_TIME};
 use super::json::{Member, Node};
 use super::thread::read_loop;
 use crate::draft::{At, Given};
 use crate::problem::{Complaint, Place};
 use crate::{MAX_LIST, SHORTEST_JOB};
 use tactus_time::Duration;
+
+/// The name that gives each thread a timer of its own begins with this.
+const UNIQUE: &str = "unique";
 
 /// rt-app takes a key that begins with one of these as an event of that kind; the first that fits counts.
 const EVENTS: [&str; 20] = [
@@ -51,8 +54,6 @@ pub(super) struct Cycle {
     pub run: Place,
     /// How many jobs there are, if there is an end.
     pub loops: Given<u64>,
-    /// The name of its timer, if other threads that name it mean the same.
-    pub timer: Option<At<String>>,
 }
 
 /// Reads the events of a phase, and reports keys that are neither events nor `known`.
@@ -143,7 +144,13 @@ fn read_timer(member: &Member, fields: &Fields<'_>, reader: &mut Reader<'_>) -> 
         Given::Absent => "unknown".to_string(),
         Given::Is(name) => name.value,
     };
-    period.value().map(|period| Event::Timer { name, period })
+    let period = period.value();
+    // Waits of 0 µs are ignored, and each thread has a timer of its own where it is called "unique".
+    if period.is_none_or(|period| !period.is_zero()) && !name.starts_with(UNIQUE) {
+        let (thread, name) = (reader.thread.clone(), At { value: name.clone(), place: member.place });
+        reader.timers.push(Timer { thread, name });
+    }
+    period.map(|period| Event::Timer { name, period })
 }
 
 /// Reads the phases of a thread as a periodic task; nothing if they are none.
@@ -280,8 +287,7 @@ fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, read
     if !before_first {
         jobs.next();
     }
-    let unique = name.starts_with("unique");
-    if !unique && instances > 1 {
+    if !name.starts_with(UNIQUE) && instances > 1 {
         let why = format!("its {instances} instances share the timer {name:?} and would disturb each other");
         reader.out.refuse(place, subject, why, "call the timer \"unique\"");
         return None;
@@ -292,7 +298,6 @@ fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, read
         run: jobs.place(),
         jobs: jobs.done,
         loops: Given::Absent,
-        timer: (!unique).then(|| At { value: name.clone(), place }),
     })
 }
 
@@ -347,7 +352,7 @@ fn sleeping(events: &[At<Event>], subject: &str, reader: &mut Reader<'_>) -> Opt
         period.value
     ));
     let run = jobs.place();
-    Some(Cycle { offset, period, jobs: jobs.done, run, loops: Given::Absent, timer: None })
+    Some(Cycle { offset, period, jobs: jobs.done, run, loops: Given::Absent })
 }
 
 fn sleep_of(events: &[At<Event>]) -> Duration {

@@ -1,7 +1,7 @@
 //! A typed reader of rt-app objects: takes keys one by one, reports what cannot be read, and goes on.
 
 use super::json::{Member, Node, Value};
-use crate::draft::Given;
+use crate::draft::{At, Given};
 use crate::problem::{nearest, Collector, Complaint, Place};
 use crate::LONGEST;
 use tactus_time::Duration;
@@ -10,6 +10,16 @@ use tactus_time::Duration;
 pub(super) struct Reader<'a> {
     pub out: &'a mut Collector,
     pub notes: Vec<String>,
+    /// The thread that is being read, as complaints call it.
+    pub thread: String,
+    /// The timers that threads wait on, also of threads that have faults of another kind.
+    pub timers: Vec<Timer>,
+}
+
+/// A timer that a thread waits on.
+pub(super) struct Timer {
+    pub thread: String,
+    pub name: At<String>,
 }
 
 impl Reader<'_> {

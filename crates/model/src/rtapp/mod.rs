@@ -13,9 +13,9 @@ mod thread;
 use crate::draft::{Draft, Given};
 use crate::problem::{Collector, Complaint, Place};
 use crate::{LONGEST, MAX_TASKS};
-use fields::{Fields, Reader};
+use fields::{Fields, Reader, Timer};
 use policy::Class;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tactus_time::{Duration, Instant};
 use thread::Thread;
 
@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
             return None;
         }
     };
-    let mut reader = Reader { out, notes: Vec::new() };
+    let mut reader = Reader { out, notes: Vec::new(), thread: String::new(), timers: Vec::new() };
     let top = Fields::open(&root, "".into(), &mut reader)?;
     top.check_known(&TOP, &mut reader);
     let global = read_global(&top, &mut reader);
@@ -82,6 +82,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     if tasks.members().is_empty() {
         reader.out.refuse(tasks.place, "\"tasks\"", "there is no task in it", "describe at least one");
     }
+    check_timers(&mut reader);
     // What follows compares threads with each other; with some of them unread it would complain beside the point.
     if !reader.out.is_empty() {
         return None;
@@ -131,7 +132,6 @@ fn draft(threads: &[Thread], global: &Global, place: Place, mut reader: Reader<'
         _ => end_of(threads, &mut reader),
     };
     check_ends(threads, duration, &mut reader);
-    check_timers(threads, &mut reader);
     let chosen = policy::choose(threads, cores, &mut reader)?;
     let mut draft = Draft {
         place,
@@ -187,19 +187,15 @@ fn check_ends(threads: &[Thread], duration: Duration, reader: &mut Reader<'_>) {
     }
 }
 
-/// Threads that wait on the same timer move each other's releases.
-fn check_timers(threads: &[Thread], reader: &mut Reader<'_>) {
-    let mut first: HashMap<&str, &Thread> = HashMap::new();
-    for thread in threads {
-        let Some(timer) = &thread.cycle.timer else { continue };
-        match first.get(timer.value.as_str()) {
-            Some(other) => {
-                let why = format!("it waits on the timer {:?} of {}", timer.value, other.subject);
-                reader.out.refuse(timer.place, &thread.subject, why, "give the timer a name of its own, or \"unique\"");
-            }
-            None => {
-                first.insert(&timer.value, thread);
-            }
+/// Threads that wait on the same timer move each other's releases. Each thread is told of once for each such timer.
+fn check_timers(reader: &mut Reader<'_>) {
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    let mut told: HashSet<(&str, &str)> = HashSet::new();
+    for Timer { thread, name } in &reader.timers {
+        let other = *first.entry(&name.value).or_insert(thread);
+        if other != thread && told.insert((thread, &name.value)) {
+            let why = format!("it waits on the timer {:?} of {other}", name.value);
+            reader.out.refuse(name.place, thread, why, "give the timer a name of its own, or \"unique\"");
         }
     }
 }

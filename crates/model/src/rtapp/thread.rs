@@ -77,6 +77,7 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
         return None;
     };
     let fields = Fields::open(value, subject.clone(), reader)?;
+    reader.thread.clone_from(&subject);
     let phases = read_phases(&fields, reader);
     let instances = match fields.integer("instance", "a whole number from 0", reader) {
         Given::Is(at) if at.value < 0 || at.value > MAX_TASKS as i64 => {
@@ -90,6 +91,7 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
     };
     if instances.value == 0 {
         reader.note(format!("{subject} has 0 instances and is left out"));
+        reader.timers.retain(|timer| timer.thread != subject);
         return None;
     }
     let class = match policy::read(&fields, "policy", reader) {

@@ -48,7 +48,7 @@ fn a_trace_file_is_read_as_it_was_written_and_is_the_same_each_time() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!((&read.cores, &read.dropped), (&trace.cores, &trace.dropped));
     assert_eq!(bytes, edf(2, &TASKS, 80).to_bytes());
-    assert_eq!(&bytes[..16], b"TACTUSTR\x01\0\0\0\x02\0\0\0");
+    assert_eq!(&bytes[..16], b"TACTUSTR\x02\0\0\0\x02\0\0\0");
 }
 
 #[test]
@@ -65,12 +65,13 @@ fn what_is_wrong_with_a_trace_is_said_by_name() {
     let mut cores = good.clone();
     cores[12] = 77;
     assert!(says(&cores).contains("77 cores; 1 to 8"));
-    let mut kind = good.clone();
-    kind[48 + 22] = 200;
-    assert!(says(&kind).contains("record 0 of core 0 has the unknown kind 200"));
-    let mut core = good;
-    core[48 + 24] = 1;
-    assert!(says(&core).contains("record 0 of core 0 says that it belongs to core 1"));
+    let mut ring = memory(&trace, 300);
+    ring[RING_HEADER_BYTES + 22] = 200;
+    let says = |bytes: &[u8]| Trace::from_memory(bytes, 2).unwrap_err().to_string();
+    assert!(says(&ring).contains("record 0 of core 0 has the unknown kind 200"));
+    let mut ring = memory(&trace, 300);
+    ring[RING_HEADER_BYTES + 24] = 1;
+    assert!(says(&ring).contains("record 0 of core 0 says that it belongs to core 1"));
     let missing = Trace::read("/nonexistent/trace.bin").unwrap_err();
     assert!(matches!(missing, TraceError::Io { .. }) && missing.to_string().starts_with("/nonexistent/trace.bin: "));
 }
@@ -108,7 +109,7 @@ proptest! {
         }
         for (file, mut bytes) in [(true, trace.to_bytes()), (false, memory(&trace, 200))] {
             for (index, value) in &hits {
-                // Most of the damage goes to records, where it is not refused at once.
+                // Most of the damage to a ring goes to records, where it is not refused at once.
                 let from = if file { 48 } else { RING_HEADER_BYTES };
                 let place = from + index.index(bytes.len() - from);
                 bytes[place] = *value;
@@ -116,7 +117,10 @@ proptest! {
             if !whole {
                 bytes.truncate(cut.index(bytes.len()));
             }
+            let same = file && bytes == trace.to_bytes();
             let read = if file { Trace::from_bytes(&bytes) } else { Trace::from_memory(&bytes, 2) };
+            // A file tells of all damage.
+            prop_assert!(!file || read.is_ok() == same);
             if let Ok(read) = read {
                 let _ = judge(&view, &read).to_json();
                 let _ = tactus_trace::list(&view, &read, units(1));

@@ -4,6 +4,7 @@ mod common;
 mod merge;
 
 mod check;
+mod damage;
 mod draw;
 mod file;
 mod judge;

@@ -22,7 +22,7 @@ fn every_example_runs_and_ends_as_it_should() {
     for path in files {
         let folder = Scratch::new("examples");
         let out = folder.path().join("out");
-        let words = ["run".as_ref(), path.as_os_str(), "--duration".as_ref(), "500 ms".as_ref(), "--out".as_ref()];
+        let words = ["run".as_ref(), path.as_os_str(), "--duration".as_ref(), "600 ms".as_ref(), "--out".as_ref()];
         let said = tactus(words.into_iter().chain([out.as_os_str()]));
         // What the check refuses is promised nothing.
         let refused = ["overload.toml", "platforms.toml", "vcpus.toml"].iter().any(|name| path.ends_with(name));

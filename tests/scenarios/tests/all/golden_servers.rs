@@ -81,6 +81,8 @@ struct Example {
     /// How much later than at the column the next task is released (µs).
     late: u64,
     any_core: bool,
+    /// The last of the tasks' first deadlines (ms): no run is shorter.
+    least: u64,
 }
 
 /// A task: offset, period, deadline and assumed execution, in columns.
@@ -93,7 +95,7 @@ impl Example {
             "[system]\nname = \"example\"\ncores = {cores}\nduration = \"10 s\"\n[machine]\ninstruction = \"4 ns\"\n\
              [policy]\n{policy}\n"
         );
-        Example { scratch: Scratch::new("golden-servers"), text, lists: 0, late: 0, any_core: false }
+        Example { scratch: Scratch::new("golden-servers"), text, lists: 0, late: 0, any_core: false, least: 0 }
     }
 
     fn server(mut self, name: &str, kind: &str, supply: [u64; 2], more: &str) -> Example {
@@ -125,6 +127,7 @@ impl Example {
             offset * 1_000 + self.late,
             list.display().to_string()
         );
+        self.least = self.least.max(offset + self.late.div_ceil(1_000) + deadline);
         self.late = 0;
         self
     }
@@ -147,8 +150,8 @@ impl Example {
         let wanted = golden(name);
         let columns = wanted[0].len();
         let path: PathBuf = self.scratch.write("example.toml", &self.text);
-        // Beyond the drawing, so that first deadlines fall into the run.
-        let length = format!("{} ms", columns as u64 * COLUMN);
+        // Beyond the drawing where a first deadline would not fall into the run.
+        let length = format!("{} ms", (columns as u64 * COLUMN).max(self.least));
         let more = ["--duration", length.as_str()];
         for (verb, results) in [("simulate", Finished::simulate(&path, &more)), ("run", Finished::run(&path, &more))] {
             let seen = seen(&results.trace(), columns);
