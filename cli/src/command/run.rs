@@ -4,7 +4,7 @@ use crate::arguments::Run;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::build::{build, BuildFailure, Programs, Unit};
-use crate::machine::emulator::{Board, Boot, Emulator, Medium, MOST_MEMORY};
+use crate::machine::emulator::{Board, Boot, Emulator, IMAGE, LOG, MOST_MEMORY};
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Ended, Watch};
 use crate::measure;
@@ -88,7 +88,7 @@ pub(super) fn details(system: &System, emulator: &Emulator, image: &Image, comma
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
 fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
     let ended = start(system, kernel, image, results, false, PATIENCE_WITHOUT_A_TRACE)?;
-    let log = results.file("run.log");
+    let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
     lines::put(&String::from_utf8_lossy(&words));
     lines::line("run", format!("ended with code {:#x} · took {:.1} s", ended.code, ended.took.as_secs_f64()));
@@ -176,7 +176,7 @@ pub(super) fn boot(
 ) -> Result<(Trace, Real), Failure> {
     let ended = start(system, kernel, image, results, show, PATIENCE)?;
     if !WHOLE_RUN.contains(&ended.code) {
-        let words = fs::read(results.file("run.log")).unwrap_or_default();
+        let words = fs::read(results.file(LOG)).unwrap_or_default();
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
     }
@@ -207,17 +207,13 @@ fn start(
         let (most, name) = (MOST_MEMORY >> 20, &system.name);
         return Err(Failure::Input(format!("{name}: it needs {} MiB of memory, the machine has {most}", memory >> 20)));
     }
-    let image_file = results.file("system.img");
-    fs::write(&image_file, &image.bytes)
-        .map_err(|error| Failure::Machine(format!("{}: {error}", image_file.display())))?;
-    let memory_file = results.file("memory.img");
+    results.put(IMAGE, &image.bytes)?;
     let boot = Boot {
-        from: Medium::Direct { kernel: kernel.to_path_buf(), image: image_file },
+        kernel: kernel.to_path_buf(),
+        folder: results.folder().to_path_buf(),
         cores: system.cores,
         memory,
         shift: system.machine.shift,
-        memory_file: memory_file.clone(),
-        serial: results.file("run.log"),
         board: Board::default(),
         devices: Vec::new(),
     };
@@ -231,8 +227,6 @@ fn start(
     if let Some(bar) = bar {
         bar.end();
     }
-    // As large as the machine's memory, and of no use to anybody but those who have it open.
-    let _ = fs::remove_file(&memory_file);
     ended.map_err(machine)
 }
 
