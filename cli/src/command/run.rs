@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::build::{build, BuildFailure, Programs, Unit};
 use crate::machine::emulator::{Board, Boot, Emulator, IMAGE, LOG, MOST_MEMORY};
-use crate::machine::toolchain::Toolchain;
+use crate::machine::toolchain::{Network, Toolchain};
 use crate::machine::watch::{self, Ended, Watch};
 use crate::measure;
 use crate::progress;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     }
 
     let emulator = Emulator::find().map_err(machine)?;
-    let (kernel, image) = assemble(&system, &promised)?;
+    let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
     let size = fs::metadata(&kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;
     let kernel_bytes = loaded_bytes(&kernel).unwrap_or(size.len());
     lines::line("build", format!("kernel {} KiB · {}", kernel_bytes.div_ceil(1024), image.sections_report()));
@@ -100,9 +100,9 @@ fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Re
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
-pub(super) fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf, Image), Failure> {
+pub(super) fn assemble(system: &System, promised: &Promised, network: Network) -> Result<(PathBuf, Image), Failure> {
     let wait = progress::Wait::new("build", "kernel and components");
-    let built = compile_ours(&wait).and_then(|ours| Ok((ours, compile_users(system, &wait)?)));
+    let built = compile_ours(&wait, network).and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
     wait.end();
     let (ours, users) = built?;
     image(system, promised, &ours, &users)
@@ -142,15 +142,16 @@ pub(super) fn image(
 }
 
 /// Our programs by name.
-pub(super) fn compile_ours(wait: &progress::Wait) -> Result<Programs, Failure> {
+pub(super) fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
     let names = ["tactus-kernel", "tactus-scheduler", tiers::PROGRAM, "tactus-workload"].map(str::to_string);
-    let toolchain = Toolchain::find().map_err(machine)?;
+    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)
 }
 
 /// The program of each of the user's components.
-fn compile_users(system: &System, wait: &progress::Wait) -> Result<Vec<PathBuf>, Failure> {
-    let (toolchain, root) = (&Toolchain::find().map_err(machine)?, &place::root()?);
+fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Result<Vec<PathBuf>, Failure> {
+    let (found, root) = (Toolchain::find().and_then(|it| it.reaching(network)), &place::root()?);
+    let toolchain = &found.map_err(machine)?;
     let mut users = Vec::new();
     for component in &system.components {
         let unit = Unit::Crate(component.path.clone());
