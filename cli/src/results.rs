@@ -86,7 +86,7 @@ impl Results {
     }
 
     /// Takes the right to write into the folder of an earlier run.
-    pub fn to_be_judged(self) -> Result<Results, Failure> {
+    pub fn locked(self) -> Result<Results, Failure> {
         let lock = Some(FolderLock::take(&self.folder)?);
         Ok(Results { lock, ..self })
     }
