@@ -3,7 +3,7 @@
     python3 python/check.py [FOLDER]
 
 FOLDER (target/python if not given) keeps what was compiled, the wheel and the environment. The environment sees what is installed
-beside the python that runs this: pytest must be, mypy, polars, pandas, pyarrow and simso may be, and tests that need a
+beside the python that runs this, be it in an environment of its own: pytest must be, mypy, polars, pandas, pyarrow and simso may be, and tests that need a
 missing one are left out. Nothing is fetched.
 """
 
@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def main() -> None:
     site = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], capture_output=True, text=True)
     # A wheel without dependencies is installed by unpacking it.
     shutil.unpack_archive(wheel, site.stdout.strip(), "zip")
+    if sys.prefix != sys.base_prefix:
+        # An environment sees what the system has, not what another environment has.
+        Path(site.stdout.strip(), "tools.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     # -P: the folder of the sources is not on the path.
     run(python, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "tests", cwd=folder)
 

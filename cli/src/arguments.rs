@@ -2,6 +2,7 @@
 // The comments are what a terminal shows: no marks of a web page in them.
 #![allow(rustdoc::invalid_html_tags, rustdoc::bare_urls)]
 
+use crate::machine::toolchain::Network;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tactus_formats::Format;
@@ -215,6 +216,29 @@ pub struct Simulate {
     pub out: Option<PathBuf>,
 }
 
+/// How components are built.
+#[derive(Clone, Debug, Args)]
+pub struct Building {
+    /// Build with what is on this computer: cargo fetches nothing and changes no Cargo.lock
+    #[arg(long)]
+    pub offline: bool,
+    /// The same, and cut off from the network: build scripts and macros of components run on this computer, and with this they
+    /// reach no other. Refused where `unshare -rn` is not allowed
+    #[arg(long)]
+    pub no_network: bool,
+}
+
+impl Building {
+    /// What the build may reach.
+    pub fn network(&self) -> Network {
+        match (self.no_network, self.offline) {
+            (true, _) => Network::Cut,
+            (false, true) => Network::Offline,
+            (false, false) => Network::Fetching,
+        }
+    }
+}
+
 /// Options of `run`.
 #[derive(Debug, Args)]
 pub struct Run {
@@ -225,6 +249,9 @@ pub struct Run {
     /// docs/how-a-run-works.md). A check counts it unless the system file says overheads = false
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
+    /// How it is built.
+    #[command(flatten)]
+    pub building: Building,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -240,6 +267,9 @@ pub struct Iso {
     /// file of your own (see docs/how-a-run-works.md)
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
+    /// How it is built.
+    #[command(flatten)]
+    pub building: Building,
     /// Where the medium goes [default: out/<system>/<system>.iso]
     #[arg(long, value_name = "ISO")]
     pub out: Option<PathBuf>,

@@ -27,7 +27,8 @@ pub fn write(file: &Path, out: &Path, how: &How) -> Result<(), Failure> {
     if file.extension().is_none_or(|extension| extension != "toml") {
         return Err(Failure::Input(format!("--assign: {} is no system file in TOML", file.display())));
     }
-    let text = std::fs::read_to_string(file).map_err(|e| Failure::Input(format!("{}: {e}", file.display())))?;
+    let text = tactus_model::read_ordinary_text(file, 16 << 20)
+        .map_err(|e| Failure::Input(format!("{}: {e}", file.display())))?;
     let (placed, system) = place(&text, file, how)?;
     // What the file names is looked for beside it, so it is read once more as what it will be.
     System::parse_toml(&placed, out).map_err(|problems| Failure::Input(format!("--assign: {problems}")))?;

@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tactus_time::Duration;
 
 /// Width of the column of keys.
@@ -16,11 +17,23 @@ const RED: &str = "\x1b[31m";
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Writes text as it is. A reader that went away (`| head`) ends the program quietly.
+/// Whether whoever read standard output has gone away.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Writes text as it is. Where the reader has gone away (`| head`), nothing more is written and the command goes on: its results
+/// and its exit status are the same whoever reads.
 pub fn put(text: &str) {
+    if UNREAD.load(Ordering::Relaxed) {
+        return;
+    }
     let mut out = anstream::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        std::process::exit(if error.kind() == ErrorKind::BrokenPipe { 0 } else { 3 });
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => UNREAD.store(true, Ordering::Relaxed),
+        Err(error) => {
+            note("tactus", format!("standard output cannot be written: {error}"));
+            std::process::exit(3);
+        }
+        Ok(()) => {}
     }
 }
 

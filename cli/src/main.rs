@@ -7,6 +7,7 @@ mod command;
 mod costs;
 mod failure;
 mod lines;
+mod lock;
 mod machine;
 mod measure;
 mod place;
@@ -22,6 +23,9 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(status) = machine::supervised::become_program() {
+        return status;
+    }
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Check(check) => command::check::check(check),

@@ -13,40 +13,51 @@
 //! | `system.img` | the boot image; only of a run on the machine |
 
 use crate::failure::Failure;
-use std::fs;
+use crate::lock::FolderLock;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tactus_report::Kept;
 use tactus_trace::{Summary, Trace, TraceError};
 
+/// The files of a run, see above.
+const FILES: [&str; 9] = [
+    "report.html",
+    "summary.json",
+    "trace.bin",
+    "trace.pftrace",
+    "run.json",
+    "run.log",
+    "stretches.txt",
+    "costs.toml",
+    "system.img",
+];
+
 /// A folder of results.
 #[derive(Clone, Debug)]
-pub struct Results(PathBuf);
+pub struct Results {
+    folder: PathBuf,
+    /// Nobody else writes into it. Results that are only read have none.
+    #[allow(dead_code)] // It is there to be held.
+    lock: Option<FolderLock>,
+}
 
 impl Results {
     /// Makes the folder, unless it is there. Files of an earlier run that this one may not write are taken away, so that
     /// the folder never holds parts of two runs.
     pub fn make(folder: &Path) -> Result<Results, Failure> {
-        fs::create_dir_all(folder).map_err(|error| Failure::Machine(format!("{}: {error}", folder.display())))?;
-        for stale in [
-            "report.html",
-            "summary.json",
-            "trace.bin",
-            "trace.pftrace",
-            "run.json",
-            "run.log",
-            "stretches.txt",
-            "costs.toml",
-            "system.img",
-        ] {
-            let path = folder.join(stale);
+        let lock = FolderLock::take(folder)?;
+        let results = Results { folder: folder.to_path_buf(), lock: Some(lock) };
+        for stale in FILES {
+            let path = results.file(stale);
             match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(Failure::Machine(format!("{}: {error}", path.display())));
                 }
                 _ => {}
             }
         }
-        Ok(Results(folder.to_path_buf()))
+        Ok(results)
     }
 
     /// Finds what a person means: a folder of results, a file in one, or a system file whose results lie in `out/`.
@@ -62,11 +73,11 @@ impl Results {
             return Err(Failure::Input(format!("{}: no such file or folder", meant.display())));
         };
         if folder.join("run.json").exists() {
-            return Ok(Results(folder));
+            return Ok(Results { folder, lock: None });
         }
         let below = folder.join("simulated");
         if below.join("run.json").exists() {
-            return Ok(Results(below));
+            return Ok(Results { folder: below, lock: None });
         }
         Err(Failure::Input(format!(
             "{} holds no results of a run: make some with `./tactus run FILE` or `./tactus simulate FILE`",
@@ -74,18 +85,44 @@ impl Results {
         )))
     }
 
-    /// A file in the folder.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+    /// Takes the right to write into the folder of an earlier run.
+    pub fn locked(self) -> Result<Results, Failure> {
+        let lock = Some(FolderLock::take(&self.folder)?);
+        Ok(Results { lock, ..self })
     }
 
-    /// Judges the trace and writes everything.
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Judges the trace and writes everything. Where that fails (a full disk), nothing of the run is left.
     pub fn write(&self, kept: &Kept, trace: &Trace) -> Result<Summary, Failure> {
-        let cannot = |error: &dyn std::fmt::Display| Failure::Machine(error.to_string());
-        trace.write(self.file("trace.bin")).map_err(|error| cannot(&error))?;
+        let written = self.write_all(kept, trace);
+        if written.is_err() {
+            self.discard();
+        }
+        written
+    }
+
+    fn write_all(&self, kept: &Kept, trace: &Trace) -> Result<Summary, Failure> {
+        trace.write(self.file("trace.bin")).map_err(|error| Failure::Machine(error.to_string()))?;
         self.put("run.json", kept.to_json().as_bytes())?;
         self.put("trace.pftrace", &tactus_trace::perfetto(&kept.view, trace))?;
         self.judge(kept, trace)
+    }
+
+    /// Takes away what the run has left.
+    fn discard(&self) {
+        for name in FILES {
+            // The failure that led here is the one to be told.
+            let _ = fs::remove_file(self.file(name));
+        }
     }
 
     /// Judges the trace and writes the summary and the report.
@@ -110,9 +147,19 @@ impl Results {
         Ok((kept, trace))
     }
 
-    /// Writes one more file.
+    /// Writes one more file, anew: never into one that is there, nor to where a link leads. Half a file is not left.
     pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         let path = self.file(name);
-        fs::write(&path, bytes).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))
+        let anew = || {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            File::options().write(true).create_new(true).open(&path)?.write_all(bytes)
+        };
+        anew().map_err(|error| {
+            let _ = fs::remove_file(&path);
+            Failure::Machine(format!("{}: {error}", path.display()))
+        })
     }
 }

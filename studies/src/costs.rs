@@ -12,7 +12,8 @@
 
 use serde::Deserialize;
 use std::fmt;
-use tactus_model::{parse_duration, Costs, System};
+use std::path::Path;
+use tactus_model::{parse_duration, read_ordinary_text, Costs, System};
 use tactus_time::Duration;
 
 #[derive(Deserialize)]
@@ -27,6 +28,9 @@ struct File {
 
 /// What was measured on the emulated machine, in instructions, by number of cores.
 const MEASURED: &str = include_str!("../costs/emulated-pc.toml");
+
+/// A file of costs has a handful of lines.
+const MAX_FILE: u64 = 1 << 20;
 
 /// One line of what was measured: instructions.
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -95,8 +99,8 @@ pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
         "measured" => measured(system.cores, system.tasks.len(), system.machine.shift)
             .map_err(|reason| CostsError::NotMeasured { reason }),
         _ => {
-            let text = std::fs::read_to_string(named)
-                .map_err(|error| CostsError::Unreadable { named: named.to_string(), reason: error.to_string() })?;
+            let text = read_ordinary_text(Path::new(named), MAX_FILE)
+                .map_err(|reason| CostsError::Unreadable { named: named.to_string(), reason })?;
             parse(&text).map_err(|reason| CostsError::Wrong { named: named.to_string(), reason })
         }
     }

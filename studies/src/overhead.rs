@@ -114,7 +114,8 @@ impl Overhead {
         };
         let path = folder.join(file);
         let told = |why: String| Fault::Value { key: format!("overhead {:?}", named.name), why };
-        let text = std::fs::read_to_string(&path).map_err(|e| told(format!("{}: {e}", path.display())))?;
+        let text = tactus_model::read_ordinary_text(&path, crate::spec::MAX_FILE)
+            .map_err(|e| told(format!("{}: {e}", path.display())))?;
         Overhead::parse(&named.name, &text).map_err(|why| told(format!("{}: {why}", path.display())))
     }
 

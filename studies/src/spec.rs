@@ -196,10 +196,14 @@ pub struct Study {
 /// Raised whenever the same file gives other results than before.
 const EDITION: u64 = 1;
 
+/// No study is described in more bytes.
+pub(crate) const MAX_FILE: u64 = 16 << 20;
+
 impl Study {
     /// Reads the file. Files of overheads that it names lie beside it.
     pub fn read(path: &Path, sets: Option<u64>) -> Result<Study, Fault> {
-        let text = std::fs::read_to_string(path).map_err(|e| Fault::Read(format!("{}: {e}", path.display())))?;
+        let text = tactus_model::read_ordinary_text(path, MAX_FILE)
+            .map_err(|e| Fault::Read(format!("{}: {e}", path.display())))?;
         Study::parse(&text, path.parent().unwrap_or(Path::new(".")), sets)
             .map_err(|fault| Fault::Read(format!("{}: {fault}", path.display())))
     }

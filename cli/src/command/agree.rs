@@ -20,8 +20,10 @@ use super::run::{boot, compile_ours, details, image, Ran};
 use crate::arguments::Agree;
 use crate::costs::{self, Seen};
 use crate::failure::{Failure, Outcome};
+use crate::lock::FolderLock;
 use crate::machine::build::Programs;
 use crate::machine::emulator::Emulator;
+use crate::machine::toolchain::Network;
 use crate::progress::Wait;
 use crate::results::Results;
 use crate::{lines, measure, place, schedulers, subject};
@@ -63,8 +65,9 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
         return Err(Failure::Input(text));
     }
     let folder = arguments.out.clone().unwrap_or_else(|| place::results("agree"));
+    let _lock = FolderLock::take(&folder)?;
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait);
+    let programs = compile_ours(&wait, Network::Fetching);
     wait.end();
     let programs = programs?;
     let next = AtomicU64::new(arguments.seed);

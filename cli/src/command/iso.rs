@@ -18,7 +18,7 @@ pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
     if !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
-    let (kernel, image) = assemble(&system, &promised)?;
+    let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
     // Where firmware may keep memory anywhere, only the kernel can tell what is free.
     let image = image.with_trace_anywhere();
     lines::line("build", image.sections_report());

@@ -8,7 +8,7 @@ use crate::verdict;
 
 /// Makes the report again.
 pub fn report(arguments: &Report) -> Result<Outcome, Failure> {
-    let results = Results::find(&arguments.results)?;
+    let results = Results::find(&arguments.results)?.locked()?;
     let (kept, trace) = results.read()?;
     let summary = results.judge(&kept, &trace)?;
     lines::line("verdict", verdict::text(&summary));

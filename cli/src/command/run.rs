@@ -4,8 +4,8 @@ use crate::arguments::Run;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::build::{build, BuildFailure, Programs, Unit};
-use crate::machine::emulator::{Board, Boot, Emulator, Medium, MOST_MEMORY};
-use crate::machine::toolchain::Toolchain;
+use crate::machine::emulator::{Board, Boot, Emulator, IMAGE, LOG, MOST_MEMORY};
+use crate::machine::toolchain::{Network, Toolchain};
 use crate::machine::watch::{self, Ended, Watch};
 use crate::measure;
 use crate::progress;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     }
 
     let emulator = Emulator::find().map_err(machine)?;
-    let (kernel, image) = assemble(&system, &promised)?;
+    let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
     let size = fs::metadata(&kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;
     let kernel_bytes = loaded_bytes(&kernel).unwrap_or(size.len());
     lines::line("build", format!("kernel {} KiB · {}", kernel_bytes.div_ceil(1024), image.sections_report()));
@@ -103,7 +103,7 @@ pub(super) fn details(system: &System, emulator: &Emulator, image: &Image, comma
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
 fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
     let ended = start(system, kernel, image, results, false, PATIENCE_WITHOUT_A_TRACE)?;
-    let log = results.file("run.log");
+    let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
     lines::put(&String::from_utf8_lossy(&words));
     lines::line("run", format!("ended with code {:#x} · took {:.1} s", ended.code, ended.took.as_secs_f64()));
@@ -123,9 +123,9 @@ fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Re
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
-pub(super) fn assemble(system: &System, promised: &Promised) -> Result<(PathBuf, Image), Failure> {
+pub(super) fn assemble(system: &System, promised: &Promised, network: Network) -> Result<(PathBuf, Image), Failure> {
     let wait = progress::Wait::new("build", "kernel and components");
-    let built = compile_ours(&wait).and_then(|ours| Ok((ours, compile_users(system, &wait)?)));
+    let built = compile_ours(&wait, network).and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
     wait.end();
     let (ours, users) = built?;
     image(system, promised, &ours, &users)
@@ -165,15 +165,16 @@ pub(super) fn image(
 }
 
 /// Our programs by name.
-pub(super) fn compile_ours(wait: &progress::Wait) -> Result<Programs, Failure> {
+pub(super) fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
     let names = ["tactus-kernel", "tactus-scheduler", schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
-    let toolchain = Toolchain::find().map_err(machine)?;
+    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)
 }
 
 /// The program of each of the user's components.
-fn compile_users(system: &System, wait: &progress::Wait) -> Result<Vec<PathBuf>, Failure> {
-    let (toolchain, root) = (&Toolchain::find().map_err(machine)?, &place::root()?);
+fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Result<Vec<PathBuf>, Failure> {
+    let (found, root) = (Toolchain::find().and_then(|it| it.reaching(network)), &place::root()?);
+    let toolchain = &found.map_err(machine)?;
     let mut users = Vec::new();
     for component in &system.components {
         let unit = Unit::Crate(component.path.clone());
@@ -209,7 +210,7 @@ pub(super) fn boot(
 ) -> Result<Ran, Failure> {
     let ended = start(system, kernel, image, results, show, PATIENCE)?;
     if !WHOLE_RUN.contains(&ended.code) {
-        let words = fs::read(results.file("run.log")).unwrap_or_default();
+        let words = fs::read(results.file(LOG)).unwrap_or_default();
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
     }
@@ -238,17 +239,13 @@ fn start(
         let (most, name) = (MOST_MEMORY >> 20, &system.name);
         return Err(Failure::Input(format!("{name}: it needs {} MiB of memory, the machine has {most}", memory >> 20)));
     }
-    let image_file = results.file("system.img");
-    fs::write(&image_file, &image.bytes)
-        .map_err(|error| Failure::Machine(format!("{}: {error}", image_file.display())))?;
-    let memory_file = results.file("memory.img");
+    results.put(IMAGE, &image.bytes)?;
     let boot = Boot {
-        from: Medium::Direct { kernel: kernel.to_path_buf(), image: image_file },
+        kernel: kernel.to_path_buf(),
+        folder: results.folder().to_path_buf(),
         cores: system.cores,
         memory,
         shift: system.machine.shift,
-        memory_file: memory_file.clone(),
-        serial: results.file("run.log"),
         board: Board::default(),
         devices: Vec::new(),
     };
@@ -262,8 +259,6 @@ fn start(
     if let Some(bar) = bar {
         bar.end();
     }
-    // As large as the machine's memory, and of no use to anybody but those who have it open.
-    let _ = fs::remove_file(&memory_file);
     ended.map_err(machine)
 }
 

@@ -8,11 +8,38 @@ use crate::promise::{can_run, promised};
 use crate::results::Results;
 use crate::{costs, place, subject, verdict};
 use std::time::Instant;
+use tactus_model::System;
+use tactus_record::RECORD_BYTES;
 use tactus_report::{Details, Kept};
+
+/// A simulation keeps its records until they are judged and drawn: this many, of 32 bytes each, make a trace of 1 GiB, and
+/// judge, exports and report take two to three times as much beside it.
+const MOST_RECORDS: u64 = 32 << 20;
+
+/// Refuses a run whose trace would be larger than can be judged, before anything is done.
+fn fits(system: &System) -> Result<(), Failure> {
+    let records = tactus_image::expected_records(system);
+    if records <= MOST_RECORDS {
+        return Ok(());
+    }
+    let bytes = records.saturating_mul(RECORD_BYTES as u64);
+    let part = MOST_RECORDS as f64 / records as f64;
+    let longest = (system.duration.as_secs_f64() * part * 1e3).floor();
+    Err(Failure::Input(format!(
+        "{}: a simulation of {} leaves at least {} records, a trace of {} MiB; at most {} can be judged. Give a shorter time, \
+         for example --duration '{longest} ms'",
+        system.source.display(),
+        system.duration,
+        lines::grouped(records),
+        lines::grouped(bytes >> 20),
+        lines::grouped(MOST_RECORDS),
+    )))
+}
 
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
+    fits(&system)?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
     // The policy is set up as for a run, whose jobs are charged for the system's work: else a schedule that is simulated

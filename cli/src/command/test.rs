@@ -1,7 +1,12 @@
 //! `tactus test`: everything that must hold before a change is good, and nothing else.
 //!
-//! Each step is one line with its time; a step that fails shows the end of what it said. The last line, alone, is
-//! `N passed, N failed`: every test of cargo counts one, and so does every other step.
+//! Each step is one line with its time and the processor time that it took; a step that fails shows the end of what it said. The
+//! ten test programs that took longest are named. The last line, alone, is `N passed, N failed, N skipped`: every test of cargo
+//! counts one, and so does every other step. Skipped are steps that this computer cannot do, and tests that are ignored
+//! because they take long.
+
+mod cost;
+mod python;
 
 use crate::arguments::{Test, TestKind};
 use crate::failure::{Failure, Outcome};
@@ -14,6 +19,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+/// How many test programs are named with their time.
+const SLOWEST: usize = 10;
 
 /// How much of a failing step is shown.
 const TAIL_LINES: usize = 60;
@@ -75,15 +83,17 @@ const DEBUG: (&str, &str) = ("CARGO_PROFILE_RELEASE_DEBUG", "0");
 struct Count {
     passed: u64,
     failed: u64,
+    skipped: u64,
 }
 
 impl Count {
     fn of(good: bool) -> Count {
-        Count { passed: u64::from(good), failed: u64::from(!good) }
+        Count { passed: u64::from(good), failed: u64::from(!good), skipped: 0 }
     }
     fn add(&mut self, other: Count) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.skipped += other.skipped;
     }
 }
 
@@ -92,7 +102,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let root = place::root()?;
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
-    let mut count = Count::default();
+    let (mut count, mut slow) = (Count::default(), Vec::new());
 
     // A build of its own for each checker, beside the ordinary one.
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
@@ -123,12 +133,12 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
             continue;
         }
         if words == BARE_LINTS && !Toolchain::find().is_ok_and(|toolchain| toolchain.has_compiled_core()) {
-            left_out(name, "this toolchain has `core` for the bare machine as source only");
+            count.skipped += left_out(name, "this toolchain has `core` for the bare machine as source only");
             continue;
         }
         // fmt and clippy are parts that a toolchain may come without; the others are not.
         if matches!(kind, TestKind::Format | TestKind::Lints) && !has_part(&cargo, words[0]) {
-            left_out(name, &format!("this toolchain has no cargo {}", words[0]));
+            count.skipped += left_out(name, &format!("this toolchain has no cargo {}", words[0]));
             continue;
         }
         let mut command = Command::new(&cargo);
@@ -136,30 +146,38 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         if kind == TestKind::Scenarios {
             command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
         }
-        count.add(step(name, command, matches!(kind, TestKind::Unit | TestKind::Models | TestKind::Scenarios))?);
+        let counts = matches!(kind, TestKind::Unit | TestKind::Models | TestKind::Scenarios);
+        count.add(step(name, command, counts, &mut slow)?);
     }
     if wanted(TestKind::Python) {
-        match missing_for_python() {
-            Some(missing) => left_out("python", &format!("{missing}; see docs/python.md")),
-            None => {
-                let mut command = Command::new("python3");
-                command.arg(root.join("python/check.py")).arg(format!("{target}/python")).current_dir(&root);
-                count.add(step("python", command, false)?);
+        match python::prepare(&Path::new(&target).join("python-tools")) {
+            Err(missing) => count.skipped += left_out("python", &format!("{missing}; see docs/python.md")),
+            Ok(python) => {
+                let mut command = Command::new(python.program);
+                command.arg(root.join("python/check.py")).arg(format!("{target}/python"));
+                command.current_dir(&root).env("PATH", python.path);
+                count.add(step("python", command, false, &mut slow)?);
             }
         }
     }
-    lines::put(&format!("{} passed, {} failed\n", count.passed, count.failed));
+    slow.sort_by(|a: &(f64, String), b| b.0.total_cmp(&a.0));
+    for (n, (seconds, program)) in slow.iter().take(SLOWEST).enumerate() {
+        lines::line(if n == 0 { "slowest" } else { "" }, format!("{seconds:6.1} s   {program}"));
+    }
+    lines::put(&format!("{} passed, {} failed, {} skipped\n", count.passed, count.failed, count.skipped));
     Ok(Outcome::held_if(count.failed == 0))
 }
 
-/// Tells that a step is left out, and why.
-fn left_out(name: &str, why: &str) {
+/// Tells that a step is left out, and why; counts as one.
+fn left_out(name: &str, why: &str) -> u64 {
     lines::line("test", format!("{name:<24} left out: {why}"));
+    1
 }
 
-/// Does one step and tells how it went. With `counts`, the tests that it ran are read from what it said.
-fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure> {
-    let begin = Instant::now();
+/// Does one step and tells how it went. With `counts`, the tests that it ran are read from what it said, and its test programs are
+/// added to `slow` with their times.
+fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, String)>) -> Result<Count, Failure> {
+    let (begin, used) = (Instant::now(), cost::of_children());
     let progress = crate::progress::Wait::new(name, "");
     let output = command.stdin(Stdio::null()).output().map_err(|error| {
         Failure::Machine(format!("{} does not start: {error}", Path::new(command.get_program()).display()))
@@ -167,19 +185,23 @@ fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure
     progress.end();
     let good = output.status.success();
     let said = String::from_utf8_lossy(&output.stdout);
+    if counts {
+        slow.extend(cost::programs(&said, &String::from_utf8_lossy(&output.stderr)));
+    }
     let mut count = if counts { count_tests(&said) } else { Count::default() };
     // A step that does not count by itself, or that failed outside of a test (it did not compile), is one.
-    if count == Count::default() || (!good && count.failed == 0) {
+    if count.passed + count.failed == 0 || (!good && count.failed == 0) {
         count.add(Count::of(good));
     }
     let seconds = begin.elapsed().as_secs_f64();
+    let processor = cost::of_children().saturating_sub(used).as_secs_f64();
     let result = match (good, counts) {
         (true, true) => lines::good(format!("{} passed", lines::grouped(count.passed))),
         (true, false) => lines::good("passed"),
         (false, true) => lines::bad(format!("{} passed, {} failed", count.passed, count.failed)),
         (false, false) => lines::bad("failed"),
     };
-    lines::line("test", format!("{name:<24} {seconds:6.1} s   {result}"));
+    lines::line("test", format!("{name:<24} {seconds:6.1} s   {processor:6.1} s of processor   {result}"));
     if !good {
         let words = String::from_utf8_lossy(&output.stderr);
         let (words, shown) =
@@ -187,25 +209,6 @@ fn step(name: &str, mut command: Command, counts: bool) -> Result<Count, Failure
         lines::put(&format!("{}\n{shown}\n", tail(&words, TAIL_LINES)));
     }
     Ok(count)
-}
-
-/// What the tests of the Python package need and this computer does not have.
-fn missing_for_python() -> Option<&'static str> {
-    let works = |program: &str, words: &[&str]| {
-        let asked = Command::new(program).args(words).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        asked.is_ok_and(|status| status.success())
-    };
-    let needs: [(&str, &[&str], &str); 3] = [
-        // -P, which keeps the sources off the path, came with 3.11.
-        (
-            "python3",
-            &["-c", "import sys, venv; sys.exit(sys.version_info < (3, 11))"],
-            "there is no python3 of 3.11 or later",
-        ),
-        ("maturin", &["--version"], "there is no maturin"),
-        ("python3", &["-c", "import pytest"], "python3 has no pytest"),
-    ];
-    needs.into_iter().find(|(program, words, _)| !works(program, words)).map(|(.., missing)| missing)
 }
 
 fn has_part(cargo: &OsString, part: &str) -> bool {
@@ -221,7 +224,11 @@ fn count_tests(said: &str) -> Count {
             let mut words = line.split_whitespace().rev().skip_while(|w| w.trim_end_matches(';') != word);
             words.nth(1).and_then(|n| n.parse().ok()).unwrap_or(0)
         };
-        count.add(Count { passed: number_before("passed"), failed: number_before("failed") });
+        count.add(Count {
+            passed: number_before("passed"),
+            failed: number_before("failed"),
+            skipped: number_before("ignored"),
+        });
     }
     count
 }
@@ -271,7 +278,7 @@ mod tests {
         let said = "running 2 tests\ntest a ... ok\n\
             test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
             test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
-        assert_eq!(count_tests(said), Count { passed: 15, failed: 2 });
+        assert_eq!(count_tests(said), Count { passed: 15, failed: 2, skipped: 1 });
     }
 
     #[test]

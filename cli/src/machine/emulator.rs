@@ -1,11 +1,18 @@
 //! The emulated PC: finding QEMU, and the command line that makes a run reproducible.
 //!
 //! Instructions are counted (`-icount`), nothing sleeps in real time, the clock starts at a fixed date, devices that are
-//! not needed are left out. The guest's memory is a file, so that the host reads the trace while the guest writes
-//! it, and the guest is not slowed down.
+//! not needed are left out. The guest's memory is a file without a name, so that the host reads the trace while the guest
+//! writes it, the guest is not slowed down, and nothing is left of it when both have ended, however they ended.
+//!
+//! The emulator works in the folder of the results and is told the plain names of the files there: a path with a comma in it
+//! would be taken apart by some of its options.
 
+use super::supervised;
+use rustix::fs::{memfd_create, MemfdFlags};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The name of the program.
@@ -16,6 +23,12 @@ pub const OLDEST: (u32, u32) = (7, 2);
 
 /// Memory above this would be split by the PC's hole below 4 GiB, and an address would no longer be a place in the file.
 pub const MOST_MEMORY: u64 = 2 << 30;
+
+/// The image with components and plan, in the folder of the results.
+pub const IMAGE: &str = "system.img";
+
+/// What the serial port says, in the folder of the results.
+pub const LOG: &str = "run.log";
 
 /// The port at which the guest ends the emulator; see [`status_of_exit`].
 pub const EXIT_PORT: u16 = 0xf4;
@@ -78,21 +91,19 @@ fn version(words: &str) -> Option<(String, (u32, u32))> {
 /// One start of the machine.
 #[derive(Clone, Debug)]
 pub struct Boot {
-    /// What is started.
-    pub from: Medium,
+    /// The kernel, an ELF file with a PVH entry note.
+    pub kernel: PathBuf,
+    /// The folder of the results: it holds [`IMAGE`], and gets [`LOG`].
+    pub folder: PathBuf,
     /// Number of cores.
     pub cores: usize,
     /// Memory in bytes, at most [`MOST_MEMORY`].
     pub memory: u64,
     /// An instruction takes 2^`shift` ns.
     pub shift: u8,
-    /// The file that is the guest's memory.
-    pub memory_file: PathBuf,
-    /// Where the serial port's output goes.
-    pub serial: PathBuf,
     /// What the machine has beside processors and memory.
     pub board: Board,
-    /// Further devices: words of the command line.
+    /// Further devices: words of the command line. Paths in it begin in `folder`.
     pub devices: Vec<String>,
 }
 
@@ -116,50 +127,50 @@ impl Board {
     }
 }
 
-/// What the machine starts from.
-#[derive(Clone, Debug)]
-pub enum Medium {
-    /// Kernel and image are put into memory by the emulator.
-    Direct {
-        /// The kernel, an ELF file with a PVH entry note.
-        kernel: PathBuf,
-        /// The image with components and plan.
-        image: PathBuf,
-    },
-}
-
 impl Boot {
-    /// The emulator's command line.
-    pub fn command(&self) -> Command {
-        let Boot { cores, memory, shift, .. } = self;
-        let mut command = Command::new(PROGRAM);
+    /// The guest's memory, all zero: a file that has no name and goes with the last process that has it open.
+    ///
+    /// # Errors
+    /// If the host cannot make one.
+    pub fn new_memory(&self) -> io::Result<File> {
+        let file = File::from(memfd_create("guest-memory", MemfdFlags::CLOEXEC)?);
+        file.set_len(self.memory)?;
+        Ok(file)
+    }
+
+    /// What the serial port has said.
+    pub fn log(&self) -> PathBuf {
+        self.folder.join(LOG)
+    }
+
+    /// The emulator's command line, with `memory` for the guest's. It ends with the thread that starts it. Its standard input is
+    /// the guest's memory and must stay so.
+    ///
+    /// # Errors
+    /// If the kernel is not there, or no further file can be opened.
+    pub fn command(&self, memory: &File) -> io::Result<Command> {
+        let Boot { cores, memory: size, shift, .. } = self;
+        let mut command = supervised::command(PROGRAM);
         command
+            .current_dir(&self.folder)
+            .stdin(memory.try_clone()?)
             .args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"])
             .args(["-machine", &format!("{},memory-backend=ram", self.board.name())])
-            .arg("-object")
-            .arg(format!("memory-backend-file,id=ram,size={memory},share=on,mem-path={}", escaped(&self.memory_file)))
-            .args(["-m", &format!("size={memory}B")])
+            .args(["-object", &format!("memory-backend-file,id=ram,size={size},share=on,mem-path=/proc/self/fd/0")])
+            .args(["-m", &format!("size={size}B")])
             // Only what the emulator has in every version; the kernel probes for each and goes without.
             .args(["-cpu", "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip"])
             .args(["-smp", &cores.to_string()])
             .args(["-accel", "tcg", "-icount", &format!("shift={shift},sleep=off")])
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
-            .arg("-serial")
-            .arg(format!("file:{}", self.serial.display()))
+            .args(["-serial", &format!("file:{LOG}")])
             .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")])
-            .args(&self.devices);
-        match &self.from {
-            Medium::Direct { kernel, image } => {
-                command.arg("-kernel").arg(kernel).arg("-initrd").arg(escaped(image));
-            }
-        }
-        command
+            .args(&self.devices)
+            .arg("-kernel")
+            .arg(fs::canonicalize(&self.kernel)?)
+            .args(["-initrd", IMAGE]);
+        Ok(command)
     }
-}
-
-/// A path in an option: QEMU takes a doubled comma for a comma.
-fn escaped(path: &Path) -> String {
-    path.display().to_string().replace(',', ",,")
 }
 
 /// What the guest wrote to [`EXIT_PORT`], from the emulator's exit status; nothing if it ended in another way. The
@@ -188,10 +199,5 @@ mod tests {
         assert_eq!(status_of_exit(1), None);
         assert_eq!(status_of_exit(33), Some(16));
         assert_eq!(status_of_exit(34), None);
-    }
-
-    #[test]
-    fn a_comma_in_a_path_does_not_end_the_option() {
-        assert_eq!(escaped(Path::new("/a,b/memory.img")), "/a,,b/memory.img");
     }
 }

@@ -6,6 +6,7 @@ pub mod emulator;
 mod patience;
 pub mod rings;
 pub mod stretches;
+pub mod supervised;
 pub mod symbols;
 pub mod toolchain;
 pub mod watch;

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use tactus_record::{RingHeader, RING_HEADER_BYTES};
 use tactus_time::Instant;
 
@@ -28,9 +27,19 @@ pub struct Progress {
 }
 
 impl Rings {
-    /// Opens the memory file. The rings begin at physical `address` and are `stride` bytes each, head included.
-    pub fn open(memory: &Path, address: u64, stride: u64, cores: usize) -> io::Result<Rings> {
-        Ok(Rings { file: File::open(memory)?, address, stride, cores })
+    /// The rings in the memory file. They begin at physical `address` and are `stride` bytes each, head included.
+    pub fn new(memory: File, address: u64, stride: u64, cores: usize) -> Rings {
+        Rings { file: memory, address, stride, cores }
+    }
+
+    /// The guest's whole memory.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn all(&self) -> io::Result<Vec<u8>> {
+        let mut memory = vec![0; self.file.metadata()?.len() as usize];
+        self.file.read_exact_at(&mut memory, 0)?;
+        Ok(memory)
     }
 
     fn header(&self, core: usize) -> io::Result<RingHeader> {
@@ -85,7 +94,7 @@ mod tests {
     fn progress_is_the_latest_time_of_any_core() {
         let head = RingHeader { capacity: 4, written: 2, dropped: 0, now: 700, ended: 0 };
         let path = memory_with(&[head, RingHeader { now: 900, ended: 1, ..head }], 8192, 4096);
-        let rings = Rings::open(&path, 8192, 4096, 2).expect("the file is there");
+        let rings = Rings::new(File::open(&path).expect("the file is there"), 8192, 4096, 2);
         let progress = rings.progress().expect("it is long enough");
         assert_eq!(progress, Progress { now: Instant::from_nanos(900), written: 4, ended: 1 });
         assert_eq!(
@@ -99,7 +108,7 @@ mod tests {
     fn a_memory_file_that_is_too_short_is_an_error() {
         let head = RingHeader { capacity: 0, written: 0, dropped: 0, now: 0, ended: 0 };
         let path = memory_with(&[head], 0, 4096);
-        let rings = Rings::open(&path, 0, 4096, 2).expect("the file is there");
+        let rings = Rings::new(File::open(&path).expect("the file is there"), 0, 4096, 2);
         assert!(rings.progress().is_err());
         assert!(rings.memory().is_err());
         std::fs::remove_file(path).expect("it was there");

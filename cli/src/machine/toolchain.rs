@@ -17,6 +17,19 @@ pub struct Toolchain {
     cargo: OsString,
     core: Core,
     linker: Linker,
+    network: Network,
+}
+
+/// What cargo may reach while it builds. Build scripts and macros of what is built run on this computer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Network {
+    /// What it needs: crates that are not here yet are fetched.
+    #[default]
+    Fetching,
+    /// Cargo fetches nothing and changes no `Cargo.lock`; scripts and macros reach what they like.
+    Offline,
+    /// The same, and cargo with all that it starts is in a name space without a network (unshare(1)).
+    Cut,
 }
 
 /// Where `core` for the bare machine comes from.
@@ -46,6 +59,8 @@ pub enum Missing {
     Core(String),
     /// Neither `rust-lld` nor `ld.lld` is there.
     Linker,
+    /// No name space without a network can be had; why.
+    Unshare(String),
 }
 
 impl fmt::Display for Missing {
@@ -59,6 +74,11 @@ impl fmt::Display for Missing {
                 f,
                 "{version} has no core library for {TARGET}. Start through ./tactus, which brings one, or run: \
                  rustup target add {TARGET}"
+            ),
+            Missing::Unshare(why) => write!(
+                f,
+                "--no-network: unshare -rn is not possible here ({why}), so nothing was built. Allow user name spaces, or leave \
+                 the option out and use --offline: then cargo fetches nothing, but build scripts can reach the network"
             ),
             Missing::Linker => {
                 write!(f, "no linker for {TARGET}: neither rust-lld nor ld.lld is there. Run: apt-get install lld")
@@ -104,12 +124,34 @@ impl Toolchain {
             (false, true) => Linker::System,
             (false, false) => return Err(Missing::Linker),
         };
-        Ok(Toolchain { cargo, core, linker })
+        Ok(Toolchain { cargo, core, linker, network: Network::Fetching })
+    }
+
+    /// The same, with a build that reaches only this.
+    ///
+    /// # Errors
+    /// If this computer allows no name space without a network and one is asked for.
+    pub fn reaching(self, network: Network) -> Result<Toolchain, Missing> {
+        if network == Network::Cut {
+            let tried = Command::new("unshare").args(["-rn", "true"]).output();
+            let tried = tried.map_err(|error| Missing::Unshare(error.to_string()))?;
+            if !tried.status.success() {
+                return Err(Missing::Unshare(String::from_utf8_lossy(&tried.stderr).trim().to_string()));
+            }
+        }
+        Ok(Toolchain { network, ..self })
     }
 
     /// Cargo, to be started in `root`, whose `.cargo/config.toml` holds the compiler's options for the bare machine.
     pub fn cargo(&self, root: &Path) -> Command {
-        let mut command = Command::new(&self.cargo);
+        let mut command = match self.network {
+            Network::Fetching | Network::Offline => Command::new(&self.cargo),
+            Network::Cut => {
+                let mut command = Command::new("unshare");
+                command.args(["-rn", "--"]).arg(&self.cargo);
+                command
+            }
+        };
         command.current_dir(root);
         command
     }
@@ -127,6 +169,9 @@ impl Toolchain {
         // environment says so, since the profile of our workspace does not hold for crates of the user's.
         command.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
         command.arg("--target-dir").arg(into);
+        if self.network != Network::Fetching {
+            command.args(["--offline", "--locked"]);
+        }
         if self.core == Core::Sources {
             command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
         }

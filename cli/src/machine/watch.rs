@@ -1,12 +1,13 @@
 //! Starts the machine, tells how far it has come, and ends it where it has come to a halt.
 
-use super::emulator::{status_of_exit, Boot, Medium};
+use super::emulator::{status_of_exit, Boot};
 use super::patience::Patience;
 use super::rings::{Progress, Rings};
 use super::stretches;
+use rustix::fs::{memfd_create, MemfdFlags};
 use std::fmt;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -94,24 +95,20 @@ impl Drop for Emulation {
 /// Runs the machine to its end. `progress` is called several times a second.
 pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Result<Ended, RunFailure> {
     let start = |error: io::Error| RunFailure::Start(error.to_string());
-    let memory = &boot.memory_file;
-    // Made here, not by the emulator, so that it can be opened at once and never holds an older run's rings.
-    let made = fs::File::create(memory).and_then(|file| file.set_len(boot.memory));
-    made.map_err(|error| RunFailure::Start(format!("{}: {error}", memory.display())))?;
-    let rings = Rings::open(memory, watch.trace_address, watch.ring_bytes, boot.cores).map_err(start)?;
-
-    let words_file = boot.serial.with_extension("emulator");
-    let words = fs::File::create(&words_file).map_err(start)?;
+    let memory = boot.new_memory().map_err(start)?;
+    // What the emulator itself says, in a file without a name, as the guest's memory.
+    let mut words = File::from(memfd_create("emulator", MemfdFlags::CLOEXEC).map_err(|error| start(error.into()))?);
     let begin = Instant::now();
-    let mut command = boot.command();
+    let mut command = boot.command(&memory).map_err(start)?;
+    let rings = Rings::new(memory, watch.trace_address, watch.ring_bytes, boot.cores);
     if stretches::wanted() {
         stretches::ask(&mut command);
         command.stdout(Stdio::piped());
     } else {
         command.stdout(Stdio::null());
     }
-    let mut child = command.stdin(Stdio::null()).stderr(words).spawn().map_err(start)?;
-    let Medium::Direct { kernel, .. } = boot.from.clone();
+    let mut child = command.stderr(words.try_clone().map_err(start)?).spawn().map_err(start)?;
+    let kernel = boot.kernel.clone();
     let followed = child.stdout.take().map(|log| thread::spawn(move || stretches::read(log, &kernel)));
     let mut emulation = Emulation(child);
 
@@ -123,7 +120,7 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
         }
         let seen = rings.progress().map_err(start)?;
         if waiting.look(seen != last) > patience {
-            return Err(RunFailure::Hung { progress: seen, patience, log: boot.serial.clone() });
+            return Err(RunFailure::Hung { progress: seen, patience, log: boot.log() });
         }
         last = seen;
         progress(seen);
@@ -131,16 +128,17 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
     };
     progress(rings.progress().map_err(start)?);
     if let Some(Ok(told)) = followed.map(thread::JoinHandle::join) {
-        fs::write(boot.serial.with_file_name(stretches::FILE), told.map_err(start)?).map_err(start)?;
+        fs::write(boot.folder.join(stretches::FILE), told.map_err(start)?).map_err(start)?;
     }
     let took = begin.elapsed();
-    let words = fs::read_to_string(&words_file).unwrap_or_default();
-    let _ = fs::remove_file(&words_file);
     match status.code().and_then(status_of_exit) {
         Some(code) => Ok(Ended { code, rings, took }),
         None => {
-            let serial = fs::read(&boot.serial).unwrap_or_default();
-            let words = format!("{words}{}", tail(&String::from_utf8_lossy(&serial), 20));
+            let mut said = String::new();
+            // What cannot be read is not there to be told.
+            let _ = words.rewind().and_then(|()| words.read_to_string(&mut said));
+            let serial = fs::read(boot.log()).unwrap_or_default();
+            let words = format!("{said}{}", tail(&String::from_utf8_lossy(&serial), 20));
             Err(RunFailure::Ended { status: status.to_string(), words })
         }
     }

@@ -20,8 +20,8 @@ pub use set::{Task, TaskSet};
 pub use system::{to_toml, Unwritable};
 
 use std::fmt;
-use std::io::Read;
 use std::path::Path;
+use tactus_model::read_ordinary_text;
 use tactus_time::Duration;
 
 /// Larger than any task set that people keep in one file.
@@ -109,16 +109,7 @@ pub struct Written {
 pub fn read(path: &Path, format: Option<Format>, options: &Options) -> Result<Vec<TaskSet>, Fault> {
     let whole = |reason| Fault { file: path.to_path_buf(), line: 0, reason };
     let unreadable = |reason: String| whole(Reason::Unreadable { reason });
-    let meta = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
-    if !meta.is_file() {
-        return Err(unreadable("it is not an ordinary file".into()));
-    }
-    let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let mut text = String::new();
-    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(unreadable(format!("it is longer than {MAX_FILE} bytes")));
-    }
+    let text = read_ordinary_text(path, MAX_FILE).map_err(unreadable)?;
     let format = format.or_else(|| Format::of(path));
     let format = match format {
         Some(format) => format,

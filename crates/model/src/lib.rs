@@ -14,6 +14,7 @@ mod form;
 mod label;
 mod limits;
 mod mixed;
+mod ordinary;
 mod platform;
 mod problem;
 mod read;
@@ -25,6 +26,7 @@ pub use changes::{Action, Change, Part, Stage, Values};
 pub use demand::SHORTEST_JOB;
 pub use label::{policy_key, policy_label};
 pub use limits::*;
+pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
 pub use scheduling::{

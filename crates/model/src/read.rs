@@ -1,8 +1,8 @@
 //! Opening a system file and choosing its format.
 
+use crate::ordinary::read_ordinary;
 use crate::problem::{Collector, Complaint, Place, Problems};
 use crate::{check, form, rtapp, System};
-use std::io::Read;
 use std::path::Path;
 
 /// Larger than any system that fits the limits, job times included.
@@ -62,18 +62,7 @@ fn refused(why: &str, remedy: &str) -> Complaint {
 /// The text of an ordinary file of sensible length.
 pub(crate) fn read_text(path: &Path) -> Result<String, (Option<Place>, Complaint)> {
     let unreadable = |reason: String| (None, Complaint::Unreadable { reason });
-    // Devices and pipes could block or never end.
-    match std::fs::metadata(path) {
-        Ok(meta) if !meta.is_file() => return Err(unreadable("it is not an ordinary file".into())),
-        Ok(meta) if meta.len() > MAX_FILE => {
-            return Err(unreadable(format!("it has {} bytes, more than {MAX_FILE}", meta.len())))
-        }
-        Ok(_) => {}
-        Err(e) => return Err(unreadable(e.to_string())),
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|e| unreadable(e.to_string()))?;
-    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(|e| unreadable(e.to_string()))?;
+    let bytes = read_ordinary(path, MAX_FILE).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|e| {
         let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
         let line = good.iter().filter(|b| **b == b'\n').count() + 1;

@@ -23,7 +23,7 @@ pub use build::{build, TURN_INSTRUCTIONS};
 pub use error::{ImageError, ProgramError};
 pub use iso::{iso, IsoError};
 pub use parsed::Parsed;
-pub use size::{SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
+pub use size::{expected_records, SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
 pub use verify::{verify, VerifyError};
 
 use tactus_abi::image::{Header, ThreadKind};

@@ -155,6 +155,13 @@ pub(crate) fn place(system: &System, image: u64, fresh: u64, schedulers: usize) 
     Ok(Placement { ring, trace, needed: without_trace + with_tables(ring * cores) })
 }
 
+/// How many records the system's run leaves, all cores together, where few jobs are preempted: what its trace takes at least.
+pub fn expected_records(system: &System) -> u64 {
+    let of_task = |place: usize| jobs(system, TaskId(place as u16));
+    let jobs = (0..system.tasks.len()).map(of_task).fold(0, u64::saturating_add);
+    jobs.saturating_mul(LEAST_RECORDS_PER_JOB)
+}
+
 /// The ring that holds everything even if one core does all the work that it may do, with a quarter to spare.
 fn wanted_ring(system: &System) -> u64 {
     let jobs = worst_core(system, 1).saturating_mul(RECORDS_PER_JOB);

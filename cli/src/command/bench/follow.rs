@@ -134,8 +134,7 @@ struct Follower {
 pub fn follow(mut command: Command, labels: Labels) -> Result<Paths, Failure> {
     command.args(["-singlestep", "-d", "in_asm,exec,nochain,trace:apic_mem_readl,trace:apic_mem_writel"]);
     command.args(["-dfilter", RANGES, "-D", "/dev/stdout"]);
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(machine)?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(machine)?;
     let mut follower = Follower { labels, ..Follower::default() };
     if let Some(words) = child.stdout.take() {
         let mut words = BufReader::with_capacity(1 << 20, words);

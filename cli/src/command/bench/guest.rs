@@ -4,7 +4,7 @@ use super::follow::{self, Paths};
 use crate::command::run::image;
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
-use crate::machine::emulator::{Board, Boot, Medium};
+use crate::machine::emulator::{Board, Boot, IMAGE};
 use crate::machine::symbols::labels;
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
@@ -60,6 +60,8 @@ type Measured = (String, Vec<&'static str>);
 /// A machine that is ready to be started.
 struct Ready {
     boot: Boot,
+    /// Where it leaves what it says; nobody else writes there.
+    _results: Results,
     name: String,
     facts: Facts,
     /// Its root scheduler keeps a trace.
@@ -79,33 +81,29 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
     let users: Vec<PathBuf> = components.iter().map(|name| program(&programs, name)).collect::<Result<_, Failure>>()?;
     let (kernel, image) = image(&system, &promised, &programs, &users)?;
     let results = Results::make(&place::results(&system.name))?;
-    let image_file = results.file("system.img");
-    results.put("system.img", &image.bytes)?;
+    results.put(IMAGE, &image.bytes)?;
     let boot = Boot {
-        from: Medium::Direct { kernel, image: image_file },
+        kernel,
+        folder: results.folder().to_path_buf(),
         cores: system.cores,
         memory: system.memory.max(image.facts.memory_needed),
         shift: system.machine.shift,
-        memory_file: results.file("memory.img"),
-        serial: results.file("run.log"),
         board: Board::default(),
         devices: Vec::new(),
     };
     let traced = stand_in.is_none() && system.platform.root.is_none();
-    Ok(Ready { boot, name: system.name.clone(), facts: image.facts, traced })
+    Ok(Ready { boot, _results: results, name: system.name.clone(), facts: image.facts, traced })
 }
 
 /// Follows the machine instruction by instruction. Parameters as for [`run`].
 pub fn follow(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> Result<Paths, Failure> {
-    let Ready { boot, name, .. } = prepare(programs, measured, stand_in)?;
-    let memory = fs::File::create(&boot.memory_file).and_then(|file| file.set_len(boot.memory));
-    memory.map_err(machine)?;
+    let Ready { boot, name, _results, .. } = prepare(programs, measured, stand_in)?;
+    let memory = boot.new_memory().map_err(machine)?;
     let (wait, began) = (Wait::new("follow", &name), Instant::now());
     let kernel = fs::read(program(programs, "tactus-kernel")?).map_err(machine)?;
     let labels = labels(&kernel).map_err(machine)?;
-    let paths = follow::follow(boot.command(), labels);
+    let paths = follow::follow(boot.command(&memory).map_err(machine)?, labels);
     wait.end();
-    let _ = fs::remove_file(&boot.memory_file);
     lines::line("followed", format!("{name} · took {:.1} s", began.elapsed().as_secs_f64()));
     paths
 }
@@ -113,16 +111,14 @@ pub fn follow(programs: &Programs, measured: &Measured, stand_in: Option<&str>) 
 /// Runs the system of this text, whose components run the programs named. `stand_in` is a program that takes the root
 /// scheduler's place.
 pub fn run(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> Result<Ran, Failure> {
-    let Ready { boot, name, facts, traced } = prepare(programs, measured, stand_in)?;
+    let Ready { boot, name, facts, traced, _results } = prepare(programs, measured, stand_in)?;
     let watch = Watch { trace_address: facts.trace_address, ring_bytes: facts.ring_bytes, patience: PATIENCE };
     let wait = Wait::new("run", &name);
     let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
     wait.end();
-    let memory = fs::read(&boot.memory_file).map_err(machine);
-    // As large as the machine's memory.
-    let _ = fs::remove_file(&boot.memory_file);
-    let (ended, memory) = (ended?, memory?);
-    let said = fs::read(&boot.serial).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(machine)?;
+    let ended = ended?;
+    let memory = ended.rings.all().map_err(machine)?;
+    let said = fs::read(boot.log()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(machine)?;
     if !WHOLE_RUN.contains(&ended.code) {
         let words = watch::tail(&said, 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));

@@ -14,6 +14,7 @@ use super::progress::Progress;
 use crate::command::run::{boot, compile_ours, image, Ran};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
+use crate::machine::toolchain::Network;
 use crate::progress::Wait;
 use crate::results::Results;
 use clap::Args;
@@ -292,7 +293,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let head = format!("{cores} cores, {} sets of each size, {} each", arguments.sets, arguments.duration);
     lines::line("study", format!("overheads of EDF on the kernel: {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait);
+    let programs = compile_ours(&wait, Network::Fetching);
     wait.end();
     let programs = programs?;
     let total = (SPREADS.len() * arguments.tasks.len()) as u64 * arguments.sets;

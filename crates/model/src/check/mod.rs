@@ -103,15 +103,25 @@ fn name_of(draft: &Draft, source: &Path, out: &mut Collector) -> String {
         // Whatever the file is called, the folder of its results has a plain name.
         _ => {
             let stem = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let plain: String = stem.chars().map(|c| if is_name_char(c) { c } else { '-' }).take(MAX_NAME).collect();
-            let plain = plain.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
-            if plain.is_empty() {
-                "system".into()
-            } else {
-                plain.into()
-            }
+            plain_name(&stem)
         }
     }
+}
+
+/// The file's name where it is a plain one. Else what is plain in it with a number made of all of it, so that files of
+/// distinct names have distinct folders of results.
+fn plain_name(stem: &str) -> String {
+    let plain: String = stem.chars().map(|c| if is_name_char(c) { c } else { '-' }).collect();
+    let plain = plain.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    if plain == stem && (1..=MAX_NAME).contains(&stem.len()) {
+        return plain.into();
+    }
+    // FNV-1a, which is the same everywhere and for ever.
+    let number = stem.bytes().fold(0x811c_9dc5_u32, |n, byte| (n ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let number = format!("-{number:08x}");
+    let kept = plain.get(..plain.len().min(MAX_NAME - number.len())).unwrap_or_default();
+    let kept = kept.trim_end_matches('-');
+    format!("{}{number}", if kept.is_empty() { "system" } else { kept })
 }
 
 fn is_name_char(c: char) -> bool {

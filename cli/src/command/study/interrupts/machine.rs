@@ -4,11 +4,12 @@ use super::generator;
 use super::spec::{Point, Spec};
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
-use crate::machine::emulator::{Board, Boot, Medium};
+use crate::machine::emulator::{Board, Boot, IMAGE};
 use crate::machine::toolchain::Toolchain;
 use crate::machine::watch::{self, Watch};
 use crate::place;
 use crate::progress::Wait;
+use crate::results::Results;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ const PATIENCE: Real = Real::from_secs(120);
 /// The end of a whole run.
 const WHOLE_RUN: u32 = 0x10;
 const PAGE: usize = 4096;
+/// The socket between the card and whoever sends, in the folder of the results.
+const WIRE: &str = "wire";
 /// Where the event timer's registers are on a PC.
 const TIMER: u64 = 0xfed0_0000;
 
@@ -172,36 +175,32 @@ impl Guest {
         })
         .map_err(machine)?;
 
-        fs::create_dir_all(folder).map_err(|error| Failure::Machine(format!("{}: {error}", folder.display())))?;
-        let file = |name: &str| folder.join(name);
-        fs::write(file("system.img"), &image.bytes).map_err(machine)?;
+        let results = Results::make(folder)?;
+        results.put(IMAGE, &image.bytes)?;
         let boot = Boot {
-            from: Medium::Direct { kernel: self.program("tactus-kernel")?, image: file("system.img") },
+            kernel: self.program("tactus-kernel")?,
+            folder: folder.to_path_buf(),
             cores: 1,
             memory: system.memory.max(image.facts.memory_needed),
             shift: 0,
-            memory_file: file("memory.img"),
-            serial: file("run.log"),
             board: Board::Q35,
             devices: match source {
                 Source::Timer => Vec::new(),
-                Source::Card(_) => generator::card(&file("wire")),
+                Source::Card(_) => generator::card(Path::new(WIRE)),
             },
         };
         let watch =
             Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
         let sender = match source {
             Source::Timer => None,
-            Source::Card(packets) => Some(generator::Generator::start(file("wire"), packets).map_err(machine)?),
+            Source::Card(packets) => Some(generator::Generator::start(results.file(WIRE), packets).map_err(machine)?),
         };
         let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
         drop(sender);
-        let memory = fs::read(&boot.memory_file).map_err(machine);
-        // As large as the machine's memory.
-        let _ = fs::remove_file(&boot.memory_file);
-        let (ended, memory) = (ended?, memory?);
+        let ended = ended?;
+        let memory = ended.rings.all().map_err(machine)?;
         if ended.code != WHOLE_RUN {
-            let said = fs::read(&boot.serial).unwrap_or_default();
+            let said = fs::read(boot.log()).unwrap_or_default();
             let words = watch::tail(&String::from_utf8_lossy(&said), 20);
             return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
         }

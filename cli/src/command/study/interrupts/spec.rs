@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use serde::Deserialize;
-use std::fs;
 use std::path::Path;
 use tactus_model::parse_duration;
 use tactus_packets::counts::BINS;
@@ -107,7 +106,8 @@ impl Sweep {
 impl Spec {
     /// Reads the file.
     pub fn read(file: &Path) -> Result<Spec, Failure> {
-        let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
+        let text = tactus_model::read_ordinary_text(file, 1 << 20)
+            .map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
         let wrong = |why: String| Failure::Input(format!("{}: {why}", file.display()));
         let spec: Spec = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         spec.check().map_err(wrong)?;

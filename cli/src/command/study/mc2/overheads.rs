@@ -8,6 +8,7 @@ use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::build::Programs;
+use crate::machine::toolchain::Network;
 use crate::progress::Wait;
 use crate::results::Results;
 use clap::Args;
@@ -120,7 +121,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     );
     lines::line("study", format!("overheads of MC², {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait);
+    let programs = compile_ours(&wait, Network::Fetching);
     wait.end();
     let programs = programs?;
     let cells = run(arguments, &programs, &points)?;

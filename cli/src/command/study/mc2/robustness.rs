@@ -7,6 +7,7 @@ use crate::command::study::kept::{csv, markdown, plot, put, Line};
 use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};
 use crate::lines;
+use crate::machine::toolchain::Network;
 use crate::progress::Wait;
 use crate::results::Results;
 use clap::Args;
@@ -272,7 +273,7 @@ fn first_above(found: &[Vec<Levels>], series: usize, limit: f64) -> String {
 /// The chosen points on the kernel and in the simulator, one system each, with the kernel's margin in the budgets of both.
 fn on_kernel(arguments: &Arguments) -> Result<(String, bool), Failure> {
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait);
+    let programs = compile_ours(&wait, Network::Fetching);
     wait.end();
     let programs = programs?;
     let (mut rows, mut agrees) = (Vec::new(), true);
