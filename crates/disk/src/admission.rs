@@ -57,7 +57,7 @@ impl fmt::Display for Refused {
 /// How many steps are looked through at most.
 const MOST_STEPS: usize = 100_000;
 
-/// The longest time that the drive is busy without a pause, a request of the longest service before it.
+/// The longest time that the drive is busy without a pause: all streams begin together.
 ///
 /// # Errors
 /// Where a stream has nothing, or together they need more than there is.
