@@ -39,7 +39,11 @@ fn main() {
         let granule = draw(256) as u32;
         let deadline = now + Duration::from_millis(100 * (1 + draw(2)));
         let block = u64::from(granule) * 256;
-        let _ = queue.arrive(Request { id: n, granule, block, blocks: 8, write: false, arrival: now, deadline }, head, &map);
+        let _ = queue.arrive(
+            Request { id: n, granule, block, blocks: 8, write: false, arrival: now, deadline },
+            head,
+            &map,
+        );
     }
     println!("{TIMES} decisions");
 }

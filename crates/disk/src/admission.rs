@@ -47,9 +47,14 @@ impl fmt::Display for Refused {
             }
             Refused::Demand(within) => write!(f, "deadlines within {within} need more than that time; lengthen them"),
             Refused::Busy(n, busy) => {
-                write!(f, "the drive may be busy for {busy}, longer than the deadline of stream {n}; lengthen it or use EDF")
+                write!(
+                    f,
+                    "the drive may be busy for {busy}, longer than the deadline of stream {n}; lengthen it or use EDF"
+                )
             }
-            Refused::TooLong => write!(f, "the drive is busy for too long at a time to be looked through; lengthen periods"),
+            Refused::TooLong => {
+                write!(f, "the drive is busy for too long at a time to be looked through; lengthen periods")
+            }
         }
     }
 }
@@ -105,7 +110,8 @@ pub fn edf(streams: &[Stream]) -> Result<Vec<Duration>, Refused> {
                 Some(rest) => (rest / other.period.as_nanos() + 1) * other.service.as_nanos(),
                 None => 0,
             };
-            let before = streams.iter().filter(|other| other.deadline.as_nanos() > at).map(|other| other.service.as_nanos());
+            let before =
+                streams.iter().filter(|other| other.deadline.as_nanos() > at).map(|other| other.service.as_nanos());
             if streams.iter().map(demand).sum::<u64>() + before.max().unwrap_or(0) > at {
                 return Err(Refused::Demand(Duration::from_nanos(at)));
             }

@@ -76,7 +76,9 @@ impl fmt::Display for GeometryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GeometryError::Nothing => write!(f, "a drive needs a zone, a head and a turn of some length"),
-            GeometryError::Zone(n) => write!(f, "zone {n} must begin at the cylinder after the last zone's, with sectors"),
+            GeometryError::Zone(n) => {
+                write!(f, "zone {n} must begin at the cylinder after the last zone's, with sectors")
+            }
             GeometryError::Beyond(block) => write!(f, "block {block} lies beyond the end of the drive"),
         }
     }

@@ -13,28 +13,35 @@ struct Search {
     /// Step from request to request; row `many` is from the head.
     steps: [[u64; MOST_LOOKAHEAD]; MOST_LOOKAHEAD + 1],
     deadlines: [u64; MOST_LOOKAHEAD],
+    /// The shortest step to each.
+    least: [u64; MOST_LOOKAHEAD],
     best: (u64, u64),
     first: usize,
+    tried: usize,
 }
 
 impl Search {
-    /// Tries all orders of what is left; one that is already worse than the best is left.
-    fn deeper(&mut self, from: usize, left: u32, first: usize, at: u64, late: u64) {
-        if left == 0 {
-            // The times at the ends differ by the sums of the steps alone.
-            if (late, at) < self.best {
-                (self.best, self.first) = ((late, at), first);
+    /// Tries all orders of what is left. One that can only be worse than the best is left: `rest` is the least that the
+    /// steps to those left take. (The times at the ends differ by the sums of the steps alone.)
+    fn deeper(&mut self, from: usize, left: u32, at: u64, late: u64, rest: u64) {
+        let mut untried = left;
+        while untried != 0 {
+            let next = untried.trailing_zeros() as usize % MOST_LOOKAHEAD;
+            untried &= untried - 1;
+            let end = at + self.steps[from][next];
+            let late = late.max(end.saturating_sub(self.deadlines[next]));
+            let rest = rest - self.least[next];
+            if late > self.best.0 || late == self.best.0 && end + rest >= self.best.1 {
+                continue;
             }
-            return;
-        }
-        for next in 0..self.many {
-            if left & 1 << next != 0 {
-                let end = at + self.steps[from][next];
-                let late = late.max(end.saturating_sub(self.deadlines[next]));
-                if (late, end) < self.best {
-                    let first = if from == self.many { next } else { first };
-                    self.deeper(next, left & !(1 << next), first, end, late);
-                }
+            if from == self.many {
+                self.tried = next;
+            }
+            let left = left & !(1 << next);
+            if left == 0 {
+                (self.best, self.first) = ((late, end), self.tried);
+            } else {
+                self.deeper(next, left, end, late, rest);
             }
         }
     }
@@ -50,18 +57,24 @@ pub(crate) fn choose(queue: &[Request], k: usize, now: Instant, head: Head, map:
         many,
         steps: [[0; MOST_LOOKAHEAD]; MOST_LOOKAHEAD + 1],
         deadlines: [0; MOST_LOOKAHEAD],
+        least: [0; MOST_LOOKAHEAD],
         best: (u64::MAX, u64::MAX),
         first: 0,
+        tried: 0,
     };
     for (to, request) in queue[..many].iter().enumerate() {
         search.deadlines[to] = request.deadline.as_nanos();
-        search.steps[many][to] = map.careful(head.granule, request.granule).as_nanos();
+        let mut least = map.careful(head.granule, request.granule).as_nanos();
+        search.steps[many][to] = least;
         for (from, other) in queue[..many].iter().enumerate() {
             if from != to {
-                search.steps[from][to] = map.careful(other.granule, request.granule).as_nanos();
+                let step = map.careful(other.granule, request.granule).as_nanos();
+                (search.steps[from][to], least) = (step, least.min(step));
             }
         }
+        search.least[to] = least;
     }
-    search.deeper(many, (1 << many) - 1, 0, now.as_nanos(), 0);
+    let rest = search.least.iter().sum();
+    search.deeper(many, (1 << many) - 1, now.as_nanos(), 0, rest);
     search.first
 }

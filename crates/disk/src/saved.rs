@@ -67,7 +67,10 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::NotAMap => write!(f, "no saved map of this version; learn a new one"),
             LoadError::Length { expected, found } => {
-                write!(f, "the saved map has {found} bytes where its head says {expected}; copy it again or learn a new one")
+                write!(
+                    f,
+                    "the saved map has {found} bytes where its head says {expected}; copy it again or learn a new one"
+                )
             }
             LoadError::Damaged => write!(f, "the saved map is damaged (checksum); copy it again or learn a new one"),
             LoadError::AnotherDrive { saved, here } => {
@@ -77,7 +80,10 @@ impl fmt::Display for LoadError {
                 write!(f, "{above} of {samples} measured times are longer than the map says; learn this drive's own")
             }
             LoadError::Faster { samples, below } => {
-                write!(f, "{below} of {samples} measured times are far shorter than the map says; learn this drive's own")
+                write!(
+                    f,
+                    "{below} of {samples} measured times are far shorter than the map says; learn this drive's own"
+                )
             }
         }
     }
@@ -124,8 +130,8 @@ impl LatencyMap {
         if saved != here {
             return Err(LoadError::AnotherDrive { saved, here });
         }
-        let mut map = LatencyMap::new(form, granules as usize, Duration::from_nanos(word(12)))
-            .map_err(|_| LoadError::NotAMap)?;
+        let mut map =
+            LatencyMap::new(form, granules as usize, Duration::from_nanos(word(12))).map_err(|_| LoadError::NotAMap)?;
         map.set_beyond(word(20));
         map.cells.copy_from_slice(&body[HEAD..]);
         Ok(map)

@@ -133,9 +133,7 @@ impl Scheduler {
 
     /// Takes a request out, as its client wishes.
     pub fn cancel(&mut self, id: u64) -> Option<Request> {
-        let take = |list: &mut Vec<Request>| {
-            list.iter().position(|request| request.id == id).map(|at| list.remove(at))
-        };
+        let take = |list: &mut Vec<Request>| list.iter().position(|request| request.id == id).map(|at| list.remove(at));
         take(&mut self.live).or_else(|| take(&mut self.later))
     }
 

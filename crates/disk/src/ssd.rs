@@ -128,7 +128,8 @@ impl Ssd {
         while self.free.len() < 2 {
             let open = self.open;
             let full = |block: &u32| *block != open && !self.free.contains(block);
-            let Some(victim) = (0..self.valid.len() as u32).filter(full).min_by_key(|&block| self.valid[block as usize])
+            let Some(victim) =
+                (0..self.valid.len() as u32).filter(full).min_by_key(|&block| self.valid[block as usize])
             else {
                 return took;
             };
@@ -161,6 +162,8 @@ impl Ssd {
         let per_block = self.owner.chunks(self.settings.block as usize);
         let counts = per_block.zip(&self.valid);
         self.place.iter().enumerate().all(here)
-            && counts.into_iter().all(|(owners, &valid)| owners.iter().filter(|&&page| page != NOWHERE).count() == valid as usize)
+            && counts
+                .into_iter()
+                .all(|(owners, &valid)| owners.iter().filter(|&&page| page != NOWHERE).count() == valid as usize)
     }
 }

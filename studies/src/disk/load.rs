@@ -49,14 +49,7 @@ pub fn run(bench: &Bench, before: Before<'_>, classes: &[Class], requests: u64, 
 }
 
 /// The same on a drive that may have caches or noise.
-pub fn run_on(
-    bench: &Bench,
-    drive: Drive,
-    before: Before<'_>,
-    classes: &[Class],
-    requests: u64,
-    seed: u64,
-) -> Outcome {
+pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class], requests: u64, seed: u64) -> Outcome {
     let owner: Vec<usize> =
         classes.iter().enumerate().flat_map(|(class, of)| std::iter::repeat_n(class, of.processes)).collect();
     let mut draw = Draw::new(seed);

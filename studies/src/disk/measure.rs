@@ -26,8 +26,7 @@ pub fn linearity(bench: &Bench, pairs: u64, seed: u64) -> f64 {
     let mean = |pick: fn(&(f64, f64)) -> f64| samples.iter().map(pick).sum::<f64>() / n;
     let (x, y) = (mean(|s| s.0), mean(|s| s.1));
     let sum = |f: &dyn Fn(&(f64, f64)) -> f64| samples.iter().map(f).sum::<f64>();
-    let (xy, xx, yy) =
-        (sum(&|s| (s.0 - x) * (s.1 - y)), sum(&|s| (s.0 - x).powi(2)), sum(&|s| (s.1 - y).powi(2)));
+    let (xy, xx, yy) = (sum(&|s| (s.0 - x) * (s.1 - y)), sum(&|s| (s.0 - x).powi(2)), sum(&|s| (s.1 - y).powi(2)));
     xy / (xx * yy).sqrt()
 }
 

@@ -43,8 +43,12 @@ const RULES: [(&str, Policy, bool); 9] = [
 ];
 
 /// What the source's Table II has: name, ms of both classes, operations a second.
-const SOURCE: [(&str, &str); 4] =
-    [("EDF", "99 / 198 / 130"), ("G-MATRIX", "86 / 192 / 172"), ("TCQ4", "407 / 419 / 169"), ("TCQ64", "955 / 1272 / 236")];
+const SOURCE: [(&str, &str); 4] = [
+    ("EDF", "99 / 198 / 130"),
+    ("G-MATRIX", "86 / 192 / 172"),
+    ("TCQ4", "407 / 419 / 169"),
+    ("TCQ64", "955 / 1272 / 236"),
+];
 
 fn geometry(name: &str) -> Result<Geometry, Failure> {
     let drive = match name {
@@ -60,7 +64,10 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let bench = Bench::new(geometry(&arguments.drive)?, arguments.positions as usize, 7);
     let full = |form| bench.full_map(form).map_err(|error| Failure::Input(error.to_string()));
     let (mut symmetric, mut directed) = (full(Form::Symmetric)?, full(Form::Directed)?);
-    lines::line("study", format!("{}, {} positions, a code is {}", arguments.drive, bench.positions.len(), bench.quantum()));
+    lines::line(
+        "study",
+        format!("{}, {} positions, a code is {}", arguments.drive, bench.positions.len(), bench.quantum()),
+    );
 
     let mut page = format!("# Disk study: {}\n\n", arguments.drive);
     let curves = throughput(arguments, &bench, &mut symmetric, &mut directed, &mut page)?;
@@ -83,7 +90,8 @@ fn throughput(
     let mut rates: Vec<(String, Vec<f64>)> = Vec::new();
     for (name, policy, of_directed) in RULES {
         let map = if of_directed { &mut *directed } else { &mut *symmetric };
-        let rate = |&n: &usize| run(bench, Before::Scheduler(policy, map, false), &class(n), arguments.requests, 11).rate;
+        let rate =
+            |&n: &usize| run(bench, Before::Scheduler(policy, map, false), &class(n), arguments.requests, 11).rate;
         rates.push((name.to_string(), QUEUES.iter().map(rate).collect()));
     }
     for depth in [4, 64] {
@@ -106,9 +114,8 @@ fn throughput(
     put(&arguments.out, "throughput.svg", &plot("Throughput", "log2 of the queue", "op/s", &x, curves))?;
     *page += &format!("## Throughput (source, Fig. 5)\n\n{}\n", markdown(&head, &rows));
     let of = |name: &str| rates.iter().find(|r| r.0 == name).map(|r| r.1.clone()).unwrap_or_default();
-    let gain = |a: &str, b: &str| {
-        of(a).iter().zip(of(b)).skip(1).map(|(a, b)| (a / b - 1.0) * 100.0).fold(f64::MIN, f64::max)
-    };
+    let gain =
+        |a: &str, b: &str| of(a).iter().zip(of(b)).skip(1).map(|(a, b)| (a / b - 1.0) * 100.0).fold(f64::MIN, f64::max);
     let rows = [
         ("DEADLINE over NOOP", gain("DEADLINE", "NOOP"), "50"),
         ("SATF-MAP over SATF-LBN", gain("SATF-MAP", "SATF-LBN"), "28"),
@@ -174,7 +181,8 @@ fn learning(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(
     let out = run(&small, Before::Scheduler(Policy::GreedyMap, &mut map, true), &class, 60_000, 19);
     let (known, cells) = map.known();
     let x: Vec<f64> = (1..=out.parts.len()).map(|n| n as f64).collect();
-    let rows: Vec<Vec<String>> = out.parts.iter().enumerate().map(|(n, r)| vec![(n + 1).to_string(), format!("{r:.1}")]).collect();
+    let rows: Vec<Vec<String>> =
+        out.parts.iter().enumerate().map(|(n, r)| vec![(n + 1).to_string(), format!("{r:.1}")]).collect();
     put(&arguments.out, "learning.csv", &csv(&["part", "op/s"], &rows))?;
     let line = Line { name: "directed map".into(), y: out.parts.clone(), colour: 0, dash: 0 };
     put(&arguments.out, "learning.svg", &plot("Learning", "3,000 requests each", "op/s", &x, vec![line]))?;
