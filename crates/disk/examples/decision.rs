@@ -32,7 +32,7 @@ fn main() {
     for n in 0..many as u64 + TIMES {
         if n >= many as u64 {
             if let Some(request) = black_box(decide(&mut queue, now, head, &map)) {
-                now = now + map.careful(head.granule, request.granule);
+                now += map.careful(head.granule, request.granule);
                 head = Head::from(&request);
             }
         }

@@ -84,7 +84,7 @@ impl Ssd {
         let end = ((request.block + u64::from(request.blocks.max(1)) - 1) / sectors).min(last);
         let mut took = self.settings.overhead;
         for page in first..=end {
-            took = took + if request.write { self.write(page as u32) } else { self.settings.read };
+            took += if request.write { self.write(page as u32) } else { self.settings.read };
         }
         now + took
     }
@@ -139,10 +139,10 @@ impl Ssd {
                     self.open_next();
                     self.put(page);
                     self.moved += 1;
-                    took = took + self.settings.read + self.settings.program;
+                    took += self.settings.read + self.settings.program;
                 }
             }
-            took = took + self.settings.erase;
+            took += self.settings.erase;
             self.free.push(victim);
         }
         took

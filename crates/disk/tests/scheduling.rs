@@ -34,7 +34,7 @@ fn served(policy: Policy, requests: &[Request], map: &LatencyMap) -> Vec<u64> {
     }
     let mut out = Vec::new();
     while let Some(next) = queue.next(now, head, map) {
-        now = now + map.careful(head.granule, next.granule);
+        now += map.careful(head.granule, next.granule);
         head = Head::from(&next);
         out.push(next.id);
     }
@@ -112,7 +112,7 @@ proptest! {
         let late = |order: &[u64]| {
             let (mut now, mut head, mut worst) = (Instant::ZERO, 0, Duration::ZERO);
             for &id in order {
-                now = now + map.careful(std::mem::replace(&mut head, id as u32), id as u32);
+                now += map.careful(std::mem::replace(&mut head, id as u32), id as u32);
                 worst = worst.max(all[id as usize - 1].overtime(now));
             }
             worst
@@ -259,7 +259,7 @@ fn worst_responses(streams: &[Stream], policy: Policy, requests: u64, seed: u64)
         let request = queue.next(now, head, &map).unwrap();
         // Up to its cell after one that was just before; up to its stream's bound always.
         let most = map.careful(head.granule, request.granule).as_nanos();
-        now = now + Duration::from_nanos(if draw(3) == 0 { 1 + draw(most) } else { most });
+        now += Duration::from_nanos(if draw(3) == 0 { 1 + draw(most) } else { most });
         head = Head::from(&request);
         let response = now.since(request.arrival);
         worst[request.id as usize] = worst[request.id as usize].max(response);
