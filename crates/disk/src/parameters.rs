@@ -4,8 +4,8 @@
 //!   Ganger, "Automated Disk Drive Characterization", CMU-CS-99-176; files `valid/atlas10k.model` and `atlas10k.seek` of
 //!   DiskSim): 10,025 rpm, 6 surfaces, 10,042 cylinders, 24 zones, measured skews, head switch and seek curve (every
 //!   second or third of the measured long distances, without three outliers).
-//! - [`cheetah_15k7`]: Seagate Cheetah 15K.7, ST3450857SS (product manual 100516226, §4; geometry as in the public
-//!   simulator of colibri-motr): 15,000 rpm, 6 heads, 107,500 cylinders, 680 to 2,040 sectors a track, seeks 0.2 / 3.4 /
+//! - [`cheetah_15k7`]: Seagate Cheetah 15K.7, ST3450857SS (product manual 100516226 as quoted, with the geometry, by
+//!   the public simulator desim of Mero): 15,000 rpm, 6 heads, 107,500 cylinders, 680 to 2,040 sectors a track, seeks 0.2 / 3.4 /
 //!   6.6 ms. Skews are not published: the least that hides the switch is taken.
 //! - [`source_10k`]: stands for the source's ST373207LW (10,000 rpm), of which the source tells the average seek and the
 //!   rate without reordering: the Atlas with its seek curve scaled so that this rate is met. What is judged are ratios.
