@@ -10,6 +10,7 @@
 pub mod chunk;
 pub mod costs;
 pub mod decision;
+pub mod disk;
 pub mod engine;
 pub mod generator;
 pub mod overhead;

@@ -6,6 +6,7 @@
 
 mod bdm;
 mod dask;
+mod disk;
 mod edf_overheads;
 mod interrupts;
 mod kept;
@@ -60,6 +61,12 @@ pub enum Study {
     /// docs/study-overheads.md.
     #[command(after_help = "Example:\n  ./tactus study overheads --tasks 5,125")]
     Overheads(edf_overheads::Arguments),
+    /// Order a disk's requests by a learned latency map, for throughput and for deadlines
+    ///
+    /// The experiments of Tarasov, Sim, Povzner and Zadok (2012) on modelled drives, the source's figures beside. Takes
+    /// seconds. Leaves tables (CSV), plots (SVG) and a page (Markdown) in out/study/disk/. See docs/disks.md.
+    #[command(after_help = "Example:\n  ./tactus study disk --drive cheetah-15k7")]
+    Disk(disk::Arguments),
 }
 
 /// Does the study that is asked for.
@@ -71,6 +78,7 @@ pub fn study(study: &Study) -> Result<Outcome, Failure> {
         Study::Bdm(arguments) => bdm::study(arguments),
         Study::Mc2Overheads(arguments) => mc2::overheads::study(arguments),
         Study::Mc2Robustness(arguments) => mc2::robustness::study(arguments),
+        Study::Disk(arguments) => disk::study(arguments),
         Study::Overheads(arguments) => edf_overheads::study(arguments),
     }
 }

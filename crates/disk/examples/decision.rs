@@ -1,0 +1,49 @@
+//! One decision of G-MATRIX (k = 4 unless told) over a queue of 64 unless told, many times: for counting instructions.
+//!
+//! `valgrind --tool=callgrind --toggle-collect='*decide*' target/release/examples/decision 64 4`
+
+use std::hint::black_box;
+use tactus_disk::{Form, Head, LatencyMap, Policy, Request, Scheduler};
+use tactus_time::{Duration, Instant};
+
+const TIMES: u64 = 1_000;
+
+#[inline(never)]
+fn decide(queue: &mut Scheduler, now: Instant, head: Head, map: &LatencyMap) -> Option<Request> {
+    queue.next(now, head, map)
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter_map(|word| word.parse().ok());
+    let (many, k): (usize, usize) = (arguments.next().unwrap_or(64), arguments.next().unwrap_or(4));
+    let Ok(mut map) = LatencyMap::new(Form::Directed, 256, Duration::from_millis(1)) else { return };
+    let mut seed = 1_u64;
+    let mut draw = |n: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    for from in 0..256 {
+        for to in 0..256 {
+            map.learn(from, to, Duration::from_millis(1 + draw(15)));
+        }
+    }
+    let mut queue = Scheduler::new(Policy::GMatrix(k), many);
+    let (mut head, mut now) = (Head::default(), Instant::ZERO);
+    for n in 0..many as u64 + TIMES {
+        if n >= many as u64 {
+            if let Some(request) = black_box(decide(&mut queue, now, head, &map)) {
+                now += map.careful(head.granule, request.granule);
+                head = Head::from(&request);
+            }
+        }
+        let granule = draw(256) as u32;
+        let deadline = now + Duration::from_millis(100 * (1 + draw(2)));
+        let block = u64::from(granule) * 256;
+        let _ = queue.arrive(
+            Request { id: n, granule, block, blocks: 8, write: false, arrival: now, deadline },
+            head,
+            &map,
+        );
+    }
+    println!("{TIMES} decisions");
+}

@@ -1,0 +1,101 @@
+//! The experiments of Tarasov, Sim, Povzner and Zadok (OSPERT 2012) on modelled drives: what a learned latency map is
+//! worth for throughput and for deadlines.
+//!
+//! [`load`] runs processes that each have one request outstanding, as the source's generator does. [`Bench`] holds a drive,
+//! the positions that are asked for and the full maps. All numbers follow from seeds.
+
+pub mod load;
+pub mod measure;
+
+use tactus_disk::{CacheSettings, Drive, Form, Geometry, HotSet, LatencyMap, MapError, Request};
+use tactus_time::{Duration, Instant};
+
+/// Blocks of a request: 4 KiB, as the source's OLTP-like load has at most.
+pub const BLOCKS: u32 = 8;
+
+/// A small generator whose sequence is fixed (xorshift64*).
+#[derive(Clone, Debug)]
+pub struct Draw(u64);
+
+impl Draw {
+    /// From a seed.
+    pub fn new(seed: u64) -> Draw {
+        Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+    /// A number below `n`, which must not be 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) % n
+    }
+}
+
+/// A drive with what is asked of it.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// What the drive is made of.
+    pub geometry: Geometry,
+    /// First blocks that are asked for, in rising order, each in a granule of its own: the number is the map's row.
+    pub positions: Vec<u64>,
+}
+
+impl Bench {
+    /// Draws `many` positions over the whole surface.
+    pub fn new(geometry: Geometry, many: usize, seed: u64) -> Bench {
+        let mut draw = Draw::new(seed);
+        let granules = geometry.blocks() / 256;
+        let mut positions = Vec::new();
+        while positions.len() < many.min(granules as usize / 2) {
+            let more = many - positions.len();
+            positions.extend((0..more).map(|_| draw.below(granules) * 256 + draw.below(256 - u64::from(BLOCKS))));
+            positions.sort_unstable();
+            positions.dedup_by_key(|block| *block / 256);
+        }
+        Bench { geometry, positions }
+    }
+    /// The granules asked for.
+    pub fn hot(&self) -> HotSet {
+        HotSet::of_blocks(self.positions.iter().copied())
+    }
+    /// What a code is worth: a fifteenth of the longest that a request can take.
+    pub fn quantum(&self) -> Duration {
+        let drive = &self.geometry;
+        let longest = drive.overhead + drive.write_settle + drive.seek.nanos(drive.cylinders()) + 2 * drive.turn;
+        Duration::from_nanos(longest.div_ceil(15).div_ceil(10_000) * 10_000)
+    }
+    /// A drive without caches.
+    pub fn drive(&self) -> Drive {
+        Drive::new(self.geometry.clone(), CacheSettings::default())
+    }
+    /// A read of a position.
+    pub fn request(&self, id: u64, row: u32, arrival: Instant, deadline: Instant) -> Request {
+        let block = self.positions[row as usize];
+        Request { id, granule: row, block, blocks: BLOCKS, write: false, arrival, deadline }
+    }
+    /// A map that knows nothing.
+    ///
+    /// # Errors
+    /// Where there are no positions, or too many.
+    pub fn empty_map(&self, form: Form) -> Result<LatencyMap, MapError> {
+        LatencyMap::new(form, self.positions.len(), self.quantum())
+    }
+    /// A map that has seen every pair once, back to back.
+    ///
+    /// # Errors
+    /// Where there are no positions, or too many.
+    pub fn full_map(&self, form: Form) -> Result<LatencyMap, MapError> {
+        let mut map = self.empty_map(form)?;
+        let (mut drive, mut now) = (self.drive(), Instant::ZERO);
+        let rows = self.positions.len() as u32;
+        for from in 0..rows {
+            for to in 0..rows {
+                now = drive.serve(now, &self.request(0, from, now, Instant::NEVER)).end;
+                let end = drive.serve(now, &self.request(0, to, now, Instant::NEVER)).end;
+                map.learn(from, to, end.since(now));
+                now = end;
+            }
+        }
+        Ok(map)
+    }
+}
