@@ -82,7 +82,7 @@ fn no_mutation_of_a_held_runs_file_is_read_and_each_message_tells_the_place() {
     let good = trace.to_bytes();
     assert!(trace.cores.iter().all(|records| records.len() > 2 * BLOCK_RECORDS), "more than two blocks a core");
     let whole = Trace::from_bytes(&good).expect("what was just written");
-    assert_eq!(judge(&view, &whole).verdict, Verdict::Kept, "the run was held");
+    assert_eq!(judge(&view, &whole).verdict, Verdict::Held, "the run was held");
     let mut numbers = Numbers(1);
     let (mut damaged, mut told) = (0, 0);
     for (kind, damage) in KINDS {
