@@ -65,22 +65,23 @@ impl Next {
 fn upcall(core: u8) -> ! {
     #[cfg(feature = "wild")]
     wild::upcall(core);
-    decide(core, state::upcall_thread(core), 0, SWITCH_UPCALL_DONE);
+    decide(core, state::upcall_thread(core), 0, SWITCH_UPCALL_DONE, 0);
     // An upcall that gave up the core is begun anew, never resumed.
     calls::give_up()
 }
 
 /// A task's thread has finished its job. Only the component in which it is at home may say so; anybody else gets a 1 back.
-fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+fn complete(caller: Caller, [job, ..]: [u64; 5]) -> [u64; 2] {
     if !state::is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
     }
-    decide(caller.core(), caller.thread().into(), COMPLETED, SWITCH_RETURN);
+    decide(caller.core(), caller.thread().into(), COMPLETED, SWITCH_RETURN, job);
     [0; 2]
 }
 
-/// Decides and dispatches until the kernel takes it. `me` is the running thread.
-fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
+/// Decides and dispatches until the kernel takes it. `me` is the running thread; `job`: the job that it has finished, plus one, if
+/// it says so.
+fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
     let region = region::of(core);
     let mut stopped = None;
     loop {
@@ -97,6 +98,10 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64) {
                 // Somebody else may have decided since the dispatch was refused.
                 if stopped.take().is_some_and(|thread| state.next.thread == thread) {
                     due |= faults::lost(state);
+                }
+                // The job may have been killed in the middle of this: then it ends no other one.
+                if due & COMPLETED != 0 && job != 0 && job != u64::from(state.job) + 1 {
+                    due &= !COMPLETED;
                 }
                 step::step(state, region, due)
             }
