@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use tactus_model::{Costs, Schedulers, Server, System};
-use tactus_studies::costs::{self, CostsError};
+use tactus_plan::costs::{self, CostsError};
 use tactus_time::Duration;
 
 /// The longest costs of systems of one size: instructions.

@@ -133,6 +133,6 @@ mod tests {
             inter_core: length(4),
             complete: length(1_234_567),
         };
-        assert_eq!(tactus_studies::costs::parse(&file(&costs, "m", "s")), Ok(costs));
+        assert_eq!(tactus_plan::costs::parse(&file(&costs, "m", "s")), Ok(costs));
     }
 }

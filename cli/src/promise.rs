@@ -3,20 +3,20 @@
 use crate::lines::{self, brief};
 use tactus_analysis::{Bound, Check, Growth, TaskVerdict};
 use tactus_model::{Costs, System};
-use tactus_studies::promise::made;
-pub use tactus_studies::promise::Promised;
+use tactus_plan::plan;
+pub use tactus_plan::RunPlan;
 use tactus_time::{Duration, Level};
 
 /// Checks the system and writes the line about it.
-pub fn promised(system: &System, costs: &Costs) -> Promised {
+pub fn promised(system: &System, costs: &Costs) -> RunPlan {
     let check = tactus_analysis::check(system, costs);
     line(system, &check);
-    made(system, &check, costs)
+    plan(system, &check, costs)
 }
 
 /// Whether the policy can be set up at all: a system that the check refused may lack a table of level A. If it cannot, a
 /// line says so.
-pub fn can_run(promised: &Promised) -> bool {
+pub fn can_run(promised: &RunPlan) -> bool {
     match tactus_policy::Scheduler::new(&promised.setup) {
         Ok(_) => true,
         Err(error) => {

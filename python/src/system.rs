@@ -12,7 +12,7 @@ use tactus_analysis::effort::Effort;
 use tactus_analysis::{Bound, Growth};
 use tactus_model::{policy_key, policy_label};
 use tactus_report::Details;
-use tactus_studies::{costs, promise};
+use tactus_plan::costs;
 use tactus_time::{Duration, Level, TaskId};
 
 /// A system: tasks, policy, machine.
@@ -134,7 +134,7 @@ impl System {
         let counted = if costs == "none" { costs::named("measured", &system).map_err(input)? } else { charged };
         py.detach(|| {
             let check = tactus_analysis::check(&system, &counted);
-            let made = promise::made(&system, &check, &counted);
+            let made = tactus_plan::plan(&system, &check, &counted);
             let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
             let trace = tactus_sim::simulate(&made.setup, system.duration, demand, &charged);
             let trace = trace.map_err(|error| input(format!("{}: {error}", system.source.display())))?;

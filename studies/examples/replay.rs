@@ -8,8 +8,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 use tactus_model::{Body, Costs, System};
+use tactus_plan::plan;
 use tactus_sim::lockstep::lockstep;
-use tactus_studies::promise::made;
 use tactus_time::Duration;
 use tactus_trace::Trace;
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 fn replay(file: &Path, trace: &Path) -> Result<String, String> {
     let system = System::read(file).map_err(|e| e.to_string())?;
     let trace = Trace::read(trace).map_err(|e| e.to_string())?;
-    let setup = made(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default()).setup;
+    let setup = plan(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default()).setup;
     let demand = |task: tactus_time::TaskId, job| {
         let it = &system.tasks[task.index()];
         (it.body == Body::Workload).then(|| it.demand(system.seed, task, job))

@@ -7,16 +7,16 @@
 // A task is τ, as in the papers.
 #![allow(mixed_script_confusables)]
 
+pub mod bdm;
 pub mod chunk;
-pub mod costs;
 pub mod decision;
 pub mod disk;
 pub mod engine;
 pub mod generator;
+pub mod mc2;
 pub mod overhead;
 pub mod page;
 pub mod plot;
-pub mod promise;
 pub mod results;
 pub mod single;
 pub mod spec;

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 use tactus_analysis::{Bound, Check};
 use tactus_model::{Costs, Spread, System};
+use tactus_plan::{plan, RunPlan};
 use tactus_policy::{Kind, Protocol};
 use tactus_record::Kind as What;
-use tactus_studies::promise::{made, Promised};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{changes as broken_changes, Rule};
 use tactus_trace::{judge, Fate, Promise, Summary, Trace, Verdict};
@@ -301,12 +301,12 @@ impl Counts {
     }
 }
 
-fn simulated(system: &System, promised: &Promised) -> Trace {
+fn simulated(system: &System, promised: &RunPlan) -> Trace {
     let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
     tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs")
 }
 
-fn run(system: &System, promised: &Promised) -> Summary {
+fn run(system: &System, promised: &RunPlan) -> Summary {
     judge(&promised.view, &simulated(system, promised))
 }
 
@@ -320,7 +320,7 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
             continue;
         }
         counts.accepted += 1;
-        let mut promised = made(&system, &check, &Costs::default());
+        let mut promised = plan(&system, &check, &Costs::default());
         let Kind::Changing(changing) = &mut promised.setup.kind else { panic!("{:?}", promised.setup.kind) };
         changing.protocol = protocol;
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
@@ -375,18 +375,18 @@ fn changes_that_do_not_wait_break_promises() {
 }
 
 /// The runs of systems that are accepted.
-fn accepted(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (Promised, Trace)> {
+fn accepted(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (RunPlan, Trace)> {
     seeds.filter_map(|seed| {
         let system = System::parse_toml(&system(seed), Path::new("r.toml")).expect("a good file");
         let check = tactus_analysis::check(&system, &Costs::default());
-        let promised = check.accepted.then(|| made(&system, &check, &Costs::default()))?;
+        let promised = check.accepted.then(|| plan(&system, &check, &Costs::default()))?;
         let trace = simulated(&system, &promised);
         Some((promised, trace))
     })
 }
 
 /// Whether the judge finds a broken rule of changes, and finds the run broken.
-fn found(promised: &Promised, trace: &Trace) -> bool {
+fn found(promised: &RunPlan, trace: &Trace) -> bool {
     let found = broken_changes(&promised.view, trace);
     assert!(found.iter().all(|violation| violation.rule == Rule::Change));
     let broken = matches!(judge(&promised.view, trace).verdict, Verdict::Broken(_));
@@ -537,7 +537,7 @@ fn what_has_piled_up_where_nothing_was_promised_breaks_no_promise_since_none_is_
     let after = &check.changes[0].tasks[1];
     assert_eq!(after.promise(), Bound::None);
     assert!(after.explanation.contains("may have work left"), "{}", after.explanation);
-    let promised = made(&system, &check, &Costs::default());
+    let promised = plan(&system, &check, &Costs::default());
     assert_eq!(run(&system, &promised).verdict, Verdict::NothingPromised);
     // Beneath nothing it would have a bound, which these jobs exceed.
     let mut alone = system.clone();

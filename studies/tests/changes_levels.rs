@@ -3,11 +3,11 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use tactus_generate::Random;
 use tactus_model::{Costs, System};
+use tactus_plan::{plan, RunPlan};
 use tactus_policy::Protocol;
 use tactus_record::Kind as What;
-use tactus_sim::generate::Random;
-use tactus_studies::promise::{made, Promised};
 use tactus_time::{Duration, Level, TaskId};
 use tactus_trace::check::{budget, changes as broken_changes};
 use tactus_trace::{judge, Fate, Trace, Verdict};
@@ -163,7 +163,7 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
             continue;
         }
         counts.accepted += 1;
-        let mut promised = made(&system, &check, &Costs::default());
+        let mut promised = plan(&system, &check, &Costs::default());
         *promised.setup.kind.protocol_mut().expect("it changes") = protocol;
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
@@ -237,11 +237,11 @@ fn runs(
     draw: fn(u64) -> String,
     seeds: std::ops::Range<u64>,
     spoil: fn(&mut tactus_policy::Kind),
-) -> impl Iterator<Item = (Promised, Trace)> {
+) -> impl Iterator<Item = (RunPlan, Trace)> {
     seeds.filter_map(move |seed| {
         let system = System::parse_toml(&draw(seed), Path::new("r.toml")).expect("a good file");
         let check = tactus_analysis::check(&system, &Costs::default());
-        let promised = check.accepted.then(|| made(&system, &check, &Costs::default()))?;
+        let promised = check.accepted.then(|| plan(&system, &check, &Costs::default()))?;
         let mut setup = promised.setup.clone();
         spoil(&mut setup.kind);
         let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
@@ -257,7 +257,7 @@ fn a_policy_that_keeps_an_old_and_larger_budget_is_found() {
         all.effects.iter_mut().for_each(|effect| effect.budgets.clear());
     };
     let found = |spoil| {
-        let broken = |(promised, trace): &(Promised, Trace)| !budget(&promised.view, trace, Duration::ZERO).is_empty();
+        let broken = |(promised, trace): &(RunPlan, Trace)| !budget(&promised.view, trace, Duration::ZERO).is_empty();
         runs(mc2, 0..40, spoil).filter(broken).count()
     };
     assert_eq!(found(|_| ()), 0);

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use tactus_model::{Costs, System};
+use tactus_plan::plan;
 use tactus_record::Kind;
-use tactus_studies::promise::made;
 use tactus_time::TaskId;
 use tactus_trace::{judge, Promise, Trace, Verdict};
 
@@ -315,7 +315,7 @@ fn compare(seed: u64) -> Option<(&'static str, usize)> {
     if !check.accepted {
         return None;
     }
-    let promised = made(&system, &check, &Costs::default());
+    let promised = plan(&system, &check, &Costs::default());
     let demand = |task: TaskId, job: u32| {
         let jobs = &drawing.tasks[task.index()].jobs;
         tactus_time::Duration::from_nanos(jobs[job as usize % jobs.len()])

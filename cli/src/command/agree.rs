@@ -34,13 +34,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
+use tactus_generate::{any, changing, changing_levels, lasting, per_server};
 use tactus_model::{Costs, Schedulers, System, LONGEST};
+use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
 use tactus_report::Kept;
 use tactus_sim::compare::{compare, explain, Cause, Comparison};
-use tactus_sim::generate::{any, changing, changing_levels, lasting, per_server};
 use tactus_sim::simulate;
-use tactus_studies::promise::{made, Promised};
 use tactus_trace::{Fate, PromiseSummary, TaskSummary, Verdict};
 
 /// Digits of a seed in the name of a folder.
@@ -146,12 +146,12 @@ fn one(
     if arguments.accepted && !accepted {
         return skip(totals, "not accepted, or promised nothing");
     }
-    let mut promised = made(&system, &check, &costs);
+    let mut promised = plan(&system, &check, &costs);
     if Scheduler::new(&promised.setup).is_err() {
         // Where costs leave no room for a table of level A, the system is refused; its decisions can be compared all the
         // same, with the table that it would have without costs.
         let free = tactus_analysis::check(&system, &Costs::default());
-        let free = made(&system, &free, &Costs::default());
+        let free = plan(&system, &free, &Costs::default());
         // What it admits is what the run does.
         (promised.setup, promised.view.changes) = (free.setup, free.view.changes);
         if Scheduler::new(&promised.setup).is_err() {
@@ -280,7 +280,7 @@ fn verdict<'a>(all: impl Iterator<Item = &'a Line>, left_out: u64) -> String {
 /// Fills the line with what was found, and gives what does not agree.
 fn judge(
     system: &System,
-    promised: &Promised,
+    promised: &RunPlan,
     ran: &Ran,
     line: &mut Line,
     totals: &Mutex<Totals>,

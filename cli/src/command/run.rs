@@ -9,7 +9,7 @@ use crate::machine::toolchain::{Network, Toolchain};
 use crate::machine::watch::{self, Ended, Watch};
 use crate::measure;
 use crate::progress;
-use crate::promise::{can_run, promised, Promised};
+use crate::promise::{can_run, promised, RunPlan};
 use crate::results::Results;
 use crate::{costs, place, schedulers, subject, verdict};
 use std::fmt::Display;
@@ -123,7 +123,7 @@ fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Re
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
-pub(super) fn assemble(system: &System, promised: &Promised, network: Network) -> Result<(PathBuf, Image), Failure> {
+pub(super) fn assemble(system: &System, promised: &RunPlan, network: Network) -> Result<(PathBuf, Image), Failure> {
     let wait = progress::Wait::new("build", "kernel and components");
     let built = compile_ours(&wait, network).and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
     wait.end();
@@ -134,7 +134,7 @@ pub(super) fn assemble(system: &System, promised: &Promised, network: Network) -
 /// Lays out the image of programs that have been compiled. Gives the kernel's file and the image.
 pub(super) fn image(
     system: &System,
-    promised: &Promised,
+    promised: &RunPlan,
     ours: &Programs,
     users: &[PathBuf],
 ) -> Result<(PathBuf, Image), Failure> {
@@ -219,7 +219,7 @@ pub(super) fn boot(
         Trace::from_memory(&memory, system.cores).map_err(machine)
     };
     // How many there are does not depend on what is promised.
-    let count = schedulers::of(system, &tactus_sim::setup(system, Vec::new(), &[]))?.len();
+    let count = schedulers::of(system, &tactus_plan::setup(system, Vec::new(), &[]))?.len();
     let schedulers = (0..count).map(read).collect::<Result<Vec<_>, _>>()?;
     Ok(Ran { trace: schedulers::whole(system, &schedulers), schedulers, took: ended.took })
 }

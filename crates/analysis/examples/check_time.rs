@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Duration as WallTime;
 use tactus_analysis::check::QUICK;
 use tactus_analysis::Growth;
+use tactus_generate::Draw;
 use tactus_model::{Costs, System};
-use tactus_sim::generate::Draw;
 use tactus_time::Duration;
 
 fn main() {

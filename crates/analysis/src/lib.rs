@@ -28,4 +28,4 @@ pub use check::{
     assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, Bound, Check, CoreLoad, Finding, Growth,
     Ruling, TaskVerdict, Unassigned,
 };
-pub use mc2::table::{Slot, Table};
+pub use tactus_task::{Slot, Table};

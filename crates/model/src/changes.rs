@@ -4,7 +4,7 @@
 //! of it runs. What is inside an absent server is absent with it. Whether a change is done is decided by admission, before
 //! it; [`Stage`] is the system between two changes, as admission looks at it.
 
-use crate::{Scheduling, System, Task, TaskOrder};
+use crate::{Scheduling, System, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Level};
 
 /// A change, as the file asks for it.
@@ -291,12 +291,5 @@ fn takes(task: &mut Task, values: &Values) -> Result<(), String> {
             Err(format!("its execution of {more} at level {below} would be longer than the {less} at level {above}"))
         }
         None => Ok(()),
-    }
-}
-
-impl TaskOrder {
-    /// Whether it looks at priorities.
-    pub const fn has_priorities(self) -> bool {
-        matches!(self, TaskOrder::FixedPriority)
     }
 }

@@ -29,9 +29,8 @@ pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{
-    Locks, Overrun, Place as TaskPlace, Schedulers, Scheduling, Server, ServerKind, Spread, TaskOrder,
-};
+pub use scheduling::{Locks, Place as TaskPlace, Schedulers, Scheduling, Server, Spread};
+pub use tactus_task::{Costs, Overrun, ServerKind, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;
@@ -220,19 +219,4 @@ pub struct Grant {
     pub provider: usize,
     /// Name of the service there.
     pub service: String,
-}
-
-/// What the system's own work costs on a machine, as measured. All are upper bounds for one occurrence.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Costs {
-    /// From the time at which a timer should fire to the scheduler's first look at the clock.
-    pub release: Duration,
-    /// A scheduler's turn, from its first look at the clock to its decision.
-    pub schedule: Duration,
-    /// From the decision until the chosen job's first instruction.
-    pub switch: Duration,
-    /// From sending an inter-core event until the receiving scheduler's first look at the clock.
-    pub inter_core: Duration,
-    /// From the instant at which a job has used its demand to the scheduler's look at the clock.
-    pub complete: Duration,
 }

@@ -1,53 +1,8 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
 use crate::Change;
+use tactus_task::{Overrun, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration};
-
-/// How jobs, or servers, are ordered among each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TaskOrder {
-    /// `fp`: the larger priority first.
-    FixedPriority,
-    /// `rm`: the shorter period first.
-    RateMonotonic,
-    /// `dm`: the shorter relative deadline first.
-    DeadlineMonotonic,
-    /// `edf`: the earlier deadline first.
-    EarliestDeadline,
-    /// `llf`: the least laxity first, looked at again as time passes.
-    LeastLaxity,
-    /// `llf-at-release`: the least laxity at release first.
-    LaxityAtRelease,
-    /// `sjf`: the shortest job first.
-    ShortestJob,
-    /// `fifo`: the earliest release first.
-    FirstComeFirstServed,
-    /// `rr`: each for a turn.
-    RoundRobin,
-}
-
-impl TaskOrder {
-    /// All of them.
-    pub const ALL: [TaskOrder; 9] = [
-        TaskOrder::FixedPriority,
-        TaskOrder::RateMonotonic,
-        TaskOrder::DeadlineMonotonic,
-        TaskOrder::EarliestDeadline,
-        TaskOrder::LeastLaxity,
-        TaskOrder::LaxityAtRelease,
-        TaskOrder::ShortestJob,
-        TaskOrder::FirstComeFirstServed,
-        TaskOrder::RoundRobin,
-    ];
-    /// Whether time is cut into pieces, so that there is a quantum.
-    pub const fn has_quantum(self) -> bool {
-        matches!(self, TaskOrder::LeastLaxity | TaskOrder::RoundRobin)
-    }
-    /// Whether servers can be ordered so.
-    pub const fn orders_servers(self) -> bool {
-        (self as u8) < TaskOrder::LeastLaxity as u8
-    }
-}
 
 /// How cores share the queue of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,41 +13,6 @@ pub enum Spread {
     Clustered,
     /// One queue for all cores.
     Global,
-}
-
-/// What happens when a job takes longer than it should.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Overrun {
-    /// `continue`: it goes on, and the next ones wait.
-    #[default]
-    Continue,
-    /// `skip`: it goes on, and a release that comes meanwhile is left out.
-    Skip,
-    /// `stop`: it stops when it has used the task's execution time in this period, and goes on in the next one.
-    Stop,
-    /// `kill`: it ends at its deadline.
-    Kill,
-}
-
-/// The kinds of servers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ServerKind {
-    /// `periodic`
-    Periodic,
-    /// `polling`
-    Polling,
-    /// `deferrable`
-    Deferrable,
-    /// `sporadic`, as corrected
-    Sporadic,
-    /// `posix-sporadic`, with its faults
-    PosixSporadic,
-    /// `cbs-soft`
-    SoftBandwidth,
-    /// `cbs-hard`
-    HardBandwidth,
-    /// `pibs`
-    PriorityInheriting,
 }
 
 /// How the cores of a system under MC² keep out of each other's way.

@@ -9,7 +9,7 @@
 use std::time::Instant as WallClock;
 use tactus_policy::{
     Clusters, CoreState, Decision, Dual, Event, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Policy, Priorities,
-    Running, Scheduler, Server, Setup, Supplier, Supply, Table, Task, TaskOrder, Tree, Visitor,
+    Running, Scheduler, Server, ServerKind, Setup, Supply, Table, Task, TaskOrder, Tree, Visitor,
 };
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -121,7 +121,7 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<Kind> {
         priority: 0,
         background: false,
     };
-    let kind = Supplier::ConstantBandwidth { hard: true };
+    let kind = ServerKind::HardBandwidth;
     let supply = Supply { kind, budget: Duration::from_micros(9_500), period: Duration::from_millis(10) };
     let inside = server.then(|| Server { supply: Some(supply), ..root.clone() });
     let servers = std::iter::once(root).chain(inside).collect();

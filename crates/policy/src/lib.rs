@@ -57,9 +57,10 @@ pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
+pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Action, Budget, Change, Changing, Child, DivideError, Overrun, Part, Place, Protocol, SchedulerPlan,
-    Server, Supplier, Supply, TaskOrder, Tree, Values, MAX_CHUNKS, MAX_DEPTH,
+    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Place, Protocol, SchedulerPlan, Server, Supply,
+    Tree, Values, MAX_CHUNKS, MAX_DEPTH,
 };
 
 /// What a scheduler is made from.
@@ -101,26 +102,6 @@ pub struct FineMc2 {
     pub timer_merging: bool,
     /// What A and B displace is queued by the master. Needs the master.
     pub work_redistribution: bool,
-}
-
-/// A cyclic-executive table: the slots of one cycle, ascending, not overlapping, all within the cycle.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Table {
-    /// Length of one cycle; zero if the table has no slots.
-    pub cycle: Duration,
-    /// The slots.
-    pub slots: Vec<Slot>,
-}
-
-/// A stretch of the cycle that belongs to a level-A task. A job may be split over several slots.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
-    /// Whose it is.
-    pub task: TaskId,
-    /// Start, counted from the start of the cycle.
-    pub start: Duration,
-    /// End, counted from the start of the cycle.
-    pub end: Duration,
 }
 
 /// A task as the policies see it.

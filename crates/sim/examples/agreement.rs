@@ -12,8 +12,8 @@ mod common;
 
 use std::process::ExitCode;
 use tactus_formats::to_toml;
+use tactus_generate::any;
 use tactus_sim::compare::{compare, explain, Cause};
-use tactus_sim::generate::any;
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::{simulate, Costs};
 use tactus_time::Duration;

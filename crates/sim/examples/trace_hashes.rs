@@ -3,9 +3,10 @@
 //! `cargo run --release -p tactus-sim --example trace_hashes [first seed] [how many]` before and after: equal output means
 //! equal records, byte for byte. Each line is one family of systems.
 
+use tactus_generate::{any, changing, changing_levels};
 use tactus_model::{Costs, System};
-use tactus_sim::generate::{any, changing, changing_levels};
-use tactus_sim::{setup, simulate};
+use tactus_plan::setup;
+use tactus_sim::simulate;
 
 /// FNV-1a, 64 bits (Fowler, Noll and Vo).
 struct Hash(u64);

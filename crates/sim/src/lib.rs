@@ -6,27 +6,16 @@
 //!   that may be zero ([`Costs`]).
 //! - [`lockstep`] replays a trace of the kernel, call by call, and requires the same decision each time.
 //! - [`compare`] lays a free run beside a trace of the kernel and finds the first place where they part.
-//!
-//! [`generate`] draws random systems for such comparisons. [`setup`] turns a system file into what a policy is
-//! made from; the kernel's image is filled from the same values.
 #![forbid(unsafe_code)]
 
-pub mod bdm;
-mod changes;
 pub mod compare;
-pub mod generate;
 mod keep;
 pub mod lockstep;
 mod machine;
-pub mod mc2_study;
-mod rules;
-mod setup;
 
 pub use keep::Keep;
 pub use machine::{Counts, Simulation, Stuck};
-pub use rules::tree_view;
-pub use setup::{setup, setup_with, Ruled};
-pub use tactus_model::Costs;
+pub use tactus_task::Costs;
 
 use std::fmt;
 use tactus_policy::{Scheduler, Setup, SetupError};

@@ -13,9 +13,9 @@
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
 use std::fmt;
-use tactus_model::Costs;
 use tactus_policy::{Event, Policy, Running};
 use tactus_record::{EntryReason, Kind, Record, Sink};
+use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// A machine and a policy on it, at some point of a run.

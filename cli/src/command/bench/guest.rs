@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::{Duration as Real, Instant};
 use tactus_image::Facts;
 use tactus_model::{Costs, System};
-use tactus_studies::promise::made;
+use tactus_plan::plan;
 use tactus_trace::Trace;
 
 /// How long the machine may show no progress. The measuring scheduler shows none at all.
@@ -73,7 +73,7 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
     let root = place::root()?;
     let system = System::parse_toml(text, &root.join("bench.toml")).map_err(machine)?;
     let costs = Costs::default();
-    let promised = made(&system, &tactus_analysis::check(&system, &costs), &costs);
+    let promised = plan(&system, &tactus_analysis::check(&system, &costs), &costs);
     let mut programs = programs.clone();
     if let Some(name) = stand_in {
         programs.insert("tactus-scheduler".to_string(), program(&programs, name)?);

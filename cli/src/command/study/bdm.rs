@@ -8,8 +8,8 @@ use clap::Args;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
-use tactus_sim::bdm::linux::{self, Machinery};
-use tactus_sim::bdm::{self, Scheme, SOURCE};
+use tactus_studies::bdm::linux::{self, Machinery};
+use tactus_studies::bdm::{self, Scheme, SOURCE};
 use tactus_time::Duration;
 
 /// Options of `study bdm`.

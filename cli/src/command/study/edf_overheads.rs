@@ -20,10 +20,10 @@ use crate::results::Results;
 use clap::Args;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use tactus_generate::Random;
 use tactus_model::{Body, Costs, Demand, Machine, Policy, Scheduling, Spread, System, Task, TaskOrder};
+use tactus_plan::plan;
 use tactus_record::{EntryReason, Kind};
-use tactus_sim::generate::Random;
-use tactus_studies::promise::made;
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 use tactus_trace::Trace;
 
@@ -309,7 +309,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                 let mut system = system(n, cores, spread, seed, arguments.duration);
                 sets.extend(listed(&system, name, seed));
                 let free = Costs::default();
-                let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
+                let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
                 for empty in [false, true] {
                     if empty {
                         system.tasks.iter_mut().for_each(|task| task.demand = Demand::Fixed(NOTHING));

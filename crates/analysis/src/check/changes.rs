@@ -14,8 +14,8 @@
 
 use super::report::{Bound, Check, TaskVerdict};
 use super::{id, one_system};
-use crate::mc2::table::Table;
 use tactus_model::{Action, Change, Costs, Part, Policy, Stage, System};
+use tactus_task::Table;
 use tactus_time::Duration;
 
 /// What admission says of a change.

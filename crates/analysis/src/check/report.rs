@@ -1,10 +1,10 @@
 //! What a check gives back: verdicts, findings and the tables, and how they are shown to people.
 
 use super::changes::Ruling;
-use crate::mc2::table::Table;
 use crate::utilisation::Utilisation;
 use std::fmt;
 use tactus_model::{Policy, Spread, System};
+use tactus_task::Table;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// What was found about a system.

@@ -8,39 +8,11 @@
 
 use crate::task::to_duration;
 use crate::utilisation::gcd;
-use std::fmt;
+use tactus_task::{Slot, Table};
 use tactus_time::{Duration, TaskId};
 
 /// The most slots in one table: what a scheduler keeps in memory.
 pub const MOST_SLOTS: usize = 4096;
-
-/// A cyclic-executive table: the slots of one cycle, ascending, not overlapping, all within the cycle.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Table {
-    /// Length of one cycle; zero if the table has no slots.
-    pub cycle: Duration,
-    /// The slots.
-    pub slots: Vec<Slot>,
-}
-
-/// A stretch of the cycle that belongs to a level-A task. A job may be split over several slots.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
-    /// Whose it is.
-    pub task: TaskId,
-    /// Start, counted from the start of the cycle.
-    pub start: Duration,
-    /// End, counted from the start of the cycle.
-    pub end: Duration,
-}
-
-/// One slot a line: `T0 0 ns – 3 ms`.
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cycle {}", self.cycle)?;
-        self.slots.iter().try_for_each(|s| write!(f, " · {} [{}, {})", s.task.0, s.start, s.end))
-    }
-}
 
 /// A level-A task as the table sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

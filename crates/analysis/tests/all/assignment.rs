@@ -3,8 +3,8 @@
 use std::path::Path;
 use tactus_analysis::partitioned::{Fit, Order};
 use tactus_analysis::{assignment, check, Unassigned};
+use tactus_generate::Draw;
 use tactus_model::{Costs, Policy, System};
-use tactus_sim::generate::Draw;
 use tactus_time::{CoreId, Duration, Level};
 
 const FITS: [Fit; 4] = [Fit::First, Fit::Best, Fit::Worst, Fit::Next];

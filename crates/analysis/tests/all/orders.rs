@@ -122,7 +122,7 @@ fn hold_servers(seed: u64, rounds: u32) -> (u32, u32, u32) {
         let system = with_servers(&mut dice);
         let check = check(&system, &Costs::default());
         accepted += u32::from(check.accepted);
-        let setup = tactus_sim::setup(&system, Vec::new(), &check.allowances);
+        let setup = tactus_plan::setup(&system, Vec::new(), &check.allowances);
         let mut seen = Responses(&system, vec![Duration::ZERO; system.tasks.len()]);
         let demand = |task: tactus_time::TaskId, _| system.tasks[task.index()].execution[0].unwrap();
         tactus_sim::simulate_into(&setup, system.duration, demand, &Costs::default(), &mut seen).expect("a good tree");
@@ -162,7 +162,7 @@ fn hold(order: &str, costs: &Costs) -> (u32, u32) {
     for _ in 0..ROUNDS {
         let system = drawn(&mut dice, order);
         let check = check(&system, costs);
-        let setup = tactus_sim::setup(&system, Vec::new(), &check.allowances);
+        let setup = tactus_plan::setup(&system, Vec::new(), &check.allowances);
         let mut seen = Responses(&system, vec![Duration::ZERO; system.tasks.len()]);
         let demand = |task: tactus_time::TaskId, _| system.tasks[task.index()].execution[0].unwrap();
         tactus_sim::simulate_into(&setup, system.duration, demand, costs, &mut seen).expect("the policy takes it");

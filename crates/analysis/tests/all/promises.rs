@@ -37,7 +37,7 @@ fn run(system: &System, check: &Check, costs: &Costs, demand: impl FnMut(TaskId,
         cycle: t.cycle,
         slots: t.slots.iter().map(|s| tactus_policy::Slot { task: s.task, start: s.start, end: s.end }).collect(),
     };
-    let setup = tactus_sim::setup(system, check.tables.iter().map(table).collect(), &check.allowances);
+    let setup = tactus_plan::setup(system, check.tables.iter().map(table).collect(), &check.allowances);
     let n = system.tasks.len();
     let mut seen = Responses { system, finished: vec![0; n], worst: vec![Duration::ZERO; n] };
     tactus_sim::simulate_into(&setup, system.duration, demand, costs, &mut seen).expect("the policy takes the set-up");

@@ -4,9 +4,9 @@
 use crate::common::Dice;
 use std::collections::BTreeMap;
 use tactus_analysis::{check, Bound, Check};
+use tactus_generate::{tree, Draw};
 use tactus_model::{Costs, Mixed, Overrun, Policy, Spread, System};
 use tactus_record::{Kind, Record, Sink};
-use tactus_sim::generate::{tree, Draw};
 use tactus_time::{Duration, Level, TaskId};
 
 /// Keeps the longest response of every task.
@@ -30,7 +30,7 @@ impl Sink for Responses<'_> {
 
 /// The longest response of every task in a run, unfinished jobs counted up to the end.
 fn run(system: &System, check: &Check, costs: &Costs, demand: impl FnMut(TaskId, u32) -> Duration) -> Vec<Duration> {
-    let setup = tactus_sim::setup(system, Vec::new(), &check.allowances);
+    let setup = tactus_plan::setup(system, Vec::new(), &check.allowances);
     let n = system.tasks.len();
     let mut seen = Responses { system, finished: vec![0; n], worst: vec![Duration::ZERO; n] };
     tactus_sim::simulate_into(&setup, system.duration, demand, costs, &mut seen).expect("the policy takes the set-up");

@@ -6,13 +6,13 @@
 //! ([`Budget::refresh`]); and asks whether work may run ([`Budget::eligible`]) and for how long ([`Budget::left`]).
 
 use super::chunks::{Chunk, Chunks};
-use super::{Supplier, Supply};
+use super::{ServerKind, Supply};
 use tactus_time::{Duration, Instant};
 
 /// The state of a budget.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    kind: Supplier,
+    kind: ServerKind,
     full: Duration,
     period: Duration,
     /// What is left; below zero by as much as was used beyond the end, which the next replenishment pays for. Unused by
@@ -51,12 +51,12 @@ impl Budget {
         (self.full, self.period) = length.unwrap_or((self.full, self.period));
         self.left = signed(self.full);
         self.at = match self.kind {
-            Supplier::PriorityInheriting => now,
+            ServerKind::PriorityInheriting => now,
             _ => now.saturating_add(self.period),
         };
         (self.used, self.since, self.flag) = (Duration::ZERO, now, false);
         self.chunks.clear();
-        if self.kind == Supplier::Sporadic {
+        if self.kind == ServerKind::Sporadic {
             self.chunks.insert(Chunk { amount: self.full, at: now });
         }
         self.full
@@ -81,13 +81,13 @@ impl Budget {
 
     /// Whether it replenishes whether or not there is work, so that its owner has to look at each boundary.
     pub(crate) fn ticks_on(&self) -> bool {
-        matches!(self.kind, Supplier::Periodic | Supplier::Polling)
+        matches!(self.kind, ServerKind::Periodic | ServerKind::Polling)
     }
     /// Whether it is used up while it is the most urgent and has no work: at once, or as time passes.
     pub(crate) fn when_hollow(&self) -> Hollow {
         match self.kind {
-            Supplier::Periodic => Hollow::Drains,
-            Supplier::Polling => Hollow::Ends,
+            ServerKind::Periodic => Hollow::Drains,
+            ServerKind::Polling => Hollow::Ends,
             _ => Hollow::Keeps,
         }
     }
@@ -101,16 +101,16 @@ impl Budget {
     pub fn left(&self, now: Instant) -> Duration {
         let left = Duration::from_nanos(u64::try_from(self.left).unwrap_or(0));
         match self.kind {
-            Supplier::Sporadic => match self.chunks.first() {
+            ServerKind::Sporadic => match self.chunks.first() {
                 Some(head) if head.at <= now => head.amount.saturating_sub(self.used),
                 _ => Duration::ZERO,
             },
-            Supplier::PriorityInheriting => match self.flag {
+            ServerKind::PriorityInheriting => match self.flag {
                 true => left,
                 false if self.at <= now => self.full,
                 false => Duration::ZERO,
             },
-            Supplier::ConstantBandwidth { .. } if self.flag => Duration::ZERO,
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => Duration::ZERO,
             _ => left,
         }
     }
@@ -118,28 +118,28 @@ impl Budget {
     /// When a replenishment comes that can make it eligible or give it another deadline; never, if none is to come.
     pub fn next(&self, now: Instant) -> Instant {
         match self.kind {
-            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => self.at,
-            Supplier::ConstantBandwidth { .. } if self.flag => self.at,
-            Supplier::ConstantBandwidth { .. } => Instant::NEVER,
-            Supplier::Sporadic => self.chunks.first().map_or(Instant::NEVER, |head| match head.at <= now {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => self.at,
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth => Instant::NEVER,
+            ServerKind::Sporadic => self.chunks.first().map_or(Instant::NEVER, |head| match head.at <= now {
                 true => Instant::NEVER,
                 false => head.at,
             }),
-            Supplier::PosixSporadic => self.chunks.first().map_or(Instant::NEVER, |head| head.at),
-            Supplier::PriorityInheriting if !self.flag && self.at > now => self.at,
-            Supplier::PriorityInheriting => Instant::NEVER,
+            ServerKind::PosixSporadic => self.chunks.first().map_or(Instant::NEVER, |head| head.at),
+            ServerKind::PriorityInheriting if !self.flag && self.at > now => self.at,
+            ServerKind::PriorityInheriting => Instant::NEVER,
         }
     }
 
     /// The deadline that it has among servers and tasks that are ordered by deadlines.
     pub fn deadline(&self) -> Instant {
         let from = match self.kind {
-            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => return self.at,
-            Supplier::ConstantBandwidth { .. } => return self.at,
-            Supplier::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
-            Supplier::PosixSporadic => self.since,
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => return self.at,
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth => return self.at,
+            ServerKind::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
+            ServerKind::PosixSporadic => self.since,
             // Since when it might run, whether or not it has begun.
-            Supplier::PriorityInheriting => self.at,
+            ServerKind::PriorityInheriting => self.at,
         };
         from.saturating_add(self.period)
     }
@@ -147,7 +147,7 @@ impl Budget {
     /// Makes due what has come up to `now`. What arrived, if anything.
     pub fn refresh(&mut self, now: Instant, awake: bool) -> Option<Duration> {
         match self.kind {
-            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => {
                 if now < self.at {
                     return None;
                 }
@@ -157,7 +157,7 @@ impl Budget {
                 self.left = signed(self.full) + self.left.min(0);
                 Some(self.full)
             }
-            Supplier::ConstantBandwidth { .. } => {
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth => {
                 if !self.flag || now < self.at {
                     return None;
                 }
@@ -165,7 +165,7 @@ impl Budget {
                 self.flag = false;
                 Some(self.full)
             }
-            Supplier::PosixSporadic => {
+            ServerKind::PosixSporadic => {
                 let before = self.left;
                 let mut came = Duration::ZERO;
                 while let Some(due) = self.chunks.first().filter(|due| due.at <= now) {
@@ -183,7 +183,9 @@ impl Budget {
                 Some(came.min(self.full))
             }
             // Nothing has to be done: what is due counts from its time on.
-            Supplier::Sporadic | Supplier::PriorityInheriting => Some(self.left(now)).filter(|left| !left.is_zero()),
+            ServerKind::Sporadic | ServerKind::PriorityInheriting => {
+                Some(self.left(now)).filter(|left| !left.is_zero())
+            }
         }
     }
 
@@ -208,12 +210,12 @@ impl Budget {
             return false;
         }
         match self.kind {
-            Supplier::Sporadic => {
+            ServerKind::Sporadic => {
                 self.used = self.used.checked_add(ran).unwrap_or(Duration::MAX);
                 self.use_up_chunks(now);
                 !self.eligible(now)
             }
-            Supplier::PriorityInheriting => {
+            ServerKind::PriorityInheriting => {
                 if !self.flag {
                     self.flag = true;
                     self.since = Instant::from_nanos(now.as_nanos().saturating_sub(ran.as_nanos()));
@@ -227,7 +229,7 @@ impl Budget {
                 }
                 self.left <= 0
             }
-            Supplier::PosixSporadic => {
+            ServerKind::PosixSporadic => {
                 self.left -= signed(ran);
                 self.used = self.used.checked_add(ran).unwrap_or(Duration::MAX);
                 if self.left <= 0 {
@@ -235,19 +237,19 @@ impl Budget {
                 }
                 self.left <= 0
             }
-            Supplier::ConstantBandwidth { hard } => {
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth => {
                 self.left -= signed(ran);
                 if self.left > 0 {
                     return false;
                 }
-                if hard && now < self.at {
+                if self.kind == ServerKind::HardBandwidth && now < self.at {
                     self.flag = true;
                 } else {
                     self.postpone(now);
                 }
                 true
             }
-            Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => {
                 self.left -= signed(ran);
                 self.left <= 0
             }
@@ -258,7 +260,7 @@ impl Budget {
     pub fn wake(&mut self, now: Instant) {
         self.refresh(now, false);
         match self.kind {
-            Supplier::ConstantBandwidth { .. } if !self.flag => {
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth if !self.flag => {
                 // The rule of the constant-bandwidth server (Abeni and Buttazzo 1998): what is left may be used until
                 // the deadline only if that keeps within the bandwidth.
                 let (left, until) = (u128::from(self.left.max(0) as u64), u128::from(self.at.since(now).as_nanos()));
@@ -268,9 +270,9 @@ impl Budget {
                     self.left = signed(self.full);
                 }
             }
-            Supplier::PosixSporadic if self.left > 0 => self.since = now,
-            Supplier::PriorityInheriting if !self.flag => self.at = self.at.max(now),
-            Supplier::Sporadic if self.eligible(now) => self.chunks.new_phase(now, self.used),
+            ServerKind::PosixSporadic if self.left > 0 => self.since = now,
+            ServerKind::PriorityInheriting if !self.flag => self.at = self.at.max(now),
+            ServerKind::Sporadic if self.eligible(now) => self.chunks.new_phase(now, self.used),
             _ => {}
         }
     }
@@ -278,10 +280,10 @@ impl Budget {
     /// There is no more work.
     pub fn block(&mut self, now: Instant) {
         match self.kind {
-            Supplier::Polling => self.left = self.left.min(0),
-            Supplier::PosixSporadic => self.post(),
-            Supplier::PriorityInheriting if self.flag => self.close(),
-            Supplier::Sporadic => {
+            ServerKind::Polling => self.left = self.left.min(0),
+            ServerKind::PosixSporadic => self.post(),
+            ServerKind::PriorityInheriting if self.flag => self.close(),
+            ServerKind::Sporadic => {
                 if let Some(head) = self.chunks.first().filter(|head| !self.used.is_zero() && head.at <= now) {
                     let (rest, later) = (head.amount.saturating_sub(self.used), head.at.saturating_add(self.period));
                     self.chunks.split(rest, Chunk { amount: self.used.min(head.amount), at: later });
@@ -361,7 +363,7 @@ mod tests {
     /// The replenishment list of VCPU1 (20 of 50) in Figure 4 of West, Li and Missimer, row by row.
     #[test]
     fn the_list_of_vcpu1_is_that_of_figure_4() {
-        let mut budget = Budget::new(&Supply { kind: Supplier::Sporadic, budget: ms(20), period: ms(50) });
+        let mut budget = Budget::new(&Supply { kind: ServerKind::Sporadic, budget: ms(20), period: ms(50) });
         let rows = |budget: &Budget| -> alloc::vec::Vec<(u64, u64)> {
             let chunks = budget.chunks.iter();
             chunks.map(|c| (c.amount.as_nanos() / 1_000_000, c.at.as_nanos() / 1_000_000)).collect()
@@ -399,7 +401,7 @@ mod tests {
         ) {
             let time = Duration::from_nanos;
             let (full, period) = (time(budget), time(budget + longer));
-            let mut budget = Budget::new(&Supply { kind: Supplier::Sporadic, budget: full, period });
+            let mut budget = Budget::new(&Supply { kind: ServerKind::Sporadic, budget: full, period });
             let (mut now, mut awake) = (Instant::ZERO, false);
             for (what, length) in steps {
                 match what {
@@ -428,9 +430,9 @@ mod tests {
             kind in 0usize..8, budget in 1u64..50, longer in 0u64..100, steps in prop::collection::vec((0u8..3, 1u64..40), 1..200),
         ) {
             let kind = [
-                Supplier::Periodic, Supplier::Polling, Supplier::Deferrable, Supplier::Sporadic, Supplier::PosixSporadic,
-                Supplier::ConstantBandwidth { hard: false }, Supplier::ConstantBandwidth { hard: true },
-                Supplier::PriorityInheriting,
+                ServerKind::Periodic, ServerKind::Polling, ServerKind::Deferrable, ServerKind::Sporadic, ServerKind::PosixSporadic,
+                ServerKind::SoftBandwidth, ServerKind::HardBandwidth,
+                ServerKind::PriorityInheriting,
             ][kind];
             let time = Duration::from_nanos;
             let full = time(budget);

@@ -1,7 +1,7 @@
 //! The replenishments of a sporadic server, by time, in a list of bounded length (Stanovich, Baker, Wang and Harbour,
 //! "Defects of the POSIX sporadic server and how to correct them", RTAS 2010).
 
-use super::{Supplier, MAX_CHUNKS};
+use super::{ServerKind, MAX_CHUNKS};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ pub(crate) struct Chunks {
 
 impl Chunks {
     /// An empty list, with room where the kind needs it.
-    pub(crate) fn for_kind(kind: Supplier) -> Chunks {
-        let room = matches!(kind, Supplier::Sporadic | Supplier::PosixSporadic);
+    pub(crate) fn for_kind(kind: ServerKind) -> Chunks {
+        let room = matches!(kind, ServerKind::Sporadic | ServerKind::PosixSporadic);
         Chunks { list: Vec::with_capacity(if room { MAX_CHUNKS } else { 0 }) }
     }
 

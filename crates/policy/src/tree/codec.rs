@@ -1,7 +1,7 @@
 //! The stored form of a tree.
 
 use super::{
-    Action, Change, Changing, Overrun, Part, Place, Protocol, Server, Supplier, Supply, TaskOrder, Tree, Values,
+    Action, Change, Changing, Overrun, Part, Place, Protocol, Server, ServerKind, Supply, TaskOrder, Tree, Values,
 };
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
@@ -21,15 +21,15 @@ const ORDERS: [TaskOrder; 9] = [
     TaskOrder::FirstComeFirstServed,
     TaskOrder::RoundRobin,
 ];
-const SUPPLIERS: [Supplier; 8] = [
-    Supplier::Periodic,
-    Supplier::Polling,
-    Supplier::Deferrable,
-    Supplier::Sporadic,
-    Supplier::PosixSporadic,
-    Supplier::ConstantBandwidth { hard: false },
-    Supplier::ConstantBandwidth { hard: true },
-    Supplier::PriorityInheriting,
+const SUPPLIERS: [ServerKind; 8] = [
+    ServerKind::Periodic,
+    ServerKind::Polling,
+    ServerKind::Deferrable,
+    ServerKind::Sporadic,
+    ServerKind::PosixSporadic,
+    ServerKind::SoftBandwidth,
+    ServerKind::HardBandwidth,
+    ServerKind::PriorityInheriting,
 ];
 const OVERRUNS: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
 
@@ -75,7 +75,7 @@ impl Parameters for Tree {
             let order = meaning(input, &ORDERS)?;
             let queues = input.list(1, |input| Ok(CoreSet::from_bits(input.byte()?)))?;
             let quantum = input.time()?;
-            let kinds: Vec<Option<Supplier>> = SUPPLIERS.into_iter().map(Some).chain([None]).collect();
+            let kinds: Vec<Option<ServerKind>> = SUPPLIERS.into_iter().map(Some).chain([None]).collect();
             let supply = match meaning(input, &kinds)? {
                 Some(kind) => Some(Supply { kind, budget: input.time()?, period: input.time()? }),
                 None => None,

@@ -39,6 +39,7 @@ use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
+use tactus_task::{Overrun, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration, Instant};
 
 /// The most servers from the root down to a task, the root included.
@@ -82,59 +83,11 @@ pub struct Server {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Supply {
     /// When its budget comes back.
-    pub kind: Supplier,
+    pub kind: ServerKind,
     /// The budget, greater than zero and no longer than the period.
     pub budget: Duration,
     /// The period.
     pub period: Duration,
-}
-
-/// The kinds of servers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Supplier {
-    /// Full at each period; without work its budget goes by while it is the most urgent (Davis and Burns 2005: "idling").
-    Periodic,
-    /// Full at each period; gone when it is the most urgent and has no work (Lehoczky, Sha and Strosnider 1987).
-    Polling,
-    /// Full at each period; kept while there is no work (Lehoczky, Sha and Strosnider 1987).
-    Deferrable,
-    /// What is used returns one period after it could be used first (Sprunt, Sha and Lehoczky 1989), with the
-    /// corrections of Stanovich et al. (RTAS 2010).
-    Sporadic,
-    /// As POSIX defines it, whose faults Stanovich et al. describe: a reference, not to be relied upon.
-    PosixSporadic,
-    /// Used up, it has a later deadline at once (soft) or waits until the present one (hard) (Abeni and Buttazzo 1998).
-    ConstantBandwidth {
-        /// Whether it waits.
-        hard: bool,
-    },
-    /// One replenishment only: having used `u` from `t` on, it may run again at `t + u · period / budget` (Danish, Li and
-    /// West, RTAS 2011). Its period is that of the server for which it works.
-    PriorityInheriting,
-}
-
-/// How jobs are ordered; servers among them only by the first four.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TaskOrder {
-    /// The larger [`Place::priority`] or [`Server::priority`] first.
-    FixedPriority,
-    /// The shorter period first.
-    RateMonotonic,
-    /// The shorter relative deadline first; of servers, the shorter period.
-    DeadlineMonotonic,
-    /// The earlier deadline first.
-    EarliestDeadline,
-    /// The least time to spare first, looked at again as time passes, when something comes into the queue, and when something
-    /// leaves it.
-    LeastLaxity,
-    /// The least time to spare at release first.
-    LaxityAtRelease,
-    /// The shortest job, as assumed, first; it displaces longer ones.
-    ShortestJob,
-    /// The earliest release first.
-    FirstComeFirstServed,
-    /// Each for a turn, in the order in which they were released or had their last turn.
-    RoundRobin,
 }
 
 /// Where a task is, and what it may do there.
@@ -146,19 +99,6 @@ pub struct Place {
     pub priority: u32,
     /// What happens when a job takes longer than it should.
     pub overrun: Overrun,
-}
-
-/// What happens when a job takes longer than it should.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Overrun {
-    /// It goes on, and the next ones wait behind it.
-    Continue,
-    /// It goes on, and a release that comes meanwhile is left out.
-    Skip,
-    /// It stops when it has used [`Task::budget`](crate::Task::budget), and goes on with the budget of the next period.
-    Stop,
-    /// It ends at its deadline.
-    Kill,
 }
 
 /// What cores share: the domains of several cores.

@@ -4,7 +4,7 @@ use crate::common::changes::{changing, root};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Supply, Task, TaskOrder,
+    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, ServerKind, Setup, Supply, Task, TaskOrder,
     Tree, Values,
 };
 use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
@@ -30,7 +30,7 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
 }
 
 fn video(budget: u64) -> Server {
-    let kind = Supplier::ConstantBandwidth { hard: true };
+    let kind = ServerKind::HardBandwidth;
     let supply = Some(Supply { kind, budget: ms(budget), period: ms(10) });
     Server { supply, ..root(TaskOrder::EarliestDeadline) }
 }
@@ -150,7 +150,7 @@ fn a_server_that_nothing_is_promised_of_changes_though_it_has_work_left() {
 }
 
 /// T1 (8 of 100) goes first, then S1 (3 of 10) with T2, then T3 (2 of 50).
-fn with_idle_server(kind: Supplier, arrives: u64, execution: u64) -> Setup {
+fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> Setup {
     let rows = [Row(0, 100, 8), Row(1, 100, execution), Row(0, 50, 2)];
     let changes = vec![change(7, task(0), Action::Remove), change(7, task(2), Action::Add)];
     let server = Server { supply: Some(Supply { kind, budget: ms(3), period: ms(10) }), priority: 2, ..video(3) };
@@ -170,18 +170,18 @@ fn with_idle_server(kind: Supplier, arrives: u64, execution: u64) -> Setup {
 fn a_change_waits_until_budgets_that_go_by_without_work_have_gone_by() {
     let changed = |setup: &Setup| told(&start(setup, 60), What::Changed).iter().map(|told| told.0).collect::<Vec<_>>();
     // T2 has 2 of the first budget and the whole of the second.
-    let setup = with_idle_server(Supplier::Periodic, 8, 5);
+    let setup = with_idle_server(ServerKind::Periodic, 8, 5);
     let entries = start(&setup, 60);
     assert_eq!(changed(&setup), [13, 13]);
     let done =
         entries.iter().flat_map(|entry| &entry.records).find(|r| r.kind == What::Complete && r.task == Some(TaskId(2)));
     assert_eq!(done.map(|r| r.time), Some(Instant::ZERO + ms(15)), "as its bound says, 2 after its release");
-    assert_eq!(changed(&with_idle_server(Supplier::Polling, 8, 5)), [13, 13]);
+    assert_eq!(changed(&with_idle_server(ServerKind::Polling, 8, 5)), [13, 13]);
     // The second budget goes by, after what is left of the first.
-    assert_eq!(changed(&with_idle_server(Supplier::Periodic, 90, 5)), [13, 13]);
+    assert_eq!(changed(&with_idle_server(ServerKind::Periodic, 90, 5)), [13, 13]);
     // It is gone at once.
-    assert_eq!(changed(&with_idle_server(Supplier::Polling, 90, 5)), [8, 8]);
-    assert_eq!(changed(&with_idle_server(Supplier::Deferrable, 90, 5)), [8, 8]);
+    assert_eq!(changed(&with_idle_server(ServerKind::Polling, 90, 5)), [8, 8]);
+    assert_eq!(changed(&with_idle_server(ServerKind::Deferrable, 90, 5)), [8, 8]);
 }
 
 const END: u64 = 150;

@@ -3,7 +3,7 @@
 use crate::common::changes::{ns, root, server, task_of, told};
 use crate::common::{draw, run, Entry};
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Supplier, Supply, Task, TaskOrder,
+    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, ServerKind, Setup, Supply, Task, TaskOrder,
     Tree, Values,
 };
 use tactus_record::{Kind as What, CHANGE_OVERLOADS};
@@ -137,13 +137,13 @@ fn a_server_whose_cores_share_a_queue_changes_when_both_are_quiet() {
 #[test]
 fn a_budget_that_comes_in_the_instant_of_a_change_keeps_it_waiting_in_no_kind_of_server() {
     let kinds = [
-        Supplier::Periodic,
-        Supplier::Polling,
-        Supplier::Deferrable,
-        Supplier::Sporadic,
-        Supplier::PosixSporadic,
-        Supplier::ConstantBandwidth { hard: true },
-        Supplier::PriorityInheriting,
+        ServerKind::Periodic,
+        ServerKind::Polling,
+        ServerKind::Deferrable,
+        ServerKind::Sporadic,
+        ServerKind::PosixSporadic,
+        ServerKind::HardBandwidth,
+        ServerKind::PriorityInheriting,
     ];
     for kind in kinds {
         // S1's 2 of 10 are used up by 2, and come back at 10 with 2 of T0 left.
@@ -163,7 +163,7 @@ fn in_ms(mut setup: Setup) -> Setup {
     }
     let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     for supply in changing.tree.servers.iter_mut().filter_map(|server| server.supply.as_mut()) {
-        supply.kind = Supplier::ConstantBandwidth { hard: true };
+        supply.kind = ServerKind::HardBandwidth;
         [&mut supply.budget, &mut supply.period].into_iter().for_each(longer);
     }
     for change in &mut changing.changes {

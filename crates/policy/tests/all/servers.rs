@@ -2,7 +2,7 @@
 //! figures of the sources that are known.
 
 use crate::common::{core, draw, invariants, ms, run, Entry};
-use tactus_policy::{Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
 use tactus_time::{CoreSet, Duration, Instant, Level, TaskId};
 
 /// A task: server, priority, offset, period, deadline, and what a job is assumed to take, in ms.
@@ -36,7 +36,7 @@ fn root(cores: usize, order: TaskOrder) -> Server {
 }
 
 /// A server in the root, on all its cores, with one queue.
-fn server(kind: Supplier, budget: u64, period: u64, root: &Server) -> Server {
+fn server(kind: ServerKind, budget: u64, period: u64, root: &Server) -> Server {
     Server {
         supply: Some(Supply { kind, budget: ms(budget), period: ms(period) }),
         queues: vec![root.cores],
@@ -69,13 +69,13 @@ fn service(entries: &[Entry], task: u16, from: u64, to: u64) -> u64 {
 /// The system of Figure 4 of West, Li and Missimer, OSPERT 2012: VCPU0 (10 of 40) goes first, at 1, 41, 81. VCPU1 (20 of
 /// 50) blocks from 28 to 40 and from 68 to 80: its thread works 18, then 18 again. The I/O VCPU has 4 % and works for
 /// VCPU1 when that blocks. The figures hold with background service off: VCPU1 is left waiting on an idle core from 94.
-fn figure_4(kind: Supplier) -> Setup {
+fn figure_4(kind: ServerKind) -> Setup {
     let root = root(1, TaskOrder::RateMonotonic);
     let servers = vec![
         root.clone(),
         server(kind, 10, 40, &root),
         server(kind, 20, 50, &root),
-        server(Supplier::PriorityInheriting, 2, 50, &root),
+        server(ServerKind::PriorityInheriting, 2, 50, &root),
     ];
     setup(servers, &[Row(1, 0, 1, 40, 40, 10), Row(2, 0, 0, 40, 40, 18), Row(3, 0, 28, 40, 40, 2)])
 }
@@ -84,7 +84,12 @@ fn figure_4(kind: Supplier) -> Setup {
 fn figure_4_of_quest_v_gives_vcpu1_its_40_of_100_and_io_waits_until_78() {
     let demand = [10, 18, 2];
     let entries =
-        golden("server_sporadic_figure4.txt", &figure_4(Supplier::Sporadic), 100, &|task, _| ms(demand[task.index()]));
+        golden(
+            "server_sporadic_figure4.txt",
+            &figure_4(ServerKind::Sporadic),
+            100,
+            &|task, _| ms(demand[task.index()]),
+        );
     assert_eq!(service(&entries, 1, 0, 100), 40);
     assert_eq!(service(&entries, 1, 50, 100), 21);
     assert_eq!((service(&entries, 2, 68, 78), service(&entries, 2, 78, 80)), (0, 2));
@@ -94,12 +99,12 @@ fn figure_4_of_quest_v_gives_vcpu1_its_40_of_100_and_io_waits_until_78() {
 fn figure_4_of_quest_v_gives_vcpu1_46_of_100_under_the_faulty_rules_of_posix() {
     let demand = [10, 18, 2];
     let file = "server_posix_figure4.txt";
-    let entries = golden(file, &figure_4(Supplier::PosixSporadic), 100, &|task, _| ms(demand[task.index()]));
+    let entries = golden(file, &figure_4(ServerKind::PosixSporadic), 100, &|task, _| ms(demand[task.index()]));
     assert_eq!(service(&entries, 1, 0, 100), 46);
 }
 
 /// One server of 2 of 5 before a periodic task of 3 of 10. Requests to the server: 1 at `first`, and 3 ten later.
-fn beside_a_task(kind: Supplier, first: u64) -> Setup {
+fn beside_a_task(kind: ServerKind, first: u64) -> Setup {
     let root = root(1, TaskOrder::RateMonotonic);
     let servers = vec![root.clone(), server(kind, 2, 5, &root)];
     setup(servers, &[Row(0, 0, 0, 10, 10, 3), Row(1, 0, first, 10, 10, 3)])
@@ -115,33 +120,33 @@ fn requests(task: TaskId, job: u32) -> Duration {
 
 #[test]
 fn a_polling_server_makes_a_request_wait_for_its_next_period() {
-    golden("server_polling.txt", &beside_a_task(Supplier::Polling, 1), 30, &requests);
+    golden("server_polling.txt", &beside_a_task(ServerKind::Polling, 1), 30, &requests);
 }
 
 #[test]
 fn a_periodic_server_lets_its_budget_go_by_while_it_waits() {
-    golden("server_periodic.txt", &beside_a_task(Supplier::Periodic, 1), 30, &requests);
+    golden("server_periodic.txt", &beside_a_task(ServerKind::Periodic, 1), 30, &requests);
 }
 
 #[test]
 fn a_deferrable_server_serves_a_request_at_once_and_twice_in_a_row_across_a_boundary() {
-    golden("server_deferrable.txt", &beside_a_task(Supplier::Deferrable, 3), 30, &requests);
+    golden("server_deferrable.txt", &beside_a_task(ServerKind::Deferrable, 3), 30, &requests);
 }
 
 #[test]
 fn a_sporadic_server_gets_back_what_was_used_one_period_after() {
-    golden("server_sporadic.txt", &beside_a_task(Supplier::Sporadic, 2), 30, &requests);
+    golden("server_sporadic.txt", &beside_a_task(ServerKind::Sporadic, 2), 30, &requests);
 }
 
 #[test]
 fn a_priority_inheriting_server_comes_back_in_proportion_to_what_it_used() {
-    golden("server_pibs.txt", &beside_a_task(Supplier::PriorityInheriting, 2), 30, &requests);
+    golden("server_pibs.txt", &beside_a_task(ServerKind::PriorityInheriting, 2), 30, &requests);
 }
 
 /// Two tasks by their deadlines beside a constant-bandwidth server of 2 of 6, which is asked for 3 at 0, 1 at 8 and 5 at 16.
-fn bandwidth(hard: bool) -> Setup {
+fn bandwidth(kind: ServerKind) -> Setup {
     let root = root(1, TaskOrder::EarliestDeadline);
-    let servers = vec![root.clone(), server(Supplier::ConstantBandwidth { hard }, 2, 6, &root)];
+    let servers = vec![root.clone(), server(kind, 2, 6, &root)];
     setup(servers, &[Row(0, 0, 0, 7, 7, 3), Row(1, 0, 0, 8, 8, 3)])
 }
 
@@ -156,18 +161,18 @@ fn asked(task: TaskId, job: u32) -> Duration {
 
 #[test]
 fn a_soft_constant_bandwidth_server_goes_on_with_a_later_deadline() {
-    golden("server_cbs_soft.txt", &bandwidth(false), 30, &asked);
+    golden("server_cbs_soft.txt", &bandwidth(ServerKind::SoftBandwidth), 30, &asked);
 }
 
 #[test]
 fn a_hard_constant_bandwidth_server_waits_for_its_deadline_though_the_core_idles() {
-    golden("server_cbs_hard.txt", &bandwidth(true), 30, &asked);
+    golden("server_cbs_hard.txt", &bandwidth(ServerKind::HardBandwidth), 30, &asked);
 }
 
 #[test]
 fn a_server_without_budget_goes_on_behind_all_others_where_it_may() {
     let root = root(1, TaskOrder::FixedPriority);
-    let background = Server { background: true, ..server(Supplier::Deferrable, 2, 10, &root) };
+    let background = Server { background: true, ..server(ServerKind::Deferrable, 2, 10, &root) };
     let servers = vec![root.clone(), Server { priority: 2, ..background }];
     let setup = setup(servers, &[Row(0, 1, 1, 10, 10, 4), Row(1, 0, 0, 20, 20, 8)]);
     golden("server_background.txt", &setup, 20, &|task, _| ms([4, 8][task.index()]));
@@ -177,7 +182,7 @@ fn a_server_without_budget_goes_on_behind_all_others_where_it_may() {
 fn a_platform_on_two_cores_runs_its_most_urgent_tasks_wherever_it_has_budget() {
     // Virtual processors of 3 of 6 on both cores, and one more server of 4 of 8 on core 1. Inside: three tasks by priority.
     let root = root(2, TaskOrder::EarliestDeadline);
-    let hard = Supplier::ConstantBandwidth { hard: true };
+    let hard = ServerKind::HardBandwidth;
     let inside = Server { order: TaskOrder::FixedPriority, ..server(hard, 3, 6, &root) };
     let other = server(hard, 4, 8, &root);
     let one = CoreSet::from_bits(2);
@@ -189,7 +194,7 @@ fn a_platform_on_two_cores_runs_its_most_urgent_tasks_wherever_it_has_budget() {
 #[test]
 fn a_platform_alone_gives_its_tasks_two_budgets_in_each_period() {
     let root = root(2, TaskOrder::EarliestDeadline);
-    let hard = Supplier::ConstantBandwidth { hard: true };
+    let hard = ServerKind::HardBandwidth;
     let inside = Server { order: TaskOrder::FixedPriority, ..server(hard, 3, 6, &root) };
     let rows = [Row(1, 3, 0, 12, 12, 2), Row(1, 2, 0, 12, 12, 5), Row(1, 1, 1, 12, 12, 3)];
     let setup = setup(vec![root, inside], &rows);
@@ -200,14 +205,14 @@ fn a_platform_alone_gives_its_tasks_two_budgets_in_each_period() {
 fn servers_inside_servers_share_what_the_outer_one_has() {
     // 6 of 10 by EDF; inside 2 of 5 by priority before 2 of 10; a plain task beside them all.
     let root = root(1, TaskOrder::EarliestDeadline);
-    let hard = Supplier::ConstantBandwidth { hard: true };
+    let hard = ServerKind::HardBandwidth;
     let outer = Server { order: TaskOrder::FixedPriority, ..server(hard, 6, 10, &root) };
     let inner = |kind, budget, period, priority| Server { parent: 1, priority, ..server(kind, budget, period, &root) };
     let servers = vec![
         root.clone(),
         outer,
-        inner(Supplier::Sporadic, 2, 5, 2),
-        Server { order: TaskOrder::RoundRobin, ..inner(Supplier::Deferrable, 2, 10, 1) },
+        inner(ServerKind::Sporadic, 2, 5, 2),
+        Server { order: TaskOrder::RoundRobin, ..inner(ServerKind::Deferrable, 2, 10, 1) },
     ];
     let rows = [Row(2, 0, 0, 10, 10, 3), Row(3, 0, 0, 20, 20, 3), Row(3, 0, 1, 20, 20, 3), Row(0, 0, 2, 10, 10, 3)];
     golden("server_tree.txt", &setup(servers, &rows), 30, &|task, _| ms([3, 3, 3, 3][task.index()]));

@@ -3,8 +3,8 @@
 use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Server, Setup,
-    Supplier, Supply, Task, TaskOrder, Tree, Values,
+    Action, Change, Changeable, Changing, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Server, ServerKind,
+    Setup, Supply, Task, TaskOrder, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -12,14 +12,14 @@ use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 pub const ORDERS: [TaskOrder; 4] =
     [TaskOrder::FixedPriority, TaskOrder::RateMonotonic, TaskOrder::DeadlineMonotonic, TaskOrder::EarliestDeadline];
 /// The kinds of servers.
-pub const SUPPLIERS: [Supplier; 7] = [
-    Supplier::Periodic,
-    Supplier::Polling,
-    Supplier::Deferrable,
-    Supplier::Sporadic,
-    Supplier::ConstantBandwidth { hard: true },
-    Supplier::ConstantBandwidth { hard: false },
-    Supplier::PriorityInheriting,
+pub const SUPPLIERS: [ServerKind; 7] = [
+    ServerKind::Periodic,
+    ServerKind::Polling,
+    ServerKind::Deferrable,
+    ServerKind::Sporadic,
+    ServerKind::HardBandwidth,
+    ServerKind::SoftBandwidth,
+    ServerKind::PriorityInheriting,
 ];
 
 /// The root of one core.
@@ -218,7 +218,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
 
 /// A deferrable server: its parent, budget and period; on one core, by deadlines inside.
 pub fn server(parent: u16, budget: u64, period: u64) -> Server {
-    let supply = Some(Supply { kind: Supplier::Deferrable, budget: ns(budget), period: ns(period) });
+    let supply = Some(Supply { kind: ServerKind::Deferrable, budget: ns(budget), period: ns(period) });
     Server { parent, supply, ..root(TaskOrder::EarliestDeadline) }
 }
 

@@ -3,19 +3,19 @@
 use super::{invariants, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
 use tactus_record::Kind as What;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
-const SUPPLIERS: [Supplier; 8] = [
-    Supplier::Periodic,
-    Supplier::Polling,
-    Supplier::Deferrable,
-    Supplier::Sporadic,
-    Supplier::PosixSporadic,
-    Supplier::ConstantBandwidth { hard: false },
-    Supplier::ConstantBandwidth { hard: true },
-    Supplier::PriorityInheriting,
+const SUPPLIERS: [ServerKind; 8] = [
+    ServerKind::Periodic,
+    ServerKind::Polling,
+    ServerKind::Deferrable,
+    ServerKind::Sporadic,
+    ServerKind::PosixSporadic,
+    ServerKind::SoftBandwidth,
+    ServerKind::HardBandwidth,
+    ServerKind::PriorityInheriting,
 ];
 
 const ORDERS: [TaskOrder; 9] = [
@@ -145,7 +145,7 @@ pub fn bandwidth(setup: &Setup, entries: &[Entry], end: u64) {
     for (n, server) in tree.servers.iter().enumerate().skip(1) {
         let Some(supply) = server.supply.filter(|_| !server.background) else { continue };
         // The first knows no bound, the second none in the short run.
-        if matches!(supply.kind, Supplier::ConstantBandwidth { hard: false } | Supplier::PosixSporadic) {
+        if matches!(supply.kind, ServerKind::SoftBandwidth | ServerKind::PosixSporadic) {
             continue;
         }
         for core in server.cores.iter() {
@@ -164,7 +164,7 @@ pub fn bandwidth(setup: &Setup, entries: &[Entry], end: u64) {
                 let (had, most) = (sums[to as usize], (to.div_ceil(p) + 1) * q);
                 assert!(had <= most, "server {n} on core {core} had {had} before {to}, at most {most}");
             }
-            if matches!(supply.kind, Supplier::Periodic | Supplier::Polling | Supplier::Deferrable) {
+            if matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable) {
                 for k in 0..end / p {
                     let had = sums[((k + 1) * p) as usize] - sums[(k * p) as usize];
                     assert!(had <= q, "server {n} on core {core} had {had} of {q} in its period {k}");
@@ -215,9 +215,8 @@ pub fn global_invariant(setup: &Setup, entries: &[Entry]) {
                         let excused = above(tree, *task).into_iter().any(|server| {
                             let kind = tree.servers[server].supply.expect("a server").kind;
                             // A polling server's budget goes without a word.
-                            let silent = matches!(kind, Supplier::Polling | Supplier::Periodic);
-                            let other =
-                                !matches!(kind, Supplier::ConstantBandwidth { hard: true } | Supplier::Deferrable);
+                            let silent = matches!(kind, ServerKind::Polling | ServerKind::Periodic);
+                            let other = !matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable);
                             (silent || other) || without.get(&(server, core)).is_some_and(|until| now < *until)
                         });
                         assert!(excused, "task {} waits at {now} beside idle core {core}", task.0);

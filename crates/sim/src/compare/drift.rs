@@ -1,10 +1,11 @@
 //! Differences that any shift in time makes: is the schedule itself that sensitive?
 
 use super::{steps, Cause, Comparison, Steps};
-use crate::generate::Random;
 use crate::{Error, Keep, Simulation};
-use tactus_model::Costs;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use tactus_policy::{Kind, Scheduler, Setup};
+use tactus_task::Costs;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -32,14 +33,16 @@ pub fn explain(
         return Ok(());
     }
     let machine = Steps::of(found);
-    let mut random = Random::new(0);
+    let mut random = SplitMix64::seed_from_u64(0);
+    // Uniform in [0, 1).
+    let mut unit = move || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let starts: Vec<Instant> =
         found.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect();
     let end = Instant::ZERO.saturating_add(duration);
     for number in 0..TRIES {
         // Small parts as often as large ones: what the machine's work takes at most it hardly ever takes.
         let mut part = |cost: Duration| {
-            let share = random.unit() * random.unit();
+            let share = unit() * unit();
             Duration::from_nanos((cost.as_nanos() as f64 * share) as u64)
         };
         let costs = Costs {

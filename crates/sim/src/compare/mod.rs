@@ -14,8 +14,8 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_model::Costs;
 use tactus_policy::{Changing, Kind, Setup};
+use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 

@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{Changing, Kind, Setup, Supplier, Supply, TaskOrder};
+use tactus_policy::{Changing, Kind, ServerKind, Setup, Supply, TaskOrder};
 use tactus_record::{EntryReason, Kind as What, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -25,7 +25,7 @@ struct Point {
 }
 
 fn follows_work(supply: Supply) -> bool {
-    !matches!(supply.kind, Supplier::Periodic | Supplier::Polling | Supplier::Deferrable)
+    !matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable)
 }
 
 /// What a job was charged between two calls of the policy.

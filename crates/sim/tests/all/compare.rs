@@ -1,12 +1,12 @@
 //! Free runs beside each other.
 
 use crate::common::*;
+use tactus_generate::{generate, POLICIES};
 use tactus_policy::{
-    Kind as Policy, Overrun, Place, Scheduler, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree,
+    Kind as Policy, Overrun, Place, Scheduler, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree,
 };
 use tactus_record::Kind;
 use tactus_sim::compare::{compare, explain, Cause};
-use tactus_sim::generate::{generate, POLICIES};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
@@ -134,7 +134,7 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
         queues: vec![one],
         quantum: Duration::ZERO,
         supply: supply.map(|(budget, period)| Supply {
-            kind: Supplier::PosixSporadic,
+            kind: ServerKind::PosixSporadic,
             budget: ms(budget),
             period: ms(period),
         }),
@@ -175,7 +175,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         priority: 0,
         background: false,
     };
-    let supply = Supply { kind: Supplier::Deferrable, budget: ms(40), period: ms(50) };
+    let supply = Supply { kind: ServerKind::Deferrable, budget: ms(40), period: ms(50) };
     let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
     // Turns of the first end at 4 and at 7 ms, where the third comes.
     let with = |offset, quantum| {

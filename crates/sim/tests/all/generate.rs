@@ -3,8 +3,8 @@
 use crate::common::*;
 use std::collections::HashSet;
 use tactus_formats::{to_toml, Unwritable};
+use tactus_generate::{any, changing, changing_levels, generate, lasting, tree, DEEPEST, POLICIES};
 use tactus_model::{policy_key, Action, Demand, Part, Policy, ServerKind, Spread, System, TaskOrder};
-use tactus_sim::generate::{any, changing, changing_levels, generate, lasting, tree, DEEPEST, POLICIES};
 use tactus_time::{Duration, Level};
 
 #[test]
@@ -39,7 +39,7 @@ fn the_seeds_cover_every_policy_core_count_and_load() {
 #[test]
 fn the_load_asked_for_is_the_load_drawn() {
     for seed in (0..70).filter(|seed| (seed % POLICIES.len() as u64) < 4) {
-        let draw = tactus_sim::generate::Draw::from_seed(seed);
+        let draw = tactus_generate::Draw::from_seed(seed);
         let system = draw.system();
         assert_eq!(system.tasks.len(), draw.tasks);
         // Short jobs are made longer and odd ones cut, so only systems whose jobs are long enough are exact.
@@ -111,7 +111,7 @@ fn a_system_file_reads_back_as_the_system() {
 fn trees_have_every_order_spread_kind_of_server_and_depth_and_make_a_scheduler() {
     let systems: Vec<_> = (0..300).map(tree).collect();
     for system in &systems {
-        let setup = tactus_sim::setup(system, Vec::new(), &[]);
+        let setup = tactus_plan::setup(system, Vec::new(), &[]);
         tactus_policy::Scheduler::new(&setup).map(drop).unwrap_or_else(|e| panic!("{}: {e}", system.name));
         assert!(system.tasks.len() <= 120, "{}", system.tasks.len());
     }

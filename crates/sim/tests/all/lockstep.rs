@@ -2,9 +2,9 @@
 
 use crate::common::*;
 use std::ops::RangeInclusive;
+use tactus_generate::generate;
 use tactus_policy::{Kind as Policy, Scheduler, Setup};
 use tactus_record::{EntryReason, Kind, Record};
-use tactus_sim::generate::generate;
 use tactus_sim::lockstep::{lockstep, Agreement, Disagreement, What};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
 use tactus_time::{CoreId, Duration, Instant, TaskId};

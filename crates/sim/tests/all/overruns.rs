@@ -1,6 +1,6 @@
 //! What becomes of overruns is a sequence that makes sense, under every rule and with servers that run out.
 
-use tactus_policy::{Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
 use tactus_record::Kind as What;
 use tactus_sim::{simulate, Costs};
 use tactus_time::{CoreSet, Duration, Level, TaskId};
@@ -21,7 +21,7 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
         priority: 0,
         background: false,
     };
-    let supply = Supply { kind: Supplier::ConstantBandwidth { hard: true }, budget: ms(6), period: ms(9) };
+    let supply = Supply { kind: ServerKind::HardBandwidth, budget: ms(6), period: ms(9) };
     let inside = Server { supply: Some(supply), queues: vec![cores], ..root.clone() };
     let rules = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
     let places = rules.map(|overrun| Place { server: 1, priority: 0, overrun });

@@ -1,12 +1,12 @@
 //! A scheduler for each server, on a machine that takes 10 ns for each decision: random trees keep the rules of servers, each scheduler's records
 //! replay, and a record that is spoilt is found.
 
+use tactus_generate::{lasting, per_server};
 use tactus_model::System;
+use tactus_plan::{setup, tree_view};
 use tactus_policy::{divide, CoreState, Decision, Event, Input, Kind as PolicyKind, Policy, Running, Scheduler, Setup};
 use tactus_record::{EntryReason, InputKind, Kind, Record, Sink};
-use tactus_sim::generate::{lasting, per_server};
 use tactus_sim::lockstep::lockstep;
-use tactus_sim::{setup, tree_view};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::{check, merge, Trace};
 

@@ -3,10 +3,11 @@
 
 use crate::common::*;
 use std::sync::OnceLock;
+use tactus_generate::{changing, lasting, tree};
+use tactus_plan::{setup_with, tree_view, Ruled};
 use tactus_policy::{Action, Kind as PolicyKind, Part, Setup};
 use tactus_record::{Kind, Record};
-use tactus_sim::generate::{changing, lasting, tree};
-use tactus_sim::{setup_with, simulate, tree_view, Costs, Ruled};
+use tactus_sim::{simulate, Costs};
 use tactus_time::{Duration, Instant};
 use tactus_trace::check::{self, Rule, TreeChange, TreeView};
 use tactus_trace::Trace;
@@ -16,7 +17,7 @@ const NONE: Duration = Duration::ZERO;
 /// The system of a seed, its view and its run without costs.
 fn run(seed: u64) -> (Setup, TreeView, Trace) {
     let system = tree(seed);
-    let setup = tactus_sim::setup(&system, Vec::new(), &[]);
+    let setup = tactus_plan::setup(&system, Vec::new(), &[]);
     let view = match tree_view(&setup) {
         Some(view) => view,
         // MC² has rules of its own.

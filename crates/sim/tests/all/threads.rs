@@ -5,9 +5,9 @@
 use crate::common::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant as Clock;
+use tactus_generate::{Draw, POLICIES};
 use tactus_policy::{CoreState, Decision, Event, Policy, Running, Scheduler};
 use tactus_record::{EntryReason, Kind, Record, Sink};
-use tactus_sim::generate::{Draw, POLICIES};
 use tactus_sim::lockstep::lockstep;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;

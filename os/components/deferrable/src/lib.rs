@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 
 use tactus_fp_rr::FixedPriority;
-use tactus_policy::{Budget, Supplier, Supply};
+use tactus_policy::{Budget, ServerKind, Supply};
 use tactus_sched::rt::abi::layout::MAX_THREADS;
 use tactus_sched::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
 use tactus_time::{Duration, Instant};
@@ -67,7 +67,7 @@ impl Deferrable {
             return false;
         }
         let (budget, period) = (Duration::from_nanos(budget), Duration::from_nanos(period));
-        it.supply = Some(Supply { kind: Supplier::Deferrable, budget, period });
+        it.supply = Some(Supply { kind: ServerKind::Deferrable, budget, period });
         // Made anew at the next look.
         it.budget = None;
         true

@@ -20,7 +20,7 @@ mod admission;
 
 pub use admission::{bound, Load};
 use tactus_fp_rr::FixedPriority;
-use tactus_policy::{Budget, Supplier, Supply};
+use tactus_policy::{Budget, ServerKind, Supply};
 use tactus_sched::rt::abi::layout::MAX_THREADS;
 use tactus_sched::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
 use tactus_time::{Duration, Instant};
@@ -287,7 +287,7 @@ impl Vcpus {
 
 impl Vcpu {
     fn new(share: Option<u32>, budget: Duration, period: Duration, background: bool, now: Instant) -> Vcpu {
-        let kind = if share.is_some() { Supplier::PriorityInheriting } else { Supplier::Sporadic };
+        let kind = if share.is_some() { ServerKind::PriorityInheriting } else { ServerKind::Sporadic };
         let mut budget = Budget::new(&Supply { kind, budget, period });
         budget.refresh(now, false);
         Vcpu { share, budget, background, period, used: Cycles(0), ahead: Duration::ZERO, awake: false, out: false }

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use tactus_model::{Costs, Locks};
-use tactus_sim::mc2_study::{overhead_system, OVERHEAD_SHARES};
-use tactus_studies::promise::made;
+use tactus_plan::plan;
+use tactus_studies::mc2::{overhead_system, OVERHEAD_SHARES};
 use tactus_time::Duration;
 
 /// Options of `study mc2-overheads`.
@@ -177,7 +177,7 @@ fn one(arguments: &Arguments, programs: &Programs, point: &Point, machine: u16) 
     let mut system = overhead_system(point.cores, point.n, shares, point.number, arguments.duration);
     system.scheduling.locks = SETS[point.set].1;
     let free = Costs::default();
-    let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
+    let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
     if tactus_policy::Scheduler::new(&promised.setup).is_err() {
         return Ok(None);
     }

@@ -15,10 +15,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use tactus_model::{Costs, System};
+use tactus_plan::plan;
 use tactus_record::Sink;
-use tactus_sim::mc2_study::{robustness_system, Behaviour, OfLevel, Tally, ROBUSTNESS_SHARES};
 use tactus_sim::simulate_into;
-use tactus_studies::promise::made;
+use tactus_studies::mc2::{robustness_system, Behaviour, OfLevel, Tally, ROBUSTNESS_SHARES};
 use tactus_time::{Duration, TaskId};
 
 /// Options of `study mc2-robustness`.
@@ -75,7 +75,7 @@ fn good_seed(arguments: &Arguments, number: u64) -> Result<u64, Failure> {
     let free = Costs::default();
     let good = (0..1_000).map(|attempt| number + 1_000 * attempt).find(|seed| {
         let system = system(arguments, 0, MEANS[0], *seed, Duration::from_secs(1), MARGIN);
-        let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
+        let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
         tactus_policy::Scheduler::new(&promised.setup).is_ok()
     });
     good.ok_or_else(|| Failure::Input("no system of so many tasks and cores has tables for level A".to_string()))
@@ -84,7 +84,7 @@ fn good_seed(arguments: &Arguments, number: u64) -> Result<u64, Failure> {
 /// Runs it in the simulator.
 fn simulated(system: &System) -> Result<Levels, Failure> {
     let free = Costs::default();
-    let promised = made(system, &tactus_analysis::check(system, &free), &free);
+    let promised = plan(system, &tactus_analysis::check(system, &free), &free);
     let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
     let mut tally = Tally::new(system);
     simulate_into(&promised.setup, system.duration, demand, &free, &mut tally)
@@ -281,7 +281,7 @@ fn on_kernel(arguments: &Arguments) -> Result<(String, bool), Failure> {
         let system = system(arguments, series, mean, good_seed(arguments, 0)?, arguments.kernel, MARGIN);
         let expected = simulated(&system)?;
         let free = Costs::default();
-        let promised = made(&system, &tactus_analysis::check(&system, &free), &free);
+        let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
         let (kernel, image) = image(&system, &promised, &programs, &[])?;
         let folder = arguments.out.join("machine");
         let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;

@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use tactus_plan::Ruled;
 use tactus_policy::{Decision, Event, Kind, Policy, Running, Setup, Slot, Table, Task};
 use tactus_record::{Record, Sink};
-use tactus_sim::{Costs, Ruled};
+use tactus_sim::Costs;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub fn ms(n: u64) -> Duration {
@@ -146,13 +147,13 @@ pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
             Ruled { admitted: true, drains: true, allowances: vec![allowance; system.tasks.len()], tables: Vec::new() };
             system.scheduling.changes.len()
         ];
-    let plain = tactus_sim::setup_with(system, Vec::new(), &[], &rulings);
+    let plain = tactus_plan::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
         Kind::Mc2(_) | Kind::ChangingMc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
     let rulings: Vec<Ruled> = rulings.into_iter().map(|it| Ruled { tables: tables.clone(), ..it }).collect();
-    tactus_sim::setup_with(system, tables, &vec![allowance; system.tasks.len()], &rulings)
+    tactus_plan::setup_with(system, tables, &vec![allowance; system.tasks.len()], &rulings)
 }
 
 /// What the system's jobs take.

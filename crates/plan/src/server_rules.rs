@@ -1,7 +1,7 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Changing, Clusters, Kind, Overrun, Part, Priorities, Setup, Supplier, TaskOrder, Tree, Values,
+    Action, Change, Changing, Clusters, Kind, Overrun, Part, Priorities, ServerKind, Setup, TaskOrder, Tree, Values,
 };
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
@@ -20,20 +20,20 @@ pub fn tree_view(setup: &Setup) -> Option<TreeView> {
         queues: server.queues.clone(),
         supply: server.supply.map(|supply| {
             let bound = match supply.kind {
-                Supplier::Periodic | Supplier::Polling | Supplier::Deferrable => Bound::Boundaries,
-                Supplier::Sporadic | Supplier::PriorityInheriting => Bound::Begun,
-                Supplier::ConstantBandwidth { hard: true } => Bound::Begun,
-                Supplier::ConstantBandwidth { hard: false } | Supplier::PosixSporadic => Bound::None,
+                ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
+                ServerKind::Sporadic | ServerKind::PriorityInheriting => Bound::Begun,
+                ServerKind::HardBandwidth => Bound::Begun,
+                ServerKind::SoftBandwidth | ServerKind::PosixSporadic => Bound::None,
             };
             (supply.budget, supply.period, bound)
         }),
         background: server.background,
-        tells: server.supply.is_none_or(|supply| {
-            matches!(supply.kind, Supplier::ConstantBandwidth { hard: true } | Supplier::Deferrable)
-        }),
+        tells: server
+            .supply
+            .is_none_or(|supply| matches!(supply.kind, ServerKind::HardBandwidth | ServerKind::Deferrable)),
         rank: server.supply.map_or(Rank::Changing, |supply| match supply.kind {
             // It is as urgent as the one for whom it works.
-            Supplier::PriorityInheriting => Rank::Changing,
+            ServerKind::PriorityInheriting => Rank::Changing,
             _ => rank(tree.servers[usize::from(server.parent)].order, &{
                 let (time, period, priority) = (supply.budget, supply.period, server.priority);
                 Values { time, period, deadline: period, priority }

@@ -1,10 +1,10 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
-use crate::changes;
+use crate::reconfiguration;
 use tactus_model::{self as model, Locks, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supplier, Supply,
-    Table, Task, TaskOrder, Tree,
+    Clusters, Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supply, Table,
+    Task, TaskOrder, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -64,13 +64,13 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
     });
     let kind = match kind {
         Kind::Servers(tree) if !system.scheduling.changes.is_empty() => {
-            Kind::Changing(changes::changing(system, tree, rulings))
+            Kind::Changing(reconfiguration::changing(system, tree, rulings))
         }
         Kind::Mc2(mc2) if !system.scheduling.changes.is_empty() => {
-            Kind::ChangingMc2(changes::mc2(system, mc2, allowances, rulings))
+            Kind::ChangingMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
         }
         Kind::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
-            Kind::ChangingMixed(changes::mixed(system, mixed, allowances, rulings))
+            Kind::ChangingMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
         }
         kind => kind,
     };
@@ -110,17 +110,17 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 }
 
 /// Any other order, with servers or without.
-fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> Kind {
+fn ordered(system: &System, spread: model::Spread, order: TaskOrder) -> Kind {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
-    let usual = |place: &model::TaskPlace| place.server.is_none() && place.overrun == model::Overrun::Continue;
+    let usual = |place: &model::TaskPlace| place.server.is_none() && place.overrun == Overrun::Continue;
     let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
     match (spread, order) {
-        (model::Spread::Partitioned, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::PartitionedDm,
-        (model::Spread::Global, model::TaskOrder::DeadlineMonotonic) if plain => return Kind::GlobalDm,
-        (model::Spread::Partitioned, model::TaskOrder::FixedPriority) if plain => {
+        (model::Spread::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return Kind::PartitionedDm,
+        (model::Spread::Global, TaskOrder::DeadlineMonotonic) if plain => return Kind::GlobalDm,
+        (model::Spread::Partitioned, TaskOrder::FixedPriority) if plain => {
             return Kind::PartitionedFp(priorities(system));
         }
-        (model::Spread::Global, model::TaskOrder::FixedPriority) if plain => {
+        (model::Spread::Global, TaskOrder::FixedPriority) if plain => {
             return Kind::GlobalFp(priorities(system));
         }
         _ => {}
@@ -130,10 +130,10 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
         let clusters = |priorities| Clusters { sets: system.scheduling.queues(None, spread, all), priorities };
         let none = || clusters(Priorities(Vec::new()));
         match order {
-            model::TaskOrder::RateMonotonic => return Kind::ClusteredRm(none()),
-            model::TaskOrder::DeadlineMonotonic => return Kind::ClusteredDm(none()),
-            model::TaskOrder::EarliestDeadline => return Kind::ClusteredEdf(none()),
-            model::TaskOrder::FixedPriority => return Kind::ClusteredFp(clusters(priorities(system))),
+            TaskOrder::RateMonotonic => return Kind::ClusteredRm(none()),
+            TaskOrder::DeadlineMonotonic => return Kind::ClusteredDm(none()),
+            TaskOrder::EarliestDeadline => return Kind::ClusteredEdf(none()),
+            TaskOrder::FixedPriority => return Kind::ClusteredFp(clusters(priorities(system))),
             _ => {}
         }
     }
@@ -141,7 +141,7 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
     let root = Server {
         parent: 0,
         cores: all,
-        order: order_of(order),
+        order,
         queues: queues(None),
         quantum: *quantum,
         supply: None,
@@ -152,10 +152,10 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
     let inside = servers.iter().map(|server| Server {
         parent: server.parent.map_or(0, |parent| parent as u16 + 1),
         cores: server.cores,
-        order: order_of(server.order),
+        order: server.order,
         queues: queues(Some(server)),
         quantum: server.quantum,
-        supply: Some(Supply { kind: kind_of(server.kind), budget: server.budget, period: server.period }),
+        supply: Some(Supply { kind: server.kind, budget: server.budget, period: server.period }),
         priority: server.priority,
         background: server.background,
     });
@@ -164,12 +164,7 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
         Place {
             server: place.server.map_or(0, |server| server as u16 + 1),
             priority: place.priority,
-            overrun: match place.overrun {
-                model::Overrun::Continue => Overrun::Continue,
-                model::Overrun::Skip => Overrun::Skip,
-                model::Overrun::Stop => Overrun::Stop,
-                model::Overrun::Kill => Overrun::Kill,
-            },
+            overrun: place.overrun,
         }
     };
     let servers = std::iter::once(root).chain(inside).collect();
@@ -180,31 +175,4 @@ fn ordered(system: &System, spread: model::Spread, order: model::TaskOrder) -> K
 fn priorities(system: &System) -> Priorities {
     let of = |n: usize| system.scheduling.places.get(n).map_or(0, |place| place.priority);
     Priorities((0..system.tasks.len()).map(of).collect())
-}
-
-fn order_of(order: model::TaskOrder) -> TaskOrder {
-    match order {
-        model::TaskOrder::FixedPriority => TaskOrder::FixedPriority,
-        model::TaskOrder::RateMonotonic => TaskOrder::RateMonotonic,
-        model::TaskOrder::DeadlineMonotonic => TaskOrder::DeadlineMonotonic,
-        model::TaskOrder::EarliestDeadline => TaskOrder::EarliestDeadline,
-        model::TaskOrder::LeastLaxity => TaskOrder::LeastLaxity,
-        model::TaskOrder::LaxityAtRelease => TaskOrder::LaxityAtRelease,
-        model::TaskOrder::ShortestJob => TaskOrder::ShortestJob,
-        model::TaskOrder::FirstComeFirstServed => TaskOrder::FirstComeFirstServed,
-        model::TaskOrder::RoundRobin => TaskOrder::RoundRobin,
-    }
-}
-
-fn kind_of(kind: model::ServerKind) -> Supplier {
-    match kind {
-        model::ServerKind::Periodic => Supplier::Periodic,
-        model::ServerKind::Polling => Supplier::Polling,
-        model::ServerKind::Deferrable => Supplier::Deferrable,
-        model::ServerKind::Sporadic => Supplier::Sporadic,
-        model::ServerKind::PosixSporadic => Supplier::PosixSporadic,
-        model::ServerKind::SoftBandwidth => Supplier::ConstantBandwidth { hard: false },
-        model::ServerKind::HardBandwidth => Supplier::ConstantBandwidth { hard: true },
-        model::ServerKind::PriorityInheriting => Supplier::PriorityInheriting,
-    }
 }

@@ -9,9 +9,9 @@
 
 pub mod linux;
 
-use crate::{simulate_into, Costs, Error};
-use tactus_policy::{Kind, Overrun, Place, Server, Setup, Supplier, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
 use tactus_record::{Kind as What, Record, Sink};
+use tactus_sim::{simulate_into, Costs, Error};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// How the applications get their time.
@@ -60,8 +60,8 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
         background: false,
     };
     let (order, kind) = match scheme {
-        Scheme::Platforms => (TaskOrder::EarliestDeadline, Supplier::ConstantBandwidth { hard: true }),
-        Scheme::Throttling => (TaskOrder::FixedPriority, Supplier::Deferrable),
+        Scheme::Platforms => (TaskOrder::EarliestDeadline, ServerKind::HardBandwidth),
+        Scheme::Throttling => (TaskOrder::FixedPriority, ServerKind::Deferrable),
     };
     let root = Server { supply: None, queues: own(cores), order, ..server(kind, order, 0, (1, 1)) };
     // A group is as urgent as its most urgent task.
@@ -89,7 +89,7 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
         let rest = Server {
             queues: own(cores),
             background: true,
-            ..server(Supplier::ConstantBandwidth { hard: true }, TaskOrder::FixedPriority, 0, (50, 10_000_000))
+            ..server(ServerKind::HardBandwidth, TaskOrder::FixedPriority, 0, (50, 10_000_000))
         };
         let place = match scheme {
             Scheme::Platforms => servers.len() as u16,

@@ -2,7 +2,6 @@
 
 use super::changing::core_by_core;
 use super::tree;
-use crate::setup;
 use tactus_model::{Policy, Schedulers, ServerKind, Spread, System, MAX_SERVERS};
 
 /// The most threads of an image.
@@ -22,8 +21,14 @@ pub fn per_server(seed: u64) -> Option<System> {
         }
     }
     system.scheduling.schedulers = Schedulers::PerServer;
-    let schedulers = tactus_policy::divide(&setup(&system, Vec::new(), &[])).ok()?;
-    // More threads than an image holds, an upcall of each scheduler on each core among them.
-    let threads = schedulers.len() * system.cores + system.tasks.len();
-    (schedulers.len() > 1 && threads <= MOST_THREADS).then_some(system)
+    // A scheduler for each server that has something inside, and the root; more threads than an image holds are too many, an
+    // upcall of each scheduler on each core among them.
+    let scheduling = &system.scheduling;
+    let inside = |n: usize| {
+        scheduling.servers.iter().any(|server| server.parent == Some(n))
+            || scheduling.places.iter().any(|place| place.server == Some(n))
+    };
+    let schedulers = 1 + (0..scheduling.servers.len()).filter(|n| inside(*n)).count();
+    let threads = schedulers * system.cores + system.tasks.len();
+    (schedulers > 1 && threads <= MOST_THREADS).then_some(system)
 }

@@ -4,7 +4,7 @@
 //! capacity of a level is split among its tasks by UUniFast; A and B are packed onto the cores other than the master by worst
 //! fit. For robustness, the capacities are at level-C times and, since 20 times 10 % cannot be in any table, less for A.
 
-use crate::generate::Random;
+use tactus_generate::Random;
 use tactus_model::{Body, Demand, Machine, Policy, Scheduling, System, Task};
 use tactus_record::{Kind, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level};

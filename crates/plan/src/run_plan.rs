@@ -1,17 +1,17 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
+use crate::{setup_with, tree_view, Ruled};
 use tactus_analysis::{Bound, Check, Ruling, TaskVerdict};
 use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, Stage, System, Task};
-use tactus_policy::{Setup, Slot, Table};
-use tactus_sim::Ruled;
+use tactus_policy::Setup;
 use tactus_time::{CoreId, Duration, Level};
 use tactus_trace::check::TreeView;
 use tactus_trace::{ChangeView, Changes, Now, Promise, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
-pub struct Promised {
+pub struct RunPlan {
     /// What the policy is made from.
     pub setup: Setup,
     /// What the trace is read against.
@@ -19,17 +19,16 @@ pub struct Promised {
 }
 
 /// What follows from a check that was made with these costs.
-pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
-    let tables = check.tables.iter().map(table_of).collect();
+pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     let allowances = allowances(system, costs);
     let ruled = |ruling: &Ruling| Ruled {
         admitted: ruling.admitted(),
         drains: ruling.drains,
         allowances: ruling.allowances.clone(),
-        tables: ruling.tables.iter().map(table_of).collect(),
+        tables: ruling.tables.clone(),
     };
     let rulings: Vec<Ruled> = check.changes.iter().map(ruled).collect();
-    let setup = tactus_sim::setup_with(system, tables, &allowances, &rulings);
+    let setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
@@ -50,15 +49,10 @@ pub fn made(system: &System, check: &Check, costs: &Costs) -> Promised {
         duration: system.duration,
         accepted: check.accepted,
         tasks: tasks.collect(),
-        tree: tactus_sim::tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
+        tree: tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
     };
-    Promised { setup, view }
-}
-
-fn table_of(table: &tactus_analysis::Table) -> Table {
-    let slot = |slot: &tactus_analysis::Slot| Slot { task: slot.task, start: slot.start, end: slot.end };
-    Table { cycle: table.cycle, slots: table.slots.iter().map(slot).collect() }
+    RunPlan { setup, view }
 }
 
 /// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its
@@ -200,7 +194,7 @@ mod tests {
     #[test]
     fn the_bounds_of_the_check_are_what_a_run_is_held_against() {
         let system = system("2 ms");
-        let promised = made(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default());
+        let promised = plan(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default());
         assert!(promised.view.accepted);
         assert_eq!(promised.view.tasks[0].promise, Promise::Response(Duration::from_millis(4)));
         assert_eq!(promised.view.tasks[0].budget, Some(Duration::from_millis(4)));

@@ -1,6 +1,6 @@
 //! From the changes that a system file asks for to those that a policy makes.
 
-use crate::setup::{allowance, budget, Ruled};
+use crate::policy_config::{allowance, budget, Ruled};
 use tactus_model::{self as model, Stage, System};
 use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Tree, Values};
 use tactus_time::{CoreId, Duration, Level, TaskId};

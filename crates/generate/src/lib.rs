@@ -5,6 +5,8 @@
 //! 2009). Periods are log-uniform from 10 to 200 ms, rounded to 1 ms, so that a run of one second has plenty of
 //! jobs and many releases at the same instant. A system is a function of its seed.
 
+#![forbid(unsafe_code)]
+
 mod changing;
 mod per_server;
 mod random;

@@ -1,0 +1,17 @@
+//! What a system consists of, said once: how jobs are ordered, what an overrun does, the kinds of servers, the cyclic
+//! tables of level A, and what the system's own work costs. The system file, the policies, the analysis and the judge use
+//! these types, so that none of them has to translate another's.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod costs;
+mod order;
+mod server;
+mod table;
+
+pub use costs::Costs;
+pub use order::{Overrun, TaskOrder};
+pub use server::ServerKind;
+pub use table::{Slot, Table};

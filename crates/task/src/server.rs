@@ -1,0 +1,26 @@
+//! The kinds of servers.
+
+/// When a server's budget is replenished, and what becomes of budget that nobody uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ServerKind {
+    /// `periodic`: full at each period; without work its budget is used up while it is the most urgent (Davis and Burns
+    /// 2005: "idling").
+    Periodic,
+    /// `polling`: full at each period; forfeited when it is the most urgent and has no work (Lehoczky, Sha and Strosnider
+    /// 1987).
+    Polling,
+    /// `deferrable`: full at each period; preserved while there is no work (Lehoczky, Sha and Strosnider 1987).
+    Deferrable,
+    /// `sporadic`: what is used returns one period after it could be used first (Sprunt, Sha and Lehoczky 1989), with the
+    /// corrections of Stanovich et al. (RTAS 2010).
+    Sporadic,
+    /// `posix-sporadic`: as POSIX defines it, whose faults Stanovich et al. describe: a reference, not to be relied upon.
+    PosixSporadic,
+    /// `cbs-soft`: used up, it has a later deadline at once (Abeni and Buttazzo 1998).
+    SoftBandwidth,
+    /// `cbs-hard`: used up, it waits until its present deadline (Abeni and Buttazzo 1998).
+    HardBandwidth,
+    /// `pibs`: one replenishment only: having used `u` from `t` on, it may run again at `t + u · period / budget` (Danish,
+    /// Li and West, RTAS 2011). Its period is that of the server for which it works.
+    PriorityInheriting,
+}
