@@ -20,6 +20,7 @@ mod mc2_threads;
 mod mixed_oracle;
 mod oracle;
 mod orders_oracle;
+mod quest_v;
 mod servers;
 mod setup;
 mod short_way;
