@@ -40,12 +40,15 @@ fn clone(scratch: &Scratch) {
     }
 }
 
-fn start(scratch: &Scratch, verb: &str, path: &[&str], target: &Path) -> Command {
+fn start(scratch: &Scratch, words: &str, path: &[&str], target: &Path) -> Command {
     let folders = path.iter().map(|it| scratch.path().join(it));
     let all = std::env::var_os("PATH").expect("PATH is set");
     let path = std::env::join_paths(folders.chain(std::env::split_paths(&all))).expect("plain names");
     let mut call = Command::new(scratch.path().join("tactus"));
-    call.arg(verb).env("PATH", path).env("CARGO_TARGET_DIR", target).env("CARGO_HOME", scratch.path().join("none"));
+    call.args(words.split(' '))
+        .env("PATH", path)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_HOME", scratch.path().join("none"));
     call.env_remove("CARGO").env_remove("RUSTC").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     call
 }
@@ -82,6 +85,40 @@ fn check_and_run_choose_one_toolchain_and_build_once() {
         assert_eq!(output.status.code(), Some(0), "{verb}: {}", words(&output));
     }
     assert_eq!(fs::read_to_string(target.join("builds")).expect("it was built").lines().count(), 1);
+}
+
+#[test]
+fn what_boots_a_kernel_is_given_a_machine_and_what_does_not_is_not() {
+    let scratch = Scratch::new("door");
+    clone(&scratch);
+    toolchain(&scratch, "tools", true);
+    let target = scratch.path().join("target");
+    let needs = |words: &str| {
+        for stamp in ["front-door-machine", "front-door-host"] {
+            let _ = fs::remove_file(target.join(stamp));
+        }
+        let output = start(&scratch, words, &["tools"], &target).output().expect("the front door starts");
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", crate::front_door::words(&output));
+        match (target.join("front-door-machine").exists(), target.join("front-door-host").exists()) {
+            (true, false) => "machine",
+            (false, true) => "host",
+            other => panic!("{words}: {other:?}"),
+        }
+    };
+    let boots = [
+        "run",
+        "study interrupts",
+        "study overheads --tasks 5",
+        "study mc2-overheads",
+        "study mc2-robustness --systems 3",
+    ];
+    for words in boots {
+        assert_eq!(needs(words), "machine", "{words}");
+    }
+    for words in ["check", "study bdm", "study schedulability x", "study disk", "study interrupts --help"] {
+        assert_eq!(needs(words), "host", "{words}");
+    }
+    assert_eq!(needs("study mc2-robustness --kernel 0 s"), "host", "a word with a blank looks the same");
 }
 
 #[test]
