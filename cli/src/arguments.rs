@@ -412,6 +412,26 @@ mod tests {
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
     }
+
+    /// A statement of a source is no better than its command: each one is taken as it is written.
+    #[test]
+    fn every_command_that_shows_a_statement_of_a_source_is_one() {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/sources/statements.toml");
+        let text = std::fs::read_to_string(file).expect("the statements are there");
+        let statements = tactus_sources::read(&text).expect("they are valid");
+        let mut count = 0;
+        for statement in statements {
+            let words = statement.words();
+            if words.first().is_some_and(|word| word == "./tactus") {
+                if let Err(error) = Arguments::try_parse_from(&words) {
+                    panic!("{statement}: {error}");
+                }
+                count += 1;
+            }
+        }
+        assert!(count > 40, "{count}");
+        assert!(Arguments::try_parse_from(["./tactus", "study", "nothing"]).is_err());
+    }
 }
 
 /// `agree`.

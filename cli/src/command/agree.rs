@@ -255,10 +255,13 @@ impl Compared {
     }
 }
 
-/// The last words: how many agree, and how many of these were compared to the end.
+/// The last words: how many agree, how many of these were compared to the end, and whether any promise was tested.
 fn verdict<'a>(all: impl Iterator<Item = &'a Line>, left_out: u64) -> String {
     let (mut whole, mut until, mut apart) = (0, 0, 0);
+    let (mut accepted, mut promises) = (0, 0);
     for line in all {
+        accepted += u64::from(line.accepted);
+        promises += line.promises;
         match (line.problems, Compared::of(line)) {
             (0, Compared::Whole) => whole += 1,
             (0, Compared::UntilRace) => until += 1,
@@ -271,6 +274,9 @@ fn verdict<'a>(all: impl Iterator<Item = &'a Line>, left_out: u64) -> String {
         (0, _, _) => format!("none disagrees: {whole} agree to the end, {until} were compared until a race"),
         _ => format!("not all agree: {apart} disagree, {whole} agree to the end, {until} were compared until a race"),
     };
+    if (promises, apart + until + whole > 0) == (0, true) {
+        words += &format!(" · NO promise was tested, {accepted} accepted: run more systems, or --accepted");
+    }
     if left_out > 0 {
         words += &format!(" · {left_out} left out");
     }
@@ -425,7 +431,14 @@ mod tests {
 
     #[test]
     fn only_what_was_compared_to_the_end_counts_as_agreement() {
-        let line = |equal, decisions, problems| Line { equal, decisions, problems, ..Line::default() };
+        let line = |equal, decisions, problems| Line {
+            equal,
+            decisions,
+            problems,
+            accepted: true,
+            promises: 3,
+            ..Line::default()
+        };
         let (equal, replayed, race, wrong) = (line(true, 0, 0), line(false, 9, 0), line(false, 0, 0), line(true, 9, 1));
         let said = |lines: &[&Line], left_out| verdict(lines.iter().copied(), left_out);
         assert_eq!(said(&[&equal, &replayed], 0), "all agree");
@@ -434,5 +447,19 @@ mod tests {
         assert_eq!(some, "none disagrees: 1 agree to the end, 2 were compared until a race · 2 left out");
         let bad = said(&[&equal, &race, &wrong], 0);
         assert_eq!(bad, "not all agree: 1 disagree, 1 agree to the end, 1 were compared until a race");
+    }
+
+    #[test]
+    fn systems_that_were_promised_nothing_agree_and_test_no_promise() {
+        let refused = Line { equal: true, ..Line::default() };
+        let unproven = Line { accepted: true, ..refused.clone() };
+        let promised = Line { promises: 1, ..unproven.clone() };
+        let said = |lines: &[&Line]| verdict(lines.iter().copied(), 0);
+        assert_eq!(
+            said(&[&refused, &refused]),
+            "all agree · NO promise was tested, 0 accepted: run more systems, or --accepted"
+        );
+        assert!(said(&[&refused, &unproven]).contains("NO promise was tested, 1 accepted"));
+        assert_eq!(said(&[&refused, &promised]), "all agree");
     }
 }

@@ -3,3 +3,4 @@
 pub mod overheads;
 pub mod robustness;
 mod segments;
+mod statements;
