@@ -177,7 +177,7 @@ fn a_bandwidth_preserving_server_uses_at_most_2_minus_u_times_u_t_whatever_is_as
     }
     // The published share: 4 % may take 0.0784 of a period.
     let mut work = vec![false; 200];
-    (0..200).for_each(|now| work[now] = now < 96 || now >= 100);
+    (0..200).for_each(|now| work[now] = !(96..100).contains(&now));
     assert_eq!(most_allowed(4, 100), 7);
     assert!(most_in_a_window(4, 100, &work) <= 7);
 }

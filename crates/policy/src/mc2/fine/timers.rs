@@ -164,4 +164,37 @@ mod tests {
         }
         assert_eq!(timers.next(), Instant::NEVER);
     }
+
+    /// A timer is a container's and not a task's, so there are at most 32; a window is found in a step or two, and never in more steps
+    /// than there are timers, whatever their times.
+    #[test]
+    fn a_window_is_found_in_two_steps_in_the_mean_however_many_timers_are_set() {
+        let mut seed = 1u64;
+        let mut draw = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for count in [4, 8, 16, 32] {
+            let (mut steps, mut most, mut set) = (0, 0, 0);
+            let mut timers = Timers::new(true);
+            for name in 0..count {
+                timers.set(at(draw(100_000)), Name(name));
+            }
+            for _ in 0..10_000 {
+                let now = timers.next();
+                for name in timers.expired(now) {
+                    timers.set(at(now.as_nanos() + 1 + draw(100_000)), name);
+                    let is_it = |window: &Window| window.names & 1 << name.0 != 0;
+                    let place = timers.windows.iter().position(is_it).expect("it is set");
+                    let first = timers.windows[place].number as usize % ROOM;
+                    let looked_at = (place + ROOM - first) % ROOM + 1;
+                    (steps, most, set) = (steps + looked_at, most.max(looked_at), set + 1);
+                }
+            }
+            assert!(
+                steps <= 2 * set && most <= usize::from(count),
+                "{count} timers: {steps} for {set}, at most {most}"
+            );
+        }
+    }
 }
