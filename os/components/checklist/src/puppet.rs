@@ -15,7 +15,7 @@ pub mod order {
     pub const WRITE: u64 = 3;
     /// `(ticks)`: executes so long. Tells for how long it did not run meanwhile.
     pub const SPIN: u64 = 4;
-    /// `(place)`: tells what upcalls noted.
+    /// `(place)`: tells what upcalls noted, and when a call was last begun or a thread interrupted.
     pub const NOTED: u64 = 5;
     /// `(address, thread)`: takes a scheduler lock; tells the ticks.
     pub const LOCK: u64 = 6;
@@ -52,7 +52,7 @@ pub mod said {
     pub const UPCALL: u64 = 102;
 }
 
-/// When a thread of this component last began a call that was timed.
+/// When a thread of this component last began a call that was timed, or was interrupted while it executed.
 static STAMP: AtomicU64 = AtomicU64::new(0);
 /// How often upcalls ran, when the last began, when it was done, its word, what it interrupted.
 static NOTED: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
@@ -130,7 +130,8 @@ fn obey_one(order: u64, words: [u64; 6]) -> [u64; 5] {
         }
         order::SPIN => spin(words[0]),
         order::NOTED => {
-            [NOTED[0].load(Relaxed), NOTED[1].load(Relaxed), NOTED[2].load(Relaxed), NOTED[3].load(Relaxed), 0]
+            let [count, began, done, word] = NOTED.each_ref().map(|noted| noted.load(Relaxed));
+            [count, began, done, word, STAMP.load(Relaxed)]
         }
         order::LOCK => {
             let begin = time_stamp();
@@ -178,6 +179,7 @@ fn spin(ticks: u64) -> [u64; 5] {
     while had < ticks {
         let now = time_stamp();
         if now - last > GAP {
+            STAMP.store(last, Relaxed);
             away += now - last;
             times += 1;
         } else {
