@@ -27,18 +27,31 @@ fn sources(folder: &Path, name: &str) -> BTreeSet<PathBuf> {
     text.lines().filter_map(file).filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
 }
 
-/// The products of the compiler for the bare machine, from its scheduler; nothing if this toolchain cannot.
+/// What the compiler says of itself.
+fn print(words: &[&str]) -> Option<PathBuf> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let said = Command::new(rustc).arg("--print").args(words).output().ok()?;
+    Some(PathBuf::from(String::from_utf8(said.stdout).ok()?.trim()))
+}
+
+/// The products of the compiler for the bare machine, from its scheduler; nothing if this toolchain has `core` for it neither compiled
+/// nor as source.
 fn scheduler() -> Option<PathBuf> {
-    let sysroot = Command::new("rustc").args(["--print", "target-libdir", "--target", BARE]).output().ok()?;
-    let folder = PathBuf::from(String::from_utf8(sysroot.stdout).ok()?.trim());
     let core = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("libcore-");
-    if !folder.read_dir().ok()?.flatten().any(core) {
+    let libraries = print(&["target-libdir", "--target", BARE]).and_then(|folder| folder.read_dir().ok());
+    let compiled = libraries.is_some_and(|folder| folder.flatten().any(core));
+    let source = print(&["sysroot"])?.join("lib/rustlib/src/rust/library/core/src/lib.rs").exists();
+    if !compiled && !source {
         return None;
     }
     let into = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["check", "--quiet", "--release", "--target", BARE, "-p", "tactus-scheduler", "--target-dir"]);
+    if !compiled {
+        // As the command line builds there, see `cli/src/machine/toolchain.rs`.
+        command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
+    }
     let output = command.arg(&into).current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(into.join(BARE).join("release/deps"))
