@@ -117,6 +117,9 @@ pub fn absent(statements: &[Statement], root: &Path) -> Vec<Problem> {
             }
         }
         let words = statement.words();
+        if words.first().is_some_and(|word| word.starts_with("studies/") && !root.join(word).is_file()) {
+            tell(&words[0], "is no script that is there");
+        }
         let mut after = words.iter().skip_while(|word| *word != "-p").skip(1);
         if words.first().is_some_and(|word| word == "cargo") {
             let known = after.next().is_some_and(|package| {

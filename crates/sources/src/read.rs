@@ -110,8 +110,10 @@ fn rules(it: &Statement) -> impl Iterator<Item = &'static str> {
         ),
         (it.kept.is_some() && it.figure.is_none(), "`kept` says where a figure is kept; give the `figure`"),
         (
-            it.command.as_deref().is_some_and(|text| !(text.starts_with("./tactus ") || text.starts_with("cargo "))),
-            "a command begins with `./tactus` or with `cargo`",
+            it.command
+                .as_deref()
+                .is_some_and(|text| !["./tactus ", "cargo ", "studies/"].iter().any(|it| text.starts_with(it))),
+            "a command begins with `./tactus`, with `cargo`, or with a script in `studies/`",
         ),
         (
             it.command.as_deref().is_some_and(|text| text.matches('\'').count() % 2 == 1),
