@@ -18,44 +18,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out/samples"
 sets=$(realpath "$sets") out=$(realpath "$out")
 
-if ! compgen -G "$out/kernel/boot/vmlinuz-*" >/dev/null; then
-    (cd "$out" && apt-get download "$kernel" && dpkg-deb -x "${kernel}"_*.deb kernel && rm "${kernel}"_*.deb)
-fi
-# Unpacked here: the emulated machine would take most of its time for that.
-if [ ! -s "$out/vmlinux" ]; then
-    vmlinuz=$(compgen -G "$out/kernel/boot/vmlinuz-*")
-    packed=$(LC_ALL=C grep -aboP '\xFD7zXZ\x00' "$vmlinuz" | head -1 | cut -d: -f1)
-    tail -c +$((packed + 1)) "$vmlinuz" | xz -dc --single-stream >"$out/vmlinux" 2>/dev/null || true
-fi
+. "$here/machine.sh"
 gcc -O2 -Wall -static -no-pie -o "$out/init" "$here/load.c" -lpthread
 gcc -O2 -Wall -shared -fPIC -o "$out/watch.so" "$here/watch.c"
 
-# One file of an archive that the kernel unpacks: its name there, its mode, and the file.
-archived() {
-    local size=$(stat -c %s "$3") name=$1
-    printf '070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\0' \
-        $((++inode)) "$2" 0 0 1 0 "$size" 0 0 0 0 $((${#name} + 1)) 0 "$name"
-    padding $((110 + ${#name} + 1))
-    cat "$3"
-    padding "$size"
-}
-padding() { head -c $(((4 - $1 % 4) % 4)) /dev/zero; }
-inode=0
 # The program and a file for it.
 archive() {
     archived init $((0100755)) "$out/init"
     archived "$1" $((0100644)) "$2"
     archived 'TRAILER!!!' 0 /dev/null
-}
-
-# The kernel with this archive; further options follow.
-machine() {
-    local initramfs=$1
-    shift
-    timeout 3600 qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none -machine pc,hpet=off -cpu max \
-        -m 512 -smp "$cores" -accel tcg -icount shift=1,sleep=off -seed 1 -rtc base=2024-01-01T00:00:00,clock=vm \
-        -kernel "$out/vmlinux" -initrd "$initramfs" -serial stdio "$@" -append \
-        "console=ttyS0 quiet mitigations=off tsc=reliable nokaslr noapic maxcpus=1 reboot=t" </dev/null | tr -d '\r'
 }
 
 # What is followed: a point and the function whose first instruction it is.
@@ -74,7 +45,7 @@ idle default_idle_call'
 if [ ! -s "$out/symbols" ]; then
     cut -d' ' -f2 <<<"$followed" >"$out/names"
     archive names "$out/names" >"$out/initramfs"
-    machine "$out/initramfs" >"$out/log"
+    machine "$out/initramfs" "$cores" 1 >"$out/log"
     grep -q '^END' "$out/log" || { echo "the machine did not tell its symbols" >&2; tail "$out/log" >&2; exit 1; }
     mv "$out/log" "$out/symbols"
 fi
@@ -106,7 +77,7 @@ for spread in global clustered partitioned; do
         }
         END { tell() }' "$sets" >"$out/set"
     archive set "$out/set" >"$out/initramfs"
-    machine "$out/initramfs" -plugin "$out/watch.so,$points" >"$out/log"
+    machine "$out/initramfs" "$cores" 1 -plugin "$out/watch.so,$points" >"$out/log"
     grep -q '^END' "$out/log" || { echo "$spread: the machine did not come to its end" >&2; tail "$out/log" >&2; exit 1; }
     grep '^RESULT' "$out/log" | sed "s/RESULT/$spread/" | tee -a "$out/results"
     # Each sample gets the number of tasks of its run: runs are in the order of the set.
