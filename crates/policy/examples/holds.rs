@@ -1,0 +1,47 @@
+//! A system of MC² with a lock for each container and core, `n` tasks on four cores, for `studies/mc2-holds.sh`, which counts for how long
+//! these locks are held.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{ms, run};
+use tactus_policy::{FineMc2, Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+
+const CORES: u16 = 4;
+
+/// As many tasks of each level; each runs for 10 µs of its 20 µs every 10 to 40 ms.
+fn setup(n: u16) -> Setup {
+    let length = Duration::from_micros(20);
+    let task = |id: u16| {
+        let level = [Level::A, Level::B, Level::C, Level::D][usize::from(id % 4)];
+        let period = if level == Level::A { ms(10) } else { ms(10 + u64::from(id * 7 % 31)) };
+        Task {
+            level,
+            core: (level <= Level::B).then_some(CoreId((id / 4 % CORES) as u8)),
+            offset: Duration::ZERO,
+            period,
+            deadline: period,
+            budget: if level == Level::D { Duration::ZERO } else { length },
+        }
+    };
+    let tasks: Vec<Task> = (0..n).map(task).collect();
+    let table = |core: u16| {
+        let own = (0..n).filter(|id| id % 4 == 0 && id / 4 % CORES == core).enumerate();
+        let slots = own.map(|(k, id)| {
+            let start = length * k as u64;
+            Slot { task: TaskId(id), start, end: start + length }
+        });
+        Table { cycle: ms(10), slots: slots.collect() }
+    };
+    let mc2 =
+        Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: (0..CORES).map(table).collect() };
+    let kind = Kind::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging: true, work_redistribution: true });
+    Setup { cores: usize::from(CORES), kind, tasks }
+}
+
+fn main() {
+    let n = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(20);
+    let entries = run(&setup(n), &|_, _| Duration::from_micros(10), Instant::ZERO + ms(200));
+    println!("{n} tasks, {} decisions", entries.len());
+}
