@@ -3,7 +3,7 @@
 use crate::{Problem, Statement, Status};
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a test's name in a file turned out to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +70,24 @@ pub fn numbers(text: &str) -> Vec<String> {
     numbers
 }
 
+/// The file with a test of this name, looked for where sources are: it may have been moved.
+fn elsewhere(root: &Path, name: &str) -> Option<String> {
+    let mut folders: Vec<PathBuf> =
+        ["crates", "os", "studies", "rig", "cli", "tests", "bench", "probe"].map(|folder| root.join(folder)).into();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs")
+                && fs::read_to_string(&path).is_ok_and(|text| find(&text, name) != Found::Nothing)
+            {
+                return path.strip_prefix(root).ok().map(|path| path.display().to_string());
+            }
+        }
+    }
+    None
+}
+
 /// Everything that statements name and the tree under `root` lacks.
 #[must_use]
 pub fn absent(statements: &[Statement], root: &Path) -> Vec<Problem> {
@@ -81,7 +99,12 @@ pub fn absent(statements: &[Statement], root: &Path) -> Vec<Problem> {
     let mut problems = Vec::new();
     for statement in statements {
         let mut tell = |named: &str, why| {
-            problems.push(Problem::Absent { statement: statement.to_string(), named: named.to_string(), why });
+            problems.push(Problem::Absent {
+                statement: statement.to_string(),
+                named: named.to_string(),
+                why,
+                elsewhere: named.rsplit_once("::").and_then(|(_, name)| elsewhere(root, name)),
+            });
         };
         let mut ordinary = 0;
         for test in &statement.tests {

@@ -39,6 +39,8 @@ pub enum Problem {
         named: String,
         /// What is wrong with it, and what to do.
         why: &'static str,
+        /// The file in which a test of that name is instead, if there is one.
+        elsewhere: Option<String>,
     },
 }
 
@@ -55,7 +57,10 @@ impl fmt::Display for Problem {
                 write!(f, "{source}: number {expected} is not there; {source} has {} statements", source.count())
             }
             Problem::Rule { statement, rule } => write!(f, "{statement}: {rule}"),
-            Problem::Absent { statement, named, why } => write!(f, "{statement}: `{named}` {why}"),
+            Problem::Absent { statement, named, why, elsewhere } => {
+                write!(f, "{statement}: `{named}` {why}")?;
+                elsewhere.iter().try_for_each(|path| write!(f, "; {path} has one of that name"))
+            }
         }
     }
 }

@@ -105,6 +105,8 @@ fn tests_figures_files_and_packages_that_are_not_in_the_tree_are_named() {
     assert_eq!(why(&[here], "cargo test -p tactus-sources", "", ""), "");
     assert!(why(&["crates/sources/tests/tree.rs::root"], "", "", "").contains("names no test of that file"));
     assert!(why(&["crates/none.rs::root"], "", "", "").contains("a file that is not there"));
+    let moved = "crates/sources/src/read.rs::tests_figures_files_and_packages_that_are_not_in_the_tree_are_named";
+    assert!(why(&[moved], "", "", "").contains("; crates/sources/tests/tree.rs has one of that name"));
     assert!(why(&["nowhere"], "", "", "").contains("`path::name`"));
     assert!(why(
         &["crates/analysis/tests/all/quest_v.rs::every_admitted_vcpu_has_its_budget_in_its_period_in_50_000_sets"],
