@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Place;
-use crate::{Demand, Locks, Overrun, Policy, Schedulers, ServerKind, Spread, TaskOrder};
+use crate::{Demand, Locks, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -121,7 +121,7 @@ pub(crate) struct DraftServer {
     pub delta: Given<Duration>,
     pub share: Given<f64>,
     pub works_for: Given<String>,
-    pub order: Given<(Spread, TaskOrder)>,
+    pub order: Given<(Migration, TaskOrder)>,
     pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
     pub quantum: Given<Duration>,
     pub priority: Given<u64>,

@@ -6,7 +6,7 @@ use tactus_time::{CoreSet, Duration};
 
 /// How cores share the queue of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spread {
+pub enum Migration {
     /// One queue for each core.
     Partitioned,
     /// One queue for each cluster of cores.
@@ -81,7 +81,7 @@ pub struct Server {
     /// How what is inside is ordered.
     pub order: TaskOrder,
     /// How its cores share queues.
-    pub spread: Spread,
+    pub spread: Migration,
     /// The clusters; empty unless clustered.
     pub clusters: Vec<CoreSet>,
     /// The length of a turn, or between two looks; zero where its order has none.
@@ -126,15 +126,15 @@ impl Scheduling {
     }
 
     /// The queues of a server or, without one, of the root: each a set of cores. `all` are the root's cores.
-    pub fn queues(&self, server: Option<&Server>, root: Spread, all: CoreSet) -> Vec<CoreSet> {
+    pub fn queues(&self, server: Option<&Server>, root: Migration, all: CoreSet) -> Vec<CoreSet> {
         let (spread, clusters, cores) = match server {
             Some(server) => (server.spread, &server.clusters, server.cores),
             None => (root, &self.clusters, all),
         };
         match spread {
-            Spread::Partitioned => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
-            Spread::Clustered => clusters.clone(),
-            Spread::Global => vec![cores],
+            Migration::Partitioned => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+            Migration::Clustered => clusters.clone(),
+            Migration::Global => vec![cores],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From the changes that a system file asks for to those that a policy makes.
 
 use crate::policy_config::{allowance, budget, Ruled};
-use tactus_model::{self as model, Stage, System};
+use tactus_model::{self as model, System, SystemRevision};
 use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Tree, Values};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
@@ -18,9 +18,9 @@ pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changi
 fn through<N>(
     system: &System,
     rulings: &[Ruled],
-    mut effect: impl FnMut(&Stage, Option<&Ruled>) -> N,
+    mut effect: impl FnMut(&SystemRevision, Option<&Ruled>) -> N,
 ) -> (Vec<Change>, Vec<N>) {
-    let mut stage = Stage::first(system);
+    let mut stage = SystemRevision::first(system);
     let one = |(n, change): (usize, &model::Change)| {
         let ruled = rulings.get(n);
         let next = stage.after(change).ok().filter(|_| ruled.is_some_and(|ruled| ruled.admitted));
@@ -46,7 +46,7 @@ pub(crate) fn mixed(
     rulings: &[Ruled],
 ) -> Changeable<Mixed, Vec<DualNow>> {
     let mut known: Vec<Option<DualNow>> = vec![None; system.tasks.len()];
-    for now in duals(&Stage::first(system), allowances) {
+    for now in duals(&SystemRevision::first(system), allowances) {
         policy.tasks[now.task.index()].virtual_deadline = now.virtual_deadline;
         known[now.task.index()] = Some(now);
     }
@@ -68,7 +68,7 @@ pub(crate) fn mixed(
 
 /// MC² with its changes.
 pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings: &[Ruled]) -> Changeable<Mc2, Mc2Now> {
-    let first = budgets(&Stage::first(system), allowances);
+    let first = budgets(&SystemRevision::first(system), allowances);
     let mut known: Vec<Option<Duration>> = vec![None; system.tasks.len()];
     first.into_iter().for_each(|(task, budget)| known[task.index()] = Some(budget));
     let mut tables = policy.tables.clone();
@@ -88,7 +88,7 @@ pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings
 }
 
 /// The budget of each task that is there.
-fn budgets(stage: &Stage, allowances: &[Duration]) -> Vec<(TaskId, Duration)> {
+fn budgets(stage: &SystemRevision, allowances: &[Duration]) -> Vec<(TaskId, Duration)> {
     let (present, places) = stage.present();
     let one = |(task, n): (&model::Task, usize)| {
         let own = budget(task, task.level.unwrap_or_default(), allowance(&present, allowances, n));
@@ -104,7 +104,7 @@ fn absent(system: &System) -> Vec<TaskId> {
 }
 
 /// What each task that is there has.
-fn duals(stage: &Stage, allowances: &[Duration]) -> Vec<DualNow> {
+fn duals(stage: &SystemRevision, allowances: &[Duration]) -> Vec<DualNow> {
     let (present, places) = stage.present();
     let one = |((task, virtual_deadline), n): ((&model::Task, Duration), usize)| {
         let more = allowance(&present, allowances, n);
@@ -122,7 +122,7 @@ fn part(part: model::Part) -> Part {
     }
 }
 
-fn values(stage: &Stage, part: model::Part) -> Values {
+fn values(stage: &SystemRevision, part: model::Part) -> Values {
     let System { tasks, scheduling, .. } = &stage.system;
     match part {
         model::Part::Task(n) => {
