@@ -4,7 +4,7 @@ use super::random::Random;
 use super::{generate, scaled, tree, POLICIES, SHORTEST};
 use std::collections::HashMap;
 use tactus_model::{
-    shortest_period, Action, Change, Migration, Mixed, Part, Policy, Server, System, TaskOrder, TaskPlace, Values,
+    shortest_period, Action, Change, Migration, Mixed, Part, Policy, Server, System, TaskOrder, TaskPlacement, Values,
     MAX_CHANGES, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level};
@@ -52,7 +52,7 @@ pub fn with_changes(system: &System) -> Option<System> {
     if !system.policy.has_levels() {
         system.policy = Policy::Ordered { spread, order };
     }
-    system.scheduling.places.resize(system.tasks.len(), TaskPlace::default());
+    system.scheduling.places.resize(system.tasks.len(), TaskPlacement::default());
     let changes = Drawing { random: Random::new(system.seed ^ 0x6368_616e), system: &system, order }.changes();
     system.scheduling.changes = changes;
     (!system.scheduling.changes.is_empty()).then_some(system)
@@ -87,7 +87,7 @@ pub(super) fn core_by_core(mut system: System) -> System {
         }
     }
     let tasks = system.tasks.len();
-    system.scheduling.places.resize(tasks, TaskPlace::default());
+    system.scheduling.places.resize(tasks, TaskPlacement::default());
     for (n, (task, it)) in system.tasks.iter_mut().zip(&mut system.scheduling.places).enumerate() {
         let (cores, clusters) = it.server.map_or((all, &clusters), |server| (old[server].cores, &old[server].clusters));
         let shared = match task.core {

@@ -7,7 +7,7 @@ use super::random::Random;
 use super::{plain, scaled, Draw};
 use std::path::PathBuf;
 use tactus_model::{
-    Demand, Machine, Migration, Overrun, Policy, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlace,
+    Demand, Machine, Migration, Overrun, Policy, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement,
 };
 use tactus_time::{CoreSet, Duration};
 
@@ -44,7 +44,7 @@ struct Drawing {
     servers: Vec<Server>,
     homes: Vec<Home>,
     tasks: Vec<Task>,
-    places: Vec<TaskPlace>,
+    places: Vec<TaskPlacement>,
 }
 
 /// The system of this seed: an order and a spread in turn, so that 27 seeds in a row have all of them, in the root and,
@@ -68,7 +68,7 @@ pub fn tree(seed: u64) -> System {
     it.fill(root, deepest, Some((order, spread)), draw.utilisation);
     let Drawing { servers, mut tasks, mut places, .. } = it;
     tasks.iter_mut().enumerate().for_each(|(n, task)| task.name = format!("t{n}"));
-    if places.iter().all(|place| *place == TaskPlace::default()) {
+    if places.iter().all(|place| *place == TaskPlacement::default()) {
         places.clear();
     }
     let plain = servers.is_empty() && places.is_empty();
@@ -236,7 +236,7 @@ impl Drawing {
                 let rule = if self.random.chance(0.6) { 0 } else { self.random.between(1, 3) as usize };
                 let (server, priority) = (home.server, self.priority(home.order));
                 self.tasks.push(task);
-                self.places.push(TaskPlace { server, priority, overrun: OVERRUNS[rule], virtual_deadline: None });
+                self.places.push(TaskPlacement { server, priority, overrun: OVERRUNS[rule], virtual_deadline: None });
             }
         }
     }

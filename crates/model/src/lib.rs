@@ -28,8 +28,8 @@ pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
-pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{Locks, Migration, Place as TaskPlace, Schedulers, Scheduling, Server};
+pub use problem::{Complaint, Location, Problem, Problems};
+pub use scheduling::{Locks, Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{Costs, Overrun, ServerKind, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 

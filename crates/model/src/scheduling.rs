@@ -58,7 +58,7 @@ pub struct Scheduling {
     /// Whether servers share one scheduler. Both make the same schedule.
     pub schedulers: Schedulers,
     /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.
-    pub places: Vec<Place>,
+    pub places: Vec<TaskPlacement>,
     /// Changes of the running system, in the order in which they are asked for.
     pub changes: Vec<Change>,
 }
@@ -96,7 +96,7 @@ pub struct Server {
 
 /// Where a task is, and what it may do there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct TaskPlacement {
     /// Its server, by its place in [`Scheduling::servers`]; nothing for the root.
     pub server: Option<usize>,
     /// Larger goes first, where tasks are ordered by priority.

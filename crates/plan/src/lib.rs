@@ -9,6 +9,6 @@ mod reconfiguration;
 mod run_plan;
 mod server_rules;
 
-pub use policy_config::{setup, setup_with, Ruled};
+pub use policy_config::{setup, setup_with, Admission};
 pub use run_plan::{plan, RunPlan};
 pub use server_rules::tree_view;

@@ -3,8 +3,8 @@
 use crate::reconfiguration;
 use tactus_model::{self as model, Locks, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, FineMc2, Mc2, Mixed, MixedOrder, Overrun, Place, PolicyConfig, PolicySpec, Priorities, Server,
-    Supply, Table, Task, TaskOrder, Tree,
+    Clusters, Dual, FineMc2, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Server, Supply,
+    Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -24,7 +24,7 @@ pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Po
 
 /// What admission says of a change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ruled {
+pub struct Admission {
     /// It is admitted.
     pub admitted: bool,
     /// It waits until its server is empty.
@@ -36,7 +36,7 @@ pub struct Ruled {
 }
 
 /// As [`setup`], with what admission says of each change, in their order; of which nothing is said, that is refused.
-pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], rulings: &[Ruled]) -> PolicyConfig {
+pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], rulings: &[Admission]) -> PolicyConfig {
     let allowance_of = |n: usize| allowance(system, allowances, n);
     let kind = match system.policy {
         Policy::PartitionedRm => PolicySpec::PartitionedRm,
@@ -112,7 +112,7 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 /// Any other order, with servers or without.
 fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> PolicySpec {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
-    let usual = |place: &model::TaskPlace| place.server.is_none() && place.overrun == Overrun::Continue;
+    let usual = |place: &model::TaskPlacement| place.server.is_none() && place.overrun == Overrun::Continue;
     let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
     match (spread, order) {
         (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
@@ -161,7 +161,7 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     });
     let place = |n: usize| {
         let place = places.get(n).copied().unwrap_or_default();
-        Place {
+        TaskPlacement {
             server: place.server.map_or(0, |server| server as u16 + 1),
             priority: place.priority,
             overrun: place.overrun,

@@ -1,12 +1,12 @@
 //! From the changes that a system file asks for to those that a policy makes.
 
-use crate::policy_config::{allowance, budget, Ruled};
+use crate::policy_config::{allowance, budget, Admission};
 use tactus_model::{self as model, System, SystemRevision};
 use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Tree, Values};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// The tree with its changes. New values are those that come of all changes that were admitted before.
-pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changing {
+pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> Changing {
     let (changes, _) = through(system, rulings, |_, _| ());
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
     let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
@@ -17,8 +17,8 @@ pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changi
 /// Each change as a policy makes it, and what `effect` tells of the system after it.
 fn through<N>(
     system: &System,
-    rulings: &[Ruled],
-    mut effect: impl FnMut(&SystemRevision, Option<&Ruled>) -> N,
+    rulings: &[Admission],
+    mut effect: impl FnMut(&SystemRevision, Option<&Admission>) -> N,
 ) -> (Vec<Change>, Vec<N>) {
     let mut stage = SystemRevision::first(system);
     let one = |(n, change): (usize, &model::Change)| {
@@ -43,7 +43,7 @@ pub(crate) fn mixed(
     system: &System,
     mut policy: Mixed,
     allowances: &[Duration],
-    rulings: &[Ruled],
+    rulings: &[Admission],
 ) -> Changeable<Mixed, Vec<DualNow>> {
     let mut known: Vec<Option<DualNow>> = vec![None; system.tasks.len()];
     for now in duals(&SystemRevision::first(system), allowances) {
@@ -67,7 +67,12 @@ pub(crate) fn mixed(
 }
 
 /// MC² with its changes.
-pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings: &[Ruled]) -> Changeable<Mc2, Mc2Now> {
+pub(crate) fn mc2(
+    system: &System,
+    policy: Mc2,
+    allowances: &[Duration],
+    rulings: &[Admission],
+) -> Changeable<Mc2, Mc2Now> {
     let first = budgets(&SystemRevision::first(system), allowances);
     let mut known: Vec<Option<Duration>> = vec![None; system.tasks.len()];
     first.into_iter().for_each(|(task, budget)| known[task.index()] = Some(budget));

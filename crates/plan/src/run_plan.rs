@@ -1,7 +1,7 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
-use crate::{setup_with, tree_view, Ruled};
+use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, Check, TaskVerdict};
 use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, System, SystemRevision, Task};
 use tactus_policy::PolicyConfig;
@@ -21,13 +21,13 @@ pub struct RunPlan {
 /// What follows from a check that was made with these costs.
 pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     let allowances = allowances(system, costs);
-    let ruled = |ruling: &AdmissionVerdict| Ruled {
+    let ruled = |ruling: &AdmissionVerdict| Admission {
         admitted: ruling.admitted(),
         drains: ruling.drains,
         allowances: ruling.allowances.clone(),
         tables: ruling.tables.clone(),
     };
-    let rulings: Vec<Ruled> = check.changes.iter().map(ruled).collect();
+    let rulings: Vec<Admission> = check.changes.iter().map(ruled).collect();
     let setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let tasks =

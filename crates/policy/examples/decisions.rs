@@ -8,8 +8,8 @@
 
 use std::time::Instant as WallClock;
 use tactus_policy::{
-    Clusters, CoreState, Decision, Dual, Event, Mc2, Mixed, MixedOrder, Overrun, Place, Policy, PolicyConfig,
-    PolicySpec, Priorities, Running, Scheduler, Server, ServerKind, Supply, Table, Task, TaskOrder, Tree, Visitor,
+    Clusters, CoreState, Decision, Dual, Event, Mc2, Mixed, MixedOrder, Overrun, Policy, PolicyConfig, PolicySpec,
+    Priorities, Running, Scheduler, Server, ServerKind, Supply, Table, Task, TaskOrder, TaskPlacement, Tree, Visitor,
 };
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -125,7 +125,8 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
     let supply = Supply { kind, budget: Duration::from_micros(9_500), period: Duration::from_millis(10) };
     let inside = server.then(|| Server { supply: Some(supply), ..root.clone() });
     let servers = std::iter::once(root).chain(inside).collect();
-    let place = |n: usize| Place { server: u16::from(server), priority: priority(n), overrun: Overrun::Continue };
+    let place =
+        |n: usize| TaskPlacement { server: u16::from(server), priority: priority(n), overrun: Overrun::Continue };
     Some(PolicySpec::Servers(Tree { servers, places: (0..tasks).map(place).collect() }))
 }
 

@@ -59,8 +59,8 @@ pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
 pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Place, Protocol, SchedulerPlan, Server, Supply,
-    Tree, Values, MAX_CHUNKS, MAX_DEPTH,
+    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Protocol, SchedulerPlan, Server, Supply,
+    TaskPlacement, Tree, Values, MAX_CHUNKS, MAX_DEPTH,
 };
 
 /// What a scheduler is made from.

@@ -9,7 +9,9 @@
 
 pub mod linux;
 
-use tactus_policy::{Overrun, Place, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
 use tactus_record::{EventKind, Record, Sink};
 use tactus_sim::{simulate_into, Costs, Error};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -82,7 +84,7 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
     };
     for (platform, priority, execution, period) in APPLICATIONS {
         tasks.push(task(None, offset(period), period, execution));
-        places.push(Place { server: platform as u16 + 1, priority, overrun: Overrun::Continue });
+        places.push(TaskPlacement { server: platform as u16 + 1, priority, overrun: Overrun::Continue });
     }
     if background {
         // Beside platforms, plain priorities come behind all deadlines: a server that lives on what is left.
@@ -100,7 +102,7 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
         }
         for (priority, execution, period, core) in BACKGROUND {
             tasks.push(task(Some(CoreId(core)), offset(period), period, execution));
-            places.push(Place { server: place, priority, overrun: Overrun::Continue });
+            places.push(TaskPlacement { server: place, priority, overrun: Overrun::Continue });
         }
     }
     PolicyConfig { cores: 2, kind: PolicySpec::Servers(Tree { servers, places }), tasks }

@@ -2,9 +2,9 @@
 
 use super::change;
 use crate::draft::{At, Draft, DraftServer, DraftTask, Given};
-use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
-    Migration, Mixed, Overrun, Policy, Scheduling, Server, ServerKind, TaskOrder, TaskPlace, DEFAULT_QUANTUM,
+    Migration, Mixed, Overrun, Policy, Scheduling, Server, ServerKind, TaskOrder, TaskPlacement, DEFAULT_QUANTUM,
     MAX_DEPTH, MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level};
@@ -100,7 +100,7 @@ fn clusters(
     given: &Given<Vec<At<Vec<At<u64>>>>>,
     spread: Migration,
     all: CoreSet,
-    (place, subject): (Place, &str),
+    (place, subject): (Location, &str),
     out: &mut Collector,
 ) -> Option<Vec<CoreSet>> {
     let given = match (given, spread) {
@@ -168,7 +168,7 @@ fn quantum(given: &Given<Duration>, order: TaskOrder, subject: &str, out: &mut C
 fn priority(
     given: &Given<u64>,
     wanted: Option<&Home>,
-    (place, subject): (Place, &str),
+    (place, subject): (Location, &str),
     out: &mut Collector,
 ) -> Option<u32> {
     let home = wanted?;
@@ -442,7 +442,7 @@ pub(super) fn place(
     level: Option<Level>,
     deadline: Option<Duration>,
     out: &mut Collector,
-) -> Option<TaskPlace> {
+) -> Option<TaskPlacement> {
     let placing = &draft.placing;
     let virtual_deadline = virtual_deadline(draft, policy, level, deadline, out);
     if matches!(policy, Some(Policy::Mc2 { .. })) {
@@ -456,7 +456,7 @@ pub(super) fn place(
             let why = format!("{key:?} has no meaning under MC², whose levels tell all that");
             out.refuse(place, &draft.subject, why, "remove it, or choose another kind");
         }
-        return Some(TaskPlace::default());
+        return Some(TaskPlacement::default());
     }
     let (server, home) = home?;
     let priority = priority(&placing.priority, Some(home), (draft.place, &draft.subject), out);
@@ -469,7 +469,7 @@ pub(super) fn place(
         }
         _ => Some(placing.overrun.value().unwrap_or(Overrun::Continue)),
     };
-    Some(TaskPlace { server, priority: priority?, overrun: overrun?, virtual_deadline })
+    Some(TaskPlacement { server, priority: priority?, overrun: overrun?, virtual_deadline })
 }
 
 /// Critical tasks under EDF-VD may be given one, before their deadline.

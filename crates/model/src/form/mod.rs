@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     let mut reader = Reader { lines, out };
     let mut draft = Draft::default();
     let top = reader.open(&root, String::new(), &TOP)?;
-    draft.place = crate::Place { line: 1, column: 1 };
+    draft.place = crate::Location { line: 1, column: 1 };
 
     top.require(&mut reader, "system", "[system]");
     if let Some(section) = top.get("system").and_then(|value| reader.open(value, "[system]".into(), &SYSTEM)) {

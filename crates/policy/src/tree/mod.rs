@@ -53,7 +53,7 @@ pub struct Tree {
     /// The servers; place 0 is the root. A server comes after its parent.
     pub servers: Vec<Server>,
     /// For each task of the set-up, in its order.
-    pub places: Vec<Place>,
+    pub places: Vec<TaskPlacement>,
 }
 
 /// A server, or the root.
@@ -92,7 +92,7 @@ pub struct Supply {
 
 /// Where a task is, and what it may do there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct TaskPlacement {
     /// Place of its server.
     pub server: u16,
     /// Larger goes first, where its server orders by [`TaskOrder::FixedPriority`].

@@ -10,7 +10,7 @@
 //! meanwhile, each thing at its own time. A core belongs to one server at each level, so no scheduler waits for another one.
 
 use super::domain::Domain;
-use super::{Overrun, Place, Server, TaskOrder, Tree};
+use super::{Overrun, Server, TaskOrder, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::{PolicyConfig, PolicyConfigError, PolicySpec, Task};
 use alloc::vec::Vec;
@@ -115,7 +115,7 @@ fn plan(setup: &PolicyConfig, tree: &Tree, own: usize, schedulers: &[usize]) -> 
         if usize::from(place.server) == own {
             let core = task.core.or_else(|| tree.servers[own].cores.iter().next());
             tasks.push(Task { core, ..*task });
-            made.places.push(Place { server: 0, ..*place });
+            made.places.push(TaskPlacement { server: 0, ..*place });
             names.push(TaskId(n as u16));
         }
     }
@@ -125,7 +125,7 @@ fn plan(setup: &PolicyConfig, tree: &Tree, own: usize, schedulers: &[usize]) -> 
         let (level, long) = (Level::A, Duration::MAX);
         let offset = within.iter().map(|task| setup.tasks[task.index()].offset).min().unwrap_or(long);
         tasks.push(Task { level, core: Some(core), offset, period: long, deadline: long, budget: Duration::ZERO });
-        made.places.push(Place { server: local(*server), priority: 0, overrun: Overrun::Continue });
+        made.places.push(TaskPlacement { server: local(*server), priority: 0, overrun: Overrun::Continue });
         let proxy = TaskId((setup.tasks.len() + server) as u16);
         children.push(Child { plan: index as u16, core, proxy, tasks: within });
     }

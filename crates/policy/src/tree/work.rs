@@ -1,6 +1,6 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
-use super::{Overrun, Place, TaskOrder, Values};
+use super::{Overrun, TaskOrder, TaskPlacement, Values};
 use crate::records::Recorder;
 use crate::Task;
 use tactus_record::EventKind;
@@ -54,7 +54,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn new(id: TaskId, task: &Task, place: &Place, order: TaskOrder, queue: usize) -> Work {
+    pub(crate) fn new(id: TaskId, task: &Task, place: &TaskPlacement, order: TaskOrder, queue: usize) -> Work {
         let first = Instant::ZERO.saturating_add(task.offset);
         Work {
             name: (id, task.level),

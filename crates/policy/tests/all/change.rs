@@ -4,8 +4,8 @@ use crate::common::changes::{changing, root};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Overrun, Part, Place, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply,
-    Task, TaskOrder, Tree, Values,
+    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply, Task,
+    TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, Level, TaskId};
@@ -14,7 +14,7 @@ use tactus_time::{Duration, Instant, Level, TaskId};
 struct Row(u16, u64, u64);
 
 fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>) -> PolicyConfig {
-    let place = |row: &Row| Place { server: row.0, priority: 0, overrun: Overrun::Continue };
+    let place = |row: &Row| TaskPlacement { server: row.0, priority: 0, overrun: Overrun::Continue };
     let task = |row: &Row| Task {
         level: Level::A,
         core: core(0),

@@ -3,8 +3,8 @@
 use crate::common::changes::{ns, root, server, task_of, told};
 use crate::common::{draw, run, Entry};
 use tactus_policy::{
-    Action, Change, Changing, Overrun, Part, Place, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply,
-    Task, TaskOrder, Tree, Values,
+    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply, Task,
+    TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_record::{EventKind, CHANGE_OVERLOADS};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -29,7 +29,8 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
     let all = CoreSet::first(cores);
     let queues = all.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
     let root = Server { cores: all, queues, ..root(TaskOrder::EarliestDeadline) };
-    let places = tasks.iter().map(|(server, _)| Place { server: *server, priority: 0, overrun: Overrun::Continue });
+    let places =
+        tasks.iter().map(|(server, _)| TaskPlacement { server: *server, priority: 0, overrun: Overrun::Continue });
     let tree = Tree { servers: std::iter::once(root).chain(servers).collect(), places: places.collect() };
     let kind = PolicySpec::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
     PolicyConfig { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }

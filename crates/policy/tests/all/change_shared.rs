@@ -4,8 +4,8 @@ use crate::common::changes::root;
 use crate::common::{run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Overrun, Part, Place, PolicyConfig, PolicySpec, Protocol, Server, Task, TaskOrder, Tree,
-    Values,
+    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, Task, TaskOrder,
+    TaskPlacement, Tree, Values,
 };
 use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -33,7 +33,7 @@ fn changing() -> impl Strategy<Value = PolicyConfig> {
             let (mut absent, mut places) = (Vec::new(), Vec::new());
             let mut all = Vec::new();
             for (n, (offset, period, budget, priority, there, core)) in tasks.into_iter().enumerate() {
-                places.push(Place { server: 0, priority, overrun: Overrun::Continue });
+                places.push(TaskPlacement { server: 0, priority, overrun: Overrun::Continue });
                 absent.extend((!there).then_some(Part::Task(TaskId(n as u16))));
                 let core = (spread == 2).then_some(CoreId(core));
                 let (period, budget) = (ns(period), ns(budget));
@@ -91,7 +91,7 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
         deadline: ns(10),
         budget: ns(budget),
     };
-    let places = vec![Place { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
+    let places = vec![TaskPlacement { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
     let added = Part::Task(TaskId(2));
     let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
     let tree = Tree { servers: vec![root], places };

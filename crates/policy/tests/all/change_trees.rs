@@ -3,7 +3,9 @@
 use crate::common::changes::{changing_trees, ns, told};
 use crate::common::{run, time_of, timeline};
 use proptest::prelude::*;
-use tactus_policy::{Action, Change, Changing, Part, Place, PolicyConfig, PolicySpec, Server, Task, TaskOrder, Values};
+use tactus_policy::{
+    Action, Change, Changing, Part, PolicyConfig, PolicySpec, Server, Task, TaskOrder, TaskPlacement, Values,
+};
 use tactus_record::EventKind;
 use tactus_time::{Instant, TaskId};
 
@@ -56,7 +58,7 @@ impl Machine {
             }
         };
         let servers = changing.tree.servers.iter().enumerate().map(server).collect();
-        let task = |(n, (own, place)): (usize, (&Task, &Place))| Slow {
+        let task = |(n, (own, place)): (usize, (&Task, &TaskPlacement))| Slow {
             home: usize::from(place.server),
             there: there(task(n as u16)),
             ends: false,

@@ -4,7 +4,7 @@
 use crate::common::{each_nanosecond, invariants, run, time_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tactus_policy::{Overrun, Place, PolicyConfig, PolicySpec, Server, Task, TaskOrder, Tree};
+use tactus_policy::{Overrun, PolicyConfig, PolicySpec, Server, Task, TaskOrder, TaskPlacement, Tree};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 120;
@@ -152,8 +152,8 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
             // A job that ends on one core in the instant of the next release, which another core makes due, is or is not
             // unfinished then: again a matter of who is served first.
             let rule = |n: u8| if n == 1 && !alone { Overrun::Continue } else { overrun[usize::from(n)] };
-            let places = drawn.iter().map(|task| Place { server: 0, priority: task.6, overrun: rule(task.7) });
-            let places: Vec<Place> = places.collect();
+            let places = drawn.iter().map(|task| TaskPlacement { server: 0, priority: task.6, overrun: rule(task.7) });
+            let places: Vec<TaskPlacement> = places.collect();
             let tasks = drawn
                 .iter()
                 .map(|(core, offset, period, deadline, _, budget, _, overrun)| Task {

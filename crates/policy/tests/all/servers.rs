@@ -2,7 +2,9 @@
 //! figures of the sources that are known.
 
 use crate::common::{core, draw, invariants, ms, run, Entry};
-use tactus_policy::{Overrun, Place, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
 use tactus_time::{CoreSet, Duration, Instant, Level, TaskId};
 
 /// A task: server, priority, offset, period, deadline, and what a job is assumed to take, in ms.
@@ -10,7 +12,8 @@ struct Row(u16, u32, u64, u64, u64, u64);
 
 fn setup(servers: Vec<Server>, rows: &[Row]) -> PolicyConfig {
     let cores = servers[0].cores.iter().count();
-    let places = rows.iter().map(|row| Place { server: row.0, priority: row.1, overrun: Overrun::Continue }).collect();
+    let places =
+        rows.iter().map(|row| TaskPlacement { server: row.0, priority: row.1, overrun: Overrun::Continue }).collect();
     let task = |row: &Row| Task {
         level: Level::A,
         core: (cores == 1).then_some(core(0)).flatten(),

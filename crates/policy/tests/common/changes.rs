@@ -3,8 +3,8 @@
 use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Mc2Now, Overrun, Part, Place, PolicyConfig, PolicySpec, Protocol,
-    Server, ServerKind, Supply, Task, TaskOrder, Tree, Values,
+    Action, Change, Changeable, Changing, DualNow, Mc2Now, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server,
+    ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -186,7 +186,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             let task =
                 |(n, (server, offset, period, budget, priority, there)): (usize, (u16, u64, u64, u64, u32, bool))| {
                     let server = server % tree.len() as u16;
-                    places.push(Place { server, priority, overrun: Overrun::Continue });
+                    places.push(TaskPlacement { server, priority, overrun: Overrun::Continue });
                     if !there {
                         absent.push(Part::Task(TaskId(n as u16)));
                     }
@@ -256,7 +256,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
             }
             let (mut places, mut all) = (Vec::new(), Vec::new());
             for (n, (server, offset, period, budget, priority, there)) in tasks.into_iter().enumerate() {
-                places.push(Place { server: server % tree.len() as u16, priority, overrun: Overrun::Continue });
+                places.push(TaskPlacement { server: server % tree.len() as u16, priority, overrun: Overrun::Continue });
                 absent.extend((!there).then_some(Part::Task(TaskId(n as u16))));
                 all.push(task_of(0, offset, period, budget));
             }

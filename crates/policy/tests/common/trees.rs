@@ -3,7 +3,9 @@
 use super::{invariants, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{Overrun, Place, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
 use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -104,7 +106,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                 .into_iter()
                 .map(|(server, core, offset, period, budget, priority, rule)| {
                     let server = usize::from(server) % tree.len();
-                    places.push(Place { server: server as u16, priority, overrun: rules[rule] });
+                    places.push(TaskPlacement { server: server as u16, priority, overrun: rules[rule] });
                     let own: Vec<CoreId> = tree[server].cores.iter().collect();
                     let core = (tree[server].queues.len() > 1).then(|| own[usize::from(core) % own.len()]);
                     let time = Duration::from_nanos;

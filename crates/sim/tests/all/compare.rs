@@ -3,7 +3,7 @@
 use crate::common::*;
 use tactus_generate::{generate, POLICIES};
 use tactus_policy::{
-    Overrun, Place, PolicyConfig, PolicySpec, Scheduler, Server, ServerKind, Supply, Task, TaskOrder, Tree,
+    Overrun, PolicyConfig, PolicySpec, Scheduler, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_record::EventKind;
 use tactus_sim::compare::{compare, explain, Cause};
@@ -143,7 +143,7 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
     };
     // From 0 and from 1 ms on, both deadlines are at 35 ms.
     let servers = vec![server(None), server(Some((7, 35))), server(Some((2, 34)))];
-    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    let place = |server| TaskPlacement { server, priority: 0, overrun: Overrun::Continue };
     let tasks = vec![task(Some(0), ms(90), ms(4)), Task { offset: ms(1), ..task(Some(0), ms(90), ms(1)) }];
     let setup =
         PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks };
@@ -177,7 +177,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         background: false,
     };
     let supply = Supply { kind: ServerKind::Deferrable, budget: ms(40), period: ms(50) };
-    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    let place = |server| TaskPlacement { server, priority: 0, overrun: Overrun::Continue };
     // Turns of the first end at 4 and at 7 ms, where the third comes.
     let with = |offset, quantum| {
         let servers = vec![

@@ -1,6 +1,8 @@
 //! What becomes of overruns is a sequence that makes sense, under every rule and with servers that run out.
 
-use tactus_policy::{Overrun, Place, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
 use tactus_record::EventKind;
 use tactus_sim::{simulate, Costs};
 use tactus_time::{CoreSet, Duration, Level, TaskId};
@@ -24,7 +26,7 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
     let supply = Supply { kind: ServerKind::HardBandwidth, budget: ms(6), period: ms(9) };
     let inside = Server { supply: Some(supply), queues: vec![cores], ..root.clone() };
     let rules = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
-    let places = rules.map(|overrun| Place { server: 1, priority: 0, overrun });
+    let places = rules.map(|overrun| TaskPlacement { server: 1, priority: 0, overrun });
     let task = |n: u64| Task {
         level: Level::A,
         core: None,

@@ -13,7 +13,7 @@ use tactus_trace::{check, merge, Trace};
 const LENGTH: Duration = Duration::from_millis(300);
 
 /// One scheduler on the core.
-struct Place {
+struct TaskPlacement {
     scheduler: Scheduler,
     state: CoreState,
     /// Its children: their proxies, and their index among the schedulers.
@@ -28,7 +28,7 @@ struct Place {
 struct Core<'s> {
     core: CoreId,
     system: &'s System,
-    places: Vec<Place>,
+    places: Vec<TaskPlacement>,
     /// Who has the core, the root first.
     path: Vec<usize>,
     /// When the last call began.
@@ -39,7 +39,7 @@ struct Core<'s> {
 const CALL: Duration = Duration::from_nanos(10);
 
 impl Core<'_> {
-    fn places(core: CoreId, system: &System, setups: &[PolicyConfig]) -> Vec<Place> {
+    fn places(core: CoreId, system: &System, setups: &[PolicyConfig]) -> Vec<TaskPlacement> {
         let place = |setup: &PolicyConfig| {
             let PolicySpec::PerServer(plan) = &setup.kind else { panic!("one scheduler of several") };
             let (scheduler, mut states) = Scheduler::new(setup).expect("the plan is good");
@@ -47,7 +47,7 @@ impl Core<'_> {
                 Decision { run: None, timer: Instant::NEVER, notify: tactus_time::CoreSet::EMPTY, ticket: 0 };
             let children = plan.children.iter().map(|child| (child.proxy, usize::from(child.plan))).collect();
             let state = states.swap_remove(core.index());
-            Place { scheduler, state, children, decision, begun: false, left: None, records: Vec::new() }
+            TaskPlacement { scheduler, state, children, decision, begun: false, left: None, records: Vec::new() }
         };
         assert!(core.index() < system.cores);
         setups.iter().map(place).collect()
@@ -81,7 +81,7 @@ impl Core<'_> {
         ];
         for (input, kind, proxy, at_time) in inputs.into_iter().flatten() {
             self.note(at, now, EventKind::Input, proxy, (kind as u8, at_time.as_nanos()));
-            let Place { scheduler, state, .. } = &mut self.places[at];
+            let TaskPlacement { scheduler, state, .. } = &mut self.places[at];
             scheduler.input(state, input);
         }
         let event = match reason {
@@ -91,7 +91,7 @@ impl Core<'_> {
             _ => Event::Notify,
         };
         let mut written = Written(Vec::new());
-        let Place { scheduler, state, .. } = &mut self.places[at];
+        let TaskPlacement { scheduler, state, .. } = &mut self.places[at];
         let decision = scheduler.handle(state, now, event, &mut written);
         self.places[at].records.append(&mut written.0);
         self.places[at].decision = decision;

@@ -4,7 +4,7 @@
 use crate::common::*;
 use std::sync::OnceLock;
 use tactus_generate::{changing, lasting, tree};
-use tactus_plan::{setup_with, tree_view, Ruled};
+use tactus_plan::{setup_with, tree_view, Admission};
 use tactus_policy::{Action, Part, PolicyConfig, PolicySpec};
 use tactus_record::{EventKind, Record};
 use tactus_sim::{simulate, Costs};
@@ -155,7 +155,7 @@ fn a_job_that_waits_beside_an_idle_core_or_behind_a_less_urgent_one_is_found() {
 fn changing_setup(seed: u64) -> Option<(tactus_model::System, PolicyConfig)> {
     let mut system = changing(seed)?;
     lasting(&mut system, ms(400));
-    let ruled = Ruled { admitted: true, drains: seed & 1 == 0, ..Ruled::default() };
+    let ruled = Admission { admitted: true, drains: seed & 1 == 0, ..Admission::default() };
     let setup = setup_with(&system, Vec::new(), &[], &vec![ruled; system.scheduling.changes.len()]);
     Some((system, setup))
 }

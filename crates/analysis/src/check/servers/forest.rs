@@ -4,10 +4,11 @@ use super::super::plain;
 use super::super::rank::Rank;
 use super::domain::{home, of_task, queues};
 use crate::reservation::local::Local;
-use crate::reservation::supply::{Kind, Server};
+use crate::reservation::supply::Server;
 use crate::reservation::tree::{Node, Scheduler};
 use crate::task::Sporadic;
-use tactus_model::{Migration, ServerKind, System, TaskOrder};
+use tactus_model::{Migration, System, TaskOrder};
+use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// What a node of a tree is in the file.
@@ -24,20 +25,6 @@ pub(super) struct Core<'s> {
     core: CoreId,
     times: &'s [Duration],
     pub places: Vec<(Vec<usize>, Who)>,
-}
-
-/// The kind of a server in the words of the analysis.
-pub(super) fn kind(kind: ServerKind) -> Kind {
-    match kind {
-        ServerKind::Periodic => Kind::Periodic,
-        ServerKind::Polling => Kind::Polling,
-        ServerKind::Deferrable => Kind::Deferrable,
-        ServerKind::Sporadic => Kind::Sporadic,
-        ServerKind::PosixSporadic => Kind::PosixSporadic,
-        ServerKind::SoftBandwidth => Kind::SoftBandwidth,
-        ServerKind::HardBandwidth => Kind::ConstantBandwidth,
-        ServerKind::PriorityInheriting => Kind::PriorityInheriting,
-    }
 }
 
 /// Whether a server that would lose its budget without work may keep it on this core: where several cores share its queue, one that
@@ -106,7 +93,7 @@ impl<'s> Core<'s> {
                 let server = &system.scheduling.servers[which];
                 let inner = self.scheduler(Some(which), server.order, path);
                 let kind =
-                    if keeps(system, self.root.0, which, self.core) { Kind::Deferrable } else { kind(server.kind) };
+                    if keeps(system, self.root.0, which, self.core) { ServerKind::Deferrable } else { server.kind };
                 children.push(Node::Server(Server::new(kind, server.budget, server.period), inner));
             } else {
                 self.places.push((path.clone(), Who::Task(which)));

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use tactus_plan::Ruled;
+use tactus_plan::Admission;
 use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicySpec, Running, Slot, Table, Task};
 use tactus_record::{Record, Sink};
 use tactus_sim::Costs;
@@ -142,17 +142,21 @@ pub fn of_kind(records: &[Record], kind: tactus_record::EventKind) -> Vec<(u64, 
 
 /// The set-up of a system with tables of our own, and the same allowance for each task.
 pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> PolicyConfig {
-    let rulings =
-        vec![
-            Ruled { admitted: true, drains: true, allowances: vec![allowance; system.tasks.len()], tables: Vec::new() };
-            system.scheduling.changes.len()
-        ];
+    let rulings = vec![
+        Admission {
+            admitted: true,
+            drains: true,
+            allowances: vec![allowance; system.tasks.len()],
+            tables: Vec::new()
+        };
+        system.scheduling.changes.len()
+    ];
     let plain = tactus_plan::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
         PolicySpec::Mc2(_) | PolicySpec::ChangingMc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
-    let rulings: Vec<Ruled> = rulings.into_iter().map(|it| Ruled { tables: tables.clone(), ..it }).collect();
+    let rulings: Vec<Admission> = rulings.into_iter().map(|it| Admission { tables: tables.clone(), ..it }).collect();
     tactus_plan::setup_with(system, tables, &vec![allowance; system.tasks.len()], &rulings)
 }
 
