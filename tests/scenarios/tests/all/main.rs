@@ -20,6 +20,7 @@ mod iso;
 mod per_server;
 mod processes;
 mod reading;
+mod released;
 mod restarts_per_server;
 mod rig;
 mod schedulers;
