@@ -449,6 +449,9 @@ pub struct Agree {
     /// Trees of servers with a scheduler for each, in place of systems of every policy
     #[arg(long, conflicts_with = "changes")]
     pub per_server: bool,
+    /// Systems in which tasks release others
+    #[arg(long, conflicts_with_all = ["changes", "per_server"])]
+    pub released: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]
     pub changes: bool,

@@ -26,6 +26,11 @@ pub fn can_run(promised: &RunPlan) -> bool {
     }
 }
 
+/// `chain    sensor to actuator: ≤ 11.8 ms of 20 ms (…)`, one line for each.
+pub fn chains(check: &Check) {
+    check.chains.iter().for_each(|chain| lines::line("chain", chain.to_string().trim_start_matches("chain ")));
+}
+
 /// `check    A tables built on cores 1–3 · …      accepted`, and what fails if it is not.
 pub fn line(system: &System, check: &Check) {
     // A task that a change brings is promised something from then on.

@@ -1,11 +1,14 @@
 //! What the judge found, in the words of the terminal: one line, then a table by level.
 
 use crate::lines::{self, brief, grouped};
-use tactus_trace::{ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict};
+use tactus_trace::{ChainSummary, ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict};
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
     let mut text = format!("{}\n{}\n{}", headline(summary), by_level(summary), by_task(summary));
+    if !summary.chains.is_empty() {
+        text = format!("{text}\n{}", by_chain(summary));
+    }
     for change in &summary.changes {
         text += &changed(change);
     }
@@ -107,6 +110,22 @@ fn task_row(task: &TaskSummary) -> Vec<String> {
             String::new()
         },
     ]
+}
+
+/// Every chain, from the release of its first task to the completion of its last.
+fn by_chain(summary: &Summary) -> String {
+    let head = ["chain", "passages", "missed", "worst", "deadline", "promised"];
+    let row = |chain: &ChainSummary| {
+        vec![
+            chain.name.clone(),
+            grouped(chain.begun),
+            grouped(chain.missed),
+            chain.response.map_or("–".to_string(), |response| brief(response.max)),
+            brief(chain.deadline),
+            chain.bound.map_or("–".to_string(), |bound| format!("≤ {}", brief(bound))),
+        ]
+    };
+    lines::table(&head, &summary.chains.iter().map(row).collect::<Vec<_>>())
 }
 
 fn row(level: &LevelSummary) -> Vec<String> {

@@ -136,7 +136,9 @@ impl System {
             let check = tactus_analysis::check(&system, &counted);
             let made = tactus_plan::plan(&system, &check, &counted);
             let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-            let trace = tactus_sim::simulate(&made.setup, system.duration, demand, &charged);
+            let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(all)) };
+            let arrivals = system.arrivals().into_iter().map(boxed).collect();
+            let trace = tactus_sim::simulate_with_arrivals(&made.setup, system.duration, (demand, arrivals), &charged);
             let trace = trace.map_err(|error| input(format!("{}: {error}", system.source.display())))?;
             let details = Details {
                 machine: "simulator".to_string(),

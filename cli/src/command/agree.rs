@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_generate::{any, changing, changing_levels, lasting, per_server};
+use tactus_generate::{any, changing, changing_levels, lasting, per_server, released};
 use tactus_model::{Costs, Schedulers, System, LONGEST};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
@@ -126,6 +126,7 @@ fn one(
     totals: &Mutex<Totals>,
 ) -> Result<(), Failure> {
     let drawn = match (arguments.per_server, arguments.changes) {
+        _ if arguments.released => released(seed),
         (true, _) => per_server(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
@@ -213,6 +214,7 @@ fn one(
 fn again(seed: u64, arguments: &Agree) -> String {
     let mut words = vec![format!("./tactus agree --systems 1 --seed {seed}")];
     words.extend(arguments.per_server.then(|| "--per-server".to_string()));
+    words.extend(arguments.released.then(|| "--released".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));
@@ -232,6 +234,7 @@ fn skip(totals: &Mutex<Totals>, why: &'static str) -> Result<(), Failure> {
 /// Why a seed gives no system.
 fn not_drawn(arguments: &Agree) -> &'static str {
     match arguments.per_server {
+        _ if arguments.released => "no two tasks of which one could release the other",
         true => "no tree with a scheduler for each server: not partitioned, nothing inside a server, or too large",
         false => "nothing in it that could change",
     }

@@ -34,6 +34,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
         tactus_analysis::check(&System { machine, ..system.clone() }, &costs)
     });
     lines::line("check", promise::table(&check, free.as_ref(), &growth));
+    promise::chains(&check);
     promise::untested(&check);
     if let Some(free) = &free {
         promise::overheads(&check, free, &costs, cache);

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
-use tactus_model::System;
+use tactus_model::{Release, System, TaskPlacement};
 use tactus_report::{Details, Kept};
 use tactus_trace::{Promise, Trace};
 
@@ -122,8 +122,24 @@ fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Re
     Ok(Outcome::held_if(held))
 }
 
+/// What arrives from outside comes from nobody on this machine: a run would be one of another system.
+fn has_its_arrivals(system: &System) -> Result<(), Failure> {
+    let sporadic = |place: &TaskPlacement| matches!(place.release, Release::Sporadic(_));
+    match system.scheduling.places.iter().position(sporadic) {
+        None => Ok(()),
+        Some(n) => Err(Failure::Input(format!(
+            "{}:{}: task {:?} is sporadic: on the machine nothing raises it yet; use `tactus simulate`, or let another \
+             task release it with a line like after = \"sensor\"",
+            system.source.display(),
+            system.tasks[n].line,
+            system.tasks[n].name,
+        ))),
+    }
+}
+
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
 pub(super) fn assemble(system: &System, promised: &RunPlan, network: Network) -> Result<(PathBuf, Image), Failure> {
+    has_its_arrivals(system)?;
     let wait = progress::Wait::new("build", "kernel and components");
     let built = compile_ours(&wait, network).and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
     wait.end();

@@ -36,6 +36,12 @@ fn fits(system: &System) -> Result<(), Failure> {
     )))
 }
 
+/// What arrives from outside, as the file tells it.
+fn arrivals(system: &System) -> Vec<tactus_sim::Arrivals<'static>> {
+    let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(all)) };
+    system.arrivals().into_iter().map(boxed).collect()
+}
+
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
@@ -54,7 +60,8 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let begin = Instant::now();
     let wait = progress::Wait::new("simulate", "");
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    let trace = tactus_sim::simulate(&promised.setup, system.duration, demand, &costs)
+    let arrivals = arrivals(&system);
+    let trace = tactus_sim::simulate_with_arrivals(&promised.setup, system.duration, (demand, arrivals), &costs)
         .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
     wait.end();
     let took = begin.elapsed();

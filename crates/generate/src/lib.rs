@@ -10,10 +10,12 @@
 mod changing;
 mod per_server;
 mod random;
+mod released;
 mod trees;
 
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use per_server::per_server;
+pub use released::released;
 pub use trees::{tree, DEEPEST};
 
 pub use random::Random;
@@ -119,6 +121,7 @@ impl Draw {
             duration: self.duration,
             seed: self.seed,
             policy: self.policy,
+            chains: Vec::new(),
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),

@@ -88,6 +88,7 @@ pub fn tree(seed: u64) -> System {
         duration: draw.duration,
         seed,
         policy,
+        chains: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
@@ -236,7 +237,12 @@ impl Drawing {
                 let rule = if self.random.chance(0.6) { 0 } else { self.random.between(1, 3) as usize };
                 let (server, priority) = (home.server, self.priority(home.order));
                 self.tasks.push(task);
-                self.places.push(TaskPlacement { server, priority, overrun: OVERRUNS[rule], virtual_deadline: None });
+                self.places.push(TaskPlacement {
+                    server,
+                    priority,
+                    overrun: OVERRUNS[rule],
+                    ..TaskPlacement::default()
+                });
             }
         }
     }

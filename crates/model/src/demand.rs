@@ -94,7 +94,7 @@ fn unit(bits: u64) -> f64 {
 }
 
 /// The random numbers of one job: a generator of its own, started from a hash of who asks.
-fn stream(seed: u64, task: TaskId, job: u32) -> SplitMix64 {
+pub(crate) fn stream(seed: u64, task: TaskId, job: u32) -> SplitMix64 {
     let who = u64::from(task.0) << 32 | u64::from(job);
     // Two rounds: neighbours in any of the three must start far from each other in the generator's one long cycle.
     let first = SplitMix64::seed_from_u64(seed).next_u64();

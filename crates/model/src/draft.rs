@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Location;
-use crate::{Demand, Locks, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
+use crate::{Demand, EarlyArrival, Locks, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -68,6 +68,7 @@ pub(crate) struct Draft {
     pub locks: Locks,
     pub schedulers: Given<Schedulers>,
     pub servers: Vec<DraftServer>,
+    pub chains: Vec<DraftChain>,
     pub changes: Vec<DraftChange>,
     pub shift: Given<u8>,
     pub overheads: Given<bool>,
@@ -106,6 +107,18 @@ pub(crate) struct DraftPlace {
     pub priority: Given<u64>,
     pub overrun: Given<Overrun>,
     pub virtual_deadline: Given<Duration>,
+    pub sporadic: Given<bool>,
+    pub after: Given<String>,
+    pub early: Given<EarlyArrival>,
+    pub longest_distance: Given<Duration>,
+}
+
+pub(crate) struct DraftChain {
+    pub place: Location,
+    pub subject: String,
+    pub name: Given<String>,
+    pub tasks: Given<Vec<String>>,
+    pub deadline: Given<Duration>,
 }
 
 pub(crate) struct DraftServer {

@@ -5,6 +5,8 @@
 //! reported in one go. The keys and the rules are told in `docs/system-file.md` and `docs/rt-app.md`.
 #![forbid(unsafe_code)]
 
+mod arrivals;
+mod chain;
 mod changes;
 mod check;
 mod demand;
@@ -22,6 +24,8 @@ mod rtapp;
 mod scheduling;
 mod units;
 
+pub use arrivals::Arrivals;
+pub use chain::Chain;
 pub use changes::{Action, Change, Part, SystemRevision, Values};
 pub use demand::SHORTEST_JOB;
 pub use label::{policy_key, policy_label};
@@ -30,7 +34,7 @@ pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use scheduling::{Locks, Migration, Schedulers, Scheduling, Server, TaskPlacement};
-pub use tactus_task::{Costs, Overrun, ServerKind, TaskOrder};
+pub use tactus_task::{Costs, EarlyArrival, Overrun, Release, ServerKind, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;
@@ -61,6 +65,8 @@ pub struct System {
     pub components: Vec<Component>,
     /// Order, queues and servers, as far as they are more than the policy tells.
     pub scheduling: Scheduling,
+    /// Chains of tasks of which each releases the next.
+    pub chains: Vec<Chain>,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.

@@ -1,7 +1,7 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
 use crate::Change;
-use tactus_task::{Overrun, ServerKind, TaskOrder};
+use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration};
 
 /// How cores share the queue of jobs.
@@ -105,6 +105,11 @@ pub struct TaskPlacement {
     pub overrun: Overrun,
     /// Under EDF-VD, the virtual deadline of a critical task, where the file gives one.
     pub virtual_deadline: Option<Duration>,
+    /// What releases its jobs.
+    pub release: Release,
+    /// The longest distance of two arrivals, where they come from outside; nothing if they come as close as they may, at
+    /// distances of its period. Only the simulator looks at this.
+    pub longest_distance: Option<Duration>,
 }
 
 impl Scheduling {

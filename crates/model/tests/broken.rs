@@ -456,6 +456,58 @@ const CASES: &[Case] = &[
             "changes are made by the built-in root scheduler, but the system has one of its own; remove the changes",
         )],
     ),
+    (
+        "b1-released-by-itself.toml",
+        &[(14, "it is released by a task that it releases itself, so that none ever begins; let a periodic task begin"), (22, "it is released by a task that it releases itself")],
+    ),
+    (
+        "b2-after-nobody.toml",
+        &[(21, "did you mean \"sense\"?")],
+    ),
+    (
+        "b3-offset-of-an-arrival.toml",
+        &[(22, "its first job comes when it is released, not at an offset; remove the offset")],
+    ),
+    (
+        "b4-slower-than-what-releases-it.toml",
+        &[(21, "its period of 20 ms is more than the 10 ms of \"sense\", which releases it: more and more jobs would wait; shorten it")],
+    ),
+    (
+        "b5-after-on-another-core.toml",
+        &[(21, "it belongs to core 1, and \"sense\", which releases it, to core 0; put both on one core")],
+    ),
+    (
+        "b6-arrivals-of-a-periodic-task.toml",
+        &[(14, "\"early\" is about arrivals, and time releases this task; remove it, or write release = \"sporadic\""), (15, "\"longest-distance\" is about arrivals")],
+    ),
+    (
+        "b7-distances.toml",
+        &[(23, "often")],
+    ),
+    (
+        "b8-sporadic.toml",
+        &[(15, "a longest distance of 5 ms is less than the least, its period; raise it"), (24, "a job that stops goes on in its next period, and it has no periods; choose another overrun rule"), (32, "\"after\" tells already what releases it; remove")],
+    ),
+    (
+        "b9-sporadic-with-levels.toml",
+        &[(8, "under policies with levels, time releases all tasks; make it periodic, or choose a policy without levels")],
+    ),
+    (
+        "ba-sporadic-and-changes.toml",
+        &[(8, "in a system that changes while it runs, time releases all tasks; make it periodic, or remove the changes")],
+    ),
+    (
+        "bb-chains.toml",
+        &[(33, "\"b\" drops early arrivals, so that some of its jobs have no predecessor's; let it delay them"), (34, "deadline is 0 ns, no time at all"), (37, "another chain has the same name; choose another one"), (38, "\"c\" is not released by \"b\"; give \"c\" the line after = \"b\""), (43, "it has 1 tasks; name from 2 to 64 tasks"), (48, "\"d\"")],
+    ),
+    (
+        "bc-chain-of-jobs-that-never-end.toml",
+        &[(30, "tasks"), (29, "\"name\" is missing"), (29, "\"deadline\" is missing")],
+    ),
+    (
+        "bd-chain-with-kills.toml",
+        &[(26, "\"a\" may have jobs that never end, so that no job of the next task follows; remove its overrun rule")],
+    ),
 ];
 
 fn folder() -> PathBuf {

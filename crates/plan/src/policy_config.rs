@@ -3,8 +3,8 @@
 use crate::reconfiguration;
 use tactus_model::{self as model, Locks, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, FineMc2, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Server, Supply,
-    Table, Task, TaskOrder, TaskPlacement, Tree,
+    Clusters, Dual, FineMc2, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, Server,
+    Supply, Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -112,7 +112,9 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 /// Any other order, with servers or without.
 fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> PolicySpec {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
-    let usual = |place: &model::TaskPlacement| place.server.is_none() && place.overrun == Overrun::Continue;
+    let usual = |place: &model::TaskPlacement| {
+        place.server.is_none() && place.overrun == Overrun::Continue && place.release == Release::Periodic
+    };
     let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
     match (spread, order) {
         (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
@@ -168,7 +170,10 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
         }
     };
     let servers = std::iter::once(root).chain(inside).collect();
-    PolicySpec::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect() })
+    let releases: Vec<Release> = places.iter().map(|place| place.release).collect();
+    let timed = releases.iter().all(|release| *release == Release::Periodic);
+    let releases = if timed { Vec::new() } else { releases };
+    PolicySpec::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases })
 }
 
 /// The tasks' priorities as the file gives them.

@@ -2,12 +2,13 @@
 //! run takes, on whatever machine and from whichever front end.
 
 use crate::{setup_with, tree_view, Admission};
-use tactus_analysis::{AdmissionVerdict, Bound, Check, TaskVerdict};
-use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, System, SystemRevision, Task};
+use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, TaskVerdict};
+use tactus_model::{policy_label, Body, Chain, Costs, Demand, Part, Policy, Schedulers, System, SystemRevision, Task};
 use tactus_policy::PolicyConfig;
-use tactus_time::{CoreId, Duration, Level};
+use tactus_task::Release;
+use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
-use tactus_trace::{ChangeView, Changes, Now, Promise, TaskView, View};
+use tactus_trace::{ChainView, ChangeView, Changes, Now, Promise, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -39,7 +40,8 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
             // The judge looks for the changes of a task on its core.
             let core =
                 view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
-            TaskView { core, ..view }
+            let releases = system.scheduling.places.get(n).map_or(Release::Periodic, |place| place.release);
+            TaskView { core, releases, ..view }
         });
     let per_server = system.scheduling.schedulers == Schedulers::PerServer;
     let view = View {
@@ -50,6 +52,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         accepted: check.accepted,
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
+        chains: system.chains.iter().zip(&check.chains).map(chain_view).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
     };
     RunPlan { setup, view }
@@ -116,12 +119,22 @@ fn told(bound: Bound) -> Promise {
     }
 }
 
+fn chain_view((chain, verdict): (&Chain, &ChainVerdict)) -> ChainView {
+    ChainView {
+        name: chain.name.clone(),
+        tasks: chain.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
+        deadline: chain.deadline,
+        bound: verdict.promise,
+    }
+}
+
 fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {
     let promise = told(verdict.bound);
     TaskView {
         name: task.name.clone(),
         level: task.level,
         core: task.core,
+        releases: Release::Periodic,
         offset: task.offset,
         period: task.period,
         deadline: task.deadline,

@@ -56,6 +56,12 @@ pub enum PolicyConfigError {
     ServerQuantum(u16),
     /// The server lies too deep.
     ServerDepth(u16),
+    /// The task is released by completions of itself, or of a task that does not exist.
+    Predecessor(TaskId),
+    /// The task is to stop until its next period when it overruns, but it has no periods.
+    StopWithoutPeriods(TaskId),
+    /// The task is not released by time, and the policy knows nothing else.
+    ArrivalsWithoutTree(TaskId),
     /// The task is in a server that does not exist.
     TaskServer(TaskId),
     /// This change, by its number, comes before the one in front of it, or is of something that does not exist, or has a value
@@ -131,6 +137,15 @@ impl fmt::Display for PolicyConfigError {
             PolicyConfigError::ServerQuantum(n) => write!(f, "server {n}: its order needs a quantum longer than zero"),
             PolicyConfigError::ServerDepth(n) => {
                 write!(f, "server {n}: it lies more than {} servers deep", crate::MAX_DEPTH)
+            }
+            PolicyConfigError::Predecessor(task) => {
+                write!(f, "task {}: what releases it must be another task, and one that exists", task.0)
+            }
+            PolicyConfigError::StopWithoutPeriods(task) => {
+                write!(f, "task {}: without periods it would never go on after a stop; let it overrun otherwise", task.0)
+            }
+            PolicyConfigError::ArrivalsWithoutTree(task) => {
+                write!(f, "task {}: this policy knows only jobs that time releases", task.0)
             }
             PolicyConfigError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
             PolicyConfigError::ChangePart(u32::MAX) => {

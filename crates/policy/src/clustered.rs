@@ -185,7 +185,7 @@ impl<R: Rule> Container<R> {
                 task.remove();
                 false
             }
-            Event::Start | Event::Timer | Event::Notify => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival => {
                 if linked_here {
                     entry.running = Some(place);
                 } else {
@@ -286,7 +286,7 @@ impl<R: Rule> Container<R> {
         }
         chosen.map(|(place, job)| {
             let task = &self.tasks[place];
-            Running { task: task.id(), job, charged: task.charged() }
+            Running { task: task.id(), job, charged: task.charged(), arrived: None }
         })
     }
 }

@@ -57,10 +57,10 @@ pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
-pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
+pub use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
     divide, Action, Budget, Change, Changing, Child, DivideError, Part, Protocol, SchedulerPlan, Server, Supply,
-    TaskPlacement, Tree, Values, MAX_CHUNKS, MAX_DEPTH,
+    TaskPlacement, Tree, Values, MAX_ARRIVALS, MAX_CHUNKS, MAX_DEPTH, MAX_WAITING_ARRIVALS,
 };
 
 /// What a scheduler is made from.
@@ -139,6 +139,8 @@ pub enum Event {
     /// The running task can never run again: its component was stopped. Its pending jobs are dropped, and no more
     /// are released.
     Remove,
+    /// Something arrived: what, was told by [`Input::Arrival`]. Harmless if it comes without cause.
+    Arrival,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -148,6 +150,13 @@ pub enum Input {
     Absent {
         /// Until when this scheduler had it.
         since: Instant,
+    },
+    /// Something arrived that releases a job of a task that time does not release.
+    Arrival {
+        /// Whose job.
+        task: TaskId,
+        /// When it arrived; not later than the call.
+        at: Instant,
     },
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
     Sleep {
@@ -167,6 +176,8 @@ pub struct Running {
     pub job: u32,
     /// What it has been charged at the time of this decision.
     pub charged: Duration,
+    /// Its nominal release, if it is not time that releases the task's jobs: then their numbers do not tell it.
+    pub arrived: Option<Instant>,
 }
 
 /// What a core is to do next.

@@ -115,7 +115,7 @@ impl<R: Rule> Core<R> {
                     task.remove();
                     self.ready.pop();
                 }
-                Event::Start | Event::Timer | Event::Notify => unfinished = Some(task.subject()),
+                Event::Start | Event::Timer | Event::Notify | Event::Arrival => unfinished = Some(task.subject()),
             }
         }
         let timer = self.release_due(&mut records);
@@ -141,7 +141,7 @@ impl<R: Rule> Core<R> {
             Some((place, task)) => {
                 (self.runs, self.job) = (place, task.job());
                 records.about(EventKind::Dispatch, task.subject(), self.job, 0);
-                Some(Running { task: task.id(), job: self.job, charged: task.charged() })
+                Some(Running { task: task.id(), job: self.job, charged: task.charged(), arrived: None })
             }
             None => {
                 records.core(EventKind::Idle, 0);
@@ -178,14 +178,14 @@ impl<R: Rule> Core<R> {
                 running.charge(elapsed);
                 if !self.ready.goes_first(key) {
                     // Nobody who waits became more urgent than the job that runs.
-                    let run = Running { task: running.id(), job: self.job, charged: running.charged() };
+                    let run = Running { task: running.id(), job: self.job, charged: running.charged(), arrived: None };
                     self.ready.push(key);
                     return Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 });
                 }
                 records.about(EventKind::Preempt, running.subject(), self.job, 0);
-                Running { task: id, job, charged: Duration::ZERO }
+                Running { task: id, job, charged: Duration::ZERO, arrived: None }
             }
-            None => Running { task: id, job, charged: Duration::ZERO },
+            None => Running { task: id, job, charged: Duration::ZERO, arrived: None },
         };
         self.ready.push_first(key);
         records.about(EventKind::Dispatch, subject, job, 0);
@@ -242,6 +242,6 @@ impl<R: Rule> Core<R> {
             records.about(EventKind::Dispatch, task.subject(), job, 0);
             (self.runs, self.job) = (place, job);
         }
-        Some(Running { task: task.id(), job, charged: task.charged() })
+        Some(Running { task: task.id(), job, charged: task.charged(), arrived: None })
     }
 }

@@ -55,6 +55,9 @@ pub enum EventKind {
     /// A change was refused, and nothing else was done. `job`: its number. `arg`: why: [`CHANGE_NOT_ADMITTED`],
     /// [`CHANGE_OVERLOADS`]. No task.
     ChangeRefused = 18,
+    /// Something arrived for the task and has no job. `job`: the number that its job would have had. `arg`: why: 0 it came less than
+    /// a period after the release before it and is to be dropped then, 1 too many jobs wait already.
+    ArrivalLost = 19,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -79,7 +82,7 @@ pub enum EventKind {
     /// is a look at the clock then. Not every policy tells.
     Stage = 39,
     /// The policy was told a fact before the event of the call that the last [`EventKind::Enter`] opened. `level` byte: [`InputKind`].
-    /// `task`: the proxy of the child scheduler concerned, or none. `arg`: an instant (ns).
+    /// `task`: the task that something arrived for, the proxy of the child scheduler concerned, or none. `arg`: an instant (ns).
     Input = 40,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
@@ -109,6 +112,7 @@ impl EventKind {
             16 => EventKind::Changed,
             17 => EventKind::ChangeAsked,
             18 => EventKind::ChangeRefused,
+            19 => EventKind::ArrivalLost,
             32 => EventKind::Enter,
             33 => EventKind::Leave,
             34 => EventKind::Fault,
@@ -141,6 +145,8 @@ pub enum EntryReason {
     Notify = 3,
     /// The component of the running task was stopped.
     Fault = 4,
+    /// Something arrived that releases a job.
+    Arrival = 5,
 }
 
 impl EntryReason {
@@ -152,6 +158,7 @@ impl EntryReason {
             2 => EntryReason::Complete,
             3 => EntryReason::Notify,
             4 => EntryReason::Fault,
+            5 => EntryReason::Arrival,
             _ => return None,
         })
     }
@@ -165,6 +172,8 @@ pub enum InputKind {
     Absent = 0,
     /// A child scheduler has nothing to run. The record's `arg`: until when (ns), `u64::MAX` if that is not known.
     Sleep = 1,
+    /// Something arrived that releases a job of the record's task. The record's `arg`: when (ns).
+    Arrival = 2,
 }
 
 impl InputKind {
@@ -173,6 +182,7 @@ impl InputKind {
         Some(match n {
             0 => InputKind::Absent,
             1 => InputKind::Sleep,
+            2 => InputKind::Arrival,
             _ => return None,
         })
     }

@@ -8,8 +8,9 @@ mod tree;
 
 use crate::Details;
 use serde::{Deserialize, Serialize};
-use tactus_time::{CoreId, Duration, Level};
-use tactus_trace::{judge, Promise, Summary, TaskView, Trace, View};
+use tactus_task::{EarlyArrival, Release};
+use tactus_time::{CoreId, Duration, Level, TaskId};
+use tactus_trace::{judge, ChainView, Promise, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 2;
@@ -40,6 +41,9 @@ struct Stored {
     /// Left out where the rules of servers and queues do not apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tree: Option<tree::Stored>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<StoredChain>,
     /// Left out where the system does not change while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<changes::Stored>,
@@ -59,6 +63,39 @@ struct StoredTask {
     budget_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     minimum_ns: Option<u64>,
+    /// Left out where time releases its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    releases: Option<StoredRelease>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredChain {
+    name: String,
+    tasks: Vec<u16>,
+    deadline_ns: u64,
+    bound_ns: Option<u64>,
+}
+
+/// What releases the jobs of a task that time does not release.
+#[derive(Serialize, Deserialize)]
+struct StoredRelease {
+    /// The task whose completions do; left out if arrivals from outside do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<u16>,
+    /// Early arrivals have no job.
+    drops_early: bool,
+}
+
+impl StoredRelease {
+    fn of(release: Release) -> Option<StoredRelease> {
+        let drops_early = release.early()? == EarlyArrival::Drop;
+        Some(StoredRelease { after: release.predecessor().map(|task| task.0), drops_early })
+    }
+
+    fn release(self) -> Release {
+        let early = if self.drops_early { EarlyArrival::Drop } else { EarlyArrival::Delay };
+        self.after.map_or(Release::Sporadic(early), |task| Release::After(TaskId(task), early))
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -118,6 +155,7 @@ impl Kept {
             components: details.components.clone(),
             facts: details.facts.clone(),
             tasks: view.tasks.iter().map(store).collect(),
+            chains: view.chains.iter().map(store_chain).collect(),
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
         };
@@ -140,6 +178,8 @@ impl Kept {
         let changes = changes.map(|it| changes::restore(it, stored.tasks.len(), stored.cores)).transpose()?;
         let count = changes.as_ref().map_or(0, |changes| changes.list.len());
         let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len(), count)).transpose()?;
+        let tasks = stored.tasks.len();
+        let chains = stored.chains.into_iter().map(|chain| restore_chain(chain, tasks)).collect::<Result<_, _>>()?;
         let view = View {
             name: stored.system,
             policy: stored.policy,
@@ -148,6 +188,7 @@ impl Kept {
             accepted: stored.accepted,
             tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
             tree,
+            chains,
             changes,
         };
         let details = Details {
@@ -173,6 +214,28 @@ fn store(task: &TaskView) -> StoredTask {
         assumed_ns: task.assumed.map(|length| length.map(Duration::as_nanos)),
         budget_ns: task.budget.map(Duration::as_nanos),
         minimum_ns: task.minimum.map(Duration::as_nanos),
+        releases: StoredRelease::of(task.releases),
+    }
+}
+
+fn store_chain(chain: &ChainView) -> StoredChain {
+    StoredChain {
+        name: chain.name.clone(),
+        tasks: chain.tasks.iter().map(|task| task.0).collect(),
+        deadline_ns: chain.deadline.as_nanos(),
+        bound_ns: chain.bound.map(Duration::as_nanos),
+    }
+}
+
+fn restore_chain(chain: StoredChain, tasks: usize) -> Result<ChainView, String> {
+    match chain.tasks.iter().find(|task| usize::from(**task) >= tasks) {
+        Some(task) => Err(format!("chain {}: there is no task {task}", chain.name)),
+        None => Ok(ChainView {
+            name: chain.name,
+            tasks: chain.tasks.into_iter().map(TaskId).collect(),
+            deadline: Duration::from_nanos(chain.deadline_ns),
+            bound: chain.bound_ns.map(Duration::from_nanos),
+        }),
     }
 }
 
@@ -195,13 +258,14 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
         assumed: task.assumed_ns.map(|length| length.map(Duration::from_nanos)),
         budget: task.budget_ns.map(Duration::from_nanos),
         minimum: task.minimum_ns.map(Duration::from_nanos),
+        releases: task.releases.map(StoredRelease::release).unwrap_or_default(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tactus_time::{CoreSet, TaskId};
+    use tactus_time::CoreSet;
     use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
     use tactus_trace::{ChangeView, Changes, Now};
 
@@ -210,7 +274,20 @@ mod tests {
         let (core, offset, budget) = (Some(CoreId(1)), Duration::ZERO, Some(Duration::from_micros(8)));
         let assumed = [budget, None, Some(Duration::MAX), None];
         let minimum = Some(Duration::from_micros(3));
-        TaskView { name: name.into(), level, core, offset, period, deadline, promise, assumed, budget, minimum }
+        let releases = Release::After(TaskId(1), EarlyArrival::Drop);
+        TaskView {
+            name: name.into(),
+            level,
+            core,
+            releases,
+            offset,
+            period,
+            deadline,
+            promise,
+            assumed,
+            budget,
+            minimum,
+        }
     }
 
     #[test]
@@ -264,7 +341,14 @@ mod tests {
             tasks: start.clone(),
         };
         let changes = Some(Changes { start, list: vec![change; 5], together: true });
-        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes };
+        let chain = ChainView {
+            name: "a to b".into(),
+            tasks: vec![TaskId(0), TaskId(1)],
+            deadline: duration,
+            bound: Some(Duration::from_millis(3)),
+        };
+        let chains = vec![chain];
+        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), chains, changes };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

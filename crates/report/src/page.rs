@@ -104,7 +104,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
             ("verdict", &verdict::section(view, summary, extra)),
             ("facts", &facts(view, summary, extra)),
             ("levels", &tables::levels(summary)),
-            ("tasks", &tables::tasks(summary)),
+            ("tasks", &(tables::tasks(summary) + &tables::chains(summary))),
             ("cores", &tables::cores(summary)),
             ("overheads", &tables::overheads(summary)),
             ("data", &text::json_in_script(&data)),

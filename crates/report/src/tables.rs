@@ -136,6 +136,30 @@ pub(crate) fn tasks(summary: &Summary) -> String {
     out
 }
 
+/// The table per chain; nothing if there are none.
+pub(crate) fn chains(summary: &Summary) -> String {
+    if summary.chains.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<table class=\"figures\" id=\"chain-table\"><thead><tr><th>Chain</th><th class=\"num\">Passages</th>\
+         <th class=\"num\">Missed</th><th class=\"num\">Min <i>ms</i></th><th class=\"num\">Median <i>ms</i></th>\
+         <th class=\"num\">p99 <i>ms</i></th><th class=\"num\">Max <i>ms</i></th><th class=\"num\">Bound <i>ms</i></th>\
+         <th class=\"num\">Deadline <i>ms</i></th></tr></thead><tbody>\n",
+    );
+    for chain in &summary.chains {
+        put(&mut out, format_args!("<tr><th scope=\"row\">{}</th>", escape(&chain.name)));
+        num(&mut out, chain.begun as f64, &count(chain.begun));
+        misses(&mut out, chain.missed);
+        spread(&mut out, chain.response);
+        length(&mut out, chain.bound);
+        length(&mut out, Some(chain.deadline));
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table>\n");
+    out
+}
+
 fn task_row(out: &mut String, task: &TaskSummary) {
     let (id, name) = (task.id.0, escape(&task.name));
     let removed = if task.removed_at.is_some() { " <span class=\"tag\">removed</span>" } else { "" };
@@ -227,6 +251,7 @@ fn overhead_table(caption: &str, o: &Overheads) -> String {
         ("… by completion", "the running job finished", e.complete),
         ("… by event", "another core sent an event", e.notify),
         ("… by fault", "a component was stopped", e.fault),
+        ("… by arrival", "something arrived that releases a job", e.arrival),
     ];
     let mut out = format!(
         "<table class=\"figures\"><caption>{}</caption><thead><tr><th>Kind</th><th>From, to</th>\

@@ -78,6 +78,7 @@ fn first_broken(out: &mut String, broken: &Broken) {
         What::Response => "response longer than its bound",
         What::Tardiness => "later than its tardiness bound allows",
         What::Deadline => "missed its deadline",
+        What::Chain => "ends a chain that took longer than promised",
         What::Dropped => "records were dropped, so nothing can be said about the rest of the run",
         What::Rule => "a rule that holds in every run was broken",
     };

@@ -55,8 +55,21 @@ pub fn simulate(
     demand: impl FnMut(TaskId, u32) -> Duration,
     costs: &Costs,
 ) -> Result<Trace, Error> {
+    simulate_with_arrivals(setup, duration, (demand, Vec::new()), costs)
+}
+
+/// As [`simulate`], with arrivals from outside for tasks that time does not release.
+///
+/// # Errors
+/// If the policy refuses the set-up, or makes no progress.
+pub fn simulate_with_arrivals(
+    setup: &PolicyConfig,
+    duration: Duration,
+    (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
+    costs: &Costs,
+) -> Result<Trace, Error> {
     let mut keep = Keep::new(setup.cores);
-    simulate_into(setup, duration, demand, costs, &mut keep)?;
+    run(setup, duration, (demand, arrivals), costs, &mut keep)?;
     Ok(keep.into_trace())
 }
 
@@ -71,8 +84,25 @@ pub fn simulate_into<S: Sink>(
     costs: &Costs,
     sink: &mut S,
 ) -> Result<Counts, Error> {
+    run(setup, duration, (demand, Vec::new()), costs, sink)
+}
+
+/// When jobs of one task arrive, one after another, in the order of time.
+pub type Arrivals<'a> = (TaskId, Box<dyn Iterator<Item = Instant> + 'a>);
+
+fn run<S: Sink>(
+    setup: &PolicyConfig,
+    duration: Duration,
+    (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
+    costs: &Costs,
+    sink: &mut S,
+) -> Result<Counts, Error> {
     let (scheduler, cores) = Scheduler::new(setup).map_err(Error::PolicyConfig)?;
     let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), demand, costs);
+    for (task, mut all) in arrivals {
+        let core = setup.tasks.get(task.index()).and_then(|task| task.core).unwrap_or_default();
+        simulation.arrive(task, core, move || all.next().unwrap_or(Instant::NEVER));
+    }
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
     simulation.end(end, sink);

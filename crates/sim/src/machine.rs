@@ -2,9 +2,9 @@
 //! other cores. It calls the policy exactly as the kernel does and knows nothing about policies.
 //!
 //! **Order.** What happens earlier is served first. At one instant: starts, then completions, then time-outs, then
-//! events of other cores; among equals the lower core first.
+//! events of other cores, then arrivals; among equals the lower core first.
 //!
-//! **Costs.** A time-out is noticed `release` after it expired; an event of another core `inter_core` after it was
+//! **Costs.** A time-out or an arrival is noticed `release` after it came; an event of another core `inter_core` after it was
 //! sent; a completion `complete` after the job has used its demand. The policy's turn takes `schedule` and the way
 //! to the job's first instruction `switch`. While a core is on that way it cannot be entered: what comes meanwhile
 //! waits and then pays its cost. Without costs every instant is exact.
@@ -13,8 +13,8 @@
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
 use std::fmt;
-use tactus_policy::{Event, Policy, Running};
-use tactus_record::{EntryReason, EventKind, Record, Sink};
+use tactus_policy::{Event, Input, Policy, Running, MAX_ARRIVALS};
+use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
 use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -25,6 +25,7 @@ pub struct Simulation<'p, P: Policy, D> {
     /// When and why each core is entered next; what the main loop looks at, kept apart so that it stays small.
     next: [Entry; tactus_time::MAX_CORES],
     demands: Demands<D>,
+    sources: Vec<ArrivalSource<'p>>,
     costs: Costs,
     counts: Counts,
     /// The instant of the last entry, and how many entries it has seen.
@@ -74,12 +75,23 @@ struct Entry {
 const NOTHING: Entry = Entry { at: Instant::NEVER, rank: 9 };
 
 /// What an entry's rank stands for, in the order of service at one instant.
-const RANKS: [(EntryReason, Event); 4] = [
+const RANKS: [(EntryReason, Event); 5] = [
     (EntryReason::Start, Event::Start),
     (EntryReason::Complete, Event::Complete),
     (EntryReason::Timer, Event::Timer),
     (EntryReason::Notify, Event::Notify),
+    (EntryReason::Arrival, Event::Arrival),
 ];
+
+/// What releases jobs of one task from outside.
+struct ArrivalSource<'p> {
+    task: TaskId,
+    /// The core that notices.
+    core: usize,
+    next: Instant,
+    /// When the next one comes after the last.
+    draw: Box<dyn FnMut() -> Instant + 'p>,
+}
 
 struct Core<C> {
     state: C,
@@ -92,6 +104,8 @@ struct Core<C> {
     used: Instant,
     /// When events of other cores were sent that have not been delivered.
     sent: Vec<Instant>,
+    /// When something arrives next.
+    arrival: Instant,
     /// When the core leaves the scheduler and the switch.
     free: Instant,
 }
@@ -104,7 +118,9 @@ impl<C> Core<C> {
         let sent = self.sent.iter().copied().min().unwrap_or(Instant::NEVER);
         let noticed = |event: Instant, cost: Duration| event.max(self.free).saturating_add(cost);
         let mut first = Entry { at: noticed(self.used, costs.complete), rank: 1 };
-        for (at, rank) in [(noticed(self.timer, costs.release), 2), (noticed(sent, costs.inter_core), 3)] {
+        let timer = noticed(self.timer, costs.release);
+        let arrival = noticed(self.arrival, costs.release);
+        for (at, rank) in [(timer, 2), (noticed(sent, costs.inter_core), 3), (arrival, 4)] {
             if at < first.at {
                 first = Entry { at, rank };
             }
@@ -146,6 +162,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             timer: Instant::NEVER,
             used: Instant::NEVER,
             sent: Vec::with_capacity(tactus_time::MAX_CORES),
+            arrival: Instant::NEVER,
             free: Instant::ZERO,
         };
         Simulation {
@@ -153,6 +170,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             cores: cores.into_iter().map(fresh).collect(),
             next,
             demands: Demands { draw: demand, last: vec![None; tasks] },
+            sources: Vec::new(),
             costs: *costs,
             counts: Counts::default(),
             now: Instant::ZERO,
@@ -168,6 +186,43 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
                 *next = core.next(&self.costs);
             }
         }
+    }
+
+    /// Lets jobs of `task` arrive on `core` at the instants that `draw` gives one after another, until it gives
+    /// [`Instant::NEVER`].
+    pub fn arrive(&mut self, task: TaskId, core: CoreId, mut draw: impl FnMut() -> Instant + 'p) {
+        let (core, next) = (core.index(), draw());
+        self.sources.push(ArrivalSource { task, core, next, draw: Box::new(draw) });
+        self.await_arrival(core);
+        self.next[core] = self.cores[core].next(&self.costs);
+    }
+
+    /// Notes when something arrives next on the core.
+    fn await_arrival(&mut self, core: usize) {
+        let on = self.sources.iter().filter(|source| source.core == core).map(|source| source.next);
+        self.cores[core].arrival = on.min().unwrap_or(Instant::NEVER);
+    }
+
+    /// Tells the policy what arrived on the core up to `now`, as much as it takes at once.
+    fn take_arrivals<S: Sink>(&mut self, index: usize, now: Instant, sink: &mut S) {
+        for _ in 0..MAX_ARRIVALS {
+            let due = self.sources.iter_mut().filter(|it| it.core == index && it.next <= now).min_by_key(|it| it.next);
+            let Some(source) = due else { break };
+            let (task, at) = (source.task, source.next);
+            source.next = (source.draw)();
+            sink.record(Record {
+                time: now,
+                arg: at.as_nanos(),
+                job: 0,
+                task: Some(task),
+                kind: EventKind::Input,
+                level: InputKind::Arrival as u8,
+                core: CoreId(index as u8),
+                ticket: 0,
+            });
+            self.policy.input(&mut self.cores[index].state, Input::Arrival { task, at });
+        }
+        self.await_arrival(index);
     }
 
     /// Serves everything that is noticed before `end`, which itself is left to the next call.
@@ -225,6 +280,10 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             core: id,
             ticket: 0,
         });
+        if reason == EntryReason::Arrival {
+            self.take_arrivals(index, now, sink);
+        }
+        let core = &mut self.cores[index];
         let decision = self.policy.handle(&mut core.state, now, event, &mut &mut *sink);
         let leave = now.saturating_add(self.costs.schedule);
         sink.record(Record {

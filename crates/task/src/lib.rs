@@ -8,10 +8,12 @@ extern crate alloc;
 
 mod costs;
 mod order;
+mod release;
 mod server;
 mod table;
 
 pub use costs::Costs;
 pub use order::{Overrun, TaskOrder};
+pub use release::{EarlyArrival, Release};
 pub use server::ServerKind;
 pub use table::{Slot, Table};

@@ -53,6 +53,7 @@ pub(crate) fn explain(case: &Case, job: &Job, broken: &Broken) -> Cause {
     let _ = match broken.what {
         What::Tardiness => write!(text, "{} job {} was late", task.name, job.job),
         What::Deadline => write!(text, "{} job {} missed its deadline", task.name, job.job),
+        What::Chain => write!(text, "the chain that ends with {} job {} took too long", task.name, job.job),
         _ => write!(text, "{} job {} took longer than its bound", task.name, job.job),
     };
     let limit = broken.limit.unwrap_or_default();

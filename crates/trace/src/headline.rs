@@ -86,6 +86,7 @@ fn first_broken(broken: &Broken) -> String {
         What::Response => "a response was longer than its bound",
         What::Tardiness => "a job was later than its bound allows",
         What::Deadline => "a deadline was missed",
+        What::Chain => "a chain took longer than promised",
         What::Dropped => "records were lost, so nothing can be said",
         What::Rule => "a rule of every schedule was broken",
     };

@@ -38,6 +38,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         history,
     };
     let promise::Found { verdict, voids } = case.found();
+    let chains = view.chains.iter().map(|chain| crate::chains::sum_up(chain, &jobs, end)).collect();
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {
@@ -83,6 +84,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         changes: history.summary(trace),
         levels: levels(&tasks, &of_task),
         tasks,
+        chains,
         per_core: per_core(trace, &segments, samples),
         overheads,
     }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cause;
+mod chains;
 mod changes;
 pub mod check;
 mod draw;
@@ -20,6 +21,7 @@ mod spread;
 mod summary;
 mod void;
 
+pub use chains::{ChainSummary, ChainView};
 pub use changes::{ChangeView, Changes, Now};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
@@ -33,6 +35,7 @@ pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
 
 use tactus_record::Record;
+use tactus_task::Release;
 use tactus_time::{CoreId, Duration, Level};
 
 /// The records of one run.
@@ -62,6 +65,8 @@ pub struct View {
     /// Servers and queues, where the policy is such that their rules can be held against the trace; MC² has rules of its
     /// own.
     pub tree: Option<check::TreeView>,
+    /// Chains of tasks of which each releases the next.
+    pub chains: Vec<ChainView>,
     /// How the system changes while it runs, if it does.
     pub changes: Option<Changes>,
 }
@@ -91,7 +96,9 @@ pub struct TaskView {
     pub level: Option<Level>,
     /// Core it is bound to, if any.
     pub core: Option<CoreId>,
-    /// Release of the first job.
+    /// What releases its jobs.
+    pub releases: Release,
+    /// Release of the first job, of a periodic task.
     pub offset: Duration,
     /// Period.
     pub period: Duration,

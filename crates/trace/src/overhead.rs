@@ -7,7 +7,7 @@ use tactus_time::{Duration, Instant};
 /// All occurrences on one core, before they are summed up.
 #[derive(Clone, Default)]
 pub(crate) struct Samples {
-    entries: [Vec<Duration>; 5],
+    entries: [Vec<Duration>; 6],
     lateness: Vec<Duration>,
     release: Vec<Duration>,
     inter_core: Vec<Duration>,
@@ -27,9 +27,9 @@ impl Samples {
 
     pub(crate) fn sum_up(mut self) -> Overheads {
         let mut all = self.entries.concat();
-        let [start, timer, complete, notify, fault] = self.entries.each_mut().map(|e| Distribution::of(e));
+        let [start, timer, complete, notify, fault, arrival] = self.entries.each_mut().map(|e| Distribution::of(e));
         Overheads {
-            entries: Entries { start, timer, complete, notify, fault },
+            entries: Entries { start, timer, complete, notify, fault, arrival },
             timer_lateness: Distribution::of(&mut self.lateness),
             release: Distribution::of(&mut self.release),
             schedule: Distribution::of(&mut all),

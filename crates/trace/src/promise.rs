@@ -1,6 +1,7 @@
 //! The verdict: whether every promise held, and if not, which was broken first, or which jobs missed what they were no longer owed.
 
 use crate::cause::explain;
+use crate::chains;
 use crate::changes::History;
 use crate::check::{self, Rule, TreeView};
 use crate::jobs::Job;
@@ -51,6 +52,13 @@ impl Case<'_> {
                             first = Some((broken, job));
                         }
                     }
+                }
+            }
+        }
+        if self.view.accepted {
+            for (broken, job) in self.chains(&mut voids) {
+                if first.as_ref().is_none_or(|(known, _)| broken.time < known.time) {
+                    first = Some((broken, job));
                 }
             }
         }
@@ -128,6 +136,38 @@ impl Case<'_> {
             actual: Some(actual),
             cause: Cause::default(),
         }))
+    }
+
+    /// The first passage of each chain that took longer than was promised; of those that were owed nothing any more, it is
+    /// counted who is to blame.
+    fn chains(&self, voids: &mut Vec<VoidBy>) -> Vec<(Broken, &Job)> {
+        let mut broken = Vec::new();
+        for chain in &self.view.chains {
+            let Some(limit) = chain.bound.map(|bound| bound.min(chain.deadline)) else { continue };
+            let mut first = true;
+            for passage in chains::passages(chain, self.jobs) {
+                let response = passage.completed.unwrap_or(self.end).since(passage.release);
+                let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else { continue };
+                let time = passage.release.saturating_add(limit);
+                let void = |job: &&Job| self.void[job.task.index()].ended(job, time, time);
+                if let Some(by) = passage.jobs.iter().find_map(void) {
+                    count(self.view, voids, by, last.task);
+                } else if std::mem::take(&mut first) {
+                    let what = Broken {
+                        what: What::Chain,
+                        task_id: Some(last.task),
+                        task: Some(self.view.tasks[last.task.index()].name.clone()),
+                        job: Some(last.job),
+                        time,
+                        limit: Some(limit),
+                        actual: Some(response),
+                        cause: Cause::default(),
+                    };
+                    broken.push((what, last));
+                }
+            }
+        }
+        broken
     }
 
     fn dropped(&self) -> Option<Broken> {

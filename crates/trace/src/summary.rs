@@ -3,6 +3,7 @@
 //! Lengths and points of time are written as whole nanoseconds, in fields that end in `_ns`. A field that has no
 //! value for a run (the median of no jobs) is `null`, never left out. `docs/trace.md` lists them one by one.
 
+use crate::ChainSummary;
 use serde::{Serialize, Serializer};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -48,6 +49,8 @@ pub struct Summary {
     pub levels: Vec<LevelSummary>,
     /// Each task, by `TaskId`.
     pub tasks: Vec<TaskSummary>,
+    /// The chains, in the order of the file.
+    pub chains: Vec<ChainSummary>,
     /// Each core, in order.
     pub per_core: Vec<CoreSummary>,
     /// The system's own work over all cores.
@@ -286,6 +289,8 @@ pub struct Entries {
     pub notify: Option<Distribution>,
     /// The running task's component was stopped.
     pub fault: Option<Distribution>,
+    /// Something arrived that releases a job.
+    pub arrival: Option<Distribution>,
 }
 
 /// A component that faulted and was stopped.
@@ -448,6 +453,8 @@ pub enum What {
     Tardiness,
     /// A job of a task with a hard promise missed its deadline.
     Deadline,
+    /// A chain of tasks took longer than its bound or its deadline.
+    Chain,
     /// Records were dropped, so that nothing can be said about the rest.
     Dropped,
     /// One of the rules that hold in every run was broken (see `check`); the cause says which.
@@ -507,11 +514,11 @@ impl Summary {
     }
 }
 
-fn nanos<S: Serializer>(d: &Duration, s: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn nanos<S: Serializer>(d: &Duration, s: S) -> Result<S::Ok, S::Error> {
     s.serialize_u64(d.as_nanos())
 }
 
-fn some_nanos<S: Serializer>(d: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn some_nanos<S: Serializer>(d: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
     d.map(Duration::as_nanos).serialize(s)
 }
 

@@ -134,6 +134,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         duration,
         seed,
         policy,
+        chains: Vec::new(),
         machine: Machine { shift: SHIFT, overheads: true },
         tasks,
         components: Vec::new(),

@@ -8,6 +8,7 @@
 
 mod assignment;
 mod assumptions;
+mod chains;
 mod changes;
 mod global;
 mod growth;
@@ -20,6 +21,7 @@ mod sensitivity;
 mod servers;
 
 pub use assignment::{assignment, is_bound, Unassigned};
+pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
@@ -61,6 +63,7 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
     }
     stopped(system, entry, &mut check);
     assumptions::note(system, &mut check);
+    chains::check(system, &mut check);
     check.accepted = check.findings.is_empty();
     check
 }

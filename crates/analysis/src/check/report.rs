@@ -1,5 +1,6 @@
 //! What a check gives back: verdicts, findings and the tables, and how they are shown to people.
 
+use super::chains::ChainVerdict;
 use super::changes::AdmissionVerdict;
 use crate::utilisation::Utilisation;
 use std::fmt;
@@ -19,6 +20,8 @@ pub struct Check {
     pub allowances: Vec<Duration>,
     /// One verdict per task, by `TaskId`.
     pub tasks: Vec<TaskVerdict>,
+    /// One verdict per chain, in the order of the file.
+    pub chains: Vec<ChainVerdict>,
     /// How much of each core is asked for. Empty where tasks are bound to no core.
     pub cores: Vec<CoreLoad>,
     /// What fails, and what to do about it. Empty if and only if accepted.
@@ -163,6 +166,7 @@ impl Check {
             tables: Vec::new(),
             allowances: vec![Duration::ZERO; system.tasks.len()],
             tasks,
+            chains: Vec::new(),
             cores,
             findings: Vec::new(),
             summary: String::new(),
@@ -213,6 +217,9 @@ impl fmt::Display for Check {
                 t.bound.to_string(),
                 t.explanation,
             )?;
+        }
+        for chain in &self.chains {
+            writeln!(f, "{chain}")?;
         }
         for c in &self.cores {
             let [a, b, in_c] = c.levels.map(hundredths);

@@ -107,6 +107,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         duration,
         seed: 1,
         policy,
+        chains: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

@@ -4,6 +4,7 @@ mod change;
 mod component;
 mod per_server;
 mod platform;
+mod release;
 mod server;
 mod task;
 
@@ -55,13 +56,17 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     }
     let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
     let schedulers = draft.schedulers.value().unwrap_or_default();
-    let scheduling = Scheduling { places, locks: draft.locks, schedulers, ..homes.made };
+    let mut scheduling = Scheduling { places, locks: draft.locks, schedulers, ..homes.made };
+    release::resolve(&draft, context.policy?, (&tasks, &mut scheduling), out);
+    if !out.is_empty() {
+        return None;
+    }
     let changes = change::check(&draft, context.policy?, context.duration?, &tasks, &scheduling, out);
     if !out.is_empty() {
         return None;
     }
     let (policy, scheduling) = told(context.policy?, Scheduling { changes, ..scheduling });
-    let system = System {
+    let mut system = System {
         name,
         source: source.to_path_buf(),
         cores: context.cores?,
@@ -70,12 +75,14 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         seed: draft.seed.value().unwrap_or(DEFAULT_SEED),
         policy,
         scheduling,
+        chains: Vec::new(),
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
         tasks,
         components,
         platform,
         notes,
     };
+    system.chains = release::chains(&draft, &system, out);
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);
     }

@@ -4,8 +4,8 @@ use super::change;
 use crate::draft::{At, Draft, DraftServer, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
-    Migration, Mixed, Overrun, Policy, Scheduling, Server, ServerKind, TaskOrder, TaskPlacement, DEFAULT_QUANTUM,
-    MAX_DEPTH, MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
+    Migration, Mixed, Overrun, Policy, Release, Scheduling, Server, ServerKind, TaskOrder, TaskPlacement,
+    DEFAULT_QUANTUM, MAX_DEPTH, MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level};
 
@@ -469,7 +469,16 @@ pub(super) fn place(
         }
         _ => Some(placing.overrun.value().unwrap_or(Overrun::Continue)),
     };
-    Some(TaskPlacement { server, priority: priority?, overrun: overrun?, virtual_deadline })
+    // What releases it is resolved when all tasks are known.
+    let longest_distance = placing.longest_distance.value();
+    Some(TaskPlacement {
+        server,
+        priority: priority?,
+        overrun: overrun?,
+        virtual_deadline,
+        release: Release::Periodic,
+        longest_distance,
+    })
 }
 
 /// Critical tasks under EDF-VD may be given one, before their deadline.

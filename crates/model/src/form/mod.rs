@@ -1,5 +1,6 @@
 //! The TOML form of a system file: from text to a draft.
 
+mod chain;
 mod change;
 mod component;
 mod keys;
@@ -15,7 +16,8 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 9] = ["system", "policy", "machine", "server", "task", "change", "component", "buffer", "device"];
+const TOP: [&str; 10] =
+    ["system", "policy", "machine", "server", "task", "chain", "change", "component", "buffer", "device"];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
 
@@ -66,6 +68,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "server").into_iter().enumerate() {
         draft.servers.extend(server::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "chain").into_iter().enumerate() {
+        draft.chains.extend(chain::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "change").into_iter().enumerate() {
         draft.changes.extend(change::read(value, i, &mut reader));

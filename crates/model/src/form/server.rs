@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::{At, DraftPlace, DraftServer, Given};
 use crate::problem::{nearest, Complaint};
-use crate::{Migration, Overrun, ServerKind, TaskOrder};
+use crate::{EarlyArrival, Migration, Overrun, ServerKind, TaskOrder};
 use toml::de::DeValue;
 
 const SERVER: [&str; 15] = [
@@ -38,6 +38,10 @@ const SUPPLIES: [(&str, ServerKind); 8] = [
 ];
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
+
+/// Whether a task's releases are sporadic.
+const RELEASES: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];
+const EARLY: [(&str, EarlyArrival); 2] = [("delay", EarlyArrival::Delay), ("drop", EarlyArrival::Drop)];
 
 /// What names of orders look like.
 pub(super) const POLICIES: &str =
@@ -178,5 +182,9 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         priority: task.integer(reader, "priority", "a whole number from 0 to 1000000, the larger the more urgent"),
         overrun: choice(task, reader, "overrun", &OVERRUNS),
         virtual_deadline: task.duration(reader, "virtual-deadline"),
+        sporadic: choice(task, reader, "release", &RELEASES),
+        after: task.string(reader, "after", "the name of a task in quotes"),
+        early: choice(task, reader, "early", &EARLY),
+        longest_distance: task.duration(reader, "longest-distance"),
     }
 }

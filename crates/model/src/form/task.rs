@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 16] = [
+const TASK: [&str; 20] = [
     "name",
     "level",
     "core",
@@ -27,6 +27,10 @@ const TASK: [&str; 16] = [
     "priority",
     "overrun",
     "virtual-deadline",
+    "release",
+    "after",
+    "early",
+    "longest-distance",
 ];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];

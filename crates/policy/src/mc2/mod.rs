@@ -236,7 +236,7 @@ impl Containers {
         let level_a = local.run.is_some_and(|job| job.name.1 == Level::A);
         let next_shared = if core.alone && level_a { Instant::NEVER } else { core.next_shared };
         let timer = wanted.timer.unwrap_or(Instant::NEVER).min(local.timer).min(next_shared).min(core.next_change);
-        let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged });
+        let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged, arrived: None });
         Decision { run, timer, notify, ticket }
     }
 }

@@ -196,7 +196,7 @@ impl Core {
                 self.queue(place);
                 None
             }
-            Event::Start | Event::Timer | Event::Notify => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival => {
                 if task.charged < task.budget(self.mode) {
                     return Some((task.name, job));
                 }
@@ -294,7 +294,7 @@ impl Core {
             }
             records.job(EventKind::Dispatch, task.name, task.job, 0);
         }
-        Some(Running { task: task.name.0, job: task.job, charged: task.charged })
+        Some(Running { task: task.name.0, job: task.job, charged: task.charged, arrived: None })
     }
 }
 

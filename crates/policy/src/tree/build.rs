@@ -1,19 +1,22 @@
 //! From a tree to domains: all memory that they will ever need is taken here.
 
 use super::budget::Budget;
-use super::domain::{Domain, Feed, Slot, Vp};
+use super::domain::{Domain, Feed, Slot, Vp, NOWHERE};
 use super::queues::Queues;
 use super::work::Work;
 use super::{Server, TaskOrder, Tree};
 use crate::heap::{IndexedHeap, Key};
 use crate::PolicyConfig;
 use alloc::vec::Vec;
+use tactus_task::Release;
 use tactus_time::{CoreId, CoreSet, Instant, TaskId, MAX_CORES};
 
 /// The sets of cores that share queues, directly or by others.
-pub(super) fn domains(cores: usize, tree: &Tree) -> Vec<CoreSet> {
-    let mut sets: Vec<CoreSet> = (0..cores).map(|core| one(CoreId(core as u8))).collect();
-    for queue in tree.servers.iter().flat_map(|server| &server.queues) {
+pub(super) fn domains(setup: &PolicyConfig, tree: &Tree) -> Vec<CoreSet> {
+    let mut sets: Vec<CoreSet> = (0..setup.cores).map(|core| one(CoreId(core as u8))).collect();
+    // Where a job releases another one, both are in one domain.
+    let linked = links(setup, tree);
+    for queue in tree.servers.iter().flat_map(|server| &server.queues).chain(&linked) {
         let (apart, mut together): (Vec<CoreSet>, Vec<CoreSet>) =
             sets.into_iter().partition(|set| set.bits() & queue.bits() == 0);
         together.sort_by_key(|set| set.bits().trailing_zeros());
@@ -25,6 +28,18 @@ pub(super) fn domains(cores: usize, tree: &Tree) -> Vec<CoreSet> {
     }
     sets.sort_by_key(|set| set.bits().trailing_zeros());
     sets
+}
+
+/// The cores of each task that other tasks' completions release, and of those others.
+fn links(setup: &PolicyConfig, tree: &Tree) -> Vec<CoreSet> {
+    let cores = |task: usize| {
+        let server = &tree.servers[usize::from(tree.places[task].server)];
+        queue_of(server, setup.tasks[task].core).map_or(0, |queue| server.queues[queue].bits())
+    };
+    let linked = |(n, release): (usize, &Release)| {
+        release.predecessor().map(|before| CoreSet::from_bits(cores(n) | cores(before.index())))
+    };
+    tree.releases.iter().enumerate().filter_map(linked).collect()
 }
 
 fn one(core: CoreId) -> CoreSet {
@@ -71,12 +86,19 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
     let mut tasks: Vec<Work> = Vec::new();
     let mut task_homes: Vec<u32> = Vec::new();
     let mut due = Vec::new();
+    let unforeseen = tree.releases.iter().any(|release| *release != Release::Periodic);
+    let mut places = alloc::vec![NOWHERE; if unforeseen { setup.tasks.len() } else { 0 }];
     for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
         let server = usize::from(place.server);
         let group = queue_of(&tree.servers[server], task.core);
         let queue = queue_numbers.iter().find(|(s, g, _)| *s == server && Some(*g) == group);
         let Some((_, _, queue)) = queue else { continue };
-        let work = Work::new(TaskId(n as u16), task, place, tree.servers[server].order, *queue);
+        let release = tree.releases.get(n).copied().unwrap_or_default();
+        let order = tree.servers[server].order;
+        let work = Work::new((TaskId(n as u16), task), (place, release), order, *queue);
+        if let Some(place) = places.get_mut(n) {
+            *place = tasks.len();
+        }
         due.extend(work.next_event().map(|first| Key::at(first, tasks.len())));
         task_homes.push(*queue as u32);
         tasks.push(work);
@@ -105,6 +127,8 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         aside: Vec::with_capacity(vps.len()),
         picked: Vec::with_capacity(MAX_CORES),
         passed: Vec::with_capacity(MAX_CORES),
+        successors: successors(tree, &places),
+        places,
         entry: 0,
         changes: None,
         lost: false,
@@ -123,6 +147,15 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         domain.show(vp, tactus_time::Instant::ZERO);
     }
     domain
+}
+
+/// Each task of the domain whose completions release another, with that one.
+fn successors(tree: &Tree, places: &[usize]) -> Vec<(usize, usize)> {
+    let pair = |(n, release): (usize, &Release)| {
+        let (before, after) = (places[release.predecessor()?.index()], places[n]);
+        (before != NOWHERE && after != NOWHERE).then_some((before, after))
+    };
+    tree.releases.iter().enumerate().filter_map(pair).collect()
 }
 
 fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usize) -> Vp {

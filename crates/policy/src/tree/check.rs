@@ -3,6 +3,7 @@
 use super::build::queue_of;
 use super::{Server, TaskOrder, Tree, MAX_DEPTH};
 use crate::{PolicyConfig, PolicyConfigError};
+use tactus_task::Release;
 use tactus_time::{CoreSet, TaskId};
 
 /// More servers than anybody needs, on all cores together, and few enough for places to be small numbers.
@@ -32,6 +33,23 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
             || matches!(server.order, TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::ShortestJob);
         if needs_budget && task.budget.is_zero() {
             return Err(PolicyConfigError::ZeroBudget(id));
+        }
+    }
+    if !tree.releases.is_empty() && tree.releases.len() != setup.tasks.len() {
+        return Err(PolicyConfigError::PlaceCount(tree.releases.len()));
+    }
+    for (n, release) in tree.releases.iter().enumerate() {
+        let id = TaskId(n as u16);
+        let unforeseen = *release != Release::Periodic;
+        let before = release.predecessor().map_or(0, TaskId::index);
+        if before >= setup.tasks.len() || release.predecessor() == Some(id) {
+            return Err(PolicyConfigError::Predecessor(id));
+        }
+        if unforeseen && tree.places[n].overrun == super::Overrun::Stop {
+            return Err(PolicyConfigError::StopWithoutPeriods(id));
+        }
+        if unforeseen && !matches!(setup.kind, crate::PolicySpec::Servers(_)) {
+            return Err(PolicyConfigError::ArrivalsWithoutTree(id));
         }
     }
     Ok(())

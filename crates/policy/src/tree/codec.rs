@@ -6,10 +6,12 @@ use super::{
 };
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
+use tactus_task::{EarlyArrival, Release};
 use tactus_time::{CoreSet, TaskId};
 
 const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
 const PLACE_BYTES: usize = 2 + 4 + 1;
+const RELEASE_BYTES: usize = 1 + 2;
 
 const ORDERS: [TaskOrder; 9] = [
     TaskOrder::FixedPriority,
@@ -67,6 +69,13 @@ impl Parameters for Tree {
             out.extend(place.priority.to_le_bytes());
             out.push(number(&place.overrun, &OVERRUNS));
         }
+        put(out, self.releases.len() as u64);
+        for release in &self.releases {
+            // 0 periodic; 1 and 2 sporadic; 3 and 4 after another task.
+            let early = release.early().map_or(0, |early| 1 + u8::from(early == EarlyArrival::Drop));
+            out.push(early + 2 * u8::from(release.predecessor().is_some()));
+            out.extend(release.predecessor().map_or(0, |task| task.0).to_le_bytes());
+        }
     }
 
     fn decode(input: &mut Input) -> Result<Tree, DecodeError> {
@@ -89,7 +98,19 @@ impl Parameters for Tree {
             let priority = u32::from_le_bytes(input.take()?);
             Ok(TaskPlacement { server, priority, overrun: meaning(input, &OVERRUNS)? })
         })?;
-        Ok(Tree { servers, places })
+        let releases = input.list(RELEASE_BYTES, |input| {
+            let kind = input.byte()?;
+            let before = TaskId(u16::from_le_bytes(input.take()?));
+            Ok(match kind {
+                0 => Release::Periodic,
+                1 => Release::Sporadic(EarlyArrival::Delay),
+                2 => Release::Sporadic(EarlyArrival::Drop),
+                3 => Release::After(before, EarlyArrival::Delay),
+                4 => Release::After(before, EarlyArrival::Drop),
+                _ => return Err(input.no_meaning()),
+            })
+        })?;
+        Ok(Tree { servers, places, releases })
     }
 }
 

@@ -14,6 +14,8 @@ use alloc::vec::Vec;
 use tactus_record::{EventKind, Sink};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
+/// No task of the domain.
+pub(super) const NOWHERE: usize = usize::MAX;
 /// Entries of servers without budget lie behind all others.
 pub(super) const BACKGROUND: u64 = 1 << 63;
 
@@ -35,6 +37,10 @@ pub(crate) struct Domain {
     pub(super) picked: Vec<Key>,
     /// The jobs that were passed over, since they still run where they no longer should.
     pub(super) passed: Vec<Key>,
+    /// A task, and the place of one that its completions release.
+    pub(super) successors: Vec<(usize, usize)>,
+    /// Where each task of the set-up is, [`NOWHERE`] if it is not here; empty if time releases all jobs.
+    pub(super) places: Vec<usize>,
     /// Counts entries, to wake each server once in an entry.
     pub(super) entry: u32,
     /// How it changes while it runs.
@@ -97,7 +103,7 @@ impl Domain {
         &mut self,
         me: usize,
         (now, absent): (Instant, Option<Instant>),
-        event: Event,
+        (event, arrivals): (Event, &[(TaskId, Instant)]),
         ticket: u32,
         records: &mut dyn Sink,
     ) -> Decision {
@@ -109,6 +115,12 @@ impl Domain {
         let mut records = Recorder { sink: records, core: slot.id, now };
         self.entry = self.entry.wrapping_add(1);
         let unfinished = self.leave(me, (left, elapsed), event, &mut records);
+        for (task, at) in arrivals {
+            let place = self.places.get(task.index()).copied().filter(|place| *place != NOWHERE);
+            if let Some(place) = place {
+                self.arrive(place, (*at).min(now), &mut records);
+            }
+        }
         if absent.is_some() {
             self.catch_up(me, (left, now), &mut records);
         }
@@ -191,11 +203,11 @@ impl Domain {
                 task.remove(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify if task.is_killed_at(now) => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival if task.is_killed_at(now) => {
                 task.kill(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival => {
                 task.exhaust(records);
                 true
             }
@@ -209,10 +221,29 @@ impl Domain {
         if event == Event::Remove || task.overrun == Overrun::Kill || task.proxy {
             self.plan_event(place);
         }
+        if event == Event::Complete && !self.successors.is_empty() {
+            self.release_successors(place, now, records);
+        }
         for (vp, _) in path.iter().rev() {
             self.show(vp, now);
         }
         goes_on.then_some((place, job))
+    }
+
+    /// A job of the task at `place` is complete, which releases jobs of others.
+    fn release_successors(&mut self, place: usize, now: Instant, records: &mut Recorder) {
+        for n in 0..self.successors.len() {
+            let (before, after) = self.successors[n];
+            if before == place {
+                self.arrive(after, now, records);
+            }
+        }
+    }
+
+    /// Something arrived for the task at `place`.
+    fn arrive(&mut self, place: usize, at: Instant, records: &mut Recorder) {
+        self.tasks[place].arrive(at, records);
+        self.plan_event(place);
     }
 
     /// Brings a task's place in its queue up to date with its state.
@@ -432,7 +463,7 @@ impl Domain {
         }
         chosen.map(|(place, job)| {
             let task = &self.tasks[place];
-            Running { task: task.name.0, job, charged: task.charged }
+            Running { task: task.name.0, job, charged: task.charged, arrived: task.arrived() }
         })
     }
 
@@ -473,8 +504,9 @@ impl Domain {
         for core in (0..self.slots.len()).filter(|core| *core != me) {
             let wanted = self.slots[core].replenish.peek().map_or(Instant::NEVER, Key::time);
             let mut wanted = wanted.min(self.overtaken(core, now));
-            // The first core waits for releases; one that a change brought may come before all others.
-            if let Some(due) = self.due.peek().filter(|_| core == 0 && self.changes.is_some()) {
+            // The first core waits for releases; one that a change or an arrival brought may come before all others.
+            let unforeseen = self.changes.is_some() || !self.places.is_empty();
+            if let Some(due) = self.due.peek().filter(|_| core == 0 && unforeseen) {
                 wanted = wanted.min(due.time());
             }
             let slot = &mut self.slots[core];

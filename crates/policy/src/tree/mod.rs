@@ -13,6 +13,7 @@
 //! **Who shares what** (`domain`). Cores that share a queue, directly or by others, are a domain, behind one lock; a core
 //! that shares none is a domain of its own and takes no lock.
 
+mod arrivals;
 mod assign;
 mod budget;
 mod build;
@@ -31,6 +32,7 @@ use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
 use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
+pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
 pub(crate) use change::{share, WHOLE};
 pub use change::{Action, Change, Changing, Part, Protocol, Values};
@@ -39,11 +41,13 @@ use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
-use tactus_task::{Overrun, ServerKind, TaskOrder};
-use tactus_time::{CoreSet, Duration, Instant};
+use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
+use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;
+/// The most arrivals that one call may bring; a machine brings further ones by its next call.
+pub const MAX_ARRIVALS: usize = 8;
 /// The most replenishments that a sporadic server keeps apart.
 pub const MAX_CHUNKS: usize = 32;
 
@@ -54,6 +58,8 @@ pub struct Tree {
     pub servers: Vec<Server>,
     /// For each task of the set-up, in its order.
     pub places: Vec<TaskPlacement>,
+    /// What releases each task's jobs, in the order of the tasks; empty if time releases them all.
+    pub releases: Vec<Release>,
 }
 
 /// A server, or the root.
@@ -115,6 +121,16 @@ pub(crate) struct Core {
     place: usize,
     /// Until when this scheduler had the core, if its parent had it since.
     absent: Option<Instant>,
+    /// What arrived and was not handled yet.
+    arrivals: [(TaskId, Instant); MAX_ARRIVALS],
+    arrived: usize,
+}
+
+impl Core {
+    fn new(home: Home, place: usize) -> Core {
+        let arrivals = [(TaskId(0), Instant::NEVER); MAX_ARRIVALS];
+        Core { order: Order::unlocked(), home, place, absent: None, arrivals, arrived: 0 }
+    }
 }
 
 enum Home {
@@ -140,7 +156,7 @@ impl Servers {
         let tree = tree(setup);
         let mut domains = Vec::new();
         let mut cores: Vec<Option<Core>> = (0..setup.cores).map(|_| None).collect();
-        for set in build::domains(setup.cores, tree) {
+        for set in build::domains(setup, tree) {
             let mut domain = build::domain(setup, tree, set);
             match &setup.kind {
                 crate::PolicySpec::Changing(changing) => change::attach(&mut domain, changing),
@@ -149,17 +165,12 @@ impl Servers {
             }
             let alone = set.iter().nth(1).is_none();
             for (place, core) in set.iter().enumerate() {
-                cores[core.index()] = (!alone).then(|| Core {
-                    order: Order::unlocked(),
-                    home: Home::Shared(domains.len()),
-                    place,
-                    absent: None,
-                });
+                cores[core.index()] = (!alone).then(|| Core::new(Home::Shared(domains.len()), place));
             }
             match (alone, set.iter().next()) {
                 (true, Some(core)) => {
                     let home = Home::Own(alloc::boxed::Box::new(domain));
-                    cores[core.index()] = Some(Core { order: Order::unlocked(), home, place: 0, absent: None });
+                    cores[core.index()] = Some(Core::new(home, 0));
                 }
                 _ => domains.push(Lock::new(domain)),
             }
@@ -182,12 +193,13 @@ impl Policy for Servers {
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
+        let arrivals = &core.arrivals[..core::mem::take(&mut core.arrived)];
         match &mut core.home {
-            Home::Own(domain) => domain.handle(0, (now, absent), event, 0, records),
+            Home::Own(domain) => domain.handle(0, (now, absent), (event, arrivals), 0, records),
             Home::Shared(place) => {
                 let mut guard = self.domains[*place].lock(&mut core.order);
                 let ticket = self.tickets.next();
-                guard.handle(core.place, (now, absent), event, ticket, records)
+                guard.handle(core.place, (now, absent), (event, arrivals), ticket, records)
             }
         }
     }
@@ -195,6 +207,12 @@ impl Policy for Servers {
     fn input(&self, core: &mut Core, input: Input) {
         match (input, &mut core.home) {
             (Input::Absent { since }, _) => core.absent = Some(since),
+            (Input::Arrival { task, at }, _) => {
+                if let Some(next) = core.arrivals.get_mut(core.arrived) {
+                    *next = (task, at);
+                    core.arrived += 1;
+                }
+            }
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
             // A core with a child scheduler shares no queue.
             (Input::Sleep { .. }, Home::Shared(_)) => {}

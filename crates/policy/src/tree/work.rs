@@ -1,9 +1,12 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
+use super::arrivals::Arrivals;
 use super::{Overrun, TaskOrder, TaskPlacement, Values};
 use crate::records::Recorder;
 use crate::Task;
+use alloc::boxed::Box;
 use tactus_record::EventKind;
+use tactus_task::Release;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -16,7 +19,7 @@ pub(crate) enum Dropped {
 }
 
 /// A task and its jobs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) name: (TaskId, Level),
     pub(crate) overrun: Overrun,
@@ -49,13 +52,24 @@ pub(crate) struct Work {
     pub(super) offset: Duration,
     /// It stands for a child scheduler: it has a job while that has something to run, and is told when that will be next.
     pub(super) proxy: bool,
+    /// What arrived for it and waits, if it is not time that releases its jobs.
+    arrivals: Option<Box<Arrivals>>,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
 }
 
 impl Work {
-    pub(crate) fn new(id: TaskId, task: &Task, place: &TaskPlacement, order: TaskOrder, queue: usize) -> Work {
-        let first = Instant::ZERO.saturating_add(task.offset);
+    pub(crate) fn new(
+        (id, task): (TaskId, &Task),
+        (place, release): (&TaskPlacement, Release),
+        order: TaskOrder,
+        queue: usize,
+    ) -> Work {
+        let arrivals = release.early().map(|early| Box::new(Arrivals::new(early)));
+        let first = match &arrivals {
+            None => Instant::ZERO.saturating_add(task.offset),
+            Some(_) => Instant::NEVER,
+        };
         Work {
             name: (id, task.level),
             overrun: place.overrun,
@@ -79,6 +93,7 @@ impl Work {
             until: Instant::NEVER,
             offset: task.offset,
             proxy: false,
+            arrivals,
             left_to_core: false,
         }
     }
@@ -86,6 +101,11 @@ impl Work {
     /// The deadline of the oldest unfinished job.
     pub(crate) fn due(&self) -> Instant {
         self.release.saturating_add(self.deadline)
+    }
+
+    /// The nominal release of the oldest unfinished job, if it is not time that releases the jobs.
+    pub(crate) fn arrived(&self) -> Option<Instant> {
+        self.arrivals.as_ref().map(|_| self.release)
     }
 
     /// Whether it has a job that may run.
@@ -188,7 +208,9 @@ impl Work {
         }
         let (number, boundary) = (self.released, self.next);
         self.released = number.wrapping_add(1);
-        self.next = boundary.saturating_add(self.period);
+        if self.arrivals.is_none() {
+            self.next = boundary.saturating_add(self.period);
+        }
         records.job(EventKind::Release, self.name, number, boundary.as_nanos());
         if self.overrun == Overrun::Stop {
             self.left = self.wcet.checked_add(uncharged).unwrap_or(Duration::MAX);
@@ -196,12 +218,39 @@ impl Work {
         }
         if self.pending > 0 && self.overrun == Overrun::Skip {
             records.job(EventKind::Dropped, self.name, number, Dropped::Skipped as u64);
-            return;
+            return self.take_arrival();
         }
         if self.pending == 0 {
             self.begin(number, boundary);
+            self.pending = 1;
+            return self.take_arrival();
         }
         self.pending = self.pending.saturating_add(1);
+        self.await_arrival();
+    }
+
+    /// Something arrived at `at` that releases a job.
+    pub(super) fn arrive(&mut self, at: Instant, records: &mut Recorder) {
+        let Some(arrivals) = self.arrivals.as_mut().filter(|_| !self.removed) else { return };
+        match arrivals.arrive(at, self.period) {
+            Ok(()) => self.await_arrival(),
+            Err(lost) => records.job(EventKind::ArrivalLost, self.name, self.released, lost as u64),
+        }
+    }
+
+    /// The arrival that waited first has its job, or none at all: it waits no longer.
+    fn take_arrival(&mut self) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.pop();
+        }
+        self.await_arrival();
+    }
+
+    /// The next release is that of the first arrival that has no job yet.
+    fn await_arrival(&mut self) {
+        if let Some(arrivals) = &self.arrivals {
+            self.next = arrivals.get(self.pending.saturating_sub(1) as usize);
+        }
     }
 
     /// The child scheduler has something to run.
@@ -230,7 +279,11 @@ impl Work {
     /// Ends the oldest unfinished job, however; the next one, if there is one, is the oldest now.
     fn end(&mut self) {
         self.pending = self.pending.saturating_sub(1);
-        let release = self.release.saturating_add(self.period);
+        let release = match &mut self.arrivals {
+            None => self.release.saturating_add(self.period),
+            Some(_) if self.pending == 0 => Instant::NEVER,
+            Some(arrivals) => arrivals.pop(),
+        };
         self.begin(self.job.wrapping_add(1), release);
     }
 

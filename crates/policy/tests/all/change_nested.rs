@@ -31,7 +31,11 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
     let root = Server { cores: all, queues, ..root(TaskOrder::EarliestDeadline) };
     let places =
         tasks.iter().map(|(server, _)| TaskPlacement { server: *server, priority: 0, overrun: Overrun::Continue });
-    let tree = Tree { servers: std::iter::once(root).chain(servers).collect(), places: places.collect() };
+    let tree = Tree {
+        servers: std::iter::once(root).chain(servers).collect(),
+        places: places.collect(),
+        releases: Vec::new(),
+    };
     let kind = PolicySpec::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
     PolicyConfig { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }
 }

@@ -53,7 +53,7 @@ fn changing() -> impl Strategy<Value = PolicyConfig> {
                 drains: true,
             };
             let changes = changes.into_iter().map(change).collect();
-            let tree = Tree { servers: vec![root], places };
+            let tree = Tree { servers: vec![root], places, releases: Vec::new() };
             let changing = Changing { tree, absent, changes, protocol: Protocol::Quiet };
             PolicyConfig { cores, kind: PolicySpec::Changing(changing), tasks: all }
         },
@@ -94,7 +94,7 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
     let places = vec![TaskPlacement { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
     let added = Part::Task(TaskId(2));
     let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
-    let tree = Tree { servers: vec![root], places };
+    let tree = Tree { servers: vec![root], places, releases: Vec::new() };
     let kind =
         PolicySpec::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::Quiet });
     let setup = PolicyConfig { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };

@@ -59,7 +59,7 @@ impl Policy for FirstCome {
                 break;
             }
             write(EventKind::Release, Some(*task), *number, next.as_nanos());
-            core.queue.push_back(Running { task: *task, job: *number, charged: Duration::ZERO });
+            core.queue.push_back(Running { task: *task, job: *number, charged: Duration::ZERO, arrived: None });
             (*next, *number) = (*next + what.period, *number + 1);
         }
         let run = core.queue.front().copied();

@@ -179,7 +179,7 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
                 priority: 0,
                 background: false,
             };
-            let kind = PolicySpec::Servers(Tree { servers: vec![root], places });
+            let kind = PolicySpec::Servers(Tree { servers: vec![root], places, releases: Vec::new() });
             (PolicyConfig { cores, kind, tasks }, most)
         })
 }

@@ -22,7 +22,11 @@ fn setup(servers: Vec<Server>, rows: &[Row]) -> PolicyConfig {
         deadline: ms(row.4),
         budget: ms(row.5),
     };
-    PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers, places }), tasks: rows.iter().map(task).collect() }
+    PolicyConfig {
+        cores,
+        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }),
+        tasks: rows.iter().map(task).collect(),
+    }
 }
 
 fn root(cores: usize, order: TaskOrder) -> Server {

@@ -210,8 +210,12 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
                 Change { at: ns(at), part, action, admitted: admitted > 0, drains }
             };
             let changes = changes.into_iter().map(change).collect();
-            let changing =
-                Changing { tree: Tree { servers: tree, places }, absent, changes, protocol: Protocol::Quiet };
+            let changing = Changing {
+                tree: Tree { servers: tree, places, releases: Vec::new() },
+                absent,
+                changes,
+                protocol: Protocol::Quiet,
+            };
             PolicyConfig { cores: 1, kind: PolicySpec::Changing(changing), tasks }
         })
 }
@@ -276,7 +280,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
                 Change { at: ns(at), part, action, admitted: admitted > 0, drains: drains > 0 }
             };
             let changes = changes.into_iter().map(change).collect();
-            let tree = Tree { servers: tree, places };
+            let tree = Tree { servers: tree, places, releases: Vec::new() };
             let kind = PolicySpec::Changing(Changing { tree, absent, changes, protocol: Protocol::Quiet });
             PolicyConfig { cores: 1, kind, tasks: all }
         })

@@ -115,6 +115,7 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
                 Event::Timer => "timer",
                 Event::Complete => "complete",
                 Event::Notify => "notify",
+                Event::Arrival => "arrival",
                 Event::Remove => "remove",
             };
             let at = entry.now.as_nanos() as f64 / MS as f64;

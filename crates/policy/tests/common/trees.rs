@@ -114,7 +114,11 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                     Task { level: Level::A, core, offset: time(offset), period, deadline: period, budget }
                 })
                 .collect();
-            PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers: tree, places }), tasks }
+            PolicyConfig {
+                cores,
+                kind: PolicySpec::Servers(Tree { servers: tree, places, releases: Vec::new() }),
+                tasks,
+            }
         },
     )
 }

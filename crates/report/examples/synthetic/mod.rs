@@ -102,6 +102,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         let bound = matches!(level, Level::A | Level::B);
         budgets.push(budget);
         tasks.push(TaskView {
+            releases: tactus_task::Release::Periodic,
             name: format!("{}-{i}", ROLES[i % ROLES.len()]),
             level: Some(level),
             core: bound.then_some(CoreId((i % wanted.cores) as u8)),
@@ -126,6 +127,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         accepted: true,
         tasks,
         tree: None,
+        chains: Vec::new(),
         changes: None,
     };
     let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores] };

@@ -34,7 +34,8 @@ impl<'t> Call<'t> {
             match (InputKind::from_u8(r.level)?, r.task) {
                 (InputKind::Absent, _) => Some(Input::Absent { since: at }),
                 (InputKind::Sleep, Some(proxy)) => Some(Input::Sleep { proxy, until: at }),
-                (InputKind::Sleep, None) => None,
+                (InputKind::Arrival, Some(task)) => Some(Input::Arrival { task, at }),
+                (InputKind::Sleep | InputKind::Arrival, None) => None,
             }
         })
     }
@@ -43,7 +44,15 @@ impl<'t> Call<'t> {
     pub fn absent(&self) -> Option<Instant> {
         self.inputs().find_map(|input| match input {
             Input::Absent { since } => Some(since),
-            Input::Sleep { .. } => None,
+            Input::Sleep { .. } | Input::Arrival { .. } => None,
+        })
+    }
+
+    /// When what arrived before this call arrived.
+    pub fn arrivals(&self) -> impl Iterator<Item = Instant> + '_ {
+        self.inputs().filter_map(|input| match input {
+            Input::Arrival { at, .. } => Some(at),
+            Input::Absent { .. } | Input::Sleep { .. } => None,
         })
     }
 

@@ -86,6 +86,16 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
                 used => used.unwrap_or(now),
             },
             EntryReason::Fault => now,
+            EntryReason::Arrival => {
+                let Some(due) = call.arrivals().min() else { return wrong(What::NotSent) };
+                if early(due) {
+                    return wrong(What::Early { due });
+                }
+                if now.since(due.max(core.left)) > tolerance {
+                    return wrong(What::Late { reason: call.reason, due, tolerance });
+                }
+                due
+            }
             EntryReason::Notify => {
                 let come = || core.sent.iter().enumerate().filter(|(_, s)| !early(s.at));
                 let waiting = come().filter(|(_, s)| !s.seen).map(|(_, s)| s.at).min();

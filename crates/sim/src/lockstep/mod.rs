@@ -130,6 +130,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Complete => Event::Complete,
         EntryReason::Notify => Event::Notify,
         EntryReason::Fault => Event::Remove,
+        EntryReason::Arrival => Event::Arrival,
     }
 }
 

@@ -145,8 +145,11 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
     let servers = vec![server(None), server(Some((7, 35))), server(Some((2, 34)))];
     let place = |server| TaskPlacement { server, priority: 0, overrun: Overrun::Continue };
     let tasks = vec![task(Some(0), ms(90), ms(4)), Task { offset: ms(1), ..task(Some(0), ms(90), ms(1)) }];
-    let setup =
-        PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks };
+    let setup = PolicyConfig {
+        cores: 1,
+        kind: PolicySpec::Servers(Tree { servers, places: vec![place(1), place(2)], releases: Vec::new() }),
+        tasks,
+    };
     let end = ms(80);
     let free = simulate(&setup, end, budgets(&setup), &Costs::default()).unwrap();
     let (scheduler, cores) = Scheduler::new(&setup).unwrap();
@@ -188,7 +191,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         let urgent = Task { deadline: ms(7), ..begins(offset, us(730)) };
         let tasks = vec![begins(ms(1), ms(20)), begins(ms(5), ms(1)), urgent];
         let places = vec![place(1), place(1), place(0)];
-        PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places }), tasks }
+        PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }), tasks }
     };
     let setup = with(ms(7), ms(3));
     let free = simulate(&setup, ms(40), budgets(&setup), &Costs::default()).unwrap();

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod arrivals;
 mod compare;
 mod generate;
 mod lockstep;

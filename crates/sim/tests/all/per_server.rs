@@ -130,7 +130,7 @@ impl Core<'_> {
             self.settle();
             // Who is called next: a finished job first, else the outermost time-out.
             let leaf = *self.path.last().expect("the root is always there");
-            let finished = self.places[leaf].decision.run.map(|Running { task, job, charged }| {
+            let finished = self.places[leaf].decision.run.map(|Running { task, job, charged, .. }| {
                 let demand = self.system.tasks[task.index()].demand(self.system.seed, task, job);
                 (self.now + demand.saturating_sub(charged), leaf, EntryReason::Complete)
             });

@@ -3,6 +3,7 @@
 //! They are written from the meaning of the records, apart from the policies that write them, so that a mistake
 //! there is not repeated here.
 
+mod arrivals;
 mod levels;
 mod modes;
 mod sequence;
@@ -24,6 +25,7 @@ use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
 use std::fmt;
 use tactus_record::EventKind;
+use tactus_task::Release;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Something in a trace that must not be.
@@ -58,6 +60,8 @@ pub enum Rule {
     Sequence,
     /// Releases are periodic to the nanosecond, and none is missing.
     Periodic,
+    /// Jobs that time does not release have something that released them, and a period between them.
+    Arrival,
     /// No task gets more than its budget until the next one.
     Budget,
     /// No core runs a less critical job, or nothing, while a more critical one waits for it.
@@ -91,6 +95,7 @@ impl fmt::Display for Rule {
             Rule::OneCore => "no job is on two cores at once",
             Rule::Sequence => "what happens to a job has an order",
             Rule::Periodic => "releases are periodic",
+            Rule::Arrival => "what arrives releases a job, and nothing else does",
             Rule::Budget => "no task gets more than its budget",
             Rule::LevelOrder => "more critical jobs come first",
             Rule::Table => "level A has its slots and no others",
@@ -117,6 +122,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(sequence(trace));
     if view.changes.is_none() {
         found.extend(periodic(view, trace));
+        found.extend(arrivals::of_view(view, trace));
     }
     found.extend(budget(view, trace, tolerance));
     found.extend(level_order(view, trace, tolerance));
@@ -220,7 +226,7 @@ pub fn one_core(trace: &Trace) -> Vec<Violation> {
     found
 }
 
-/// Job `k` of a task is released at offset plus `k` periods, noticed no earlier, and none is left out. A task whose
+/// Job `k` of a periodic task is released at offset plus `k` periods, noticed no earlier, and none is left out. A task whose
 /// jobs are all done and that was not removed has the next release before the end of the run, within a period.
 pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -238,6 +244,9 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
     }
     let end = run_end(trace);
     for (i, (task, releases)) in view.tasks.iter().zip(&mut releases).enumerate() {
+        if task.releases != Release::Periodic {
+            continue;
+        }
         releases.sort_by_key(|r| r.job);
         let mut violation = |time, core, job, text| {
             found.push(Violation {

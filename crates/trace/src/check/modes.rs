@@ -81,6 +81,7 @@ mod tests {
             name: "t".into(),
             level: Some(level),
             core: Some(CoreId(0)),
+            releases: tactus_task::Release::Periodic,
             offset: Duration::ZERO,
             period: Duration::from_nanos(10),
             deadline: Duration::from_nanos(10),
@@ -99,6 +100,7 @@ mod tests {
             accepted: true,
             tasks,
             tree: None,
+            chains: Vec::new(),
             changes: None,
         }
     }

@@ -74,6 +74,7 @@ fn call(
     for input in inputs.into_iter().flatten() {
         let (subject, at) = match input {
             Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
+            Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
             Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
         };
         pen.store(Stored::about(subject, now, core, EventKind::Input, 0, at.as_nanos()));

@@ -192,6 +192,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Complete => Event::Complete,
         EntryReason::Notify => Event::Notify,
         EntryReason::Fault => Event::Remove,
+        EntryReason::Arrival => Event::Arrival,
     }
 }
 
@@ -274,7 +275,7 @@ fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
         addr_of_mut!((*page).job).write_volatile(running.job.into());
         addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
         addr_of_mut!((*page).since).write_volatile(stamp);
-        addr_of_mut!((*page).release).write_volatile(counts.release(running.job).as_nanos());
+        addr_of_mut!((*page).release).write_volatile(running.arrived.unwrap_or(counts.release(running.job)).as_nanos());
     }
 }
 

@@ -5,7 +5,7 @@ use crate::ring::{Pen, Quill};
 use crate::state::{core_state, system};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Action, Part, Task};
+use tactus_policy::{Action, Part, Release, Task};
 use tactus_record::{EventKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
@@ -265,10 +265,13 @@ pub fn end() {
     }
 }
 
-/// Whether jobs of the task may end on a core that does not know from when on they were released: where cores go through changes
-/// together.
+/// Whether jobs of the task may end on a core that does not know from when on they were released: where time does not release
+/// them, and where cores go through changes together.
 fn is_for_the_host(task: usize) -> bool {
     let changing = match &system().setup.kind {
+        tactus_policy::PolicySpec::Servers(tree) => {
+            return tree.releases.get(task).is_some_and(|release| *release != Release::Periodic);
+        }
         tactus_policy::PolicySpec::Changing(changing) => changing,
         tactus_policy::PolicySpec::ChangingMc2(_) => return system().setup.cores > 1,
         _ => return false,
@@ -341,6 +344,7 @@ fn tell() -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
+    let changes = !system().setup.kind.changes().is_empty();
     let mut promises = Promises { stopped: crate::recovery::any_stopped(), ..Promises::default() };
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
@@ -354,7 +358,7 @@ fn tell() -> bool {
             let counts = total(task);
             any = true;
             jobs += counts.finished;
-            if made > 0 && is_for_the_host(task) {
+            if (made > 0 || !changes) && is_for_the_host(task) {
                 promises.left_out += usize::from(card.promise != 0);
                 promises.made += usize::from(card.promise != 0);
                 continue;
@@ -403,8 +407,7 @@ fn tell() -> bool {
         let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
     }
     if promises.left_out > 0 {
-        let _ =
-            writeln!(console, "{} tasks of cores that change together are judged from the trace", promises.left_out);
+        let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out);
     }
     crate::recovery::tell(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();

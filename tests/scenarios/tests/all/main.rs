@@ -21,6 +21,7 @@ mod per_server;
 mod platforms;
 mod processes;
 mod reading;
+mod released;
 mod restarts_per_server;
 mod rig;
 mod schedulers;

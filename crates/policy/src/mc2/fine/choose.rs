@@ -98,7 +98,12 @@ impl Fine {
         let end = |link: Link| if link.ghost || link.enforce { now.saturating_add(link.left) } else { Instant::NEVER };
         let shared = c.map_or(Instant::NEVER, end);
         let timer = local.timer.min(shared).min(core.timers.next());
-        let run = run.map(|link| Running { task: link.job.name.0, job: link.job.number, charged: link.charged });
+        let run = run.map(|link| Running {
+            task: link.job.name.0,
+            job: link.job.number,
+            charged: link.charged,
+            arrived: None,
+        });
         Decision { run, timer, notify: round.notify, ticket: 0 }
     }
 }

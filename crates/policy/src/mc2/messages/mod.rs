@@ -195,7 +195,7 @@ impl Messages {
         let end =
             c.filter(|part| part.ghost || part.enforce).map_or(Instant::NEVER, |part| now.saturating_add(part.left));
         let timer = local.timer.min(end).min(below.timer.unwrap_or(Instant::NEVER));
-        let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged });
+        let run = run.map(|(job, charged)| Running { task: job.name.0, job: job.number, charged, arrived: None });
         Decision { run, timer, notify: below.notify, ticket: 0 }
     }
 

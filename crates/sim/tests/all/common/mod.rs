@@ -75,7 +75,7 @@ pub fn wake(timer: u64) -> Decision {
 }
 pub fn run(task: u16, job: u32, charged: u64, timer: u64) -> Decision {
     let charged = Duration::from_nanos(charged);
-    Decision { run: Some(Running { task: TaskId(task), job, charged }), timer: at(timer), ..idle() }
+    Decision { run: Some(Running { task: TaskId(task), job, charged, arrived: None }), timer: at(timer), ..idle() }
 }
 pub fn telling(cores: &[u8], decision: Decision) -> Decision {
     let mut notify = CoreSet::EMPTY;

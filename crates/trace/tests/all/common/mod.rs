@@ -21,6 +21,7 @@ pub fn task(name: &str, period: u64, promise: Promise) -> TaskView {
         name: name.into(),
         level: None,
         core: None,
+        releases: tactus_task::Release::Periodic,
         offset: Duration::ZERO,
         period: units(period),
         deadline: units(period),
@@ -46,6 +47,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         accepted: true,
         tasks,
         tree: None,
+        chains: Vec::new(),
         changes: None,
     }
 }

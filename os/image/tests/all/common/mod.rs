@@ -85,6 +85,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         duration: Duration::from_secs(1),
         seed: 7,
         policy: Policy::PartitionedEdf,
+        chains: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components,

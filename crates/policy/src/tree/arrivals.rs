@@ -1,0 +1,105 @@
+//! The arrivals of a task whose jobs time does not release.
+
+use tactus_task::EarlyArrival;
+use tactus_time::{Duration, Instant};
+
+/// The most jobs of one task that may wait behind the oldest unfinished one; further arrivals are lost, and recorded as lost.
+pub const MAX_WAITING_ARRIVALS: usize = 16;
+
+/// The nominal releases of all jobs behind the oldest unfinished one: first those that are released, then those that wait for
+/// the end of a period.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    early: EarlyArrival,
+    times: [Instant; MAX_WAITING_ARRIVALS],
+    head: usize,
+    len: usize,
+    /// The nominal release of the job that arrived last.
+    last: Option<Instant>,
+}
+
+/// Why an arrival has no job: the `arg` of an `ArrivalLost` record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lost {
+    /// It came before the period was over.
+    Early = 0,
+    /// [`MAX_WAITING_ARRIVALS`] jobs wait already.
+    Full = 1,
+}
+
+impl Arrivals {
+    pub(crate) fn new(early: EarlyArrival) -> Arrivals {
+        Arrivals { early, times: [Instant::NEVER; MAX_WAITING_ARRIVALS], head: 0, len: 0, last: None }
+    }
+
+    /// Something arrived at `at`: its job is to be released at once, or `period` after the release before it.
+    pub(crate) fn arrive(&mut self, at: Instant, period: Duration) -> Result<(), Lost> {
+        let nominal = self.last.map_or(at, |last| at.max(last.saturating_add(period)));
+        if nominal > at && self.early == EarlyArrival::Drop {
+            return Err(Lost::Early);
+        }
+        if self.len == self.times.len() {
+            return Err(Lost::Full);
+        }
+        self.times[(self.head + self.len) % MAX_WAITING_ARRIVALS] = nominal;
+        self.len += 1;
+        self.last = Some(nominal);
+        Ok(())
+    }
+
+    /// The nominal release at this position, or [`Instant::NEVER`].
+    pub(crate) fn get(&self, position: usize) -> Instant {
+        if position < self.len {
+            self.times[(self.head + position) % MAX_WAITING_ARRIVALS]
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    /// Takes the first out.
+    pub(crate) fn pop(&mut self) -> Instant {
+        let first = self.get(0);
+        if self.len > 0 {
+            self.head = (self.head + 1) % MAX_WAITING_ARRIVALS;
+            self.len -= 1;
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn what_comes_early_waits_until_its_period_is_over() {
+        let mut arrivals = Arrivals::new(EarlyArrival::Delay);
+        let period = Duration::from_millis(10);
+        for ms in [3, 4, 30, 35] {
+            assert_eq!(arrivals.arrive(at(ms), period), Ok(()));
+        }
+        assert_eq!([0, 1, 2, 3].map(|n| arrivals.get(n)), [at(3), at(13), at(30), at(40)]);
+        assert_eq!((arrivals.pop(), arrivals.get(0)), (at(3), at(13)));
+    }
+
+    #[test]
+    fn what_comes_early_or_finds_no_place_is_lost() {
+        let period = Duration::from_millis(10);
+        let mut arrivals = Arrivals::new(EarlyArrival::Drop);
+        assert_eq!([3, 12, 13].map(|ms| arrivals.arrive(at(ms), period)), [Ok(()), Err(Lost::Early), Ok(())]);
+        let mut arrivals = Arrivals::new(EarlyArrival::Delay);
+        let outcomes: std::vec::Vec<_> = (0..20).map(|ms| arrivals.arrive(at(ms), period)).collect();
+        assert_eq!(outcomes.iter().filter(|it| it.is_ok()).count(), MAX_WAITING_ARRIVALS);
+        assert_eq!(outcomes.last(), Some(&Err(Lost::Full)));
+        for _ in 0..MAX_WAITING_ARRIVALS {
+            arrivals.pop();
+        }
+        assert_eq!(arrivals.pop(), Instant::NEVER);
+        assert_eq!(arrivals.arrive(at(1_000), period), Ok(()));
+    }
+}

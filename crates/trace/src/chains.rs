@@ -1,0 +1,80 @@
+//! Chains of tasks of which each releases the next: how long they took from end to end.
+
+use crate::jobs::Job;
+use crate::summary::{nanos, some_nanos};
+use crate::Distribution;
+use serde::Serialize;
+use std::collections::HashMap;
+use tactus_time::{Duration, Instant, TaskId};
+
+/// A chain and the promise made for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainView {
+    /// Name.
+    pub name: String,
+    /// Its tasks in their order; job k of each is released by job k of the one before.
+    pub tasks: Vec<TaskId>,
+    /// The longest time that the file allows from a release of the first task to the completion of the last one's job.
+    pub deadline: Duration,
+    /// The longest time that was promised; nothing if nothing was.
+    pub bound: Option<Duration>,
+}
+
+/// What became of a chain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChainSummary {
+    /// Name.
+    pub name: String,
+    /// Releases of its first task before the end of the run.
+    pub begun: u64,
+    /// Of those, how many the last task completed.
+    pub completed: u64,
+    /// Of those begun, how many were not complete in time: after the deadline, or unfinished at the end with the deadline past.
+    pub missed: u64,
+    /// From end to end, of those completed.
+    pub response: Option<Distribution>,
+    /// The deadline.
+    #[serde(rename = "deadline_ns", serialize_with = "nanos")]
+    pub deadline: Duration,
+    /// What was promised; `null` if nothing was.
+    #[serde(rename = "bound_ns", serialize_with = "some_nanos")]
+    pub bound: Option<Duration>,
+}
+
+/// One run through a chain.
+pub(crate) struct Passage<'j> {
+    /// The job of each task that came of it, as far as they were released, in the order of the tasks.
+    pub jobs: Vec<&'j Job>,
+    /// Release of the first one.
+    pub release: Instant,
+    /// Completion of the last one.
+    pub completed: Option<Instant>,
+}
+
+/// All runs through the chain, in the order of their releases.
+pub(crate) fn passages<'j>(chain: &ChainView, jobs: &'j [Job]) -> Vec<Passage<'j>> {
+    let by_name: HashMap<(TaskId, u32), &Job> = jobs.iter().map(|job| ((job.task, job.job), job)).collect();
+    let Some((first, last)) = chain.tasks.first().zip(chain.tasks.last()) else { return Vec::new() };
+    let passage = |begun: &Job| {
+        let jobs: Vec<&Job> = chain.tasks.iter().filter_map(|task| by_name.get(&(*task, begun.job)).copied()).collect();
+        let end = by_name.get(&(*last, begun.job));
+        Passage { release: begun.release, completed: end.and_then(|job| job.completed), jobs }
+    };
+    jobs.iter().filter(|job| job.task == *first).map(passage).collect()
+}
+
+/// Counts them up. `end`: that of the run.
+pub(crate) fn sum_up(chain: &ChainView, jobs: &[Job], end: Instant) -> ChainSummary {
+    let passages = passages(chain, jobs);
+    let mut responses: Vec<Duration> = passages.iter().filter_map(|it| Some(it.completed?.since(it.release))).collect();
+    let late = |it: &&Passage| it.completed.unwrap_or(end).since(it.release) > chain.deadline;
+    ChainSummary {
+        name: chain.name.clone(),
+        begun: passages.len() as u64,
+        completed: responses.len() as u64,
+        missed: passages.iter().filter(late).count() as u64,
+        response: Distribution::of(&mut responses),
+        deadline: chain.deadline,
+        bound: chain.bound,
+    }
+}
