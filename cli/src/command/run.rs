@@ -124,12 +124,12 @@ fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Re
 
 /// What arrives from outside comes from nobody on this machine: a run would be one of another system.
 fn has_its_arrivals(system: &System) -> Result<(), Failure> {
-    let sporadic = |place: &TaskPlacement| matches!(place.release, Release::Sporadic(_));
+    let sporadic = |place: &TaskPlacement| matches!(place.release, Release::Sporadic(_)) && place.raised_by.is_none();
     match system.scheduling.places.iter().position(sporadic) {
         None => Ok(()),
         Some(n) => Err(Failure::Input(format!(
-            "{}:{}: task {:?} is sporadic: on the machine nothing raises it yet; use `tactus simulate`, or let another \
-             task release it with a line like after = \"sensor\"",
+            "{}:{}: task {:?} is sporadic, and nothing raises it on the machine: name a component with a line like \
+             raised-by = \"driver\", or use `tactus simulate`",
             system.source.display(),
             system.tasks[n].line,
             system.tasks[n].name,

@@ -111,6 +111,7 @@ pub(crate) struct DraftPlace {
     pub after: Given<String>,
     pub early: Given<EarlyArrival>,
     pub longest_distance: Given<Duration>,
+    pub raised_by: Given<String>,
 }
 
 pub(crate) struct DraftChain {

@@ -110,6 +110,8 @@ pub struct TaskPlacement {
     /// The longest distance of two arrivals, where they come from outside; nothing if they come as close as they may, at
     /// distances of its period. Only the simulator looks at this.
     pub longest_distance: Option<Duration>,
+    /// On the machine, the component that raises its arrivals, by its index in [`System::components`](crate::System::components).
+    pub raised_by: Option<usize>,
 }
 
 impl Scheduling {

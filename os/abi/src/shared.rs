@@ -28,6 +28,9 @@ pub fn name_text(stored: &Name) -> &str {
 /// The name of a scheduler's service by which a task's thread says that its job is finished, and of the grant of it.
 pub const COMPLETE: &str = "complete";
 
+/// The name of a scheduler's service by which a component raises an arrival, and of the grant of it.
+pub const RAISE: &str = "raise";
+
 /// Whether a grant of this name, stored or not, is that of the end of a job, of whichever scheduler: no other one is called so.
 pub fn is_complete(name: &[u8]) -> bool {
     let rest = name.strip_prefix(COMPLETE.as_bytes());
@@ -312,7 +315,12 @@ pub struct TaskCard {
     pub minimum: u64,
     /// Level: 0 to 3, or 255 for none.
     pub level: u64,
+    /// The component that raises its arrivals, [`NOBODY`] if none does.
+    pub raiser: u64,
 }
+
+/// No component raises the task's arrivals.
+pub const NOBODY: u64 = u64::MAX;
 
 /// A component, for those who schedule, restart or serve it. Written by the image builder.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Promise, Request};
 use tactus_abi::image::{Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
-use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES};
+use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
@@ -188,6 +188,11 @@ fn plan_of<'a>(request: &Request<'a>, part: &Part) -> &'a [u8] {
     part.child.map_or(request.plan, |child| &request.children[child].plan)
 }
 
+/// The component that raises the task's arrivals.
+fn raiser(system: &tactus_model::System, task: usize) -> Option<usize> {
+    system.scheduling.places.get(task)?.raised_by
+}
+
 /// The cards of all tasks, one after another.
 fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
     let system = request.system;
@@ -210,6 +215,7 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
             deadline: model.deadline.as_nanos(),
             minimum: model.minimum.map_or(0, |least| least.as_nanos()),
             level: model.level.map_or(NO_LEVEL, |level| level.index() as u64),
+            raiser: raiser(system, task.index()).map_or(NOBODY, |component| parts.numbers[component] as u64),
         };
         card.put(&mut out);
     }

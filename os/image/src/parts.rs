@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
-use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES};
+use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES, RAISE};
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
@@ -171,10 +171,13 @@ impl Parts {
 
         for (place, component) in system.components.iter().enumerate() {
             let others = &others[numbers[place]];
-            let granted = grants(system, component, &numbers, &programs, others.len())?;
+            let raises = system.scheduling.places.iter().any(|task| task.raised_by == Some(place));
+            let granted = grants(system, component, &numbers, &programs, others.len() + usize::from(raises))?;
             let ends = others.iter().enumerate();
             let ends = ends.map(|(n, target)| Granted { name: further(n), target: *target, entry: complete });
-            components[numbers[place]].grants.extend(granted.into_iter().chain(ends));
+            let raise = raises.then(|| raise_of(&programs[root_program], root_name)).transpose()?;
+            let raise = raise.map(|entry| Granted { name: RAISE.to_string(), target: SCHEDULER, entry });
+            components[numbers[place]].grants.extend(granted.into_iter().chain(ends).chain(raise));
         }
         for (scheduler, end) in &mut ends {
             let by = |grant: &Granted| grant.target == *scheduler && grant.entry == complete;
@@ -219,6 +222,11 @@ impl Parts {
         let components = self.components.len() * Component::BYTES;
         (Header::BYTES + components + grants * Grant::BYTES + self.threads.len() * Thread::BYTES) as u64
     }
+}
+
+/// The entry by which a component raises an arrival.
+fn raise_of(root: &Program, name: &str) -> Result<u64, ImageError> {
+    root.service(RAISE).ok_or_else(|| missing(name, None, RAISE, None, root))
 }
 
 /// The name of the grant of the end of a job, of a scheduler that is not the first one.
@@ -276,7 +284,7 @@ fn grants(
         if name.len() > NAME_BYTES {
             return Err(ImageError::LongGrantName { component: holder, line, name });
         }
-        if is_complete(name.as_bytes()) || !names.insert(&grant.name) {
+        if is_complete(name.as_bytes()) || name == RAISE || !names.insert(&grant.name) {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });
         }
         let provider = &system.components[grant.provider];

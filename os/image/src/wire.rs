@@ -153,7 +153,8 @@ stored!(TaskCard {
     bound: u64,
     deadline: u64,
     minimum: u64,
-    level: u64
+    level: u64,
+    raiser: u64
 });
 stored!(TaskPage { job: u64, charged: u64, since: u64, release: u64, complete: u64 });
 stored!(ComponentCard {

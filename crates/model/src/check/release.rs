@@ -2,7 +2,7 @@
 
 use crate::draft::{At, Draft, DraftTask};
 use crate::problem::{nearest, Collector, Complaint, Location};
-use crate::{Chain, EarlyArrival, Overrun, Policy, Release, Schedulers, Scheduling, System, Task};
+use crate::{Body, Chain, Component, EarlyArrival, Overrun, Policy, Release, Schedulers, Scheduling, System, Task};
 use tactus_time::TaskId;
 
 const MOST_TASKS_OF_A_CHAIN: usize = 64;
@@ -11,7 +11,7 @@ const MOST_TASKS_OF_A_CHAIN: usize = 64;
 pub(super) fn resolve(
     draft: &Draft,
     policy: Policy,
-    (tasks, scheduling): (&[Task], &mut Scheduling),
+    (tasks, components, scheduling): (&[Task], &[Component], &mut Scheduling),
     out: &mut Collector,
 ) {
     for n in 0..tasks.len() {
@@ -19,6 +19,7 @@ pub(super) fn resolve(
             continue;
         };
         place.release = release;
+        place.raised_by = raised_by(&draft.tasks[n], (&tasks[n], tasks), components, out);
         let drafted = &draft.tasks[n];
         if release == Release::Periodic {
             only_of_others(drafted, out);
@@ -76,12 +77,47 @@ fn find(
     found
 }
 
+/// The component that raises its arrivals: one whose jobs run on its core, where tasks have cores.
+fn raised_by(
+    drafted: &DraftTask,
+    (task, all): (&Task, &[Task]),
+    components: &[Component],
+    out: &mut Collector,
+) -> Option<usize> {
+    let at = drafted.placing.raised_by.get()?;
+    let Some(n) = components.iter().position(|component| component.name == at.value) else {
+        let complaint = Complaint::UnknownName {
+            what: "raised-by",
+            nearest: nearest(&at.value, components.iter().map(|component| component.name.as_str())),
+            name: at.value.chars().take(40).collect(),
+            remedy: "name a [[component]] of this file".into(),
+        };
+        out.add(at.place, &drafted.subject, complaint);
+        return None;
+    };
+    let mut jobs = all.iter().filter(|other| other.body == Body::Component(n)).peekable();
+    if jobs.peek().is_none() {
+        let why = format!("{:?} has no jobs in which it could raise anything", at.value);
+        out.refuse(at.place, &drafted.subject, why, "give a task the line component = …, or name another component");
+    } else if let Some(other) = jobs.find(|other| other.core != task.core) {
+        let why = format!("{:?} has jobs on another core, those of {:?}", at.value, other.name);
+        out.refuse(
+            at.place,
+            &drafted.subject,
+            why,
+            "put both on one core or into one cluster, or choose a global policy",
+        );
+    }
+    Some(n)
+}
+
 /// A periodic task has no keys that say what becomes of its arrivals.
 fn only_of_others(drafted: &DraftTask, out: &mut Collector) {
     let placing = &drafted.placing;
     let early = placing.early.get().map(|at| (at.place, "early"));
     let longest = placing.longest_distance.get().map(|at| (at.place, "longest-distance"));
-    for (place, key) in [early, longest].into_iter().flatten() {
+    let raised = placing.raised_by.get().map(|at| (at.place, "raised-by"));
+    for (place, key) in [early, longest, raised].into_iter().flatten() {
         let why = format!("{key:?} is about arrivals, and time releases this task");
         out.refuse(place, &drafted.subject, why, "remove it, or write release = \"sporadic\"");
     }
@@ -110,6 +146,9 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
     if place.overrun == Overrun::Stop {
         let at = drafted.placing.overrun.get().map_or(drafted.place, |at| at.place);
         refuse(at, "a job that stops goes on in its next period, and it has no periods", "choose another overrun rule");
+    }
+    if let Some(at) = drafted.placing.raised_by.get().filter(|_| place.release.predecessor().is_some()) {
+        refuse(at.place, "another task's completions release it", "remove \"raised-by\", or \"after\"");
     }
     if let Some(at) = drafted.placing.longest_distance.get() {
         if place.release.predecessor().is_some() {

@@ -478,6 +478,7 @@ pub(super) fn place(
         virtual_deadline,
         release: Release::Periodic,
         longest_distance,
+        raised_by: None,
     })
 }
 

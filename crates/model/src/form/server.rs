@@ -186,5 +186,6 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         after: task.string(reader, "after", "the name of a task in quotes"),
         early: choice(task, reader, "early", &EARLY),
         longest_distance: task.duration(reader, "longest-distance"),
+        raised_by: task.string(reader, "raised-by", "the name of a [[component]] in quotes"),
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 20] = [
+const TASK: [&str; 21] = [
     "name",
     "level",
     "core",
@@ -31,6 +31,7 @@ const TASK: [&str; 20] = [
     "after",
     "early",
     "longest-distance",
+    "raised-by",
 ];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];

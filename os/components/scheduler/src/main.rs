@@ -23,8 +23,8 @@ mod verdict;
 
 use core::ptr::{addr_of, addr_of_mut};
 use state::{system, Core, CoreState, Look};
-use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
-use tactus_record::{EntryReason, EventKind, FaultKind, Record, Sink, Stored, Subject};
+use tactus_policy::{CoreState as PolicyCore, Decision, Event, Input, Policy, Visitor};
+use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
@@ -32,7 +32,7 @@ use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, region, Caller, Error};
 use verdict::Counting;
 
-tactus_rt::component! { upcall: upcall, services: [complete] }
+tactus_rt::component! { upcall: upcall, services: [complete, raise] }
 
 /// What is to be told to the policy beside the kernel's events: the running job is finished.
 const COMPLETED: u64 = 1 << 16;
@@ -40,10 +40,12 @@ const COMPLETED: u64 = 1 << 16;
 const REMOVED: u64 = 1 << 17;
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
+/// Something arrived: what, stands in the core's state.
+const ARRIVED: u64 = 1 << 19;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED;
 /// What the policy is told; the rest is for the scheduler itself.
-const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIMER;
+const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -78,6 +80,22 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     }
     // The thread goes on at home: it has nothing left to do here.
     decide(core, COMPLETED, SWITCH_RETURN);
+    [0; 2]
+}
+
+/// A job raises an arrival for the n-th, in the order of the file, of the tasks whose arrivals its component raises. It goes on
+/// when it has a core again. Gives 0, or why nothing arrived: 1 the caller has no job here, 2 it raises no such task.
+fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
+    let core = caller.core();
+    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
+    let component = u64::from(caller.component());
+    if !state.is_home(caller.thread().into(), component) {
+        return [1, 0];
+    }
+    let mut raised = state.system.cards().iter().enumerate().filter(|(_, card)| card.raiser == component);
+    let Some((task, _)) = usize::try_from(event).ok().and_then(|event| raised.nth(event)) else { return [2, 0] };
+    state.raised = Some(TaskId(task as u16));
+    decide(core, ARRIVED, SWITCH_RETURN);
     [0; 2]
 }
 
@@ -138,7 +156,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
 /// What the policy is told first, and which bit of `due` that settles.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: Look) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | event::NOTIFY) == 0 {
+    if due & (BEGUN | REMOVED | COMPLETED | ARRIVED | event::NOTIFY) == 0 {
         // An older time-out may come when what it was for has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -148,6 +166,8 @@ fn next(state: &CoreState, due: u64, look: Look) -> Option<(EntryReason, u64)> {
         (EntryReason::Fault, REMOVED)
     } else if due & COMPLETED != 0 {
         (EntryReason::Complete, COMPLETED)
+    } else if due & ARRIVED != 0 {
+        (EntryReason::Arrival, ARRIVED)
     } else {
         (EntryReason::Notify, event::NOTIFY)
     })
@@ -196,6 +216,15 @@ fn event(reason: EntryReason) -> Event {
     }
 }
 
+/// Tells the policy what arrived.
+#[cold]
+fn arrive<P: Policy>(policy: &P, core: &mut P::Core, raised: Option<TaskId>, records: &mut Counting, now: Instant) {
+    let Some(task) = raised else { return };
+    let subject = Subject::new(task, InputKind::Arrival as u8);
+    records.pen.store(Stored::about(subject, now, records.core, EventKind::Input, 0, now.as_nanos()));
+    policy.input(core, Input::Arrival { task, at: now });
+}
+
 /// One call of the policy, whichever it is.
 struct Call<'a> {
     state: &'a mut CoreState,
@@ -213,6 +242,9 @@ impl Visitor for Call<'_> {
         let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
         let mut records = Counting { pen: state.ring.pen(), counts: &mut state.counts, core: id };
         records.pen.store(Stored::about(state.running.with_level(level), look.now, id, EventKind::Enter, 0, expiry));
+        if reason == EntryReason::Arrival {
+            arrive(policy, core, state.raised.take(), &mut records, look.now);
+        }
         let decision = policy.handle(core, look.now, event(reason), &mut records);
         let Counting { mut pen, .. } = records;
         let after = Look::take(state);

@@ -104,6 +104,8 @@ pub struct CoreState {
     pub counts: Vec<Counts>,
     /// Whether the end was counted.
     pub told: bool,
+    /// The task for which something arrived that the policy was not told yet.
+    pub raised: Option<TaskId>,
 }
 
 impl CoreState {
@@ -128,6 +130,7 @@ impl CoreState {
             look: Look { stamp: 0, now: Instant::ZERO },
             counts: system.setup.tasks.iter().zip(system.cards()).map(|(task, card)| Counts::new(task, card)).collect(),
             told: false,
+            raised: None,
         }
     }
 
