@@ -1,0 +1,43 @@
+//! How many accesses a second the model takes on one core of the host.
+//!
+//! `cargo run --release -p tactus-cache --example speed`
+
+use std::time::Instant;
+use tactus_cache::{Costs, Geometry, Hierarchy, Inclusion, Index, Kind, Level, Owner, Protocol, Shape};
+
+fn main() {
+    let shared = Shape { bytes: 8 << 20, ways: 16, line: 64, index: Index::Modulo };
+    let geometry = Geometry {
+        name: "i7-2600".into(),
+        cores: 4,
+        threads: 2,
+        instruction: Shape::new(32 << 10, 8, 64),
+        data: Shape::new(32 << 10, 8, 64),
+        second: Some(Level { shape: Shape::new(256 << 10, 8, 64), inclusion: Inclusion::NonInclusive }),
+        shared: Level { shape: shared, inclusion: Inclusion::Inclusive },
+        protocol: Protocol::Mesif,
+        next_line: false,
+        page: 4096,
+        clock: 3_400_000_000,
+        costs: Costs { first: 4, second: 12, shared: 31, remote_clean: 43, remote_modified: 60, memory: 200 },
+    };
+    for (name, bytes, cores) in [
+        ("sequential 64 KB, one core", 64 << 10, 1),
+        ("random 32 KB, one core", 32 << 10, 1),
+        ("random 128 KB, one core", 128u64 << 10, 1),
+        ("random 128 KB shared by four cores, one write in four", 128 << 10, 4),
+        ("random 32 MB, one core", 32 << 20, 1),
+    ] {
+        let mut model = Hierarchy::with_owners(geometry.clone(), 4).expect("a hierarchy that can be");
+        let (mut random, many) = (1u64, 20_000_000u64);
+        let start = Instant::now();
+        for turn in 0..many {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let address = if name.starts_with('s') { turn * 4 % bytes } else { (random >> 20) % bytes };
+            let kind = if turn % 4 == 3 { Kind::Write } else { Kind::Read };
+            model.access((turn as usize / 16) % cores * 2, address, kind, Owner(0));
+        }
+        let rate = many as f64 / start.elapsed().as_secs_f64() / 1e6;
+        println!("{name}: {rate:.1} million accesses a second");
+    }
+}
