@@ -17,6 +17,12 @@ pub struct Array {
     shape: Shape,
 }
 
+/// Where a line stands in its set.
+#[inline]
+fn position(set: &[Line], number: u64) -> Option<usize> {
+    set.iter().position(|line| line.is(number))
+}
+
 /// What a fill did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Filled {
@@ -54,9 +60,11 @@ impl Array {
     pub fn touch(&mut self, number: u64) -> Option<&mut Line> {
         let set = self.set(number);
         if !set[0].is(number) {
-            let at = set.iter().position(|line| line.is(number))?;
+            let at = position(set, number)?;
             let line = set[at];
-            set.copy_within(0..at, 1);
+            for way in (0..at).rev() {
+                set[way + 1] = set[way];
+            }
             set[0] = line;
         }
         Some(&mut set[0])
@@ -65,15 +73,16 @@ impl Array {
     /// Finds a line and leaves the order alone.
     #[inline]
     pub fn find(&mut self, number: u64) -> Option<&mut Line> {
-        self.set(number).iter_mut().find(|line| line.is(number))
+        let set = self.set(number);
+        position(set, number).map(|at| &mut set[at])
     }
 
     /// The state of a line; [`State::Invalid`] if it is not here.
     #[inline]
     pub fn state(&self, number: u64) -> State {
         let first = self.first(number);
-        let line = self.lines[first..first + self.ways].iter().find(|line| line.is(number));
-        line.map_or(State::Invalid, |line| line.state())
+        let set = &self.lines[first..first + self.ways];
+        position(set, number).map_or(State::Invalid, |at| set[at].state())
     }
 
     /// Puts a line that is not here in front of its set.
@@ -106,7 +115,7 @@ impl Array {
     #[inline]
     fn take(&mut self, number: u64, left: Line) -> Option<Line> {
         let set = self.set(number);
-        let at = set.iter().position(|line| line.is(number))?;
+        let at = position(set, number)?;
         let line = set[at];
         set[at] = left;
         set[at..].rotate_left(1);

@@ -533,6 +533,9 @@ impl Hierarchy {
         if alone {
             self.private_evictions.count(owner, victim.owner());
         }
+        if !victim.state().is_dirty() && self.geometry.shared.inclusion != Inclusion::Victim {
+            return;
+        }
         let caches = &mut self.caches.cores[core];
         let other = if instruction { &caches.data } else { &caches.instruction };
         if other.state(victim.number()) != State::Invalid {
