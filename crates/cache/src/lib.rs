@@ -12,6 +12,7 @@ pub mod coherence;
 pub mod events;
 pub mod geometry;
 pub mod hierarchy;
+pub mod lackey;
 pub mod line;
 
 pub use coherence::Protocol;

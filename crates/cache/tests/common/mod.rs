@@ -76,15 +76,13 @@ pub fn coherent(hierarchy: &Hierarchy, numbers: u64) -> Result<(), String> {
             let here = core.state(number);
             let below = caches.shared.lines().find(|line| line.is(number));
             match geometry.shared.inclusion {
-                Inclusion::Inclusive if here != State::Invalid => {
-                    if !below.is_some_and(|line| line.sharers() >> at & 1 == 1) {
-                        return Err(format!("line {number} is in core {at}, and the shared level does not know it"));
-                    }
+                Inclusion::Inclusive
+                    if here != State::Invalid && below.is_none_or(|line| line.sharers() >> at & 1 == 0) =>
+                {
+                    return Err(format!("line {number} is in core {at}, and the shared level does not know it"));
                 }
-                Inclusion::Victim if here > State::Shared && below.is_some() && here != State::Owned => {
-                    if here != State::Forward {
-                        return Err(format!("line {number} is {here:?} in core {at} and in the shared level, too"));
-                    }
+                Inclusion::Victim if matches!(here, State::Exclusive | State::Modified) && below.is_some() => {
+                    return Err(format!("line {number} is {here:?} in core {at} and in the shared level, too"));
                 }
                 _ => {}
             }
