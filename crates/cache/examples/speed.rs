@@ -3,7 +3,7 @@
 //! `cargo run --release -p tactus-cache --example speed`
 
 use std::time::Duration;
-use tactus_cache::{Costs, Geometry, Hierarchy, Inclusion, Index, Kind, Level, Owner, Protocol, Shape};
+use tactus_cache::{Geometry, Hierarchy, Kind, Owner};
 
 /// Time that this thread has been on a core.
 fn processor_time() -> Duration {
@@ -13,21 +13,7 @@ fn processor_time() -> Duration {
 }
 
 fn main() {
-    let shared = Shape { bytes: 8 << 20, ways: 16, line: 64, index: Index::Modulo };
-    let geometry = Geometry {
-        name: "i7-2600".into(),
-        cores: 4,
-        threads: 2,
-        instruction: Shape::new(32 << 10, 8, 64),
-        data: Shape::new(32 << 10, 8, 64),
-        second: Some(Level { shape: Shape::new(256 << 10, 8, 64), inclusion: Inclusion::NonInclusive }),
-        shared: Level { shape: shared, inclusion: Inclusion::Inclusive },
-        protocol: Protocol::Mesif,
-        next_line: false,
-        page: 4096,
-        clock: 3_400_000_000,
-        costs: Costs { first: 4, second: 12, shared: 31, remote_clean: 43, remote_modified: 60, memory: 200 },
-    };
+    let geometry = Geometry::of("i7-2600").expect("it comes with Tactus");
     for (name, bytes, cores) in [
         ("sequential 64 KB, one core", 64 << 10, 1),
         ("random 32 KB, one core", 32 << 10, 1),
