@@ -1,6 +1,7 @@
 #!/bin/sh
-# Holds the cache model against cachegrind over 100 programs in three geometries: totals of accesses, I1, D1 and LL misses.
-# Needs valgrind and setarch; about five minutes of processor time. Prints one line for each program and how many agree.
+# Holds the cache model against cachegrind over about 100 programs in three geometries: totals of accesses, I1, D1 and LL misses.
+# A program whose instructions differ between the two runs has not been run twice alike (it reads its own memory map or a random
+# seed); it is named and counted apart. Needs valgrind and setarch; about five minutes of processor time. Prints one line for each program and how many agree.
 set -eu
 cd "$(dirname "$0")/../.."
 cargo build -q --release -p tactus-cache --example against_cachegrind
@@ -60,7 +61,6 @@ factor 99999999977
 seq 1 300
 seq -w 1 200
 shuf --random-source=text numbers
-split --bytes=1000 --filter=true text
 csplit -n 1 -f part text 10
 tsort numbers
 ptx text
@@ -89,14 +89,6 @@ stty --version
 numfmt --to=iec 123456789
 tr --version
 truncate -s 0 empty
-cmp text text
-diff text numbers
-diff -u numbers text
-grep fox text
-grep -c line text
-grep -E l[aeiou]+z text
-grep -F dog text
-grep -v fox numbers
 sed s/fox/cat/g text
 sed -n 5,10p text
 gzip -c text
@@ -105,22 +97,39 @@ gzip -dc text.gz
 tar tf files.tar
 tar cf - text
 find . -name text
-xargs --version
-perl -e print(1+1)
-perl -ne print text
 sh -c :
 bash -c :
 mawk 1 text
 mawk {s+=$1}END{print(s)} numbers
+bzip2 -c text
+bzip2 -dc text.bz2
+gzip -1 -c text
+hexdump -C text
+rev text
+colrm 3 9
+column -t text
+infocmp -1 vt100
+size /bin/true
+readelf -h /bin/true
+readelf -S /bin/true
+strings -n 8 /bin/true
+c++filt _ZN3foo3barEv
+grep fox text
+perl -ne print text
 END
-agree=0; all=0; skipped=0
+agree=0; all=0; skipped=0; apart=0
 while read -r program; do
     set -f; set -- $program; set +f
     if ! command -v "$1" > /dev/null; then echo "not here: $1"; skipped=$((skipped + 1)); continue; fi
     path=/usr/bin/$1; [ -x "$path" ] || path=/bin/$1
-    shift; all=$((all + 1))
-    if "$run" "$path" "$@"; then agree=$((agree + 1)); fi
+    shift; status=0
+    "$run" "$path" "$@" || status=$?
+    case $status in
+        0) agree=$((agree + 1)); all=$((all + 1)) ;;
+        2) apart=$((apart + 1)) ;;
+        *) all=$((all + 1)) ;;
+    esac
 done < programs
 cd /; rm -rf "$files"
-echo "$agree of $all programs agree in all geometries, $skipped are not on this machine"
+echo "$agree of $all programs agree in all geometries; $apart did not run alike, $skipped are not on this machine"
 [ "$agree" = "$all" ]

@@ -10,6 +10,49 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Colour(pub u16);
 
+/// A set of colours below 128, as many as the source's machine has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ColourSet(u128);
+
+impl ColourSet {
+    /// Colours that a set can hold.
+    pub const MOST: u16 = 128;
+
+    /// No colour.
+    pub const EMPTY: ColourSet = ColourSet(0);
+
+    /// These colours; nothing where one is too large for a set.
+    pub fn of(colours: &[u16]) -> Option<ColourSet> {
+        colours.iter().try_fold(0u128, |set, colour| (*colour < Self::MOST).then(|| set | 1 << colour)).map(ColourSet)
+    }
+
+    /// Whether both have a colour in common.
+    pub const fn meets(self, other: ColourSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The colours of both.
+    #[must_use]
+    pub const fn union(self, other: ColourSet) -> ColourSet {
+        ColourSet(self.0 | other.0)
+    }
+
+    /// How many.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Its colours, lowest first.
+    pub fn iter(self) -> impl Iterator<Item = Colour> {
+        (0..Self::MOST).filter(move |colour| self.0 >> colour & 1 == 1).map(Colour)
+    }
+}
+
 /// How memory is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Colours {

@@ -24,7 +24,7 @@ pub mod line;
 pub mod machine;
 
 pub use coherence::Protocol;
-pub use colours::{Colour, Colours, ColoursError};
+pub use colours::{Colour, ColourSet, Colours, ColoursError};
 pub use events::{Events, Evictions, Kind, Served};
 pub use frames::{FrameError, Frames};
 pub use geometry::{Costs, Geometry, GeometryError, Inclusion, Index, Level, Shape};
