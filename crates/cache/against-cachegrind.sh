@@ -117,13 +117,15 @@ c++filt _ZN3foo3barEv
 grep fox text
 perl -ne print text
 END
-agree=0; all=0; skipped=0; apart=0
+agree=0; all=0; skipped=0; apart=0; again=0
 while read -r program; do
     set -f; set -- $program; set +f
     if ! command -v "$1" > /dev/null; then echo "not here: $1"; skipped=$((skipped + 1)); continue; fi
     path=/usr/bin/$1; [ -x "$path" ] || path=/bin/$1
     shift; status=0
     "$run" "$path" "$@" || status=$?
+    # A run is not always the same twice even where it has as many instructions: a disagreement must show again to count.
+    if [ $status = 1 ]; then again=$((again + 1)); status=0; "$run" "$path" "$@" || status=$?; fi
     case $status in
         0) agree=$((agree + 1)); all=$((all + 1)) ;;
         2) apart=$((apart + 1)) ;;
@@ -131,5 +133,5 @@ while read -r program; do
     esac
 done < programs
 cd /; rm -rf "$files"
-echo "$agree of $all programs agree in all geometries; $apart did not run alike, $skipped are not on this machine"
+echo "$agree of $all programs agree in all geometries; $apart did not run alike, $again were run again, $skipped are not on this machine"
 [ "$agree" = "$all" ]

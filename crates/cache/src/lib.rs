@@ -11,8 +11,12 @@ extern crate alloc;
 extern crate std;
 
 pub mod array;
+pub mod bounds;
+#[cfg(feature = "solver")]
+pub mod choose;
 pub mod coherence;
 pub mod colours;
+pub mod corun;
 pub mod events;
 pub mod frames;
 pub mod geometry;
