@@ -158,6 +158,13 @@ impl Colours {
     /// The address of byte `offset` of a buffer whose frames are the `skip`-th, next, … frames of one colour: what a paged
     /// address space makes of contiguous virtual addresses.
     pub const fn place(&self, colour: Colour, skip: u64, offset: u64) -> u64 {
-        ((skip + offset / self.page) * self.count as u64 + colour.0 as u64) * self.page + offset % self.page
+        self.place_over(colour, 1, skip, offset)
+    }
+
+    /// The same for a buffer whose pages take `span` colours in turn, 1 or more, from `first` on.
+    pub const fn place_over(&self, first: Colour, span: u16, skip: u64, offset: u64) -> u64 {
+        let (page, span) = (offset / self.page, if span == 0 { 1 } else { span as u64 });
+        let colour = (first.0 as u64 + page % span) % self.count as u64;
+        ((skip + page / span) * self.count as u64 + colour) * self.page + offset % self.page
     }
 }

@@ -25,12 +25,14 @@ pub enum Pattern {
     },
 }
 
-/// Memory of one colour: the frames from number `skip` of that colour on.
+/// Memory of some colours in a row: the frames from number `skip` of each on, in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Buffer {
-    /// The colour; nothing is frames of all colours in a row.
-    pub colour: Option<Colour>,
-    /// Frames of that colour that lie before.
+    /// The first colour.
+    pub colour: Colour,
+    /// How many colours, 1 or more.
+    pub span: u16,
+    /// Frames of each colour that lie before.
     pub skip: u64,
     /// Bytes.
     pub bytes: u64,
@@ -191,10 +193,7 @@ impl Corun {
         };
         running.position += 1;
         let offset = position % lines * line;
-        let address = match buffer.colour {
-            Some(colour) => self.colours.place(colour, buffer.skip, offset),
-            None => buffer.skip * self.colours.page() + offset,
-        };
+        let address = self.colours.place_over(buffer.colour, buffer.span, buffer.skip, offset);
         let write = write_every != 0 && running.done % u64::from(write_every) == u64::from(write_every) - 1;
         running.clock += self.work;
         let served = self.model.access(processor, address, if write { Kind::Write } else { Kind::Read }, owner);

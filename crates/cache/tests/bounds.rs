@@ -74,7 +74,7 @@ fn attacked(own_colour: bool, regulation: Option<Regulation>, seed: u64) -> (u64
     let victim = |colour| Program {
         processor: 0,
         owner: Owner(1),
-        buffer: Buffer { colour: Some(Colour(colour)), skip: 0, bytes: 96 << 10 },
+        buffer: Buffer { colour: Colour(colour), span: 1, skip: 0, bytes: 96 << 10 },
         pattern: Pattern::Random { write_every: 5 },
         regulation: None,
     };
@@ -86,7 +86,7 @@ fn attacked(own_colour: bool, regulation: Option<Regulation>, seed: u64) -> (u64
         for core in 1..4 {
             if attack {
                 let colour = if own_colour { core as u16 } else { 0 };
-                let buffer = Buffer { colour: Some(Colour(colour)), skip: 1000 * core as u64, bytes: 4 << 20 };
+                let buffer = Buffer { colour: Colour(colour), span: 1, skip: 1000 * core as u64, bytes: 4 << 20 };
                 let pattern = Pattern::Sweep { write_every: 0 };
                 corun.start(Program { processor: core * 2, owner: Owner(2), buffer, pattern, regulation }, seed);
             }

@@ -164,7 +164,7 @@ proptest! {
     ) {
         let mut arena = vec![0; 16 << 10];
         let mut heap = Heap::new(&mut arena, count, HeapMode::Application).unwrap();
-        let size = (16u32 << 10) / u32::from(count) & !7;
+        let size = ((16u32 << 10) / u32::from(count)) & !7;
         let mut blocks: Vec<(u32, u32, Colour)> = Vec::new();
         for (bytes, colour, take) in steps {
             if take {
