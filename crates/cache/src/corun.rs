@@ -1,7 +1,7 @@
 //! Programs that run side by side: what each access of each costs while the others run.
 //!
 //! Every processor has a clock of its own in cycles; the one that is least far takes the next access. Memory serves one line after
-//! the other. A processor can be regulated: after so many accesses to memory in a period it waits for the next period
+//! the other, those written back among them. A processor can be regulated: after so many accesses to memory in a period it waits for the next period
 //! (Yun et al., MemGuard, RTAS 2013).
 
 use crate::colours::{Colour, Colours};
@@ -196,7 +196,11 @@ impl Corun {
         let address = self.colours.place_over(buffer.colour, buffer.span, buffer.skip, offset);
         let write = write_every != 0 && running.done % u64::from(write_every) == u64::from(write_every) - 1;
         running.clock += self.work;
+        let written = self.model.memory_writes();
         let served = self.model.access(processor, address, if write { Kind::Write } else { Kind::Read }, owner);
+        // Nobody waits for what is written back, but memory is busy with it.
+        let written = self.model.memory_writes() - written;
+        self.memory_free = self.memory_free.max(running.clock) + written * self.service;
         if served == Served::Memory {
             running.memory += 1;
             if let Some(Regulation { lines, period }) = regulation {

@@ -1,4 +1,6 @@
-//! Chapter 7: groups of tasks that work on one array, placed together (CAP with worst fit) or without regard to it (worst fit).
+//! Chapter 7: groups of tasks that share a colour, placed together (CAP with worst fit) or without regard to it (worst fit).
+//!
+//! Each task has an array of its own in the colour of its group: the source gives every task pages of its own ("8, 16, 32, 64").
 
 use super::partitions::tasks;
 use super::schedule::{run, Urgency};
@@ -27,8 +29,7 @@ pub(super) fn coloured(drawn: &[Drawn], bytes: u64) -> Vec<ColouredTask> {
         .iter()
         .map(|task| ColouredTask {
             utilisation: task.utilisation,
-            // The array is shared: each has its part of it.
-            memory: bytes / drawn.iter().filter(|other| other.group == task.group).count() as u64,
+            memory: if task.server { 512 << 10 } else { bytes },
             colours: ColourSet::of(&[task.group as u16 + 1]).unwrap_or_default(),
             class: task.class,
         })
@@ -60,7 +61,7 @@ pub fn cell(bytes: u64, write_every: u32, sets: u64, runs: u64, jobs: u32, coher
         let mut missed = |processors: &[usize], longest: &mut f64| {
             let (mut missed, mut all) = (0u64, 0u64);
             for seed in 0..runs {
-                let place = |task: usize| (drawn[task].group, drawn[task].group, 1 << processors[task]);
+                let place = |task: usize| (drawn[task].group, task, 1 << processors[task]);
                 let tasks = tasks(&drawn, &loads, &accesses, place, jobs, 100 * set + seed);
                 let run = run(&tasks, &mut table, Urgency::Edf, None);
                 missed += run.tasks.iter().map(|task| u64::from(task.missed)).sum::<u64>();

@@ -3,11 +3,12 @@
 //!
 //! Nothing is run on silicon. [`table`] lets the cache model say what an access costs while others run; [`schedule`] lets jobs proceed
 //! at these speeds under the source's policies; [`sets`] draws the source's task sets. [`partitions`] is chapter 6, [`cap`] chapter 7,
-//! [`two_phase`] chapter 8, [`events`] its counters, and [`choice`] compares chosen colours with an even split.
+//! [`two_phase`] chapter 8, [`events`] its counters; [`choice`] compares chosen colours with an even split; [`page`] runs all.
 
 pub mod cap;
 pub mod choice;
 pub mod events;
+pub mod page;
 pub mod partitions;
 pub mod schedule;
 pub mod sets;
@@ -30,3 +31,6 @@ pub const REPETITION: u64 = 16_384;
 /// Colours. The source does not tell how many it used; with 64 each has 128 KB, which is the working set up to which its tasks
 /// kept their deadlines.
 pub const COLOURS: u64 = 64;
+
+/// Cycles for which memory is busy with a line: 7 GB/s, about a third of what the machine's two channels deliver at best.
+pub const SERVICE: u64 = 30;

@@ -16,7 +16,7 @@ pub struct Drawn {
     pub utilisation: u64,
     /// What it is promised.
     pub class: Class,
-    /// The group of those that work on one array; a task that is alone has a group of its own.
+    /// The group of those that share a colour; a task that is alone has a group of its own.
     pub group: usize,
     /// Whether it is the source's server (a sweep over 512 KB) instead of an ordinary task.
     pub server: bool,

@@ -1,9 +1,9 @@
 //! Slow-down tables: cycles of one access of a program, by who runs beside it.
 //!
 //! A figure is measured when it is first asked for: the programs are put on the modelled machine, run until the caches are warm,
-//! then counted. What shares neither core nor colour with the program has no influence and is left out.
+//! then counted. What shares neither core nor colour with the program and fits into its own colour has no influence and is left out.
 
-use super::WORK;
+use super::{SERVICE, WORK};
 use std::collections::HashMap;
 use tactus_cache::corun::{Buffer, Corun, Pattern, Program};
 use tactus_cache::{Colour, Colours, Geometry, Hierarchy, Owner};
@@ -85,7 +85,10 @@ impl Table {
     pub fn measured(&mut self, own: u8, sibling: Option<(u8, Relation)>, others: &[(u8, Relation)]) -> Measured {
         let code = |(load, relation): (u8, Relation)| load * 3 + relation as u8 + 1;
         let mut beside = Beside { own, sibling: sibling.map_or(0, code), ..Beside::default() };
-        let related = others.iter().filter(|(_, relation)| *relation != Relation::Nothing);
+        let colour = self.colours.bytes_each(&self.geometry);
+        let related = others
+            .iter()
+            .filter(|(load, relation)| *relation != Relation::Nothing || self.loads[usize::from(*load)].bytes > colour);
         for (place, other) in beside.others.iter_mut().zip(related) {
             *place = code(*other);
         }
@@ -126,7 +129,7 @@ impl Table {
 
     fn corun(&self) -> Corun {
         let model = Hierarchy::with_owners(self.geometry.clone(), 16).expect("the geometry was checked");
-        Corun::new(model, self.colours, WORK, 0)
+        Corun::new(model, self.colours, WORK, SERVICE)
     }
 
     fn measure(&self, beside: &Beside) -> Measured {

@@ -1,4 +1,7 @@
 //! Chapter 8: hard, soft and best-effort tasks; CAP-GS with and without suppression of best-effort work, and best fit without colours.
+//!
+//! The tasks of a group work on one array, which is the beginning of the best-effort task's buffer: without data in common there would
+//! be no event to count.
 
 use super::cap::{coloured, MEMORY};
 use super::partitions::tasks;
