@@ -46,13 +46,13 @@ pub(super) const MEMORY: ColouredMemory = ColouredMemory { colours: COLOURS as u
 pub fn cell(bytes: u64, write_every: u32, sets: u64, runs: u64, jobs: u32, coherence: u32) -> Cell {
     let mut table = Table::new(COLOURS, coherence);
     let load = ordinary(&mut table, bytes, write_every);
-    // Calibrated beside a busy sibling thread: with all processors loaded up to 95 % nothing else leaves room.
-    let alone = table.measured(load, Some((load, Relation::Nothing)), &[]).cycles;
+    // Calibrated while all other processors are busy in colours of their own.
+    let alone = table.measured(load, Some((load, Relation::Nothing)), &[(load, Relation::Nothing); 6]).cycles;
     let mut cell = Cell::default();
     for set in 0..sets {
         let drawn = chapter_7(set + 1);
         let loads = vec![load; drawn.len()];
-        let accesses: Vec<f64> = drawn.iter().map(|task| task.accesses(table.clock(), alone)).collect();
+        let accesses: Vec<f64> = drawn.iter().map(|task| task.accesses(table.clock(), alone, super::BESIDE)).collect();
         let sizes: Vec<u64> = drawn.iter().map(|task| task.utilisation).collect();
         let fits = |bin: &[usize]| bin.iter().map(|&task| sizes[task]).sum::<u64>() <= 1_000_000;
         let together =

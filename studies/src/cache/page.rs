@@ -2,7 +2,7 @@
 
 use super::sets::Scheduling;
 use super::two_phase::{Scheme, SCHEMES};
-use super::{cap, choice, events, partitions, two_phase, COLOURS, ROOM, SERVICE, WORK, WORKING_SETS};
+use super::{cap, choice, events, partitions, two_phase, ALONE, BESIDE, COLOURS, SERVICE, WORK, WORKING_SETS};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -83,11 +83,12 @@ fn kilobytes(bytes: u64) -> String {
 pub fn assumptions(scale: &Scale) -> String {
     format!(
         "Modelled i7-2600: {COLOURS} colours of {} KB, {WORK} cycles of work around an access, memory busy for {SERVICE} cycles with a line, \
-         {} cycles where another core has modified it. A job is calibrated to take {:.0} % of its execution time alone. {} sets, {} runs, {} jobs \
+         {} cycles where another core has modified it. A job is calibrated to take {:.0} % of its execution time alone (chapter 6) or {:.0} % while all processors are busy (chapters 7, 8). {} sets, {} runs, {} jobs \
          of the longest period (source: 10, 50, 200).",
         8192 / COLOURS,
         scale.coherence,
-        ROOM * 100.0,
+        ALONE * 100.0,
+        BESIDE * 100.0,
         scale.sets,
         scale.runs,
         scale.jobs

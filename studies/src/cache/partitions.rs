@@ -72,7 +72,7 @@ pub fn cell(scheduling: Scheduling, bytes: u64, sets: u64, runs: u64, jobs: u32)
         let accesses: Vec<f64> = drawn
             .iter()
             .zip(&loads)
-            .map(|(task, load)| task.accesses(table.clock(), table.measured(*load, None, &[]).cycles))
+            .map(|(task, load)| task.accesses(table.clock(), table.measured(*load, None, &[]).cycles, super::ALONE))
             .collect();
         let mut of = |together: bool| -> Vec<Run> {
             let place = |task: usize| (if together { 0 } else { task }, task, processors(scheduling, domains[task]));

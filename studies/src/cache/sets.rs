@@ -1,7 +1,7 @@
 //! The source's task sets (its sections 6.1, 7.2 and 8.3).
 
 use super::table::{Load, Table};
-use super::{REPETITION, ROOM};
+use super::REPETITION;
 use crate::disk::Draw;
 use tactus_analysis::partitioned::colours::Class;
 use tactus_analysis::partitioned::{place, Fit, Order};
@@ -23,9 +23,9 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Accesses of one job, in whole repetitions, so that the job takes [`ROOM`] of its execution time at `cycles` each.
-    pub fn accesses(&self, clock: f64, cycles: f64) -> f64 {
-        let nanos = self.period as f64 * 1e6 * self.utilisation as f64 / 1e6 * ROOM;
+    /// Accesses of one job, in whole repetitions, so that the job takes `share` of its execution time at `cycles` each.
+    pub fn accesses(&self, clock: f64, cycles: f64, share: f64) -> f64 {
+        let nanos = self.period as f64 * 1e6 * self.utilisation as f64 / 1e6 * share;
         let repetitions = (nanos * clock / cycles / REPETITION as f64).floor();
         repetitions.max(1.0) * REPETITION as f64
     }

@@ -56,7 +56,7 @@ pub struct Cell {
 pub fn cell(scheme: Scheme, bytes: u64, write_every: u32, sets: u64, runs: u64, jobs: u32, coherence: u32) -> Cell {
     let mut table = Table::new(COLOURS, coherence);
     let (load, background) = (ordinary(&mut table, bytes, write_every), sweep(&mut table));
-    let alone = table.measured(load, Some((load, Relation::Nothing)), &[]).cycles;
+    let alone = table.measured(load, Some((load, Relation::Nothing)), &[(load, Relation::Nothing); 6]).cycles;
     let mut cell = Cell::default();
     let (mut missed, mut all) = ([0u64; 2], [0u64; 2]);
     for set in 0..sets {
@@ -76,7 +76,7 @@ pub fn cell(scheme: Scheme, bytes: u64, write_every: u32, sets: u64, runs: u64, 
             processors[task] = draw.below(8) as usize;
         }
         let loads: Vec<u8> = drawn.iter().map(|task| if task.server { background } else { load }).collect();
-        let accesses: Vec<f64> = drawn.iter().map(|task| task.accesses(table.clock(), alone)).collect();
+        let accesses: Vec<f64> = drawn.iter().map(|task| task.accesses(table.clock(), alone, super::BESIDE)).collect();
         let mut worst = vec![f64::MIN; drawn.len()];
         for seed in 0..runs {
             let place = |task: usize| (drawn[task].group, drawn[task].group, 1 << processors[task]);
