@@ -8,6 +8,7 @@
 #![allow(mixed_script_confusables)]
 
 pub mod bdm;
+pub mod cache;
 pub mod chunk;
 pub mod decision;
 pub mod disk;

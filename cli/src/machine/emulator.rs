@@ -117,6 +117,9 @@ pub enum Board {
     Q35,
 }
 
+/// The variable of the environment that names a plug-in of the emulator with its options, such as the probe.
+const PLUG_IN: &str = "TACTUS_PLUGIN";
+
 impl Board {
     /// The emulator's name for it.
     fn name(self) -> &'static str {
@@ -166,6 +169,7 @@ impl Boot {
             .args(["-serial", &format!("file:{LOG}")])
             .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")])
             .args(&self.devices)
+            .args(std::env::var_os(PLUG_IN).into_iter().flat_map(|plug_in| ["-plugin".into(), plug_in]))
             .arg("-kernel")
             .arg(fs::canonicalize(&self.kernel)?)
             .args(["-initrd", IMAGE]);

@@ -5,6 +5,7 @@
 //! words of help, and in [`study`]. Nothing else knows the list.
 
 mod bdm;
+mod cache;
 mod dask;
 mod disk;
 mod edf_overheads;
@@ -67,6 +68,12 @@ pub enum Study {
     /// seconds. Leaves tables (CSV), plots (SVG) and a page (Markdown) in out/study/disk/. See docs/disks.md.
     #[command(after_help = "Example:\n  ./tactus study disk --drive cheetah-15k7")]
     Disk(disk::Arguments),
+    /// Give tasks colours of the shared cache, place them by what they share, and hold best-effort work back
+    ///
+    /// The experiments of Gracioli (EPOS, chapters 6 to 8) on a modelled i7-2600, the source's figures beside. Takes minutes;
+    /// `--runs 50` is the source's size. Leaves tables (CSV) and a page (Markdown) in out/study/cache/. See docs/caches.md.
+    #[command(after_help = "Example:\n  ./tactus study cache --part chapter7 --runs 50")]
+    Cache(cache::Arguments),
 }
 
 /// Does the study that is asked for.
@@ -78,6 +85,7 @@ pub fn study(study: &Study) -> Result<Outcome, Failure> {
         Study::Bdm(arguments) => bdm::study(arguments),
         Study::Mc2Overheads(arguments) => mc2::overheads::study(arguments),
         Study::Mc2Robustness(arguments) => mc2::robustness::study(arguments),
+        Study::Cache(arguments) => cache::study(arguments),
         Study::Disk(arguments) => disk::study(arguments),
         Study::Overheads(arguments) => edf_overheads::study(arguments),
     }

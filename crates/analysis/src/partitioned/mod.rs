@@ -3,6 +3,7 @@
 //! Packing decides *where*; a test of the bin's own policy decides *whether*. The number of bins is fixed.
 
 mod assign;
+pub mod colours;
 mod packing;
 pub mod semi;
 

@@ -1,0 +1,126 @@
+//! Bounds against the model: what preemptions, migrations and other cores really cost is never more.
+
+use proptest::prelude::*;
+use tactus_cache::bounds::{Footprint, Interference, ReloadFrom};
+use tactus_cache::corun::{Buffer, Corun, Pattern, Program, Regulation};
+use tactus_cache::{Colour, Colours, Geometry, Hierarchy, Kind, Owner};
+
+/// Addresses of one job: random lines of `lines` lines of a colour, with a write every so often.
+fn job(colours: &Colours, colour: u16, lines: u64, many: usize, seed: u64) -> Vec<(u64, Kind)> {
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..many)
+        .map(|at| {
+            random ^= random >> 12;
+            random ^= random << 25;
+            random ^= random >> 27;
+            let line = (random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16) % lines;
+            let kind = if at % 5 == 4 { Kind::Write } else { Kind::Read };
+            (colours.place(Colour(colour), 0, line * 64), kind)
+        })
+        .collect()
+}
+
+fn execute(model: &mut Hierarchy, processor: usize, job: &[(u64, Kind)], owner: u8) -> u64 {
+    job.iter()
+        .map(|(address, kind)| {
+            let served = model.access(processor, *address, *kind, Owner(owner));
+            u64::from(model.cost(served))
+        })
+        .sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+    #[test]
+    fn a_preemption_or_migration_never_costs_more_than_its_bound(
+        lines in 1u64..3000, other in 1u64..3000, share in 0usize..100, seed in 1u64..1000, machine in 0usize..4,
+    ) {
+        let geometry = Geometry::of(["i7-2600", "ryzen-7-7700", "raspberry-pi-5", "zynq-ultrascale"][machine]).unwrap();
+        let colours = Colours::new(&geometry, 8).unwrap();
+        prop_assume!(lines.max(other) * 64 <= colours.bytes_each(&geometry));
+        let own = job(&colours, 1, lines, 6000, seed);
+        let preempter = job(&colours, 2, other, 6000, seed + 7);
+        let footprint = Footprint::of(&geometry, own.iter().map(|(address, _)| *address));
+        let evicting = Footprint::of(&geometry, preempter.iter().map(|(address, _)| *address));
+        // Both have run before, so that all lines are somewhere in the hierarchy.
+        let mut warm = Hierarchy::with_owners(geometry.clone(), 4).unwrap();
+        execute(&mut warm, 0, &preempter, 2);
+        execute(&mut warm, 0, &own, 1);
+        let at = own.len() * share / 100;
+        execute(&mut warm, 0, &own[..at], 1);
+        let alone = execute(&mut warm.clone(), 0, &own[at..], 1);
+
+        let mut preempted = warm.clone();
+        execute(&mut preempted, 0, &preempter, 2);
+        let delay = execute(&mut preempted, 0, &own[at..], 1).saturating_sub(alone);
+        // A victim-filled level keeps what the private caches drop, unless others drive it out: not within own colours.
+        let bound = geometry.reload(footprint.lost_to(&evicting), ReloadFrom::Shared);
+        prop_assert!(delay <= bound, "preemption: {delay} cycles, bound {bound}");
+
+        let mut migrated = warm;
+        let delay = execute(&mut migrated, geometry.threads, &own[at..], 1).saturating_sub(alone);
+        let bound = geometry.reload(footprint.lines, ReloadFrom::OtherCore);
+        prop_assert!(delay <= bound, "migration: {delay} cycles, bound {bound}");
+        prop_assert!(bound <= geometry.reload_all(footprint.lines * 64));
+    }
+}
+
+const SERVICE: u64 = 100;
+
+/// A victim with 96 KB in a colour of its own or of all, and sweepers on all other cores.
+fn attacked(own_colour: bool, regulation: Option<Regulation>, seed: u64) -> (u64, u64, u64) {
+    let geometry = Geometry::of("i7-2600").unwrap();
+    let colours = Colours::new(&geometry, 32).unwrap();
+    let victim = |colour| Program {
+        processor: 0,
+        owner: Owner(1),
+        buffer: Buffer { colour: Colour(colour), span: 1, skip: 0, bytes: 96 << 10 },
+        pattern: Pattern::Random { write_every: 5 },
+        regulation: None,
+    };
+    let measure = |attack: bool| {
+        let model = Hierarchy::with_owners(geometry.clone(), 4).unwrap();
+        let mut corun = Corun::new(model, colours, 10, SERVICE);
+        let number = corun.start(victim(0), seed);
+        corun.run(number, 30_000);
+        for core in 1..4 {
+            if attack {
+                let colour = if own_colour { core as u16 } else { 0 };
+                let buffer = Buffer { colour: Colour(colour), span: 1, skip: 1000 * core as u64, bytes: 4 << 20 };
+                let pattern = Pattern::Sweep { write_every: 0 };
+                corun.start(Program { processor: core * 2, owner: Owner(2), buffer, pattern, regulation }, seed);
+            }
+        }
+        corun.run(number, 20_000);
+        corun.run(number, 20_000)
+    };
+    let (alone, with) = (measure(false), measure(true));
+    (alone.cycles, with.cycles, with.memory)
+}
+
+#[test]
+fn a_sweeping_attacker_does_less_than_the_bound_with_colours_and_regulation() {
+    let regulation = Regulation { lines: 100, period: 100_000 };
+    for seed in 1..8 {
+        let (alone, with, memory) = attacked(true, Some(regulation), seed);
+        let others = Interference { service: SERVICE, others: 3, regulation: Some((100, 100_000)) };
+        assert!(with <= alone + others.delay(alone, memory), "{with} cycles, alone {alone}");
+        let (alone, without, _) = attacked(false, None, seed);
+        let guarded = (with as f64 / alone as f64 - 1.0).max(0.001);
+        let open = without as f64 / alone as f64 - 1.0;
+        assert!(open > 10.0 * guarded, "slow-down {open:.3} without, {guarded:.3} with");
+    }
+}
+
+#[test]
+fn the_bound_on_memory_follows_the_budget() {
+    let free = Interference { service: 100, others: 3, regulation: None };
+    assert_eq!(free.delay(1_000_000, 1_000), 300_000);
+    // One period and one more, three times ten lines each.
+    let tight = Interference { regulation: Some((10, 1_000_000)), ..free };
+    assert_eq!(tight.delay(900_000, 1_000), 2 * 30 * 100);
+    assert_eq!(tight.delay(900_000, 5), 5 * 300);
+    // A budget that fills memory altogether bounds nothing by itself.
+    let loose = Interference { regulation: Some((100_000, 1_000)), ..free };
+    assert_eq!(loose.delay(900_000, 1_000), 300_000);
+}
