@@ -6,6 +6,7 @@
 //! - [`LatencyMap`] learns the worst time from one place to another (Tarasov, Sim, Povzner, Zadok, OSPERT 2012, §III).
 //! - [`Scheduler`] holds the queue and picks the next request, one outstanding at a time.
 //! - [`Drive`] and [`Ssd`] are models of what answers; [`DriveQueue`] is a drive that orders its own queue.
+//! - [`Station`] is a disk with its clients: what the simulator and the machine run.
 //! - [`admission`] says which streams of requests meet their deadlines whatever happens.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,6 +15,7 @@ extern crate alloc;
 
 pub mod admission;
 mod cache;
+mod client;
 mod drive;
 mod drive_queue;
 mod geometry;
@@ -26,9 +28,12 @@ mod request;
 mod saved;
 mod scheduler;
 mod seek;
+mod service;
 mod ssd;
+mod survey;
 
 pub use cache::{CacheSettings, Lost};
+pub use client::{Arrivals, Client};
 pub use drive::{Drive, Served};
 pub use drive_queue::DriveQueue;
 pub use geometry::{Geometry, GeometryError, Place, Zone};
@@ -40,4 +45,6 @@ pub use request::{Head, Request};
 pub use saved::{DriveName, LoadError};
 pub use scheduler::{Full, Policy, Scheduler};
 pub use seek::SeekCurve;
+pub use service::{Finished, Service, Station};
 pub use ssd::{Ssd, SsdSettings};
+pub use survey::{longest, services, survey, MOST_PLACES};

@@ -126,7 +126,12 @@ impl Scheduler {
             }
             Policy::SatfBlock | Policy::FsatfBlock => least(&self.live, |request| head.block.abs_diff(request.block)),
             Policy::GreedyMap => least(&self.live, |request| exploring(map, head, request)),
-            Policy::GMatrix(k) => gmatrix::choose(&self.live, k, now, head, map),
+            Policy::GMatrix(k) => {
+                // Who has no deadline waits until nobody with one does.
+                let promised = self.live.partition_point(|request| request.deadline < Instant::NEVER);
+                let all = if promised == 0 { self.live.len() } else { promised };
+                gmatrix::choose(&self.live[..all], k, now, head, map)
+            }
         };
         Some(self.live.remove(at))
     }
