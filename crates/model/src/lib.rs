@@ -8,6 +8,7 @@
 mod changes;
 mod check;
 mod demand;
+mod disk;
 mod draft;
 mod duration;
 mod form;
@@ -24,6 +25,7 @@ mod units;
 
 pub use changes::{Action, Change, Part, Stage, Values};
 pub use demand::SHORTEST_JOB;
+pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
@@ -63,6 +65,8 @@ pub struct System {
     pub scheduling: Scheduling,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
+    /// Disks, in file order.
+    pub disks: Vec<Disk>,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.
     pub notes: Vec<String>,
 }

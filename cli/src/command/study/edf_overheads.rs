@@ -139,6 +139,7 @@ fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration)
         components: Vec::new(),
         scheduling: Scheduling { clusters, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
+        disks: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn device<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader
 }
 
 /// `buffer "frames"`, or its number where it has no name.
-fn subject(value: &Value<'_>, what: &str, index: usize) -> String {
+pub(super) fn subject(value: &Value<'_>, what: &str, index: usize) -> String {
     let name = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "name"));
     match name.and_then(|(_, name)| name.get_ref().as_str()) {
         Some(name) => format!("{what} {}", shorten(name)),
