@@ -5,7 +5,8 @@ use tactus_trace::{ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, T
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
-    let mut text = format!("{}\n{}\n{}", headline(summary), by_level(summary), by_task(summary));
+    let mut text =
+        format!("{}\n{}\n{}{}", headline(summary), by_level(summary), by_task(summary), crate::disk::verdict(summary));
     for change in &summary.changes {
         text += &changed(change);
     }

@@ -68,7 +68,7 @@ impl Client {
             Arrivals::BestEffort { .. } => Instant::NEVER,
         };
         Request {
-            id: u64::from(client) << 32 | u64::from(number),
+            id: Request::name(client, number),
             granule: rows + place,
             block: self.block(place),
             blocks: self.blocks,

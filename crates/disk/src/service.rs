@@ -100,6 +100,9 @@ impl Service {
     }
 }
 
+/// The longest queue of a station.
+const MOST_WAITING: usize = 4_096;
+
 /// A disk and its clients.
 #[derive(Clone, Debug)]
 pub struct Station {
@@ -111,6 +114,7 @@ pub struct Station {
     /// When each client sends its next request, and its number.
     next: Vec<(Instant, u32)>,
     ends: Option<Instant>,
+    refused: u64,
 }
 
 impl Station {
@@ -127,7 +131,7 @@ impl Station {
             Arrivals::BestEffort { .. } => (Instant::ZERO, 0),
         };
         let next = clients.iter().map(first).collect();
-        Station { service, drive, clients, rows, seed, next, ends: None }
+        Station { service, drive, clients, rows, seed, next, ends: None, refused: 0 }
     }
     /// The service.
     pub fn service(&self) -> &Service {
@@ -139,27 +143,39 @@ impl Station {
         self.ends.unwrap_or(Instant::NEVER).min(arrival)
     }
 
-    fn send(&mut self, client: usize, now: Instant) -> Result<(), Full> {
+    /// Room for all requests that wait while every deadline is kept, and as many more as to see by how much they are not.
+    pub fn room(clients: &[Client]) -> usize {
+        let waiting = |client: &Client| match client.arrivals {
+            Arrivals::Periodic { period, deadline, .. } => deadline.as_nanos() / period.as_nanos().max(1) + 2,
+            Arrivals::BestEffort { outstanding } => u64::from(outstanding),
+        };
+        let all: u64 = clients.iter().map(waiting).sum();
+        usize::try_from(all).map_or(MOST_WAITING, |all| (4 * all).min(MOST_WAITING))
+    }
+
+    /// A request that finds the queue full is never served.
+    fn send(&mut self, client: usize, now: Instant) {
         let number = self.next[client].1;
         let request = self.clients[client].request(self.seed, client as u32, self.rows[client], number, now);
         self.next[client].1 += 1;
-        self.service.submit(request)
+        self.refused += u64::from(self.service.submit(request).is_err());
+    }
+    /// How many requests found the queue full.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Does what happens at [`Station::next`]: a completion first, then requests in the order of the clients, then the drive
     /// gets its next request. Tells what ended and what was dispatched.
-    ///
-    /// # Errors
-    /// Where the queue is full.
-    pub fn advance(&mut self) -> Result<(Option<Finished>, Option<Request>), Full> {
+    pub fn advance(&mut self) -> (Option<Finished>, Option<Request>) {
         let now = self.next();
         let mut finished = None;
         if self.ends == Some(now) {
             self.ends = None;
             finished = self.service.complete(now);
-            let client = finished.map(|it| (it.request.id >> 32) as usize);
+            let client = finished.map(|it| it.request.client() as usize);
             if let Some(client) = client.filter(|&n| matches!(self.clients[n].arrivals, Arrivals::BestEffort { .. })) {
-                self.send(client, now)?;
+                self.send(client, now);
             }
         }
         for client in 0..self.clients.len() {
@@ -169,12 +185,12 @@ impl Station {
             match self.clients[client].arrivals {
                 Arrivals::Periodic { period, .. } => {
                     self.next[client].0 = now.saturating_add(period);
-                    self.send(client, now)?;
+                    self.send(client, now);
                 }
                 Arrivals::BestEffort { outstanding } => {
                     self.next[client].0 = Instant::NEVER;
                     for _ in 0..outstanding {
-                        self.send(client, now)?;
+                        self.send(client, now);
                     }
                 }
             }
@@ -183,6 +199,6 @@ impl Station {
         if let Some(request) = dispatched {
             self.ends = Some(self.drive.serve(now, &request).end);
         }
-        Ok((finished, dispatched))
+        (finished, dispatched)
     }
 }

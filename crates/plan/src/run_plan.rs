@@ -1,8 +1,10 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
+use crate::disk;
 use crate::{setup_with, tree_view, Ruled};
-use tactus_analysis::{Bound, Check, Ruling, TaskVerdict};
+use tactus_analysis::{Bound, Check, DiskCheck, Ruling, TaskVerdict};
+use tactus_disk::Station;
 use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, Stage, System, Task};
 use tactus_policy::Setup;
 use tactus_time::{CoreId, Duration, Level};
@@ -16,10 +18,15 @@ pub struct RunPlan {
     pub setup: Setup,
     /// What the trace is read against.
     pub view: View,
+    /// What the check found about each disk, in file order.
+    pub disks: Vec<DiskCheck>,
+    /// The disks at time zero; fewer than there are if one cannot be surveyed.
+    pub stations: Vec<Station>,
 }
 
-/// What follows from a check that was made with these costs.
+/// What follows from a check that was made with these costs. Disks are checked here.
 pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
+    let disks = tactus_analysis::disks(system);
     let allowances = allowances(system, costs);
     let ruled = |ruling: &Ruling| Ruled {
         admitted: ruling.admitted(),
@@ -47,12 +54,14 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         policy: policy_label(&system.policy).to_string(),
         cores: system.cores,
         duration: system.duration,
-        accepted: check.accepted,
+        accepted: check.accepted && disks.iter().all(|disk| disk.refused.is_none()),
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
+        disks: disk::views(system, &disks),
     };
-    RunPlan { setup, view }
+    let stations = disk::stations(system, &disks);
+    RunPlan { setup, view, disks, stations }
 }
 
 /// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its

@@ -4,6 +4,7 @@
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
 mod changes;
+mod disk;
 mod tree;
 
 use crate::Details;
@@ -43,6 +44,9 @@ struct Stored {
     /// Left out where the system does not change while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<changes::Stored>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    disks: Vec<disk::Stored>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -120,6 +124,7 @@ impl Kept {
             tasks: view.tasks.iter().map(store).collect(),
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
+            disks: view.disks.iter().map(disk::store).collect(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -149,6 +154,7 @@ impl Kept {
             tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
             tree,
             changes,
+            disks: stored.disks.into_iter().map(disk::restore).collect(),
         };
         let details = Details {
             machine: stored.machine,
@@ -264,7 +270,11 @@ mod tests {
             tasks: start.clone(),
         };
         let changes = Some(Changes { start, list: vec![change; 5], together: true });
-        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes };
+        let periodic = Some([0, 5, 4].map(Duration::from_millis));
+        let client = |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None };
+        let clients = vec![client("recorder", periodic), client("copy", None)];
+        let disks = vec![tactus_trace::DiskView { name: "log".into(), clients }];
+        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes, disks };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

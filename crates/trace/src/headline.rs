@@ -60,7 +60,9 @@ impl Summary {
     }
 
     fn void_by(&self) -> String {
-        let all: Vec<String> = self.voids.iter().map(by).collect();
+        let slow = |disk: &&crate::DiskSummary| disk.fate == crate::DiskFate::Void;
+        let disks = self.disks.iter().filter(slow).map(|disk| format!("by disk {}, {}", disk.name, disk.headline()));
+        let all: Vec<String> = self.voids.iter().map(by).chain(disks).collect();
         all.join("; ")
     }
 }
@@ -88,6 +90,7 @@ fn first_broken(broken: &Broken) -> String {
         What::Deadline => "a deadline was missed",
         What::Dropped => "records were lost, so nothing can be said",
         What::Rule => "a rule of every schedule was broken",
+        What::Request => "a request to a disk took longer than its bound",
     };
     format!("broken: {what}{job}{than}, at {}", broken.time)
 }

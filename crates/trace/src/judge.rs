@@ -38,6 +38,8 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         history,
     };
     let promise::Found { verdict, voids } = case.found();
+    let disks = crate::disk::judge(view, &trace.disks, end);
+    let verdict = promise::with_disks(verdict, &disks);
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {
@@ -85,6 +87,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         tasks,
         per_core: per_core(trace, &segments, samples),
         overheads,
+        disks,
     }
 }
 

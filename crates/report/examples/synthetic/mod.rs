@@ -127,8 +127,9 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         tasks,
         tree: None,
         changes: None,
+        disks: Vec::new(),
     };
-    let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores] };
+    let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores], disks: Vec::new() };
     let mut run = Run {
         dice,
         view,

@@ -100,6 +100,7 @@ mod tests {
             tasks,
             tree: None,
             changes: None,
+            disks: Vec::new(),
         }
     }
 
@@ -123,7 +124,7 @@ mod tests {
             at(10, Kind::Dispatch, Some(1), 1, 1, 0),
         ];
         spoil(&mut records);
-        modes(&view(), &Trace { cores: vec![records], dropped: vec![0] }).len()
+        modes(&view(), &Trace { cores: vec![records], dropped: vec![0], disks: Vec::new() }).len()
     }
 
     #[test]

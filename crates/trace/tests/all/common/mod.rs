@@ -47,6 +47,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         tasks,
         tree: None,
         changes: None,
+        disks: Vec::new(),
     }
 }
 
@@ -68,7 +69,7 @@ pub struct Call<'a> {
 impl Builder {
     pub fn new(cores: usize) -> Builder {
         Builder {
-            trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores] },
+            trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new() },
             ticket: 0,
             has: vec![None; cores],
         }
