@@ -121,7 +121,7 @@ impl Geometry {
     /// sectors are not counted.
     pub fn longest(&self, blocks: u32, write: bool) -> u64 {
         let settle = if write { self.write_settle } else { 0 };
-        let seek = (1..=self.cylinders()).map(|distance| self.seek.nanos(distance)).max().unwrap_or(0);
+        let seek = self.seek.longest();
         let sectors = self.zones.iter().map(|(zone, _)| u64::from(zone.sectors)).min().unwrap_or(1);
         let next = self.seek.nanos(1).max(self.head_switch) + settle + self.turn;
         let blocks = u64::from(blocks);

@@ -47,4 +47,4 @@ pub use scheduler::{Full, Policy, Scheduler};
 pub use seek::SeekCurve;
 pub use service::{Finished, Service, Station};
 pub use ssd::{Ssd, SsdSettings};
-pub use survey::{longest, services, survey, MOST_PLACES};
+pub use survey::{longest, services, survey, Survey, MOST_PLACES};

@@ -22,41 +22,72 @@ pub fn longest(geometry: &Geometry, clients: &[Client]) -> Duration {
     Duration::from_nanos(each.unwrap_or(0))
 }
 
-/// The map that has seen each pair of places once, back to back. A code is a fifteenth of the [`longest`].
-///
-/// # Errors
-/// Where clients have no places, or more than [`MOST_PLACES`].
-pub fn survey(geometry: &Geometry, clients: &[Client], form: Form) -> Result<LatencyMap, MapError> {
-    let places = |client: &Client| (0..client.places).map(move |place| (*client, place)).collect::<Vec<_>>();
-    let rows = clients.iter().map(|client| u64::from(client.places)).sum::<u64>();
-    if rows > u64::from(MOST_PLACES) {
-        return Err(MapError::TooMany(usize::try_from(rows).unwrap_or(usize::MAX)));
+/// A survey that is made row by row, so that a component can do so within its budget.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    drive: Drive,
+    rows: Vec<Request>,
+    map: LatencyMap,
+    done: usize,
+    now: Instant,
+}
+
+impl Survey {
+    /// A survey that has seen nothing. A code is a fifteenth of the [`longest`].
+    ///
+    /// # Errors
+    /// Where clients have no places, or more than [`MOST_PLACES`].
+    pub fn new(geometry: &Geometry, clients: &[Client], form: Form) -> Result<Survey, MapError> {
+        let many = clients.iter().map(|client| u64::from(client.places)).sum::<u64>();
+        if many > u64::from(MOST_PLACES) {
+            return Err(MapError::TooMany(usize::try_from(many).unwrap_or(usize::MAX)));
+        }
+        let request = |client: &Client, place| Request {
+            id: 0,
+            granule: 0,
+            block: client.block(place),
+            blocks: client.blocks,
+            write: client.write,
+            arrival: Instant::ZERO,
+            deadline: Instant::NEVER,
+        };
+        let mut rows = Vec::with_capacity(many as usize);
+        for client in clients {
+            rows.extend((0..client.places).map(|place| request(client, place)));
+        }
+        let quantum = longest(geometry, clients).as_nanos().div_ceil(u64::from(CODES)).div_ceil(10_000) * 10_000;
+        let map = LatencyMap::new(form, rows.len(), Duration::from_nanos(quantum))?;
+        let drive = Drive::new(geometry.clone(), CacheSettings::default());
+        Ok(Survey { drive, rows, map, done: 0, now: Instant::ZERO })
     }
-    let rows: Vec<(Client, u32)> = clients.iter().flat_map(places).collect();
-    let quantum = longest(geometry, clients).as_nanos().div_ceil(u64::from(CODES)).div_ceil(10_000) * 10_000;
-    let mut map = LatencyMap::new(form, rows.len(), Duration::from_nanos(quantum))?;
-    let mut drive = Drive::new(geometry.clone(), CacheSettings::default());
-    let request = |&(client, place): &(Client, u32)| Request {
-        id: 0,
-        granule: 0,
-        block: client.block(place),
-        blocks: client.blocks,
-        write: client.write,
-        arrival: Instant::ZERO,
-        deadline: Instant::NEVER,
-    };
-    let mut now = Instant::ZERO;
-    for (from, before) in rows.iter().enumerate() {
-        now = drive.serve(now, &request(before)).end;
-        for (to, after) in rows.iter().enumerate() {
-            let after = request(after);
-            let early = Instant::from_nanos(now.as_nanos().saturating_sub(ROUNDING.as_nanos()));
-            for start in [early, now, now + ROUNDING] {
-                map.learn(from as u32, to as u32, drive.predict(start, &after).since(start) + ROUNDING);
+    /// Serves the next place, and after it each other one. Tells whether there are more.
+    pub fn step(&mut self) -> bool {
+        let Some(before) = self.rows.get(self.done) else { return false };
+        self.now = self.drive.serve(self.now, before).end;
+        let early = Instant::from_nanos(self.now.as_nanos().saturating_sub(ROUNDING.as_nanos()));
+        for (to, after) in self.rows.iter().enumerate() {
+            for start in [early, self.now, self.now + ROUNDING] {
+                let took = self.drive.predict(start, after).since(start) + ROUNDING;
+                self.map.learn(self.done as u32, to as u32, took);
             }
         }
+        self.done += 1;
+        self.done < self.rows.len()
     }
-    Ok(map)
+    /// What has been seen so far.
+    pub fn into_map(self) -> LatencyMap {
+        self.map
+    }
+}
+
+/// The map that has seen each pair of places, back to back.
+///
+/// # Errors
+/// As [`Survey::new`].
+pub fn survey(geometry: &Geometry, clients: &[Client], form: Form) -> Result<LatencyMap, MapError> {
+    let mut survey = Survey::new(geometry, clients, form)?;
+    while survey.step() {}
+    Ok(survey.into_map())
 }
 
 /// For each client the longest cell that leads to one of its places.

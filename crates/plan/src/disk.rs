@@ -28,6 +28,7 @@ pub(crate) fn views(system: &System, checks: &[DiskCheck]) -> Vec<DiskView> {
                 Arrivals::BestEffort { .. } => None,
             },
             bound: verdict.bound,
+            places: client.client.places,
         });
         DiskView { name: disk.name.clone(), clients: clients.collect() }
     };

@@ -271,7 +271,8 @@ mod tests {
         };
         let changes = Some(Changes { start, list: vec![change; 5], together: true });
         let periodic = Some([0, 5, 4].map(Duration::from_millis));
-        let client = |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None };
+        let client =
+            |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None, places: 3 };
         let clients = vec![client("recorder", periodic), client("copy", None)];
         let disks = vec![tactus_trace::DiskView { name: "log".into(), clients }];
         let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), changes, disks };

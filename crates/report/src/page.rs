@@ -245,6 +245,7 @@ mod tests {
             "facts",
             "levels",
             "tasks",
+            "disks",
             "cores",
             "overheads",
             "data",

@@ -27,6 +27,22 @@ pub struct DiskClientView {
     pub periodic: Option<[Duration; 3]>,
     /// How long a request takes at most; nothing if nothing was promised.
     pub bound: Option<Duration>,
+    /// Rows of the map that are its places, behind those of the clients before it.
+    pub places: u32,
+}
+
+impl DiskView {
+    /// A row of the map as people call it: `recorder 5`.
+    fn place(&self, row: u32) -> String {
+        let mut first = 0;
+        for client in &self.clients {
+            match row.checked_sub(first) {
+                Some(place) if place < client.places => return format!("{} {place}", client.name),
+                _ => first += client.places,
+            }
+        }
+        format!("row {row}")
+    }
 }
 
 /// A request that a drive has served.
@@ -67,7 +83,7 @@ pub(crate) fn judge(view: &View, runs: &[Vec<Served>], end: Instant) -> Vec<Disk
 }
 
 fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> DiskSummary {
-    let slow = slow(served);
+    let slow = slow(disk, served);
     let mut first: Option<DiskBroken> = None;
     let (mut clients, mut voided) = (Vec::new(), 0);
     for (n, client) in disk.clients.iter().enumerate() {
@@ -131,16 +147,16 @@ fn arrivals(client: &DiskClientView, end: Instant) -> impl Iterator<Item = (u32,
 }
 
 /// What the drive did not keep to.
-fn slow(served: &[Served]) -> Option<SlowDrive> {
+fn slow(disk: &DiskView, served: &[Served]) -> Option<SlowDrive> {
     let over: Vec<&Served> = served.iter().filter(|it| it.took() > it.expected).collect();
     let first = over.iter().map(|it| it.dispatched.saturating_add(it.expected)).min()?;
     let mut cells: Vec<SlowCell> = Vec::new();
     for it in &over {
-        let (from, row) = (if it.after_pause { None } else { Some(it.from) }, it.row);
-        match cells.iter().position(|cell| (cell.from, cell.row) == (from, row)) {
+        let (from, to) = ((!it.after_pause).then(|| disk.place(it.from)), disk.place(it.row));
+        match cells.iter().position(|cell| (&cell.from, &cell.to) == (&from, &to)) {
             Some(n) => cells[n].took = cells[n].took.max(it.took()),
             None if cells.len() < NAMED => {
-                cells.push(SlowCell { from, row, expected: it.expected, took: it.took() });
+                cells.push(SlowCell { from, to, expected: it.expected, took: it.took() });
             }
             None => {}
         }
@@ -167,13 +183,11 @@ impl DiskSummary {
 }
 
 impl SlowDrive {
-    /// `from 1.2 s on its drive took longer than its map says (row 3 to row 9: 11.2 ms where the cell says 9.6 ms; …)`
+    /// `from 1.2 s on its drive took longer than its map says (log 3 to map 9: 11.2 ms where the cell says 9.6 ms; …)`
     pub fn sentence(&self) -> String {
-        let cell = |cell: &SlowCell| match cell.from {
-            Some(from) => {
-                format!("row {from} to row {}: {} where the cell says {}", cell.row, cell.took, cell.expected)
-            }
-            None => format!("row {} after a pause: {} where {} is the longest", cell.row, cell.took, cell.expected),
+        let cell = |cell: &SlowCell| match &cell.from {
+            Some(from) => format!("{from} to {}: {} where the cell says {}", cell.to, cell.took, cell.expected),
+            None => format!("{} after a pause: {} where {} is the longest", cell.to, cell.took, cell.expected),
         };
         let named: Vec<String> = self.cells.iter().map(cell).collect();
         let all =

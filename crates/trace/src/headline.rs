@@ -35,6 +35,9 @@ impl Summary {
         if !self.culprits.is_empty() {
             text.push_str("; what was stopped runs again");
         }
+        for (disk, slow) in self.disks.iter().filter_map(|disk| Some((disk, disk.slow.as_ref()?))) {
+            let _ = write!(text, "; disk {}: promises did not bind {}", disk.name, slow.sentence());
+        }
         text
     }
 

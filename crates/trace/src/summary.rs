@@ -126,12 +126,12 @@ pub struct SlowDrive {
 }
 
 /// A cell of the map that was too small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SlowCell {
-    /// The row from which the drive came; `null` after a pause, when no cell tells.
-    pub from: Option<u32>,
-    /// The row of the request.
-    pub row: u32,
+    /// From where the drive came, a client and the number of its place; `null` after a pause, when no cell tells.
+    pub from: Option<String>,
+    /// The place of the request, likewise.
+    pub to: String,
     /// What the map says.
     #[serde(rename = "expected_ns", serialize_with = "nanos")]
     pub expected: Duration,

@@ -19,6 +19,7 @@ struct StoredClient {
     /// Left out where nothing was promised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bound_ns: Option<u64>,
+    places: u32,
 }
 
 pub(super) fn store(disk: &DiskView) -> Stored {
@@ -26,6 +27,7 @@ pub(super) fn store(disk: &DiskView) -> Stored {
         name: it.name.clone(),
         periodic_ns: it.periodic.map(|times| times.map(Duration::as_nanos)),
         bound_ns: it.bound.map(Duration::as_nanos),
+        places: it.places,
     };
     Stored { name: disk.name.clone(), clients: disk.clients.iter().map(client).collect() }
 }
@@ -35,6 +37,7 @@ pub(super) fn restore(disk: Stored) -> DiskView {
         name: it.name,
         periodic: it.periodic_ns.map(|times| times.map(Duration::from_nanos)),
         bound: it.bound_ns.map(Duration::from_nanos),
+        places: it.places,
     };
     DiskView { name: disk.name, clients: disk.clients.into_iter().map(client).collect() }
 }
