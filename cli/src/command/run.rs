@@ -11,7 +11,7 @@ use crate::measure;
 use crate::progress;
 use crate::promise::{can_run, promised, RunPlan};
 use crate::results::Results;
-use crate::{costs, place, schedulers, subject, verdict};
+use crate::{costs, disk, place, schedulers, subject, verdict};
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
-    let promised = promised(&system, &costs);
+    let mut promised = promised(&system, &costs);
     if system.platform.root.is_none() && !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
@@ -51,7 +51,8 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     if system.platform.root.is_some() {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
-    let Ran { trace, schedulers, took } = boot(&system, &kernel, &image, &results, true)?;
+    let Ran { mut trace, schedulers, took } = boot(&system, &kernel, &image, &results, true)?;
+    let compared = disks(&system, &mut promised, &mut trace, &results)?;
 
     let allowed = schedulers::allowed(&system, &trace);
     // One scheduler for all is replayed by `agree`.
@@ -83,9 +84,38 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         Some(Err(wrong)) => lines::line("replay", wrong),
         None => {}
     }
+    match &compared {
+        Ok(text) if text.is_empty() => {}
+        Ok(text) => lines::line("disk", text),
+        Err(wrong) => lines::line("disk", lines::bad(wrong)),
+    }
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict.held() && !matches!(replayed, Some(Err(_)))))
+    Ok(Outcome::held_if(summary.verdict.held() && compared.is_ok() && !matches!(replayed, Some(Err(_)))))
+}
+
+/// Takes what components told of the disks into the trace, and holds it against the simulation. Of a disk that nothing was told
+/// of, nothing is judged.
+fn disks(
+    system: &System,
+    promised: &mut RunPlan,
+    trace: &mut Trace,
+    results: &Results,
+) -> Result<Result<String, String>, Failure> {
+    if system.disks.is_empty() {
+        return Ok(Ok(String::new()));
+    }
+    let words = fs::read(results.file(LOG)).unwrap_or_default();
+    let told = disk::told(&String::from_utf8_lossy(&words), system.disks.len());
+    let Some(told) = told.map_err(|why| Failure::Machine(format!("{}: {why}", results.file(LOG).display())))? else {
+        promised.view.disks.clear();
+        return Ok(Ok("no component has told of a disk, so that nothing is judged; `simulate` has them".to_string()));
+    };
+    let stations = std::mem::take(&mut promised.stations).into_iter();
+    let simulated: Vec<_> = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
+    let compared = disk::compare(&told, &simulated);
+    trace.disks = told;
+    Ok(compared)
 }
 
 /// What is told of a run on the machine beside its trace.

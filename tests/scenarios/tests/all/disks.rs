@@ -10,6 +10,7 @@ fn example(folder: &Scratch, changes: &[(&str, &str)]) -> std::path::PathBuf {
         assert!(text.contains(old), "{old}");
         text = text.replace(old, new);
     }
+    text = text.replace("disk/block", &file("examples/disk/block").display().to_string());
     folder.write("disk.toml", &text)
 }
 
@@ -87,4 +88,30 @@ fn a_disk_that_cannot_keep_its_deadlines_is_refused_with_line_and_remedy() {
         let run = Finished::simulate(&path, &[]);
         assert_eq!(run.summary.outcome(), "refused");
     }
+}
+
+#[test]
+fn on_the_machine_each_request_of_the_disk_is_the_simulations_on_one_core_and_on_four() {
+    let folder = Scratch::new("disks");
+    let short = ("duration = \"20 s\"", "duration = \"4 s\"");
+    for cores in ["cores = 1", "cores = 4"] {
+        let path = example(&folder, &[short, ("cores = 1", cores)]);
+        let [one, two] = [(); 2].map(|()| Finished::run(&path, &[]));
+        assert!(one.said.output.contains("requests is the simulation's"), "{}", one.said.output);
+        assert_eq!(one.summary.json["disks"][0]["fate"], "held");
+        assert!(one.text("disks.csv").lines().count() > 500);
+        for name in ["trace.bin", "disks.csv"] {
+            let bytes = |run: &Finished| fs::read(run.file(name)).expect("it is there");
+            assert_eq!(bytes(&one), bytes(&two), "{cores}: {name} is the same twice");
+        }
+    }
+}
+
+#[test]
+fn a_machine_whose_disk_is_not_that_of_the_file_is_found_out() {
+    let folder = Scratch::new("disks");
+    let path = example(&folder, &[("duration = \"20 s\"", "duration = \"1 s\"\nseed = 2")]);
+    let run = tactus(["run".as_ref(), path.as_os_str(), "--out".as_ref(), folder.path().join("out").as_os_str()]);
+    assert_eq!(run.status, 1, "{}{}", run.output, run.errors);
+    assert!(run.output.contains("disk 0, request 0: the machine has Served"), "{}", run.output);
 }
