@@ -56,7 +56,7 @@ impl fmt::Display for Full {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     policy: Policy,
-    /// Who can go now. By deadline, or as a path, or as they came.
+    /// Who can go now. By deadline, the earliest last, so that little moves when it goes; or as a path, or as they came.
     live: Vec<Request>,
     /// Who came after the queue was frozen.
     later: Vec<Request>,
@@ -101,7 +101,7 @@ impl Scheduler {
         if self.policy.freezes() {
             self.later.push(request);
         } else if self.policy.by_deadline() {
-            let at = self.live.partition_point(|other| other.deadline <= request.deadline);
+            let at = self.live.partition_point(|other| other.deadline > request.deadline);
             self.live.insert(at, request);
         } else if self.policy == Policy::SatfMap {
             order::insert(&mut self.live, head, request, &|from, to: &Request| exploring(map, from, to));
@@ -118,7 +118,8 @@ impl Scheduler {
         }
         let first = self.live.first()?;
         let at = match self.policy {
-            Policy::Noop | Policy::SatfMap | Policy::FsatfMap | Policy::FsatfExact | Policy::Edf => 0,
+            Policy::Noop | Policy::SatfMap | Policy::FsatfMap | Policy::FsatfExact => 0,
+            Policy::Edf => self.live.len() - 1,
             Policy::Deadline(expiry) if now.since(first.arrival) >= expiry => 0,
             Policy::Deadline(_) => {
                 let up = |request: &Request| (request.block < head.block, request.block);
@@ -126,12 +127,7 @@ impl Scheduler {
             }
             Policy::SatfBlock | Policy::FsatfBlock => least(&self.live, |request| head.block.abs_diff(request.block)),
             Policy::GreedyMap => least(&self.live, |request| exploring(map, head, request)),
-            Policy::GMatrix(k) => {
-                // Who has no deadline waits until nobody with one does.
-                let promised = self.live.partition_point(|request| request.deadline < Instant::NEVER);
-                let all = if promised == 0 { self.live.len() } else { promised };
-                gmatrix::choose(&self.live[..all], k, now, head, map)
-            }
+            Policy::GMatrix(k) => gmatrix::choose(&self.live, k, now, head, map),
         };
         Some(self.live.remove(at))
     }
