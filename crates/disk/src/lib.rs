@@ -16,6 +16,7 @@ extern crate alloc;
 pub mod admission;
 mod cache;
 mod client;
+mod contents;
 mod drive;
 mod drive_queue;
 mod geometry;
@@ -34,6 +35,7 @@ mod survey;
 
 pub use cache::{CacheSettings, Lost};
 pub use client::{Arrivals, Client};
+pub use contents::{Contents, DriveError, SECTOR};
 pub use drive::{Drive, Served};
 pub use drive_queue::DriveQueue;
 pub use geometry::{Geometry, GeometryError, Place, Zone};
