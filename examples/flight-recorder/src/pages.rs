@@ -97,10 +97,11 @@ impl Pages {
             let mut sector = [0; SECTOR];
             self.disk.read(block, &mut sector).map_err(PagesError::Drive)?;
             match open(&sector) {
-                Sector::Valid(serial, content) if best.as_ref().is_none_or(|best| serial > best.0) => {
-                    best = Some((serial, content, first + first + 1 - block));
+                Sector::Valid(serial) if best.as_ref().is_none_or(|best| serial > best.0) => {
+                    let part = core::array::from_fn(|n| sector[8 + n]);
+                    best = Some((serial, part, first + first + 1 - block));
                 }
-                Sector::Valid(..) | Sector::Empty => {}
+                Sector::Valid(_) | Sector::Empty => {}
                 Sector::Damaged => {
                     damaged += 1;
                     self.damage = Damage { sectors: self.damage.sectors + 1, last: Some(block) };
@@ -136,7 +137,8 @@ impl Pages {
 
 enum Sector {
     Empty,
-    Valid(u64, [u8; PART]),
+    /// With its serial number.
+    Valid(u64),
     Damaged,
 }
 
@@ -148,7 +150,7 @@ fn open(sector: &[u8; SECTOR]) -> Sector {
     if word(8 + PART) != checksum(&sector[..8 + PART]) {
         return Sector::Damaged;
     }
-    Sector::Valid(word(0), core::array::from_fn(|n| sector[8 + n]))
+    Sector::Valid(word(0))
 }
 
 /// FNV-1a, 64 bits.
