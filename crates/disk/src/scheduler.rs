@@ -15,6 +15,9 @@ pub enum Policy {
     Noop,
     /// Upwards by block, and again from the lowest; whoever waits longer than this goes first, the oldest before all.
     Deadline(Duration),
+    /// The next client's oldest, in turn: what CFQ makes of synchronous processes of one priority. A request tells its
+    /// client by its name ([`Request::client`]).
+    Cfq,
     /// The nearest by block number.
     SatfBlock,
     /// The nearest by block number among a frozen queue; who comes later waits for the next round.
@@ -63,6 +66,8 @@ pub struct Scheduler {
     near: Vec<u64>,
     capacity: usize,
     steps: u64,
+    /// Whose request went last.
+    client: u32,
 }
 
 impl Scheduler {
@@ -70,8 +75,16 @@ impl Scheduler {
     pub fn new(policy: Policy, capacity: usize) -> Scheduler {
         let room = Vec::with_capacity(capacity);
         let near = Vec::with_capacity(capacity);
-        Scheduler { policy, live: room.clone(), later: Vec::with_capacity(capacity), near, capacity, steps: 0 }
-            .with_room()
+        Scheduler {
+            policy,
+            live: room.clone(),
+            later: Vec::with_capacity(capacity),
+            near,
+            capacity,
+            steps: 0,
+            client: u32::MAX,
+        }
+        .with_room()
     }
     fn with_room(mut self) -> Scheduler {
         self.live.reserve_exact(self.capacity);
@@ -125,11 +138,17 @@ impl Scheduler {
                 let up = |request: &Request| (request.block < head.block, request.block);
                 least(&self.live, up)
             }
+            Policy::Cfq => {
+                let last = self.client;
+                least(&self.live, |request| (request.client() <= last, request.client()))
+            }
             Policy::SatfBlock | Policy::FsatfBlock => least(&self.live, |request| head.block.abs_diff(request.block)),
             Policy::GreedyMap => least(&self.live, |request| exploring(map, head, request)),
             Policy::GMatrix(k) => gmatrix::choose(&self.live, k, now, head, map),
         };
-        Some(self.live.remove(at))
+        let request = self.live.remove(at);
+        self.client = request.client();
+        Some(request)
     }
 
     /// Takes a request out, as its client wishes.

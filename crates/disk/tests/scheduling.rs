@@ -58,8 +58,9 @@ fn length(order: &[u64], map: &LatencyMap) -> u64 {
     order.iter().map(|&id| map.careful(std::mem::replace(&mut head, id as u32), id as u32).as_nanos()).sum()
 }
 
-const ALL: [Policy; 10] = [
+const ALL: [Policy; 11] = [
     Policy::Noop,
+    Policy::Cfq,
     Policy::Deadline(millis_of(500)),
     Policy::SatfBlock,
     Policy::FsatfBlock,
