@@ -9,6 +9,7 @@ use crate::map::LatencyMap;
 use crate::request::{Head, Request};
 use crate::scheduler::{Full, Policy, Scheduler};
 use alloc::vec::Vec;
+use core::fmt;
 use tactus_time::{Duration, Instant};
 
 /// A request that was served.
@@ -42,6 +43,45 @@ struct UnderWay {
     started: Instant,
     from: u32,
     after_pause: bool,
+}
+
+/// What the drive says of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// Which request.
+    pub id: u64,
+    /// How many blocks it has done.
+    pub blocks: u32,
+    /// Whether it says that it could not.
+    pub failed: bool,
+}
+
+/// What is wrong with an answer, or with there being none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// Nobody asked for that; whatever is under way goes on.
+    Unasked,
+    /// The drive says that it could not do this request.
+    Failed(Request),
+    /// Another length than was asked for.
+    Length(Request),
+    /// The drive has said nothing for so long that it is given up; it has to be reset.
+    Silent(Request),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unasked => write!(f, "the drive answered what nobody asked; look at its controller"),
+            Fault::Failed(it) => write!(f, "the drive could not do block {}; write it anew or read a copy", it.block),
+            Fault::Length(it) => {
+                write!(f, "the drive did not do {} blocks from block {} on; ask again", it.blocks, it.block)
+            }
+            Fault::Silent(it) => {
+                write!(f, "the drive did not answer for block {} in time; reset it, ask again", it.block)
+            }
+        }
+    }
 }
 
 /// The queue, the map and the head.
@@ -86,6 +126,38 @@ impl Service {
         let after_pause = self.last != Some(now);
         self.under_way = Some(UnderWay { request, started: now, from: self.head.granule, after_pause });
         Some(request)
+    }
+    /// The drive answers. A request ends with it, well or not, unless nobody asked for it.
+    ///
+    /// # Errors
+    /// What the request's client is to be told, if the answer is not that it is done.
+    pub fn answer(&mut self, now: Instant, answer: &Answer) -> Result<Finished, Fault> {
+        let request = self.under_way.map(|it| it.request).filter(|it| it.id == answer.id).ok_or(Fault::Unasked)?;
+        let finished = self.complete(now).ok_or(Fault::Unasked)?;
+        if answer.failed {
+            // Where the arm is after that nobody knows.
+            self.last = None;
+            return Err(Fault::Failed(request));
+        }
+        if answer.blocks != request.blocks {
+            self.last = None;
+            return Err(Fault::Length(request));
+        }
+        Ok(finished)
+    }
+    /// When the request at the drive is given up if there is no answer: after four times the longest that any request takes.
+    pub fn gives_up(&self) -> Option<Instant> {
+        let limit = self.after_pause.checked_mul(4).unwrap_or(Duration::MAX);
+        self.under_way.map(|it| it.started.saturating_add(limit))
+    }
+    /// Gives up the request at the drive, if it is time. The drive must be reset before the next is dispatched.
+    pub fn give_up(&mut self, now: Instant) -> Option<Fault> {
+        if self.gives_up().is_none_or(|at| now < at) {
+            return None;
+        }
+        let finished = self.complete(now)?;
+        self.last = None;
+        Some(Fault::Silent(finished.request))
     }
     /// The drive has ended its request.
     pub fn complete(&mut self, now: Instant) -> Option<Finished> {
