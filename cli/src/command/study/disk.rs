@@ -210,7 +210,7 @@ fn easy(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(), F
     let loads = [
         ("4 KiB at random", few.clone(), CacheSettings::default()),
         ("400 KiB at random", few.with_blocks(800), CacheSettings::default()),
-        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 1_000), ahead),
+        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 200), ahead),
     ];
     let mut rows = Vec::new();
     for (name, load, cache) in loads {
@@ -236,7 +236,7 @@ fn flash(arguments: &Arguments, page: &mut String) -> Result<(), Failure> {
     let it =
         measure::flash(64, arguments.requests.max(20_000), 47).map_err(|error| Failure::Input(error.to_string()))?;
     *page += &format!(
-        "\n## Flash\n\nHalf writes: NOOP {:.0} op/s, nearest by the learned map {:.0}. Mean {:.2} ms, longest {:.1} ms; {:.0} % of requests had a cell of 4 ms or more.\n",
+        "\n## Flash\n\nHalf writes: NOOP {:.0} op/s, nearest by the learned map {:.0}. Mean {:.2} ms, longest {:.1} ms; {:.1} % of requests had a cell of 4 ms or more.\n",
         it.noop, it.map, it.mean, it.longest, it.largest * 100.0
     );
     Ok(())
