@@ -12,6 +12,7 @@
 //! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
 //! | `stretches.txt` | each core's longest stretch in the kernel; only if the variable `TACTUS_FOLLOW_KERNEL` is set |
 //! | `system.img` | the boot image; only of a run on the machine |
+//! | `disk.img` | the emulated disk; only where a component drives one |
 
 use crate::failure::Failure;
 use crate::lock::FolderLock;
@@ -22,7 +23,7 @@ use tactus_report::Kept;
 use tactus_trace::{Summary, Trace, TraceError};
 
 /// The files of a run, see above.
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "report.html",
     "summary.json",
     "trace.bin",
@@ -33,6 +34,7 @@ const FILES: [&str; 10] = [
     "stretches.txt",
     "costs.toml",
     "system.img",
+    "disk.img",
 ];
 
 /// The requests of each disk.

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
-use tactus_model::System;
+use tactus_model::{DeviceKind, System};
 use tactus_report::{Details, Kept};
 use tactus_trace::{Promise, Trace};
 
@@ -277,7 +277,7 @@ fn start(
         memory,
         shift: system.machine.shift,
         board: Board::default(),
-        devices: Vec::new(),
+        devices: emulated_disk(system, results)?,
     };
     let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
     let mut bar = show.then(|| progress::Run::new("run", system.duration));
@@ -290,6 +290,27 @@ fn start(
         bar.end();
     }
     ended.map_err(machine)
+}
+
+/// The name of the emulated disk's file in the folder of results.
+const EMULATED_DISK: &str = "disk.img";
+/// Its length: more than the drives that are modelled have for their clients. The file takes what is written only.
+const EMULATED_BYTES: u64 = 10 << 30;
+
+/// An empty disk, where a component drives one: words of the emulator's command line. It takes a request when it is told of it, not
+/// when the host next looks, so that a reset waits for it.
+fn emulated_disk(system: &System, results: &Results) -> Result<Vec<String>, Failure> {
+    if !system.platform.devices.iter().any(|device| device.kind == DeviceKind::VIRTIO_BLK) {
+        return Ok(Vec::new());
+    }
+    results.put(EMULATED_DISK, &[])?;
+    let path = results.file(EMULATED_DISK);
+    let file = fs::File::options().write(true).open(&path).and_then(|file| file.set_len(EMULATED_BYTES));
+    file.map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+    let drive = format!("if=none,id=disk,format=raw,cache=unsafe,file={EMULATED_DISK}");
+    let words =
+        ["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=5,disable-legacy=on,ioeventfd=off,romfile="];
+    Ok(words.map(str::to_string).into())
 }
 
 fn told(promise: Promise) -> tactus_image::Promise {

@@ -223,7 +223,7 @@ const CASES: &[Case] = &[
             (44, "\"size\" is missing"),
             (48, "id is \"8086-100e\""),
             (49, "bar is 6, not between 0 and 5"),
-            (54, "there is no kind of device \"virtio-blk\"; did you mean \"virtio-net\"?"),
+            (54, "there is no kind of device \"virtio-bulk\"; did you mean \"virtio-blk\"?"),
         ],
     ),
     ("60-not-json.json", &[(5, "this is not JSON: a colon, a comma or } expected, but there is '1'")]),

@@ -5,7 +5,10 @@
 
 extern crate alloc;
 
+mod medium;
+
 use core::fmt::Write;
+use medium::Bytes;
 use tactus_block::{Disk, Settings};
 use tactus_disk::parameters::source_10k;
 use tactus_disk::{Arrivals, Client, Form, Policy};
@@ -16,28 +19,48 @@ use tactus_sync::{Lock, Order, Rank};
 tactus_rt::component! { job: work, services: [] }
 
 /// The component has one task, so that nobody ever waits for its state.
-struct State;
+struct Only;
 
-impl Rank for State {
+impl Rank for Only {
     const NUMBER: u32 = 1;
 }
 
-static DISK: Lock<Option<Disk>, State> = Lock::new(None);
+struct State {
+    disk: Disk,
+    /// Nothing where the file gives the component no device: then the disk is time alone.
+    bytes: Option<Bytes>,
+}
 
-/// Things done in one job at most: a job is 2 ms apart from the next, and the drive needs longer for a request.
+static STATE: Lock<Option<State>, Only> = Lock::new(None);
+
+/// Things done in one job at most: a job is 4 ms apart from the next, and the drive needs longer for a request.
 const MOST: u32 = 8;
 /// Blocks of 512 bytes in a GiB.
 const GIB: u64 = 1 << 21;
 
 fn work(_: &Job) {
     let mut order = Order::unlocked();
-    let mut disk = DISK.lock(&mut order);
-    match &mut *disk {
-        Some(disk) => disk.work(now(), MOST, &mut |line| {
-            let _ = Screen.write_str(line);
-        }),
-        none => *none = settings().and_then(|settings| Disk::new(settings).ok()),
+    let mut state = STATE.lock(&mut order);
+    let Some(State { disk, bytes }) = &mut *state else {
+        *state = begin();
+        return;
+    };
+    let mut put = |line: &str| {
+        let _ = Screen.write_str(line);
+    };
+    match bytes {
+        Some(bytes) => {
+            bytes.prepare();
+            disk.work(now(), MOST, bytes, &mut put);
+        }
+        None => disk.work(now(), MOST, &mut (), &mut put),
     }
+}
+
+fn begin() -> Option<State> {
+    let settings = settings()?;
+    let bytes = Bytes::new(&settings.clients);
+    Some(State { disk: Disk::new(settings).ok()?, bytes })
 }
 
 fn settings() -> Option<Settings> {

@@ -13,7 +13,9 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
-use tactus_disk::{longest, CacheSettings, Client, Drive, Finished, Form, Geometry, Policy, Service, Station, Survey};
+use tactus_disk::{
+    longest, CacheSettings, Client, Drive, Finished, Form, Geometry, Policy, Request, Service, Station, Survey,
+};
 use tactus_time::Instant;
 
 /// What a disk is made from; the same figures as in the system file.
@@ -33,6 +35,21 @@ pub struct Settings {
     pub seed: u64,
     /// The number of the disk in the system file, counted from 0.
     pub number: u32,
+}
+
+/// What holds the disk's bytes. It has a request from the instant at which it is dispatched to that at which the model says
+/// that it ends: the answer is shaped.
+pub trait Medium {
+    /// A request is dispatched.
+    fn begin(&mut self, request: &Request);
+    /// The request that was dispatched last ends.
+    fn end(&mut self, request: &Request);
+}
+
+/// No bytes: time alone.
+impl Medium for () {
+    fn begin(&mut self, _: &Request) {}
+    fn end(&mut self, _: &Request) {}
 }
 
 /// A disk.
@@ -55,7 +72,7 @@ impl Disk {
 
     /// Does what is due: a row of the survey, or all that happens up to `now`, `most` things at most. Each request that ended is
     /// handed to `put` as a line of the run's table.
-    pub fn work(&mut self, now: Instant, most: u32, put: &mut impl FnMut(&str)) {
+    pub fn work(&mut self, now: Instant, most: u32, medium: &mut impl Medium, put: &mut impl FnMut(&str)) {
         if let Some(mut survey) = self.survey.take() {
             if survey.step() {
                 self.survey = Some(survey);
@@ -71,11 +88,16 @@ impl Disk {
             if station.next() > now {
                 return;
             }
-            if let (Some(finished), _) = station.advance() {
+            let (finished, dispatched) = station.advance();
+            if let Some(finished) = finished {
+                medium.end(&finished.request);
                 let mut line = Line::default();
                 // A line has room for ten numbers.
                 let _ = row(&mut line, self.settings.number, &finished);
                 put(line.text());
+            }
+            if let Some(request) = dispatched {
+                medium.begin(&request);
             }
         }
     }
@@ -147,7 +169,7 @@ mod tests {
         let mut disk = Disk::new(settings()).unwrap();
         let mut text = String::new();
         for at in looks {
-            disk.work(Instant::from_nanos(at), 8, &mut |line| text.push_str(line));
+            disk.work(Instant::from_nanos(at), 8, &mut (), &mut |line| text.push_str(line));
         }
         text
     }
