@@ -5,6 +5,7 @@ mod arguments;
 mod assignment;
 mod command;
 mod costs;
+mod disk;
 mod failure;
 mod lines;
 mod lock;

@@ -11,7 +11,9 @@ use tactus_time::{Duration, Level};
 pub fn promised(system: &System, costs: &Costs) -> RunPlan {
     let check = tactus_analysis::check(system, costs);
     line(system, &check);
-    plan(system, &check, costs)
+    let promised = plan(system, &check, costs);
+    crate::disk::lines(system, &promised.disks);
+    promised
 }
 
 /// Whether the policy can be set up at all: a system that the check refused may lack a table of level A. If it cannot, a

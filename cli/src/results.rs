@@ -6,11 +6,13 @@
 //! | `summary.json` | all figures, for scripts |
 //! | `trace.bin` | the raw records |
 //! | `trace.pftrace` | the trace for Perfetto |
+//! | `disks.csv` | the requests of each disk; only where there are disks |
 //! | `run.json` | what the trace has to be read against, see [`Kept`] |
 //! | `run.log` | serial output of the machine; only of a run on it |
 //! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
 //! | `stretches.txt` | each core's longest stretch in the kernel; only if the variable `TACTUS_FOLLOW_KERNEL` is set |
 //! | `system.img` | the boot image; only of a run on the machine |
+//! | `disk.img` | the emulated disk; only where a component drives one |
 
 use crate::failure::Failure;
 use crate::lock::FolderLock;
@@ -21,17 +23,22 @@ use tactus_report::Kept;
 use tactus_trace::{Summary, Trace, TraceError};
 
 /// The files of a run, see above.
-const FILES: [&str; 9] = [
+const FILES: [&str; 11] = [
     "report.html",
     "summary.json",
     "trace.bin",
     "trace.pftrace",
+    "disks.csv",
     "run.json",
     "run.log",
     "stretches.txt",
     "costs.toml",
     "system.img",
+    "disk.img",
 ];
+
+/// The requests of each disk.
+const DISKS: &str = "disks.csv";
 
 /// A folder of results.
 #[derive(Clone, Debug)]
@@ -113,6 +120,9 @@ impl Results {
     fn write_all(&self, kept: &Kept, trace: &Trace) -> Result<Summary, Failure> {
         trace.write(self.file("trace.bin")).map_err(|error| Failure::Machine(error.to_string()))?;
         self.put("run.json", kept.to_json().as_bytes())?;
+        if !kept.view.disks.is_empty() {
+            self.put(DISKS, tactus_trace::disk_table(&trace.disks).as_bytes())?;
+        }
         self.put("trace.pftrace", &tactus_trace::perfetto(&kept.view, trace))?;
         self.judge(kept, trace)
     }
@@ -140,10 +150,16 @@ impl Results {
         let text = fs::read_to_string(&path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
         let kept = Kept::from_json(&text).map_err(|why| Failure::Input(format!("{}: {why}", path.display())))?;
         let path = self.file("trace.bin");
-        let trace = Trace::read(&path).map_err(|error| match error {
+        let mut trace = Trace::read(&path).map_err(|error| match error {
             TraceError::Io { .. } => Failure::Input(error.to_string()),
             damage => Failure::Input(format!("{}: {damage}", path.display())),
         })?;
+        if !kept.view.disks.is_empty() {
+            let path = self.file(DISKS);
+            let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
+            let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+            trace.disks = tactus_trace::read_disk_table(&text, kept.view.disks.len()).map_err(wrong)?;
+        }
         Ok((kept, trace))
     }
 

@@ -5,7 +5,8 @@ use tactus_trace::{ChainSummary, ChangeSummary, Fate, LevelSummary, PromiseSumma
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
-    let mut text = format!("{}\n{}\n{}", headline(summary), by_level(summary), by_task(summary));
+    let mut text =
+        format!("{}\n{}\n{}{}", headline(summary), by_level(summary), by_task(summary), crate::disk::verdict(summary));
     if !summary.chains.is_empty() {
         text = format!("{text}\n{}", by_chain(summary));
     }

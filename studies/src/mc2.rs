@@ -94,6 +94,7 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         components: Vec::new(),
         scheduling: Scheduling::default(),
         platform: tactus_model::Platform::default(),
+        disks: Vec::new(),
         notes: Vec::new(),
     }
 }

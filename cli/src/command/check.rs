@@ -3,7 +3,7 @@
 use crate::arguments::{Check as Arguments, Subject};
 use crate::assignment::{self, How};
 use crate::failure::{Failure, Outcome};
-use crate::{costs, lines, promise, subject};
+use crate::{costs, disk, lines, promise, subject};
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
 use tactus_model::{Machine, System};
@@ -41,5 +41,10 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     promise::line(&system, &check);
     promise::growth(&system, &check, &growth, arguments.growth);
-    Ok(Outcome::held_if(check.accepted))
+    let disks = tactus_analysis::disks(&system);
+    if !disks.is_empty() {
+        lines::line("disks", disk::table(&disks));
+        disk::lines(&system, &disks);
+    }
+    Ok(Outcome::held_if(check.accepted && disks.iter().all(|disk| disk.refused.is_none())))
 }

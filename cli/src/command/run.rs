@@ -11,13 +11,13 @@ use crate::measure;
 use crate::progress;
 use crate::promise::{can_run, promised, RunPlan};
 use crate::results::Results;
-use crate::{costs, place, schedulers, subject, verdict};
+use crate::{costs, disk, place, schedulers, subject, verdict};
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
-use tactus_model::{Release, System, TaskPlacement};
+use tactus_model::{DeviceKind, Release, System, TaskPlacement};
 use tactus_report::{Details, Kept};
 use tactus_trace::{Promise, Trace};
 
@@ -35,7 +35,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
-    let promised = promised(&system, &costs);
+    let mut promised = promised(&system, &costs);
     if system.platform.root.is_none() && !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
@@ -51,7 +51,8 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     if system.platform.root.is_some() {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
-    let Ran { trace, schedulers, took } = boot(&system, &kernel, &image, &results, true)?;
+    let Ran { mut trace, schedulers, took } = boot(&system, &kernel, &image, &results, true)?;
+    let compared = disks(&system, &mut promised, &mut trace, &results)?;
 
     let allowed = schedulers::allowed(&system, &trace);
     // One scheduler for all is replayed by `agree`.
@@ -83,9 +84,38 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         Some(Err(wrong)) => lines::line("replay", wrong),
         None => {}
     }
+    match &compared {
+        Ok(text) if text.is_empty() => {}
+        Ok(text) => lines::line("disk", text),
+        Err(wrong) => lines::line("disk", lines::bad(wrong)),
+    }
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict.held() && !matches!(replayed, Some(Err(_)))))
+    Ok(Outcome::held_if(summary.verdict.held() && compared.is_ok() && !matches!(replayed, Some(Err(_)))))
+}
+
+/// Takes what components told of the disks into the trace, and holds it against the simulation. Of a disk that nothing was told
+/// of, nothing is judged.
+fn disks(
+    system: &System,
+    promised: &mut RunPlan,
+    trace: &mut Trace,
+    results: &Results,
+) -> Result<Result<String, String>, Failure> {
+    if system.disks.is_empty() {
+        return Ok(Ok(String::new()));
+    }
+    let words = fs::read(results.file(LOG)).unwrap_or_default();
+    let told = disk::told(&String::from_utf8_lossy(&words), system.disks.len());
+    let Some(told) = told.map_err(|why| Failure::Machine(format!("{}: {why}", results.file(LOG).display())))? else {
+        promised.view.disks.clear();
+        return Ok(Ok("no component has told of a disk, so that nothing is judged; `simulate` has them".to_string()));
+    };
+    let stations = std::mem::take(&mut promised.stations).into_iter();
+    let simulated: Vec<_> = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
+    let compared = disk::compare(&told, &simulated);
+    trace.disks = told;
+    Ok(compared)
 }
 
 /// What is told of a run on the machine beside its trace.
@@ -263,7 +293,7 @@ fn start(
         memory,
         shift: system.machine.shift,
         board: Board::default(),
-        devices: Vec::new(),
+        devices: emulated_disk(system, results)?,
     };
     let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
     let mut bar = show.then(|| progress::Run::new("run", system.duration));
@@ -276,6 +306,27 @@ fn start(
         bar.end();
     }
     ended.map_err(machine)
+}
+
+/// The name of the emulated disk's file in the folder of results.
+const EMULATED_DISK: &str = "disk.img";
+/// Its length: more than the drives that are modelled have for their clients. The file takes what is written only.
+const EMULATED_BYTES: u64 = 10 << 30;
+
+/// An empty disk, where a component drives one: words of the emulator's command line. It takes a request when it is told of it, not
+/// when the host next looks, so that a reset waits for it.
+fn emulated_disk(system: &System, results: &Results) -> Result<Vec<String>, Failure> {
+    if !system.platform.devices.iter().any(|device| device.kind == DeviceKind::VIRTIO_BLK) {
+        return Ok(Vec::new());
+    }
+    results.put(EMULATED_DISK, &[])?;
+    let path = results.file(EMULATED_DISK);
+    let file = fs::File::options().write(true).open(&path).and_then(|file| file.set_len(EMULATED_BYTES));
+    file.map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+    let drive = format!("if=none,id=disk,format=raw,cache=unsafe,file={EMULATED_DISK}");
+    let words =
+        ["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=5,disable-legacy=on,ioeventfd=off,romfile="];
+    Ok(words.map(str::to_string).into())
 }
 
 fn told(promise: Promise) -> tactus_image::Promise {

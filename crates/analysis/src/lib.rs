@@ -11,6 +11,7 @@
 pub mod arrivals;
 pub mod blocking;
 pub mod check;
+pub mod disk;
 pub mod effort;
 pub mod generate;
 pub mod global;
@@ -28,4 +29,5 @@ pub use check::{
     assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, ChainVerdict,
     Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned,
 };
+pub use disk::{disks, DiskCheck, DiskClientVerdict};
 pub use tactus_task::{Slot, Table};

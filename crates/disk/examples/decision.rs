@@ -1,9 +1,10 @@
-//! One decision of G-MATRIX (k = 4 unless told) over a queue of 64 unless told, many times: for counting instructions.
+//! One decision of G-MATRIX (k = 4 unless told) over a queue of 64 unless told, many times: for counting instructions. With a
+//! look-ahead of 0, a decision by the tracked model of a drive instead: the request that it says to end first.
 //!
 //! `valgrind --tool=callgrind --toggle-collect='*decide*' target/release/examples/decision 64 4`
 
 use std::hint::black_box;
-use tactus_disk::{Form, Head, LatencyMap, Policy, Request, Scheduler};
+use tactus_disk::{parameters, CacheSettings, Drive, Form, Head, LatencyMap, Policy, Request, Scheduler};
 use tactus_time::{Duration, Instant};
 
 const TIMES: u64 = 1_000;
@@ -13,9 +14,39 @@ fn decide(queue: &mut Scheduler, now: Instant, head: Head, map: &LatencyMap) -> 
     queue.next(now, head, map)
 }
 
+#[inline(never)]
+fn decide_by_model(queue: &[Request], now: Instant, model: &Drive) -> usize {
+    let ends = queue.iter().map(|request| model.predict(now, request));
+    ends.enumerate().min_by_key(|(_, end)| *end).map_or(0, |(at, _)| at)
+}
+
+/// The same by a model instead of a map.
+fn by_model(many: usize) {
+    let Ok(geometry) = parameters::source_10k() else { return };
+    let mut model = Drive::new(geometry, CacheSettings::default());
+    let blocks = model.geometry().blocks() - 8;
+    let (mut now, mut seed) = (Instant::ZERO, 1_u64);
+    let mut fresh = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let block = (seed >> 20) % blocks;
+        let (arrival, deadline) = (Instant::ZERO, Instant::NEVER);
+        Request { id: 0, granule: 0, block, blocks: 8, write: false, arrival, deadline }
+    };
+    let mut queue: Vec<Request> = (0..many).map(|_| fresh()).collect();
+    for _ in 0..TIMES {
+        let at = black_box(decide_by_model(&queue, now, &model));
+        now = model.serve(now, &queue[at]).end;
+        queue[at] = fresh();
+    }
+    println!("{TIMES} decisions, the drive was busy for {now}");
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|word| word.parse().ok());
     let (many, k): (usize, usize) = (arguments.next().unwrap_or(64), arguments.next().unwrap_or(4));
+    if k == 0 {
+        return by_model(many);
+    }
     let Ok(mut map) = LatencyMap::new(Form::Directed, 256, Duration::from_millis(1)) else { return };
     let mut seed = 1_u64;
     let mut draw = |n: u64| {

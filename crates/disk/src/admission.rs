@@ -23,6 +23,16 @@ pub struct Stream {
     pub service: Duration,
 }
 
+/// What the drive does beside the streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// The longest request that is promised nothing; it may have begun just before.
+    pub best_effort: Duration,
+    /// By how much the first request after a pause may be longer than its stream's service, since the platter may then be
+    /// anywhere. A busy time has one such request.
+    pub after_pause: Duration,
+}
+
 /// Why streams are not promised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
@@ -62,11 +72,12 @@ impl fmt::Display for Refused {
 /// How many steps are looked through at most.
 const MOST_STEPS: usize = 100_000;
 
-/// The longest time that the drive is busy without a pause: all streams begin together.
+/// The longest time that requests of streams wait or are served without a pause: all streams begin together, just after a
+/// request that is promised nothing.
 ///
 /// # Errors
 /// Where a stream has nothing, or together they need more than there is.
-pub fn busy_time(streams: &[Stream]) -> Result<Duration, Refused> {
+pub fn busy_time(streams: &[Stream], beside: &Beside) -> Result<Duration, Refused> {
     let empty = |stream: &Stream| stream.period.is_zero() || stream.deadline.is_zero() || stream.service.is_zero();
     if let Some(n) = streams.iter().position(empty) {
         return Err(Refused::Nothing(n));
@@ -78,10 +89,11 @@ pub fn busy_time(streams: &[Stream]) -> Result<Duration, Refused> {
     if share >= 1_000_000 {
         return Err(Refused::Overload(u64::try_from(share / 1000).unwrap_or(u64::MAX)));
     }
-    let mut busy: u64 = streams.iter().map(|stream| stream.service.as_nanos()).sum();
+    let once = beside.best_effort.as_nanos() + beside.after_pause.as_nanos();
+    let mut busy: u64 = once + streams.iter().map(|stream| stream.service.as_nanos()).sum::<u64>();
     for _ in 0..MOST_STEPS {
         let work = |stream: &Stream| busy.div_ceil(stream.period.as_nanos()) * stream.service.as_nanos();
-        let next = streams.iter().map(work).sum();
+        let next = once + streams.iter().map(work).sum::<u64>();
         if next == busy {
             return Ok(Duration::from_nanos(busy));
         }
@@ -94,8 +106,8 @@ pub fn busy_time(streams: &[Stream]) -> Result<Duration, Refused> {
 ///
 /// # Errors
 /// Why they are not admitted.
-pub fn edf(streams: &[Stream]) -> Result<Vec<Duration>, Refused> {
-    let busy = busy_time(streams)?;
+pub fn edf(streams: &[Stream], beside: &Beside) -> Result<Vec<Duration>, Refused> {
+    let busy = busy_time(streams, beside)?;
     let longest = streams.iter().map(|stream| stream.deadline).max().unwrap_or(Duration::ZERO);
     let horizon = busy.max(longest);
     let mut steps = 0;
@@ -112,7 +124,8 @@ pub fn edf(streams: &[Stream]) -> Result<Vec<Duration>, Refused> {
             };
             let before =
                 streams.iter().filter(|other| other.deadline.as_nanos() > at).map(|other| other.service.as_nanos());
-            if streams.iter().map(demand).sum::<u64>() + before.max().unwrap_or(0) > at {
+            let before = before.max().unwrap_or(0).max(beside.best_effort.as_nanos());
+            if streams.iter().map(demand).sum::<u64>() + before + beside.after_pause.as_nanos() > at {
                 return Err(Refused::Demand(Duration::from_nanos(at)));
             }
             at += stream.period.as_nanos();
@@ -125,8 +138,8 @@ pub fn edf(streams: &[Stream]) -> Result<Vec<Duration>, Refused> {
 ///
 /// # Errors
 /// Why they are not admitted.
-pub fn any_order(streams: &[Stream]) -> Result<Vec<Duration>, Refused> {
-    let busy = busy_time(streams)?;
+pub fn any_order(streams: &[Stream], beside: &Beside) -> Result<Vec<Duration>, Refused> {
+    let busy = busy_time(streams, beside)?;
     match streams.iter().position(|stream| stream.deadline < busy) {
         Some(n) => Err(Refused::Busy(n, busy)),
         None => Ok(streams.iter().map(|_| busy).collect()),

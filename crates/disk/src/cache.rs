@@ -45,6 +45,14 @@ impl Cache {
             || self.dirty.iter().any(|kept| kept.block <= request.block && end <= kept.block + u64::from(kept.blocks))
     }
 
+    /// How many blocks of a read are still to pass, where it begins in what the drive is just reading ahead: the arm need not
+    /// move, nor the platter turn back.
+    pub(crate) fn streams(&self, request: &Request) -> Option<u64> {
+        let (from, to) = *self.runs.last()?;
+        let end = request.block + u64::from(request.blocks);
+        (self.settings.ahead > 0 && (from..=to).contains(&request.block) && end > to).then(|| end - to)
+    }
+
     /// The drive had time to read so many blocks more behind the latest run.
     pub(crate) fn extend(&mut self, blocks: u64, end: u64) {
         let ahead = self.settings.ahead;

@@ -126,6 +126,12 @@ impl Drive {
         } else if self.cache.holds(request) {
             self.last_end = bus;
             return Served { end: Instant::from_nanos(bus), from_cache: true };
+        } else if let Some(blocks) = self.cache.streams(request) {
+            let end = bus.max(start + blocks * pass);
+            let place = self.geometry.place(request.block + u64::from(request.blocks.max(1)) - 1);
+            ((self.cylinder, self.head), self.last_end) = ((place.cylinder, place.head), end);
+            self.cache.keep_read(request);
+            return Served { end: Instant::from_nanos(end), from_cache: true };
         }
         let end = self.mechanical(start, request);
         if !request.write {

@@ -116,6 +116,19 @@ impl Geometry {
         })
     }
 
+    /// Longer than any request of so many blocks can take, wherever arm and platter are when it is dispatched: the longest
+    /// seek and a whole turn, and once more the shortest move and a turn for each track that it may run into. Remapped
+    /// sectors are not counted.
+    pub fn longest(&self, blocks: u32, write: bool) -> u64 {
+        let settle = if write { self.write_settle } else { 0 };
+        let seek = self.seek.longest();
+        let sectors = self.zones.iter().map(|(zone, _)| u64::from(zone.sectors)).min().unwrap_or(1);
+        let next = self.seek.nanos(1).max(self.head_switch) + settle + self.turn;
+        let blocks = u64::from(blocks);
+        let crossed = blocks.div_ceil(sectors);
+        let first = self.overhead + seek.max(self.head_switch) + settle + self.turn;
+        first + crossed * next + (blocks + crossed + 1) * self.turn.div_ceil(sectors)
+    }
     /// Blocks of the drive.
     pub fn blocks(&self) -> u64 {
         self.blocks

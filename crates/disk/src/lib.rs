@@ -6,6 +6,7 @@
 //! - [`LatencyMap`] learns the worst time from one place to another (Tarasov, Sim, Povzner, Zadok, OSPERT 2012, §III).
 //! - [`Scheduler`] holds the queue and picks the next request, one outstanding at a time.
 //! - [`Drive`] and [`Ssd`] are models of what answers; [`DriveQueue`] is a drive that orders its own queue.
+//! - [`Station`] is a disk with its clients: what the simulator and the machine run.
 //! - [`admission`] says which streams of requests meet their deadlines whatever happens.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,8 +15,11 @@ extern crate alloc;
 
 pub mod admission;
 mod cache;
+mod client;
+mod contents;
 mod drive;
 mod drive_queue;
+mod gate;
 mod geometry;
 mod gmatrix;
 mod hot;
@@ -26,11 +30,16 @@ mod request;
 mod saved;
 mod scheduler;
 mod seek;
+mod service;
 mod ssd;
+mod survey;
 
 pub use cache::{CacheSettings, Lost};
+pub use client::{Arrivals, Client};
+pub use contents::{Contents, DriveError, SECTOR};
 pub use drive::{Drive, Served};
 pub use drive_queue::DriveQueue;
+pub use gate::{Asked, Gate, Refusal};
 pub use geometry::{Geometry, GeometryError, Place, Zone};
 pub use gmatrix::MOST_LOOKAHEAD;
 pub use hot::HotSet;
@@ -40,4 +49,6 @@ pub use request::{Head, Request};
 pub use saved::{DriveName, LoadError};
 pub use scheduler::{Full, Policy, Scheduler};
 pub use seek::SeekCurve;
+pub use service::{Answer, Fault, Finished, Service, Station};
 pub use ssd::{Ssd, SsdSettings};
+pub use survey::{longest, services, survey, Survey, MOST_PLACES};

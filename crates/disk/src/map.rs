@@ -140,6 +140,16 @@ impl LatencyMap {
         let code = self.code(from, to);
         Duration::from_nanos(u64::from(if code == 0 { CODES } else { code }) * self.quantum)
     }
+    /// The same from one to four, in nanoseconds; gives the longest.
+    #[inline]
+    pub(crate) fn careful_four(&self, from: u32, to: &[u32; 4], out: &mut [u64; 4]) -> u64 {
+        let mut longest = 0;
+        for (to, out) in to.iter().zip(out) {
+            *out = self.careful(from, *to).as_nanos();
+            longest = longest.max(*out);
+        }
+        longest
+    }
     /// The longest of all cells, unknown ones as the largest code: what any request takes at most.
     pub fn worst(&self) -> Duration {
         let n = self.granules;

@@ -96,3 +96,39 @@ pub(crate) fn exact(path: &mut [Request], head: Head, weight: &impl Weight) -> u
     }
     search.steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+    use tactus_time::Instant;
+
+    #[test]
+    fn nearest_insertion_asks_for_four_times_the_weights_where_twice_as_many_wait() {
+        let asked = |many: u64| {
+            let request = |id: u64| Request {
+                id,
+                granule: id as u32,
+                block: id * 7919 % 1009,
+                blocks: 8,
+                write: false,
+                arrival: Instant::ZERO,
+                deadline: Instant::NEVER,
+            };
+            let count = Cell::new(0_u64);
+            let weight = |from: Head, to: &Request| {
+                count.set(count.get() + 1);
+                from.block.abs_diff(to.block)
+            };
+            let mut waiting: Vec<Request> = (0..many).map(request).collect();
+            let (mut path, mut near) = (Vec::new(), Vec::new());
+            nearest_insertion(&mut path, &mut waiting, &mut near, Head::default(), &weight);
+            assert_eq!(path.len() as u64, many);
+            count.get()
+        };
+        for many in [32, 64, 128] {
+            let growth = asked(2 * many) as f64 / asked(many) as f64;
+            assert!((3.7..4.3).contains(&growth), "{many}: {growth}");
+        }
+    }
+}

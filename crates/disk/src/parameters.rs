@@ -177,3 +177,38 @@ pub fn cheetah_15k7() -> Result<Geometry, GeometryError> {
     (drive.overhead, drive.bus_sector) = (50_000, 900);
     Ok(drive)
 }
+
+/// The drives above by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Model {
+    /// [`source_10k`].
+    Source10k,
+    /// [`atlas_10k`].
+    Atlas10k,
+    /// [`cheetah_15k7`].
+    Cheetah15k7,
+}
+
+impl Model {
+    /// All of them.
+    pub const ALL: [Model; 3] = [Model::Source10k, Model::Atlas10k, Model::Cheetah15k7];
+    /// The name in system files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Model::Source10k => "source-10k",
+            Model::Atlas10k => "atlas-10k",
+            Model::Cheetah15k7 => "cheetah-15k7",
+        }
+    }
+    /// What it is made of.
+    ///
+    /// # Errors
+    /// None; the figures are checked as any drive's are.
+    pub fn geometry(self) -> Result<Geometry, GeometryError> {
+        match self {
+            Model::Source10k => source_10k(),
+            Model::Atlas10k => atlas_10k(),
+            Model::Cheetah15k7 => cheetah_15k7(),
+        }
+    }
+}

@@ -22,6 +22,18 @@ pub struct Request {
 }
 
 impl Request {
+    /// The name of a client's request.
+    pub const fn name(client: u32, number: u32) -> u64 {
+        (client as u64) << 32 | number as u64
+    }
+    /// Which client's it is, if it was named by [`Request::name`].
+    pub const fn client(&self) -> u32 {
+        (self.id >> 32) as u32
+    }
+    /// Its number within the client, likewise.
+    pub const fn number(&self) -> u32 {
+        self.id as u32
+    }
     /// How late it is when it ends at `end`; zero if it is not.
     pub fn overtime(&self, end: Instant) -> Duration {
         end.since(self.deadline)

@@ -15,6 +15,9 @@ pub enum Policy {
     Noop,
     /// Upwards by block, and again from the lowest; whoever waits longer than this goes first, the oldest before all.
     Deadline(Duration),
+    /// The next client's oldest, in turn: what CFQ makes of synchronous processes of one priority. A request tells its
+    /// client by its name ([`Request::client`]).
+    Cfq,
     /// The nearest by block number.
     SatfBlock,
     /// The nearest by block number among a frozen queue; who comes later waits for the next round.
@@ -56,13 +59,15 @@ impl fmt::Display for Full {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     policy: Policy,
-    /// Who can go now. By deadline, or as a path, or as they came.
+    /// Who can go now. By deadline, the earliest last, so that little moves when it goes; or as a path, or as they came.
     live: Vec<Request>,
     /// Who came after the queue was frozen.
     later: Vec<Request>,
     near: Vec<u64>,
     capacity: usize,
     steps: u64,
+    /// Whose request went last.
+    client: u32,
 }
 
 impl Scheduler {
@@ -70,8 +75,16 @@ impl Scheduler {
     pub fn new(policy: Policy, capacity: usize) -> Scheduler {
         let room = Vec::with_capacity(capacity);
         let near = Vec::with_capacity(capacity);
-        Scheduler { policy, live: room.clone(), later: Vec::with_capacity(capacity), near, capacity, steps: 0 }
-            .with_room()
+        Scheduler {
+            policy,
+            live: room.clone(),
+            later: Vec::with_capacity(capacity),
+            near,
+            capacity,
+            steps: 0,
+            client: u32::MAX,
+        }
+        .with_room()
     }
     fn with_room(mut self) -> Scheduler {
         self.live.reserve_exact(self.capacity);
@@ -101,7 +114,7 @@ impl Scheduler {
         if self.policy.freezes() {
             self.later.push(request);
         } else if self.policy.by_deadline() {
-            let at = self.live.partition_point(|other| other.deadline <= request.deadline);
+            let at = self.live.partition_point(|other| other.deadline > request.deadline);
             self.live.insert(at, request);
         } else if self.policy == Policy::SatfMap {
             order::insert(&mut self.live, head, request, &|from, to: &Request| exploring(map, from, to));
@@ -118,17 +131,24 @@ impl Scheduler {
         }
         let first = self.live.first()?;
         let at = match self.policy {
-            Policy::Noop | Policy::SatfMap | Policy::FsatfMap | Policy::FsatfExact | Policy::Edf => 0,
+            Policy::Noop | Policy::SatfMap | Policy::FsatfMap | Policy::FsatfExact => 0,
+            Policy::Edf => self.live.len() - 1,
             Policy::Deadline(expiry) if now.since(first.arrival) >= expiry => 0,
             Policy::Deadline(_) => {
                 let up = |request: &Request| (request.block < head.block, request.block);
                 least(&self.live, up)
             }
+            Policy::Cfq => {
+                let last = self.client;
+                least(&self.live, |request| (request.client() <= last, request.client()))
+            }
             Policy::SatfBlock | Policy::FsatfBlock => least(&self.live, |request| head.block.abs_diff(request.block)),
             Policy::GreedyMap => least(&self.live, |request| exploring(map, head, request)),
             Policy::GMatrix(k) => gmatrix::choose(&self.live, k, now, head, map),
         };
-        Some(self.live.remove(at))
+        let request = self.live.remove(at);
+        self.client = request.client();
+        Some(request)
     }
 
     /// Takes a request out, as its client wishes.

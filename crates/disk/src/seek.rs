@@ -35,6 +35,10 @@ impl SeekCurve {
         SeekCurve(self.0.iter().map(|&(distance, time)| (distance, time * by / 1000)).collect())
     }
 
+    /// The longest of all: between two points it is never longer than at one of them.
+    pub fn longest(&self) -> u64 {
+        self.0.iter().map(|point| point.1).max().unwrap_or(0)
+    }
     /// Nanoseconds over so many cylinders; none for none. Beyond the last point: as long as there.
     pub fn nanos(&self, cylinders: u32) -> u64 {
         if cylinders == 0 {

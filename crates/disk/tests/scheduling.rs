@@ -1,7 +1,7 @@
 //! Rules of the queue: who goes next, who never waits for ever, who is promised what.
 
 use proptest::prelude::*;
-use tactus_disk::admission::{any_order, busy_time, edf, Refused, Stream};
+use tactus_disk::admission::{any_order, busy_time, edf, Beside, Refused, Stream};
 use tactus_disk::{parameters, CacheSettings, Drive, DriveQueue, Form, Head, LatencyMap, Policy, Request, Scheduler};
 use tactus_disk::{Ssd, SsdSettings};
 use tactus_time::{Duration, Instant};
@@ -58,8 +58,9 @@ fn length(order: &[u64], map: &LatencyMap) -> u64 {
     order.iter().map(|&id| map.careful(std::mem::replace(&mut head, id as u32), id as u32).as_nanos()).sum()
 }
 
-const ALL: [Policy; 10] = [
+const ALL: [Policy; 11] = [
     Policy::Noop,
+    Policy::Cfq,
     Policy::Deadline(millis_of(500)),
     Policy::SatfBlock,
     Policy::FsatfBlock,
@@ -281,7 +282,10 @@ fn sets_hold(sets: u64, requests: u64) -> (u64, u64) {
                 service: millis(draw(3, 15)),
             })
             .collect();
-        for (which, bounds, policy) in [(0, edf(&streams), Policy::Edf), (1, any_order(&streams), Policy::GMatrix(4))] {
+        for (which, bounds, policy) in [
+            (0, edf(&streams, &Beside::default()), Policy::Edf),
+            (1, any_order(&streams, &Beside::default()), Policy::GMatrix(4)),
+        ] {
             if let Ok(bounds) = bounds {
                 admitted[which] += 1;
                 let worst = worst_responses(&streams, policy, requests, set + 1);
@@ -311,16 +315,17 @@ fn a_million_requests_of_admitted_streams_never_take_longer_than_their_bound() {
 
 #[test]
 fn streams_that_cannot_be_kept_are_refused_with_the_reason() {
+    let none = Beside::default();
     let stream = |period, deadline, service| Stream {
         period: millis(period),
         deadline: millis(deadline),
         service: millis(service),
     };
-    assert_eq!(edf(&[stream(10, 10, 0)]), Err(Refused::Nothing(0)));
-    assert!(matches!(edf(&[stream(10, 10, 6), stream(10, 10, 6)]), Err(Refused::Overload(_))));
+    assert_eq!(edf(&[stream(10, 10, 0)], &none), Err(Refused::Nothing(0)));
+    assert!(matches!(edf(&[stream(10, 10, 6), stream(10, 10, 6)], &none), Err(Refused::Overload(_))));
     // A long request just before a short deadline.
-    assert_eq!(edf(&[stream(100, 10, 3), stream(100, 90, 8)]), Err(Refused::Demand(millis(10))));
-    assert_eq!(edf(&[stream(100, 11, 3), stream(100, 90, 8)]), Ok(vec![millis(11), millis(11)]));
-    assert_eq!(any_order(&[stream(100, 10, 3), stream(100, 90, 8)]), Err(Refused::Busy(0, millis(11))));
-    assert_eq!(busy_time(&[stream(20, 10, 5), stream(30, 90, 20)]), Ok(millis(30)));
+    assert_eq!(edf(&[stream(100, 10, 3), stream(100, 90, 8)], &none), Err(Refused::Demand(millis(10))));
+    assert_eq!(edf(&[stream(100, 11, 3), stream(100, 90, 8)], &none), Ok(vec![millis(11), millis(11)]));
+    assert_eq!(any_order(&[stream(100, 10, 3), stream(100, 90, 8)], &none), Err(Refused::Busy(0, millis(11))));
+    assert_eq!(busy_time(&[stream(20, 10, 5), stream(30, 90, 20)], &none), Ok(millis(30)));
 }

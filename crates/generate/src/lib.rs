@@ -127,6 +127,7 @@ impl Draw {
             components: Vec::new(),
             scheduling: Scheduling { places, ..Scheduling::default() },
             platform: tactus_model::Platform::default(),
+            disks: Vec::new(),
             notes: Vec::new(),
         }
     }

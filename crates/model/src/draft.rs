@@ -77,6 +77,7 @@ pub(crate) struct Draft {
     pub no_tasks: bool,
     pub components: Vec<DraftComponent>,
     pub platform: DraftPlatform,
+    pub disks: Vec<DraftDisk>,
     pub notes: Vec<String>,
 }
 
@@ -245,4 +246,31 @@ pub(crate) struct DraftGrant {
     pub name: String,
     pub provider: String,
     pub service: String,
+}
+
+pub(crate) struct DraftDisk {
+    pub place: Location,
+    pub subject: String,
+    pub name: Given<String>,
+    pub drive: Given<String>,
+    pub actual: Given<String>,
+    pub queue: Given<String>,
+    pub look_ahead: Given<u64>,
+    pub map: Given<String>,
+    pub clients: Vec<DraftClient>,
+}
+
+pub(crate) struct DraftClient {
+    pub place: Location,
+    pub subject: String,
+    pub name: Given<String>,
+    pub start: Given<u64>,
+    pub extent: Given<u64>,
+    pub places: Given<u64>,
+    pub size: Given<u64>,
+    pub write: Given<bool>,
+    pub offset: Given<Duration>,
+    pub period: Given<Duration>,
+    pub deadline: Given<Duration>,
+    pub best_effort: Given<u64>,
 }

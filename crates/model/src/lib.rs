@@ -10,6 +10,7 @@ mod chain;
 mod changes;
 mod check;
 mod demand;
+mod disk;
 mod draft;
 mod duration;
 mod form;
@@ -28,6 +29,7 @@ pub use arrivals::Arrivals;
 pub use chain::Chain;
 pub use changes::{Action, Change, Part, SystemRevision, Values};
 pub use demand::SHORTEST_JOB;
+pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
@@ -69,6 +71,8 @@ pub struct System {
     pub chains: Vec<Chain>,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
+    /// Disks, in file order.
+    pub disks: Vec<Disk>,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.
     pub notes: Vec<String>,
 }

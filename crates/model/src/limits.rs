@@ -68,6 +68,16 @@ pub const MAX_DEVICES: usize = 16;
 pub const LARGEST_DEVICE: u64 = 512 << 10;
 /// The most memory that one device may read and write.
 pub const LARGEST_DMA: u64 = 508 << 10;
+/// The most disks of a system.
+pub const MAX_DISKS: usize = 8;
+/// The most clients of a disk.
+pub const MAX_DISK_CLIENTS: usize = 32;
+/// Places that a client asks for, where the file does not say.
+pub const DEFAULT_PLACES: u32 = 32;
+/// The most requests that a best-effort client has outstanding.
+pub const MAX_OUTSTANDING: u64 = 64;
+/// The most requests of a client that may wait within one deadline.
+pub const MAX_WAITING: u64 = 16;
 
 /// The shortest period on a machine whose instructions take 2^shift ns.
 pub fn shortest_period(shift: u8) -> Duration {

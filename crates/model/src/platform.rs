@@ -117,3 +117,8 @@ pub enum DeviceKind {
         bar: u8,
     },
 }
+
+impl DeviceKind {
+    /// The first virtio disk.
+    pub const VIRTIO_BLK: DeviceKind = DeviceKind::Pci { vendor: 0x1af4, devices: [0x1042, 0x1001], bar: 4 };
+}

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod costs;
+mod disk;
 mod policy_config;
 mod reconfiguration;
 mod run_plan;

@@ -1,8 +1,10 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
+use crate::disk;
 use crate::{setup_with, tree_view, Admission};
-use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, TaskVerdict};
+use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
+use tactus_disk::Station;
 use tactus_model::{policy_label, Body, Chain, Costs, Demand, Part, Policy, Schedulers, System, SystemRevision, Task};
 use tactus_policy::PolicyConfig;
 use tactus_task::Release;
@@ -17,10 +19,15 @@ pub struct RunPlan {
     pub setup: PolicyConfig,
     /// What the trace is read against.
     pub view: View,
+    /// What the check found about each disk, in file order.
+    pub disks: Vec<DiskCheck>,
+    /// The disks at time zero; fewer than there are if one cannot be surveyed.
+    pub stations: Vec<Station>,
 }
 
-/// What follows from a check that was made with these costs.
+/// What follows from a check that was made with these costs. Disks are checked here.
 pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
+    let disks = tactus_analysis::disks(system);
     let allowances = allowances(system, costs);
     let ruled = |ruling: &AdmissionVerdict| Admission {
         admitted: ruling.admitted(),
@@ -49,13 +56,15 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         policy: policy_label(&system.policy).to_string(),
         cores: system.cores,
         duration: system.duration,
-        accepted: check.accepted,
+        accepted: check.accepted && disks.iter().all(|disk| disk.refused.is_none()),
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
         chains: system.chains.iter().zip(&check.chains).map(chain_view).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
+        disks: disk::views(system, &disks),
     };
-    RunPlan { setup, view }
+    let stations = disk::stations(system, &disks);
+    RunPlan { setup, view, disks, stations }
 }
 
 /// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its

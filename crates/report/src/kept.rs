@@ -4,6 +4,7 @@
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
 mod changes;
+mod disk;
 mod tree;
 
 use crate::Details;
@@ -47,6 +48,9 @@ struct Stored {
     /// Left out where the system does not change while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<changes::Stored>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    disks: Vec<disk::Stored>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -158,6 +162,7 @@ impl Kept {
             chains: view.chains.iter().map(store_chain).collect(),
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
+            disks: view.disks.iter().map(disk::store).collect(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -190,6 +195,7 @@ impl Kept {
             tree,
             chains,
             changes,
+            disks: stored.disks.into_iter().map(disk::restore).collect(),
         };
         let details = Details {
             machine: stored.machine,
@@ -348,7 +354,13 @@ mod tests {
             bound: Some(Duration::from_millis(3)),
         };
         let chains = vec![chain];
-        let view = View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), chains, changes };
+        let periodic = Some([0, 5, 4].map(Duration::from_millis));
+        let client =
+            |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None, places: 3 };
+        let clients = vec![client("recorder", periodic), client("copy", None)];
+        let disks = vec![tactus_trace::DiskView { name: "log".into(), clients }];
+        let view =
+            View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), chains, changes, disks };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

@@ -1,6 +1,6 @@
 //! The page as a whole: the template and what goes into its places.
 
-use crate::{history, pack, tables, text, verdict};
+use crate::{disk, history, pack, tables, text, verdict};
 use serde::Serialize;
 use tactus_trace::{Promise, Summary, Trace, View};
 use text::{counted, escape, put};
@@ -105,6 +105,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
             ("facts", &facts(view, summary, extra)),
             ("levels", &tables::levels(summary)),
             ("tasks", &(tables::tasks(summary) + &tables::chains(summary))),
+            ("disks", &disk::section(summary)),
             ("cores", &tables::cores(summary)),
             ("overheads", &tables::overheads(summary)),
             ("data", &text::json_in_script(&data)),
@@ -244,6 +245,7 @@ mod tests {
             "facts",
             "levels",
             "tasks",
+            "disks",
             "cores",
             "overheads",
             "data",

@@ -14,7 +14,7 @@ fn level_badge(level: Option<Level>) -> String {
 }
 
 /// A cell with a number, and what the column sorts by.
-fn num(out: &mut String, sort: f64, text: &str) {
+pub(crate) fn num(out: &mut String, sort: f64, text: &str) {
     put(out, format_args!("<td class=\"num\" data-v=\"{sort}\">{text}</td>"));
 }
 
@@ -22,7 +22,7 @@ fn none(out: &mut String) {
     out.push_str("<td class=\"num none\" data-v=\"-1\">–</td>");
 }
 
-fn length(out: &mut String, d: Option<Duration>) {
+pub(crate) fn length(out: &mut String, d: Option<Duration>) {
     match d {
         Some(d) => num(out, d.as_nanos() as f64, &ms(d)),
         None => none(out),
@@ -35,7 +35,7 @@ fn spread(out: &mut String, s: Option<Distribution>) {
     }
 }
 
-fn misses(out: &mut String, n: u64) {
+pub(crate) fn misses(out: &mut String, n: u64) {
     if n == 0 {
         num(out, 0.0, "0");
     } else {
@@ -44,7 +44,7 @@ fn misses(out: &mut String, n: u64) {
 }
 
 /// Worst ÷ bound as a bar with a tick where the bound lies.
-fn bar(out: &mut String, ratio: Option<f64>) {
+pub(crate) fn bar(out: &mut String, ratio: Option<f64>) {
     let Some(ratio) = ratio else {
         out.push_str("<td class=\"bound none\" data-v=\"-1\">no bound</td>");
         return;

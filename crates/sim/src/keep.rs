@@ -13,7 +13,7 @@ pub struct Keep {
 impl Keep {
     /// An empty trace of `cores` cores.
     pub fn new(cores: usize) -> Keep {
-        Keep { trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores] } }
+        Keep { trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new() } }
     }
 
     /// What was kept.

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod disk;
 mod keep;
 pub mod lockstep;
 mod machine;

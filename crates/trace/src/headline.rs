@@ -35,6 +35,9 @@ impl Summary {
         if !self.culprits.is_empty() {
             text.push_str("; what was stopped runs again");
         }
+        for (disk, slow) in self.disks.iter().filter_map(|disk| Some((disk, disk.slow.as_ref()?))) {
+            let _ = write!(text, "; disk {}: promises did not bind {}", disk.name, slow.sentence());
+        }
         text
     }
 
@@ -60,7 +63,9 @@ impl Summary {
     }
 
     fn void_by(&self) -> String {
-        let all: Vec<String> = self.voids.iter().map(by).collect();
+        let slow = |disk: &&crate::DiskSummary| disk.fate == crate::DiskFate::Void;
+        let disks = self.disks.iter().filter(slow).map(|disk| format!("by disk {}, {}", disk.name, disk.headline()));
+        let all: Vec<String> = self.voids.iter().map(by).chain(disks).collect();
         all.join("; ")
     }
 }
@@ -89,6 +94,7 @@ fn first_broken(broken: &Broken) -> String {
         What::Chain => "a chain took longer than promised",
         What::Dropped => "records were lost, so nothing can be said",
         What::Rule => "a rule of every schedule was broken",
+        What::Request => "a request to a disk took longer than its bound",
     };
     format!("broken: {what}{job}{than}, at {}", broken.time)
 }

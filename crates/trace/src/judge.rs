@@ -39,6 +39,8 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     };
     let promise::Found { verdict, voids } = case.found();
     let chains = view.chains.iter().map(|chain| crate::chains::sum_up(chain, &jobs, end)).collect();
+    let disks = crate::disk::judge(view, &trace.disks, end);
+    let verdict = promise::with_disks(verdict, &disks);
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {
@@ -87,6 +89,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         chains,
         per_core: per_core(trace, &segments, samples),
         overheads,
+        disks,
     }
 }
 

@@ -5,6 +5,8 @@ mod cause;
 mod chains;
 mod changes;
 pub mod check;
+mod disk;
+mod disk_table;
 mod draw;
 mod file;
 mod headline;
@@ -23,6 +25,8 @@ mod void;
 
 pub use chains::{ChainSummary, ChainView};
 pub use changes::{ChangeView, Changes, Now};
+pub use disk::{DiskClientView, DiskView, Served};
+pub use disk_table::{disk_table, read_disk_table};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
@@ -45,6 +49,8 @@ pub struct Trace {
     pub cores: Vec<Vec<Record>>,
     /// Each core's count of records that did not fit.
     pub dropped: Vec<u64>,
+    /// The requests that each disk has served, in the order in which they ended. Not part of the trace file.
+    pub disks: Vec<Vec<Served>>,
 }
 
 /// What a trace has to be read against: the system and the promises made for it.
@@ -69,6 +75,8 @@ pub struct View {
     pub chains: Vec<ChainView>,
     /// How the system changes while it runs, if it does.
     pub changes: Option<Changes>,
+    /// Disks and what was promised of them; empty where the run has none.
+    pub disks: Vec<DiskView>,
 }
 
 impl View {

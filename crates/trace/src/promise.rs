@@ -6,7 +6,10 @@ use crate::changes::History;
 use crate::check::{self, Rule, TreeView};
 use crate::jobs::Job;
 use crate::void::{Ended, Void};
-use crate::{Broken, Cause, Overheads, Promise, Segment, Trace, Verdict, View, VoidBy, VoidTask, What};
+use crate::{
+    Broken, Cause, DiskBroken, DiskFate, DiskSummary, Overheads, Promise, Segment, Trace, Verdict, View, VoidBy,
+    VoidTask, What,
+};
 use tactus_record::{EventKind, FaultKind};
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -210,6 +213,33 @@ impl Case<'_> {
     fn about_no_job(&self, what: What, time: Instant, text: String) -> Broken {
         let cause = Cause { text, from: time, to: time, ..Cause::default() };
         Broken { what, task_id: None, task: None, job: None, time, limit: None, actual: None, cause }
+    }
+}
+
+/// The verdict on tasks and disks together: what is worse of the two.
+pub(crate) fn with_disks(tasks: Verdict, disks: &[DiskSummary]) -> Verdict {
+    let mut broken: Vec<(&DiskSummary, &DiskBroken)> =
+        disks.iter().filter_map(|disk| Some((disk, disk.broken.as_ref()?))).collect();
+    broken.sort_by_key(|(_, it)| it.time);
+    let first = broken.first().filter(|(_, it)| !matches!(&tasks, Verdict::Broken(known) if known.time <= it.time));
+    if let Some((disk, it)) = first {
+        let text = format!("disk {}: {}; the drive had kept to its map until then", disk.name, disk.headline());
+        return Verdict::Broken(Broken {
+            what: What::Request,
+            task_id: None,
+            task: None,
+            job: None,
+            time: it.time,
+            limit: Some(it.limit),
+            actual: Some(it.actual),
+            cause: Cause { text, from: it.time, to: it.time, ..Cause::default() },
+        });
+    }
+    let any = |fate| disks.iter().any(|disk| disk.fate == fate);
+    match tasks {
+        Verdict::Held | Verdict::NothingPromised | Verdict::NoJobEnded if any(DiskFate::Void) => Verdict::Void,
+        Verdict::NothingPromised if any(DiskFate::Held) => Verdict::Held,
+        other => other,
     }
 }
 

@@ -26,6 +26,8 @@ pub mod region;
 pub mod restart;
 pub mod sequences;
 mod service;
+#[cfg(feature = "virtio")]
+pub mod virtio;
 
 pub use calls::{Caller, Error};
 pub use clock::now;

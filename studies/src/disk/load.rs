@@ -41,6 +41,8 @@ pub enum Before<'a> {
     Scheduler(Policy, &'a mut LatencyMap, bool),
     /// The drive orders a queue of this depth itself.
     OwnQueue(usize),
+    /// A model of the drive that is told of completions predicts each request; the first to end goes first.
+    Model,
 }
 
 /// Runs until `requests` have been served, after a tenth of them that do not count.
@@ -54,8 +56,8 @@ pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class]
         classes.iter().enumerate().flat_map(|(class, of)| std::iter::repeat_n(class, of.processes)).collect();
     let mut draw = Draw::new(seed);
     let mut fresh = |process: usize, serial: u64, now: Instant| {
-        let row = draw.below(bench.positions.len() as u64) as u32;
-        let id = serial << 16 | process as u64;
+        let row = bench.row(&mut draw, serial);
+        let id = Request::name(process as u32, serial as u32);
         bench.request(id, row, now, now.saturating_add(classes[owner[process]].deadline))
     };
     let mut book = Book::new(classes.len(), requests);
@@ -80,7 +82,22 @@ pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class]
                 if book.enter(&request, end, &owner) {
                     break;
                 }
-                let _ = queue.arrive(fresh((request.id & 0xffff) as usize, book.all, now), head, map);
+                let _ = queue.arrive(fresh(request.client() as usize, book.all, now), head, map);
+            }
+        }
+        Before::Model => {
+            let (mut drive, mut model) = (drive, bench.drive());
+            let mut waiting: Vec<Request> = (0..owner.len()).map(|process| fresh(process, 0, now)).collect();
+            loop {
+                let ends = waiting.iter().map(|request| model.predict(now, request));
+                let Some((at, _)) = ends.enumerate().min_by_key(|(_, end)| *end) else { break };
+                let request = waiting.swap_remove(at);
+                now = drive.serve(now, &request).end;
+                model.follow(now, &request);
+                if book.enter(&request, now, &owner) {
+                    break;
+                }
+                waiting.push(fresh(request.client() as usize, book.all, now));
             }
         }
         Before::OwnQueue(depth) => {
@@ -97,7 +114,7 @@ pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class]
                 if book.enter(&request, now, &owner) {
                     break;
                 }
-                waiting.push_back(fresh((request.id & 0xffff) as usize, book.all, now));
+                waiting.push_back(fresh(request.client() as usize, book.all, now));
             }
         }
     }
@@ -127,12 +144,12 @@ impl Book {
             self.outcome.parts.push(each as f64 / end.since(self.part).as_secs_f64());
             self.part = end;
         }
-        self.outcome.passed = self.outcome.passed.max(self.all - (request.id >> 16));
+        self.outcome.passed = self.outcome.passed.max(self.all - u64::from(request.number()));
         if self.all <= self.skip {
             self.start = end;
             return false;
         }
-        let longest = &mut self.outcome.longest[owner[(request.id & 0xffff) as usize]];
+        let longest = &mut self.outcome.longest[owner[request.client() as usize]];
         *longest = (*longest).max(end.since(request.arrival));
         self.outcome.missed += u64::from(end > request.deadline);
         self.outcome.overtime = self.outcome.overtime.max(request.overtime(end));

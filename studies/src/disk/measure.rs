@@ -1,7 +1,7 @@
 //! Single figures: linearity of block distance, repeatability, what predictions are worth.
 
 use super::{Bench, Draw};
-use tactus_disk::{Drive, LatencyMap};
+use tactus_disk::{Drive, Form, Head, LatencyMap, MapError, Policy, Request, Scheduler, Ssd, SsdSettings};
 use tactus_time::{Duration, Instant};
 
 /// Correlation (Pearson) of access time with the distance in blocks over random pairs. The source does not tell its
@@ -100,4 +100,58 @@ pub fn map_errors(bench: &Bench, map: &LatencyMap, requests: u64, seed: u64) -> 
     }
     errors.sort_unstable();
     errors
+}
+
+/// What a map that learns on line is worth on flash.
+#[derive(Clone, Copy, Debug)]
+pub struct Flash {
+    /// Operations a second, first come first served.
+    pub noop: f64,
+    /// The same with the nearest by the map.
+    pub map: f64,
+    /// Share of requests in the last tenth of the run whose cell holds 4 ms or more: it met the collector once.
+    pub largest: f64,
+    /// A request's mean time, ms.
+    pub mean: f64,
+    /// The longest, ms.
+    pub longest: f64,
+}
+
+/// Half reads, half writes of 4 KiB on a solid-state disk, 32 at a time, `rows` places of the map.
+pub fn flash(rows: u32, requests: u64, seed: u64) -> Result<Flash, MapError> {
+    let pages = 4_096;
+    let one = |policy: Policy| -> Result<(f64, f64, f64, f64), MapError> {
+        let mut ssd = Ssd::new(SsdSettings::typical(pages));
+        let mut map = LatencyMap::new(Form::Directed, rows as usize, Duration::from_millis(1))?;
+        let mut queue = Scheduler::new(policy, 32);
+        let (mut draw, mut now, mut head) = (Draw::new(seed), Instant::ZERO, Head::default());
+        let mut fresh = |n: u64, now: Instant| {
+            let page = draw.below(u64::from(pages));
+            let granule = (page * u64::from(rows) / u64::from(pages)) as u32;
+            let write = draw.below(2) == 0;
+            Request { id: n, granule, block: page * 8, blocks: 8, write, arrival: now, deadline: Instant::NEVER }
+        };
+        for n in 0..32 {
+            let _ = queue.arrive(fresh(n, now), head, &map);
+        }
+        let (mut largest, mut all, mut longest) = (0, 0, Duration::ZERO);
+        for n in 32..32 + requests {
+            let Some(request) = queue.next(now, head, &map) else { break };
+            let end = ssd.serve(now, &request);
+            if n > requests * 9 / 10 {
+                all += 1;
+                largest += u64::from(map.code(head.granule, request.granule) >= 4);
+            }
+            longest = longest.max(end.since(now));
+            map.learn(head.granule, request.granule, end.since(now));
+            (now, head) = (end, Head::from(&request));
+            let _ = queue.arrive(fresh(n, now), head, &map);
+        }
+        let seconds = now.since(Instant::ZERO).as_secs_f64();
+        let (rate, mean) = (requests as f64 / seconds, seconds * 1e3 / requests as f64);
+        Ok((rate, largest as f64 / f64::from(all.max(1) as u32), mean, longest.as_millis_f64()))
+    };
+    let (noop, _, mean, longest) = one(Policy::Noop)?;
+    let (map, largest, ..) = one(Policy::GreedyMap)?;
+    Ok(Flash { noop, map, largest, mean, longest })
 }

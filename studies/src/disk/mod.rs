@@ -36,12 +36,16 @@ impl Draw {
 pub struct Bench {
     /// What the drive is made of.
     pub geometry: Geometry,
-    /// First blocks that are asked for, in rising order, each in a granule of its own: the number is the map's row.
+    /// First blocks that are asked for, in rising order: the number is the map's row.
     pub positions: Vec<u64>,
+    /// Blocks of a request.
+    pub blocks: u32,
+    /// Positions are asked for one after the other instead of at random.
+    pub sequential: bool,
 }
 
 impl Bench {
-    /// Draws `many` positions over the whole surface.
+    /// Draws `many` positions over the whole surface, each in a granule of its own.
     pub fn new(geometry: Geometry, many: usize, seed: u64) -> Bench {
         let mut draw = Draw::new(seed);
         let granules = geometry.blocks() / 256;
@@ -52,7 +56,28 @@ impl Bench {
             positions.sort_unstable();
             positions.dedup_by_key(|block| *block / 256);
         }
-        Bench { geometry, positions }
+        Bench { geometry, positions, blocks: BLOCKS, sequential: false }
+    }
+    /// The same positions with requests of so many blocks; those that would reach beyond the end are left out.
+    pub fn with_blocks(mut self, blocks: u32) -> Bench {
+        let end = self.geometry.blocks();
+        self.positions.retain(|block| block + u64::from(blocks) <= end);
+        Bench { blocks, ..self }
+    }
+    /// `many` positions that adjoin each other, asked for in order.
+    pub fn adjacent(geometry: Geometry, many: usize) -> Bench {
+        let first = geometry.blocks() / 3;
+        let positions = (0..many as u64).map(|n| first + n * u64::from(BLOCKS)).collect();
+        Bench { geometry, positions, blocks: BLOCKS, sequential: true }
+    }
+    /// The row of the next request, the `serial`th of all.
+    fn row(&self, draw: &mut Draw, serial: u64) -> u32 {
+        let rows = self.positions.len() as u64;
+        if self.sequential {
+            (serial % rows) as u32
+        } else {
+            draw.below(rows) as u32
+        }
     }
     /// The granules asked for.
     pub fn hot(&self) -> HotSet {
@@ -71,7 +96,7 @@ impl Bench {
     /// A read of a position.
     pub fn request(&self, id: u64, row: u32, arrival: Instant, deadline: Instant) -> Request {
         let block = self.positions[row as usize];
-        Request { id, granule: row, block, blocks: BLOCKS, write: false, arrival, deadline }
+        Request { id, granule: row, block, blocks: self.blocks, write: false, arrival, deadline }
     }
     /// A map that knows nothing.
     ///

@@ -5,8 +5,9 @@ use crate::failure::{Failure, Outcome};
 use crate::lines;
 use clap::Args;
 use std::path::PathBuf;
-use tactus_disk::{parameters, Form, Geometry, LatencyMap, Policy};
-use tactus_studies::disk::load::{run, Before, Class};
+use tactus_disk::parameters::Model;
+use tactus_disk::{CacheSettings, Drive, Form, Geometry, LatencyMap, Policy};
+use tactus_studies::disk::load::{run, run_on, Before, Class};
 use tactus_studies::disk::{measure, Bench};
 use tactus_time::Duration;
 
@@ -30,8 +31,9 @@ pub struct Arguments {
 const QUEUES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /// Name, rule, whether the directed map.
-const RULES: [(&str, Policy, bool); 9] = [
+const RULES: [(&str, Policy, bool); 10] = [
     ("NOOP", Policy::Noop, false),
+    ("CFQ", Policy::Cfq, false),
     ("DEADLINE", Policy::Deadline(Duration::from_millis(500)), false),
     ("SATF-LBN", Policy::SatfBlock, false),
     ("FSATF-LBN", Policy::FsatfBlock, false),
@@ -51,12 +53,8 @@ const SOURCE: [(&str, &str); 4] = [
 ];
 
 fn geometry(name: &str) -> Result<Geometry, Failure> {
-    let drive = match name {
-        "atlas-10k" => parameters::atlas_10k(),
-        "cheetah-15k7" => parameters::cheetah_15k7(),
-        _ => parameters::source_10k(),
-    };
-    drive.map_err(|error| Failure::Input(error.to_string()))
+    let drive = Model::ALL.into_iter().find(|drive| drive.name() == name).unwrap_or(Model::Source10k);
+    drive.geometry().map_err(|error| Failure::Input(error.to_string()))
 }
 
 /// Runs all experiments on one drive.
@@ -74,6 +72,8 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let promised = deadlines(arguments, &bench, &mut symmetric, &mut directed, &mut page)?;
     learning(arguments, &bench, &mut page)?;
     predictions(&bench, &directed, &mut page);
+    easy(arguments, &bench, &mut page)?;
+    flash(arguments, &mut page)?;
     put(&arguments.out, "disk.md", &page)?;
     lines::put(&page);
     Ok(Outcome::held_if(curves && promised))
@@ -94,6 +94,8 @@ fn throughput(
             |&n: &usize| run(bench, Before::Scheduler(policy, map, false), &class(n), arguments.requests, 11).rate;
         rates.push((name.to_string(), QUEUES.iter().map(rate).collect()));
     }
+    let rate = |&n: &usize| run(bench, Before::Model, &class(n), arguments.requests, 11).rate;
+    rates.push(("greedy by tracked model".to_string(), QUEUES.iter().map(rate).collect()));
     for depth in [4, 64] {
         let rate = |&n: &usize| run(bench, Before::OwnQueue(depth), &class(n), arguments.requests, 11).rate;
         rates.push((format!("TCQ{depth}"), QUEUES.iter().map(rate).collect()));
@@ -127,6 +129,8 @@ fn throughput(
         rows.iter().map(|(name, gain, source)| vec![(*name).into(), format!("{gain:.1}"), (*source).into()]).collect();
     *page += &format!("{}\n", markdown(&["largest gain, %", "here", "source"], &rows));
     let noop = of("NOOP");
+    let cfq = noop.iter().zip(of("CFQ")).map(|(noop, cfq)| (cfq / noop - 1.0).abs() * 100.0).fold(0.0, f64::max);
+    *page += &format!("CFQ differs from NOOP by {cfq:.1} % at most.\n\n");
     let flat = noop.iter().all(|rate| (rate / noop[0] - 1.0).abs() < 0.03);
     Ok(flat && gain("SATF-MAP directed", "NOOP") > 0.0)
 }
@@ -190,6 +194,50 @@ fn learning(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(
     *page += &format!(
         "## Learning (source, Fig. 6)\n\nop/s for each 3,000 requests: {}. {known} of {cells} cells known at the end.\n\n",
         parts.join(", ")
+    );
+    Ok(())
+}
+
+/// Runs in which the map of 200 positions is learned before it is used.
+const LESSONS: usize = 10;
+
+/// Large and adjacent requests, where order matters little (source, "Sequential loads").
+fn easy(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(), Failure> {
+    let wrong = |error: tactus_disk::MapError| Failure::Input(error.to_string());
+    let class = [Class { processes: 32, deadline: Duration::from_secs(1_000) }];
+    let ahead = CacheSettings { segments: 8, ahead: 1_024, writes: 0 };
+    let few = Bench::new(bench.geometry.clone(), 200, 41);
+    let loads = [
+        ("4 KiB at random", few.clone(), CacheSettings::default()),
+        ("400 KiB at random", few.with_blocks(800), CacheSettings::default()),
+        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 200), ahead),
+    ];
+    let mut rows = Vec::new();
+    for (name, load, cache) in loads {
+        // Learned on the drive as it is, with what it reads ahead.
+        let mut map = load.empty_map(Form::Directed).map_err(wrong)?;
+        let mut rate = |policy| {
+            let drive = Drive::new(load.geometry.clone(), cache);
+            run_on(&load, drive, Before::Scheduler(policy, &mut map, true), &class, arguments.requests, 43).rate
+        };
+        for _ in 0..LESSONS {
+            rate(Policy::SatfMap);
+        }
+        let rates = [Policy::Noop, Policy::SatfBlock, Policy::SatfMap, Policy::GreedyMap].map(&mut rate);
+        rows.push(std::iter::once(name.to_string()).chain(rates.map(|rate| format!("{rate:.1}"))).collect());
+    }
+    let head = ["op/s, 32 processes", "NOOP", "SATF-LBN", "SATF-MAP directed", "greedy by directed map"];
+    put(&arguments.out, "easy.csv", &csv(&head, &rows))?;
+    *page += &format!("\n## Large and adjacent requests\n\n{}\n", markdown(&head, &rows));
+    Ok(())
+}
+
+fn flash(arguments: &Arguments, page: &mut String) -> Result<(), Failure> {
+    let it =
+        measure::flash(64, arguments.requests.max(20_000), 47).map_err(|error| Failure::Input(error.to_string()))?;
+    *page += &format!(
+        "\n## Flash\n\nHalf writes: NOOP {:.0} op/s, nearest by the learned map {:.0}. Mean {:.2} ms, longest {:.1} ms; {:.1} % of requests had a cell of 4 ms or more.\n",
+        it.noop, it.map, it.mean, it.longest, it.largest * 100.0
     );
     Ok(())
 }

@@ -140,6 +140,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         components: Vec::new(),
         scheduling: Scheduling { clusters, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
+        disks: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -416,7 +417,7 @@ mod tests {
 
     fn seen(cores: Vec<Vec<Record>>) -> [Vec<u64>; 2] {
         let mut samples = Samples::default();
-        switches(&Trace { dropped: vec![0; cores.len()], cores }, &mut samples);
+        switches(&Trace { dropped: vec![0; cores.len()], cores, disks: Vec::new() }, &mut samples);
         let [.., switch, wake_up] = samples;
         [switch, wake_up]
     }

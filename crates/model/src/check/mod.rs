@@ -2,6 +2,7 @@
 
 mod change;
 mod component;
+mod disk;
 mod per_server;
 mod platform;
 mod release;
@@ -51,6 +52,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let tasks: Vec<_> =
         draft.tasks.iter().map(|draft| task::check(draft, &context, &homes, &components, out)).collect();
     let platform = platform::check(&draft, &mut components, out);
+    let disks = disk::check(&draft, context.duration, out);
     if !out.is_empty() {
         return None;
     }
@@ -80,6 +82,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         tasks,
         components,
         platform,
+        disks,
         notes,
     };
     system.chains = release::chains(&draft, &system, out);

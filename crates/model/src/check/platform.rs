@@ -384,13 +384,13 @@ fn device(draft: &DraftDevice, named: &Named<'_>, out: &mut Collector) -> Option
     let wanted: &[&str] = match kind {
         "memory" => &["address", "size"],
         "pci" => &["id", "bar", "size"],
-        "virtio-net" => &[],
+        "virtio-net" | "virtio-blk" => &[],
         other => {
             let complaint = Complaint::UnknownName {
                 what: "kind of device",
                 name: other.chars().take(40).collect(),
-                nearest: nearest(other, ["memory", "pci", "virtio-net"]),
-                remedy: "choose one of \"virtio-net\", \"pci\", \"memory\"".into(),
+                nearest: nearest(other, ["memory", "pci", "virtio-net", "virtio-blk"]),
+                remedy: "choose one of \"virtio-net\", \"virtio-blk\", \"pci\", \"memory\"".into(),
             };
             out.add(kind_at.place, subject, complaint);
             return None;
@@ -426,6 +426,7 @@ fn device(draft: &DraftDevice, named: &Named<'_>, out: &mut Collector) -> Option
     let kind = match kind {
         "memory" => DeviceKind::Memory { address: address(draft, bytes, out)? },
         "pci" => pci(draft, out)?,
+        "virtio-blk" => DeviceKind::VIRTIO_BLK,
         _ => DeviceKind::Pci { vendor: 0x1af4, devices: [0x1041, 0x1000], bar: 4 },
     };
     Some(Device {

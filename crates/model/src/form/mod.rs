@@ -3,6 +3,7 @@
 mod chain;
 mod change;
 mod component;
+mod disk;
 mod keys;
 mod platform;
 mod server;
@@ -16,8 +17,8 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 10] =
-    ["system", "policy", "machine", "server", "task", "chain", "change", "component", "buffer", "device"];
+const TOP: [&str; 11] =
+    ["system", "policy", "machine", "server", "task", "chain", "change", "component", "buffer", "device", "disk"];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
 
@@ -83,6 +84,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "device").into_iter().enumerate() {
         draft.platform.devices.extend(platform::device(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "disk").into_iter().enumerate() {
+        draft.disks.extend(disk::read(value, i, &mut reader));
     }
     Some(draft)
 }
@@ -258,6 +262,11 @@ fn read_instruction(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<u8>
 
 /// The elements of an array of tables.
 fn each<'a>(top: &Section<'a>, reader: &mut Reader<'_>, key: &str) -> Vec<&'a keys::Value<'a>> {
+    each_of(top, reader, key, key)
+}
+
+/// The same for tables of a table, whose heading has both names.
+fn each_of<'a>(top: &Section<'a>, reader: &mut Reader<'_>, key: &str, heading: &str) -> Vec<&'a keys::Value<'a>> {
     match top.get(key).map(|value| (value, value.get_ref())) {
         None => Vec::new(),
         Some((_, DeValue::Array(elements))) => elements.iter().collect(),
@@ -268,7 +277,7 @@ fn each<'a>(top: &Section<'a>, reader: &mut Reader<'_>, key: &str) -> Vec<&'a ke
                 "",
                 Cow::Borrowed(key),
                 value,
-                format!("[[{key}]], in double brackets, once for each"),
+                format!("[[{heading}]], in double brackets, once for each"),
             );
             Vec::new()
         }

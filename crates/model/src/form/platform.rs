@@ -59,7 +59,7 @@ pub(super) fn device<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader
         place: section.place,
         name: section.string(reader, "name", "a name in quotes"),
         component: section.string(reader, "component", "the name of a component in quotes"),
-        kind: section.string(reader, "kind", "one of \"virtio-net\", \"pci\", \"memory\""),
+        kind: section.string(reader, "kind", "one of \"virtio-net\", \"virtio-blk\", \"pci\", \"memory\""),
         address: section.integer(reader, "address", "a physical address like 0xfed00000"),
         id: section.string(reader, "id", "vendor and device like \"1af4:1041\""),
         bar: section.integer(reader, "bar", "a whole number from 0 to 5"),
@@ -70,7 +70,7 @@ pub(super) fn device<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader
 }
 
 /// `buffer "frames"`, or its number where it has no name.
-fn subject(value: &Value<'_>, what: &str, index: usize) -> String {
+pub(super) fn subject(value: &Value<'_>, what: &str, index: usize) -> String {
     let name = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "name"));
     match name.and_then(|(_, name)| name.get_ref().as_str()) {
         Some(name) => format!("{what} {}", shorten(name)),

@@ -129,8 +129,9 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         tree: None,
         chains: Vec::new(),
         changes: None,
+        disks: Vec::new(),
     };
-    let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores] };
+    let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores], disks: Vec::new() };
     let mut run = Run {
         dice,
         view,

@@ -102,6 +102,7 @@ mod tests {
             tree: None,
             chains: Vec::new(),
             changes: None,
+            disks: Vec::new(),
         }
     }
 
@@ -125,7 +126,7 @@ mod tests {
             at(10, EventKind::Dispatch, Some(1), 1, 1, 0),
         ];
         spoil(&mut records);
-        modes(&view(), &Trace { cores: vec![records], dropped: vec![0] }).len()
+        modes(&view(), &Trace { cores: vec![records], dropped: vec![0], disks: Vec::new() }).len()
     }
 
     #[test]

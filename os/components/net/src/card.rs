@@ -5,16 +5,13 @@
 
 mod bins;
 mod common;
-mod configuration;
-mod memory;
 mod streams;
 mod work;
 
 use common::parameters;
-use configuration::Configuration;
-use memory::Memory;
 use streams::Single;
 use tactus_packets::{frame, Parameters};
+use tactus_rt::virtio::{configuration, memory, Configuration, Memory};
 use tactus_rt::{grant, Caller};
 use virtio_drivers::device::net::VirtIONetRaw;
 use virtio_drivers::transport::pci::bus::{DeviceFunction, PciRoot};

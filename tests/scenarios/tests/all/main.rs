@@ -9,6 +9,7 @@ mod culprits;
 mod damage;
 mod deaf;
 mod determinism;
+mod disks;
 mod examples;
 mod front_door;
 mod fuzz;

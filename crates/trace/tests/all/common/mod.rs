@@ -49,6 +49,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         tree: None,
         chains: Vec::new(),
         changes: None,
+        disks: Vec::new(),
     }
 }
 
@@ -70,7 +71,7 @@ pub struct Call<'a> {
 impl Builder {
     pub fn new(cores: usize) -> Builder {
         Builder {
-            trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores] },
+            trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new() },
             ticket: 0,
             has: vec![None; cores],
         }

@@ -91,6 +91,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         components,
         scheduling: tactus_model::Scheduling::default(),
         platform: Platform::default(),
+        disks: Vec::new(),
         notes: Vec::new(),
     }
 }

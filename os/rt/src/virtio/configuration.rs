@@ -1,9 +1,9 @@
-//! The card's PCI configuration space: a copy that the kernel made, to be read only. Writes go nowhere, but the question how
+//! A device's PCI configuration space: a copy that the kernel made, to be read only. Writes go nowhere, but the question how
 //! large a register's memory is, which is put by writing ones, is answered.
 
-use tactus_rt::abi::layout::DEVICE_CARDS;
-use tactus_rt::abi::shared::DeviceCard;
-use tactus_rt::info;
+use crate::info;
+use tactus_abi::layout::DEVICE_CARDS;
+use tactus_abi::shared::DeviceCard;
 use virtio_drivers::transport::pci::bus::{ConfigurationAccess, DeviceFunction};
 
 const FIRST_REGISTER: u8 = 0x10;

@@ -1,12 +1,12 @@
-//! The memory that the card reads and writes: given out in order, never taken back. Its first page holds its own physical
-//! address, which the kernel wrote; then come the packets' buffers, then what the rings take.
+//! The memory that a device reads and writes: given out in order, taken back all at once. Its first page holds its own physical
+//! address, which the kernel wrote; then come the driver's buffers, then what the rings take.
 
-use crate::configuration::Configuration;
+use super::configuration::Configuration;
+use crate::calls;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tactus_rt::abi::layout::PAGE;
-use tactus_rt::abi::shared::DeviceCard;
-use tactus_rt::calls;
+use tactus_abi::layout::PAGE;
+use tactus_abi::shared::DeviceCard;
 use virtio_drivers::{BufferDirection, Hal, PhysAddr};
 
 /// Where the driver sees the memory, its length, and how much of it was given out.
@@ -36,7 +36,15 @@ pub fn begin(card: &'static DeviceCard, buffers: usize) {
     WINDOW.store(card.address, Relaxed);
 }
 
-/// One of the packets' buffers. The caller uses each by turns with the card.
+/// Takes back what the rings took.
+///
+/// # Safety
+/// The device must have been reset and its driver dropped.
+pub(super) unsafe fn rewind() {
+    USED.store(PAGE + BUFFERS.load(Relaxed).next_multiple_of(PAGE), Relaxed);
+}
+
+/// One of the driver's buffers. The caller uses each by turns with the card.
 pub fn buffer(number: usize, bytes: usize) -> Option<&'static mut [u8]> {
     let offset = (number * bytes) as u64;
     if offset + bytes as u64 > BUFFERS.load(Relaxed) {
@@ -60,6 +68,8 @@ unsafe impl Hal for Memory {
             calls::give_up();
         }
         let Some(pointer) = NonNull::new((BASE.load(Relaxed) + at) as *mut u8) else { calls::give_up() };
+        // SAFETY: inside the memory, given to nobody else; rings begin with zeros, and these pages may have had others before.
+        unsafe { pointer.write_bytes(0, bytes as usize) };
         (PHYSICAL.load(Relaxed) + at, pointer)
     }
 

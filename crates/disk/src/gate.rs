@@ -1,0 +1,139 @@
+//! What a client may ask: each request is held against the extent and the rate that the system file gave it.
+//!
+//! Nothing that a client passes in is believed. A request that passes is one that the check has counted on: at a place of the
+//! client's own, of its length, no sooner after the one before than its period.
+
+use crate::client::{Arrivals, Client};
+use crate::request::Request;
+use alloc::vec::Vec;
+use core::fmt;
+use tactus_time::Instant;
+
+/// A request as a client puts it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Which place of its extent, counted from 0.
+    pub place: u32,
+    /// How many blocks.
+    pub blocks: u32,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// No client of this disk.
+    NoClient,
+    /// A place beyond its extent; so many there are.
+    Place(u32),
+    /// Another length than the check counted on, which is this.
+    Length(u32),
+    /// A read where it was given writes, or the other way round.
+    Direction,
+    /// Sooner than its period allows: not before this instant.
+    Early(Instant),
+    /// As many are outstanding as it may have.
+    Outstanding(u32),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NoClient => write!(f, "the disk has no such client; name it in a [[disk.client]]"),
+            Refusal::Place(places) => write!(f, "the extent has {places} places, counted from 0; ask for one of them"),
+            Refusal::Length(blocks) => write!(f, "requests of this client have {blocks} blocks; write its size"),
+            Refusal::Direction => write!(f, "the client was given the other of read and write; set write in the file"),
+            Refusal::Early(at) => write!(f, "its period is not over; ask again at {at}, or shorten the period"),
+            Refusal::Outstanding(most) => write!(f, "{most} requests are outstanding; wait for one to end"),
+        }
+    }
+}
+
+/// Where a client stands.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    client: Client,
+    /// First row of the map.
+    rows: u32,
+    /// Number of its next request.
+    number: u32,
+    /// When its next request may come.
+    next: Instant,
+    outstanding: u32,
+}
+
+/// The checks in front of a disk.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    clients: Vec<State>,
+    refused: u64,
+}
+
+impl Gate {
+    /// Clients in the order of the file.
+    pub fn new(clients: &[Client]) -> Gate {
+        let mut rows = 0;
+        let state = |client: &Client| {
+            rows += client.places;
+            let first = rows - client.places;
+            State { client: *client, rows: first, number: 0, next: Instant::ZERO, outstanding: 0 }
+        };
+        Gate { clients: clients.iter().map(state).collect(), refused: 0 }
+    }
+    /// How many requests were refused.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Lets a request in, or says why not. A refused one changes nothing.
+    ///
+    /// # Errors
+    /// Where it is not as the file says.
+    pub fn ask(&mut self, now: Instant, client: u32, asked: &Asked) -> Result<Request, Refusal> {
+        let told = self.look(now, client, asked);
+        self.refused += u64::from(told.is_err());
+        told
+    }
+
+    fn look(&mut self, now: Instant, client: u32, asked: &Asked) -> Result<Request, Refusal> {
+        let state = self.clients.get_mut(client as usize).ok_or(Refusal::NoClient)?;
+        let own = state.client;
+        if asked.place >= own.places {
+            return Err(Refusal::Place(own.places));
+        }
+        if asked.blocks != own.blocks {
+            return Err(Refusal::Length(own.blocks));
+        }
+        if asked.write != own.write {
+            return Err(Refusal::Direction);
+        }
+        let deadline = match own.arrivals {
+            Arrivals::Periodic { period, deadline, .. } => {
+                if now < state.next {
+                    return Err(Refusal::Early(state.next));
+                }
+                state.next = now.saturating_add(period);
+                now.saturating_add(deadline)
+            }
+            Arrivals::BestEffort { outstanding } => {
+                if state.outstanding >= outstanding {
+                    return Err(Refusal::Outstanding(outstanding));
+                }
+                Instant::NEVER
+            }
+        };
+        let id = Request::name(client, state.number);
+        state.number = state.number.wrapping_add(1);
+        state.outstanding += 1;
+        let (granule, block) = (state.rows + asked.place, own.block(asked.place));
+        Ok(Request { id, granule, block, blocks: own.blocks, write: own.write, arrival: now, deadline })
+    }
+
+    /// A request ended, however.
+    pub fn ended(&mut self, request: &Request) {
+        if let Some(state) = self.clients.get_mut(request.client() as usize) {
+            state.outstanding = state.outstanding.saturating_sub(1);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The rules for disks and their clients: drives, queues, extents that nobody else writes, requests that fit.
+
+use super::unique;
+use crate::disk::{Disk, DiskClient};
+use crate::draft::{At, Draft, DraftClient, DraftDisk, Given};
+use crate::problem::{nearest, Collector, Complaint};
+use crate::units::format_size;
+use crate::{DEFAULT_PLACES, MAX_DISKS, MAX_DISK_CLIENTS, MAX_OUTSTANDING, MAX_WAITING, SHORTEST_PERIOD};
+use tactus_disk::parameters::Model;
+use tactus_disk::{Arrivals, Client, Form, Policy, GRANULE, MOST_LOOKAHEAD, MOST_PLACES};
+use tactus_time::Duration;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
+
+/// Checks disks and clients and makes them.
+pub(super) fn check(draft: &Draft, duration: Option<Duration>, out: &mut Collector) -> Vec<Disk> {
+    unique(draft.disks.iter().map(|disk| (&disk.name, disk.subject.as_str())), "disk", out);
+    if let Some(disk) = draft.disks.get(MAX_DISKS) {
+        let limit = format!("more than {MAX_DISKS}");
+        out.out_of_range(disk.place, "", "the number of disks", draft.disks.len(), limit, "leave some out");
+        return Vec::new();
+    }
+    draft.disks.iter().filter_map(|it| disk(it, duration, out)).collect()
+}
+
+fn disk(it: &DraftDisk, duration: Option<Duration>, out: &mut Collector) -> Option<Disk> {
+    let names = it.clients.iter().map(|client| (&client.name, client.subject.as_str()));
+    unique(names, "client", out);
+    let drive = drive(&it.drive, it, out);
+    let actual = if it.actual.is_absent() { drive } else { self::drive(&it.actual, it, out) };
+    let queue = queue(it, out);
+    let map = choose(&it.map, it, "map", &[("directed", Form::Directed), ("symmetric", Form::Symmetric)], out);
+    if let Some(client) = it.clients.get(MAX_DISK_CLIENTS) {
+        let limit = format!("more than {MAX_DISK_CLIENTS}");
+        out.out_of_range(client.place, &it.subject, "the number of clients", it.clients.len(), limit, "leave some out");
+        return None;
+    }
+    let blocks =
+        [drive, actual].into_iter().flatten().filter_map(|model| Some((model, model.geometry().ok()?.blocks())));
+    let end = blocks.min_by_key(|(_, blocks)| *blocks);
+    let clients: Vec<Option<DiskClient>> =
+        it.clients.iter().map(|client| self::client(client, end, duration, out)).collect();
+    apart(it, &clients, out);
+    let places: u64 = clients.iter().flatten().map(|client| u64::from(client.client.places)).sum();
+    if places > u64::from(MOST_PLACES) {
+        let limit = format!("more than the {MOST_PLACES} that a map is surveyed for");
+        out.out_of_range(it.place, &it.subject, "the number of places of all clients", places, limit, "lower places");
+    }
+    Some(Disk {
+        name: it.name.get()?.value.clone(),
+        drive: drive?,
+        actual: actual?,
+        queue: queue?,
+        map: map?,
+        clients: clients.into_iter().collect::<Option<_>>()?,
+        line: it.place.line,
+    })
+}
+
+fn drive(given: &Given<String>, it: &DraftDisk, out: &mut Collector) -> Option<Model> {
+    let wanted = given.get()?;
+    let found = Model::ALL.into_iter().find(|model| model.name() == wanted.value);
+    if found.is_none() {
+        let names = Model::ALL.map(Model::name);
+        let remedy = format!("known are {}", names.join(", "));
+        unknown("drive", wanted, &names, remedy, &it.subject, out);
+    }
+    found
+}
+
+fn unknown(
+    what: &'static str,
+    wanted: &At<String>,
+    known: &[&str],
+    remedy: String,
+    subject: &str,
+    out: &mut Collector,
+) {
+    let name: String = wanted.value.chars().take(40).collect();
+    let complaint =
+        Complaint::UnknownName { what, nearest: nearest(&wanted.value, known.iter().copied()), name, remedy };
+    out.add(wanted.place, subject, complaint);
+}
+
+/// One of a few words, the first where nothing is said.
+fn choose<T: Copy>(
+    given: &Given<String>,
+    it: &DraftDisk,
+    what: &'static str,
+    all: &[(&'static str, T)],
+    out: &mut Collector,
+) -> Option<T> {
+    let wanted = match given {
+        Given::Absent => return all.first().map(|first| first.1),
+        Given::Broken => return None,
+        Given::Is(at) => at,
+    };
+    let found = all.iter().find(|(name, _)| *name == wanted.value).map(|found| found.1);
+    if found.is_none() {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        unknown(what, wanted, &names, format!("write one of {}", names.join(", ")), &it.subject, out);
+    }
+    found
+}
+
+fn queue(it: &DraftDisk, out: &mut Collector) -> Option<Policy> {
+    let chosen = choose(&it.queue, it, "queue", &[("g-matrix", Policy::GMatrix(4)), ("edf", Policy::Edf)], out)?;
+    let Some(ahead) = it.look_ahead.get() else { return Some(chosen) };
+    if chosen == Policy::Edf {
+        out.refuse(ahead.place, &it.subject, "a look-ahead is given, but queue \"edf\" has none", "remove it");
+        return None;
+    }
+    match usize::try_from(ahead.value) {
+        Ok(k) if (1..=MOST_LOOKAHEAD).contains(&k) => Some(Policy::GMatrix(k)),
+        _ => {
+            let limit = format!("not between 1 and {MOST_LOOKAHEAD}");
+            let remedy = "choose one of these; more than 4 cost time in each decision";
+            out.out_of_range(ahead.place, &it.subject, "look-ahead", ahead.value, limit, remedy);
+            None
+        }
+    }
+}
+
+fn client(
+    it: &DraftClient,
+    end: Option<(Model, u64)>,
+    duration: Option<Duration>,
+    out: &mut Collector,
+) -> Option<DiskClient> {
+    let whole = |given: &Given<u64>, what: &str, unit: u64, least: u64, out: &mut Collector| -> Option<u64> {
+        let at = given.get()?;
+        if at.value < least || at.value % unit != 0 {
+            let limit =
+                format!("not a whole number of {}{}", format_size(unit), if least > 0 { ", 1 or more" } else { "" });
+            let next = at.value.max(least).div_ceil(unit).saturating_mul(unit);
+            let remedy = format!("write {}", format_size(next));
+            out.out_of_range(at.place, &it.subject, what, format_size(at.value), limit, remedy);
+            return None;
+        }
+        Some(at.value)
+    };
+    let start = whole(&it.start, "start", GRANULE, 0, out);
+    let extent = whole(&it.extent, "extent", GRANULE, GRANULE, out);
+    let size = whole(&it.size, "size", SECTOR, SECTOR, out);
+    if let (Some(at), Some(_)) = (it.size.get().filter(|at| at.value > GRANULE), size) {
+        let (value, limit) = (format_size(at.value), format!("more than a granule, {}", format_size(GRANULE)));
+        out.out_of_range(at.place, &it.subject, "size", value, limit, "divide the request");
+    }
+    if let (Some(start), Some(extent), Some((model, blocks)), Some(at)) = (start, extent, end, it.extent.get()) {
+        let (last, bytes) = (start.saturating_add(extent), blocks * SECTOR);
+        if last > bytes {
+            let limit = format!("beyond the {} of drive {}", format_size(bytes / GRANULE * GRANULE), model.name());
+            let what = "the end of its extent";
+            out.out_of_range(at.place, &it.subject, what, format_size(last), limit, "shorten it, or start earlier");
+        }
+    }
+    let places = places(it, extent, out);
+    let arrivals = arrivals(it, duration, out);
+    let client = Client {
+        arrivals: arrivals?,
+        first: start? / SECTOR,
+        extent: extent? / SECTOR,
+        places: places?,
+        blocks: u32::try_from(size? / SECTOR).ok()?,
+        write: it.write.value().unwrap_or(false),
+    };
+    Some(DiskClient { name: it.name.get()?.value.clone(), client, line: it.place.line })
+}
+
+fn places(it: &DraftClient, extent: Option<u64>, out: &mut Collector) -> Option<u32> {
+    let granules = extent? / GRANULE;
+    let Some(at) = it.places.get() else {
+        return it.places.is_absent().then_some(u64::from(DEFAULT_PLACES).min(granules) as u32);
+    };
+    if at.value == 0 || at.value > granules.min(u64::from(MOST_PLACES)) {
+        let limit = format!("not between 1 and the {granules} granules of its extent ({MOST_PLACES} at most)");
+        out.out_of_range(at.place, &it.subject, "places", at.value, limit, "choose fewer, or a longer extent");
+        return None;
+    }
+    u32::try_from(at.value).ok()
+}
+
+fn arrivals(it: &DraftClient, duration: Option<Duration>, out: &mut Collector) -> Option<Arrivals> {
+    if let Some(many) = it.best_effort.get() {
+        for (key, given) in [("period", &it.period), ("deadline", &it.deadline), ("offset", &it.offset)] {
+            if let Some(at) = given.get() {
+                let why = format!("it is best-effort and has {key} as well");
+                out.refuse(
+                    at.place,
+                    &it.subject,
+                    why,
+                    "remove one of the two; best-effort requests are promised nothing",
+                );
+            }
+        }
+        if many.value == 0 || many.value > MAX_OUTSTANDING {
+            let limit = format!("not between 1 and {MAX_OUTSTANDING}");
+            out.out_of_range(many.place, &it.subject, "best-effort", many.value, limit, "choose one of these");
+        }
+        return u32::try_from(many.value).ok().map(|outstanding| Arrivals::BestEffort { outstanding });
+    }
+    let Some(period) = it.period.get() else {
+        if it.period.is_absent() && it.best_effort.is_absent() {
+            let complaint =
+                Complaint::MissingKey { key: "period", example: "period = \"50 ms\", or best-effort = 1".into() };
+            out.add(it.place, &it.subject, complaint);
+        }
+        return None;
+    };
+    if period.value < SHORTEST_PERIOD {
+        let limit = format!("less than the shortest, {SHORTEST_PERIOD}");
+        out.out_of_range(period.place, &it.subject, "period", period.value, limit, "lengthen it");
+        return None;
+    }
+    let deadline = it.deadline.value().unwrap_or(period.value);
+    if let Some(at) = it.deadline.get() {
+        let most = period.value.checked_mul(MAX_WAITING).unwrap_or(Duration::MAX);
+        if at.value.is_zero() || at.value > most {
+            let limit =
+                if at.value.is_zero() { "no time at all".into() } else { format!("more than {MAX_WAITING} periods") };
+            out.out_of_range(at.place, &it.subject, "deadline", at.value, limit, "choose one in between");
+        }
+    }
+    let offset = it.offset.value().unwrap_or_default();
+    if let (Some(duration), Some(at)) = (duration, it.offset.get().filter(|at| Some(at.value) >= duration)) {
+        let limit = format!("after the end of the run at {duration}");
+        out.out_of_range(at.place, &it.subject, "offset", at.value, limit, "begin earlier or run longer");
+    }
+    Some(Arrivals::Periodic { offset, period: period.value, deadline })
+}
+
+/// Nobody's extent is written by another.
+fn apart(it: &DraftDisk, clients: &[Option<DiskClient>], out: &mut Collector) {
+    for (n, client) in clients.iter().enumerate() {
+        let Some(own) = client else { continue };
+        let overlaps = |other: &&DiskClient| {
+            let (a, b) = (&own.client, &other.client);
+            (a.write || b.write) && a.first < b.first + b.extent && b.first < a.first + a.extent
+        };
+        if let Some(other) = clients[..n].iter().flatten().find(overlaps) {
+            let why = format!("its extent overlaps that of client {:?}, and one of the two writes", other.name);
+            let remedy = "give each its own extent, or let both only read";
+            out.refuse(it.clients[n].place, &it.clients[n].subject, why, remedy);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Disks: the requests of a run against what was promised of them.
+//!
+//! A promise binds while the drive keeps to its map. It ends at the instant at which the first request takes longer than
+//! its cell says; what is missed from then on is the drive's doing, and its cells are named. A request that came and was
+//! not served counts with the time that had passed at the end of the run.
+
+use crate::summary::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive};
+use crate::{Distribution, View};
+use std::collections::HashMap;
+use tactus_time::{Duration, Instant};
+
+/// A disk and what was promised of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiskView {
+    /// Its name.
+    pub name: String,
+    /// Its clients, in file order.
+    pub clients: Vec<DiskClientView>,
+}
+
+/// A client and what was promised it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiskClientView {
+    /// Its name.
+    pub name: String,
+    /// First arrival, period and relative deadline; nothing if it is best-effort.
+    pub periodic: Option<[Duration; 3]>,
+    /// How long a request takes at most; nothing if nothing was promised.
+    pub bound: Option<Duration>,
+    /// Rows of the map that are its places, behind those of the clients before it.
+    pub places: u32,
+}
+
+impl DiskView {
+    /// A row of the map as people call it: `recorder 5`.
+    fn place(&self, row: u32) -> String {
+        let mut first = 0;
+        for client in &self.clients {
+            match row.checked_sub(first) {
+                Some(place) if place < client.places => return format!("{} {place}", client.name),
+                _ => first += client.places,
+            }
+        }
+        format!("row {row}")
+    }
+}
+
+/// A request that a drive has served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Served {
+    /// Which client's, counted from 0.
+    pub client: u32,
+    /// Its number, counted from 0 within the client.
+    pub number: u32,
+    /// The row of the map from which the drive came.
+    pub from: u32,
+    /// The row of the request.
+    pub row: u32,
+    /// Whether the drive had a pause before, so that no cell tells how long it takes.
+    pub after_pause: bool,
+    /// When it came.
+    pub arrived: Instant,
+    /// When the drive got it.
+    pub dispatched: Instant,
+    /// When it ended.
+    pub ended: Instant,
+    /// How long the drive was to take at most.
+    pub expected: Duration,
+}
+
+impl Served {
+    fn took(&self) -> Duration {
+        self.ended.since(self.dispatched)
+    }
+}
+
+/// How many cells a verdict names.
+const NAMED: usize = 4;
+
+/// Judges all disks. A disk of which the run has no requests at all was not there.
+pub(crate) fn judge(view: &View, runs: &[Vec<Served>], end: Instant) -> Vec<DiskSummary> {
+    view.disks.iter().zip(runs).map(|(disk, served)| one(disk, served, view.accepted, end)).collect()
+}
+
+fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> DiskSummary {
+    let slow = slow(disk, served);
+    let mut first: Option<DiskBroken> = None;
+    let (mut clients, mut voided) = (Vec::new(), 0);
+    for (n, client) in disk.clients.iter().enumerate() {
+        let own: Vec<&Served> = served.iter().filter(|it| it.client as usize == n).collect();
+        let mut summary = DiskClientSummary {
+            name: client.name.clone(),
+            requests: own.len() as u64,
+            missed: 0,
+            void: 0,
+            deadline: client.periodic.map(|it| it[2]),
+            bound: client.bound,
+            response: None,
+            worst_over_bound: None,
+        };
+        let ended: HashMap<u32, &Served> = own.iter().map(|it| (it.number, *it)).collect();
+        for (number, arrived) in arrivals(client, end) {
+            let of = ended.get(&number);
+            summary.requests += u64::from(of.is_none());
+            let response = of.map_or(end, |it| it.ended).since(arrived);
+            let deadline = client.periodic.map_or(Duration::MAX, |it| it[2]);
+            summary.missed += u64::from(response > deadline);
+            let Some(bound) = client.bound.filter(|_| accepted) else { continue };
+            let limit = bound.min(deadline);
+            let due = arrived.saturating_add(limit);
+            let bound_then = slow.as_ref().is_none_or(|slow| due < slow.from);
+            if bound_then && (of.is_some() || response > limit) {
+                let ratio = response.as_nanos() as f64 / limit.as_nanos().max(1) as f64;
+                summary.worst_over_bound = Some(summary.worst_over_bound.map_or(ratio, |most: f64| most.max(ratio)));
+            }
+            if response <= limit {
+                continue;
+            }
+            if !bound_then {
+                summary.void += 1;
+            } else if first.as_ref().is_none_or(|known| due < known.time) {
+                first = Some(DiskBroken { client: client.name.clone(), number, time: due, limit, actual: response });
+            }
+        }
+        summary.response = Distribution::of(&mut own.iter().map(|it| it.ended.since(it.arrived)).collect::<Vec<_>>());
+        voided += summary.void;
+        clients.push(summary);
+    }
+    let promised = disk.clients.iter().filter(|client| client.bound.is_some()).count();
+    let fate = match (&first, accepted) {
+        (_, false) => DiskFate::Refused,
+        (Some(_), _) => DiskFate::Broken,
+        (None, _) if voided > 0 => DiskFate::Void,
+        (None, _) if promised == 0 => DiskFate::NothingPromised,
+        (None, _) => DiskFate::Held,
+    };
+    let busy = served.iter().fold(Duration::ZERO, |sum, it| sum.checked_add(it.took()).unwrap_or(Duration::MAX));
+    DiskSummary { name: disk.name.clone(), fate, busy, clients, slow, broken: first }
+}
+
+/// Every request of a periodic client that came before the end.
+fn arrivals(client: &DiskClientView, end: Instant) -> impl Iterator<Item = (u32, Instant)> {
+    let [offset, period, _] = client.periodic.unwrap_or([Duration::MAX; 3]);
+    let first = Instant::ZERO.saturating_add(offset);
+    let next = move |at: &Instant| Some(at.saturating_add(period.max(Duration::from_nanos(1))));
+    (0..).zip(std::iter::successors(Some(first), next).take_while(move |at| *at < end))
+}
+
+/// What the drive did not keep to.
+fn slow(disk: &DiskView, served: &[Served]) -> Option<SlowDrive> {
+    let over: Vec<&Served> = served.iter().filter(|it| it.took() > it.expected).collect();
+    let first = over.iter().map(|it| it.dispatched.saturating_add(it.expected)).min()?;
+    let mut cells: Vec<SlowCell> = Vec::new();
+    for it in &over {
+        let (from, to) = ((!it.after_pause).then(|| disk.place(it.from)), disk.place(it.row));
+        match cells.iter().position(|cell| (&cell.from, &cell.to) == (&from, &to)) {
+            Some(n) => cells[n].took = cells[n].took.max(it.took()),
+            None if cells.len() < NAMED => {
+                cells.push(SlowCell { from, to, expected: it.expected, took: it.took() });
+            }
+            None => {}
+        }
+    }
+    Some(SlowDrive { from: first, requests: over.len() as u64, cells })
+}
+
+impl DiskSummary {
+    /// What became of the disk's promises, in one sentence without a full stop.
+    pub fn headline(&self) -> String {
+        let void: u64 = self.clients.iter().map(|client| client.void).sum();
+        match (&self.broken, &self.slow) {
+            (Some(broken), _) => format!(
+                "client {}, request {}: {} where {} was promised, at {}",
+                broken.client, broken.number, broken.actual, broken.limit, broken.time
+            ),
+            (None, Some(slow)) => {
+                let word = if void == 1 { "request" } else { "requests" };
+                format!("{}: {void} {word} not as promised", slow.sentence())
+            }
+            (None, None) => format!("the drive kept to its map; it was busy for {}", self.busy),
+        }
+    }
+}
+
+impl SlowDrive {
+    /// `from 1.2 s on its drive took longer than its map says (log 3 to map 9: 11.2 ms where the cell says 9.6 ms; …)`
+    pub fn sentence(&self) -> String {
+        let cell = |cell: &SlowCell| match &cell.from {
+            Some(from) => format!("{from} to {}: {} where the cell says {}", cell.to, cell.took, cell.expected),
+            None => format!("{} after a pause: {} where {} is the longest", cell.to, cell.took, cell.expected),
+        };
+        let named: Vec<String> = self.cells.iter().map(cell).collect();
+        let all =
+            if self.requests > NAMED as u64 { format!("; {} requests in all", self.requests) } else { String::new() };
+        format!("from {} on its drive took longer than its map says ({}{all})", self.from, named.join("; "))
+    }
+}
