@@ -97,8 +97,7 @@ fn in_time(setup: &PolicyConfig, entries: &[Entry], level: Level) -> bool {
     let records = || entries.iter().flat_map(|entry| &entry.records);
     let ended = |task: &Task, n: usize, job: u32| {
         let next = Instant::ZERO + task.offset + task.period * u64::from(job + 1);
-        let is_it =
-            |it: &&tactus_record::EventKind| it.kind == EventKind::Complete && it.task == Some(TaskId(n as u16));
+        let is_it = |it: &&tactus_record::Record| it.kind == EventKind::Complete && it.task == Some(TaskId(n as u16));
         next.as_nanos() >= END || records().filter(is_it).any(|it| it.job == job && it.time <= next)
     };
     let tasks = || setup.tasks.iter().enumerate().filter(|(_, task)| task.level == level);

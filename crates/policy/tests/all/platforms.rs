@@ -90,7 +90,7 @@ fn setup((cores, platforms): &(u8, Vec<Platform>)) -> PolicyConfig {
             tasks.push(Task { level: Level::A, core: None, offset: ns(offset), period, deadline: period, budget });
         }
     }
-    PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers, places }), tasks }
+    PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }), tasks }
 }
 
 fn runs(system: &(u8, Vec<Platform>)) -> Vec<Entry> {
@@ -311,6 +311,7 @@ proptest! {
             Task { level: Level::A, core: Some(CoreId(0)), offset: ns(it.1), period, deadline: period, budget }
         };
         let tree = Tree {
+            releases: Vec::new(),
             servers: std::iter::once(root.clone()).chain(servers.iter().map(server)).collect(),
             places: tasks.iter().map(place).collect(),
         };
