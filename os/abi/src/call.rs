@@ -53,11 +53,14 @@ pub enum Call {
     /// `(ten words)`: as [`Call::Return`], with ten words: `rdi`, `rsi`, `rdx`, `r10`, `r8`, `rbx`, `r12` to `r15`. Ends
     /// an invocation of either kind.
     ReturnWide = 17,
+    /// `(instant)`: until this reading of the time-stamp counter the thread computes: it calls nothing and does not end. Lets an
+    /// emulated machine give its cores longer slices. Only a component that the image builder made for it.
+    Computes = 18,
 }
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 18] = [
+    pub const ALL: [Call; 19] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -76,6 +79,7 @@ impl Call {
         Call::TriggerRemote,
         Call::InvokeWide,
         Call::ReturnWide,
+        Call::Computes,
     ];
 }
 

@@ -7,7 +7,7 @@ use crate::dispatch::{enter, is_under, leave_kernel, post_root};
 use crate::path;
 use crate::region::Shared;
 use crate::thread::{state, Thread};
-use crate::{brand, component, fault, memory, restart, say, tree, upcall, wire};
+use crate::{brand, component, fault, memory, restart, say, slice, tree, upcall, wire};
 use tactus_abi::call::{reason, BrandOperation, Call, Error};
 use tactus_abi::image::role;
 use tactus_abi::shared::{cause::Cause, event};
@@ -58,6 +58,13 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         }
         Some(Call::Restart) => return restart(core, thread, a0, a1),
         Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
+        Some(Call::Computes) => match slice::promise(core, thread, a0) {
+            Ok(()) => {
+                thread.registers.rax = Error::None as u64;
+                return crate::dispatch::leave_unnoted(core);
+            }
+            refused => refused,
+        },
         Some(Call::Null | Call::SwitchThread | Call::Trigger | Call::UpcallDone) | None => Err(Error::BadCall),
     };
     answer(core, thread, result)
@@ -184,12 +191,10 @@ fn notify(thread: &Thread, target: u64) -> Result<(), Error> {
         wire::notify(scheduler, target as usize);
         return Ok(());
     }
+    slice::calls(target as usize);
     // SAFETY: APIC numbers are written during set-up only.
     apic::notify(unsafe { (*percore::of(target as usize)).apic });
-    if crate::turn() != 0 {
-        // Where cores take turns, the receiver can only look when this one lets it.
-        core::hint::spin_loop();
-    }
+    slice::let_look();
     Ok(())
 }
 

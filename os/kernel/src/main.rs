@@ -25,6 +25,7 @@ mod path;
 mod region;
 mod restart;
 mod set_up;
+mod slice;
 mod switch;
 mod thread;
 mod tree;
@@ -137,6 +138,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     if rates.emulated {
         // The emulator's time stamp counts nanoseconds.
         TURN.store(image.header.turn.into(), Ordering::Relaxed);
+        if turn() != 0 {
+            slice::set_up();
+        }
     }
     PLAIN_TIMER.store(turn() == 0 && rates.time_stamp == rates.apic, Ordering::Relaxed);
     say!(

@@ -211,6 +211,11 @@ pub fn restart(component: u64, step: u64) -> Result<u64, Error> {
     outcome(status, next)
 }
 
+/// Until this reading of the time-stamp counter the thread computes. Only the built-in workload.
+pub fn computes_until(reading: u64) -> Result<(), Error> {
+    outcome(call(Call::Computes, [reading, 0, 0, 0, 0, 0]).0, ())
+}
+
 /// Any call with any words; its status. For tests that try what the kernel refuses.
 pub fn raw(number: u64, words: [u64; 6]) -> u64 {
     enter(number, words).0
