@@ -130,6 +130,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     idle::set_up(wanted);
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
+    if wanted > 1 {
+        smp::reset(others.clone().take(wanted - 1), rates.time_stamp);
+    }
     for (number, apic_id) in (1..wanted).zip(others) {
         if !smp::start(number, apic_id, rates.time_stamp) {
             return Err(StartError::Cores { wanted, found: number });
