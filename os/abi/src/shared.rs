@@ -57,10 +57,9 @@ pub struct Clock {
 pub mod slices {
     /// All at the same time, or there is only one.
     pub const NONE: u64 = 0;
-    /// In turn, in short slices: something is near that a core has to notice. Who computes without a call should pause often.
+    /// In turn, in short slices: something is near that a core has to notice. Who computes without a call should pause often. Any
+    /// larger value is a reading of the time-stamp counter: slices are long until then, short afterwards.
     pub const SHORT: u64 = 1;
-    /// In turn, in long slices.
-    pub const LONG: u64 = 2;
 }
 
 /// What a component is told about itself. Written by the image builder.

@@ -13,7 +13,7 @@ use crate::arch::apic;
 use crate::arch::paging::direct;
 use crate::arch::percore::Core;
 use crate::arch::port::time_stamp;
-use crate::component;
+use crate::component::{self, Component};
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use tactus_abi::call::{Error, NO_TIMEOUT};
@@ -28,13 +28,14 @@ const LONG: u64 = 10;
 static QUIET: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 /// Another core has interrupted it, and it has not looked yet: its own slice may have ended inside the kernel since.
 static CALLED: [AtomicBool; MAX_CORES] = [const { AtomicBool::new(false) }; MAX_CORES];
-/// No device may interrupt: slices may be long.
+/// A component tells until when it computes, and no device may interrupt: slices may be long.
 static MAY_BE_LONG: AtomicBool = AtomicBool::new(false);
 
 /// The run begins, on a machine whose cores take turns.
 pub fn set_up() {
-    let devices = (0..crate::components()).any(|number| component::get(number).lines != 0);
-    MAY_BE_LONG.store(!devices, Relaxed);
+    let any = |of: fn(&Component) -> bool| (0..crate::components()).any(|number| of(component::get(number)));
+    let computes = any(|it| it.has_role(role::COMPUTES));
+    MAY_BE_LONG.store(computes && !any(|it| it.lines != 0), Relaxed);
     tell(slices::SHORT);
 }
 
@@ -58,6 +59,9 @@ pub fn let_look() {
 /// Another core is about to be interrupted: slices are short until it has looked.
 pub fn calls(core: usize) {
     CALLED[core % MAX_CORES].store(true, Relaxed);
+    if told() > slices::SHORT {
+        tell(slices::SHORT);
+    }
 }
 
 /// The core was interrupted by another one, and looks: there is something to notice until it has dispatched.
@@ -73,7 +77,11 @@ fn note(core: &Core, current: Option<&Thread>) {
         Some(thread) if thread.component == thread.home => thread.quiet,
         Some(_) => 0,
     };
-    QUIET[core.id as usize % MAX_CORES].store(core.expiry.min(thread), Relaxed);
+    let instant = core.expiry.min(thread);
+    QUIET[core.id as usize % MAX_CORES].store(instant, Relaxed);
+    if instant < told() {
+        tell(slices::SHORT);
+    }
 }
 
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
@@ -138,15 +146,25 @@ fn length(core: &mut Core, now: u64) -> u64 {
         tell(slices::SHORT);
         return turn + core.lags[0];
     }
-    tell(slices::LONG);
-    quiet_until().saturating_sub(now).min(LONG * turn + core.lags[1])
+    let until = quiet_until();
+    tell(until);
+    until.saturating_sub(now).min(LONG * turn + core.lags[1])
 }
 
-/// Tells the threads how long slices are.
-fn tell(now: u64) {
-    // SAFETY: the clock page is the kernel's to write, and this word of it an atomic.
-    let word = unsafe { &(*direct::<Clock>(crate::CLOCK.load(Relaxed))).slices };
-    word.store(now, Relaxed);
+/// Tells the threads until when slices are long, or that they are short. Threads that compute pause often from then on, so that
+/// even a long slice ends soon where something happened that nobody expected.
+fn tell(until: u64) {
+    word().store(until, Relaxed);
+}
+
+/// What the threads were told.
+fn told() -> u64 {
+    word().load(Relaxed)
+}
+
+fn word() -> &'static AtomicU64 {
+    // SAFETY: the clock page is never given back, and this word of it an atomic.
+    unsafe { &(*direct::<Clock>(crate::CLOCK.load(Relaxed))).slices }
 }
 
 /// What all other cores take at most before this one has its short slice again, in time-stamp ticks.

@@ -60,7 +60,7 @@ pub fn ticks_to_nanos(ticks: u64) -> u64 {
     nanos(clock(), ticks)
 }
 
-/// How the cores of the machine execute: one of [`tactus_abi::shared::slices`].
+/// How the cores of the machine execute: see [`tactus_abi::shared::slices`].
 #[inline]
 pub fn slices() -> u64 {
     clock().slices.load(core::sync::atomic::Ordering::Relaxed)

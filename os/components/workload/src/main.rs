@@ -87,9 +87,10 @@ fn burn(job: &Job) {
         }
         // Look at the clock now and then, and often near the end: reading it is dear under emulation, pausing dearer.
         let slices = clock::slices();
+        let long = slices > clock::time_stamp();
         let look = match slices {
             slices::NONE if alone => (left.as_nanos() / 4).min(LONGEST_LOOK),
-            slices::LONG => LONG_LOOK,
+            _ if long => LONG_LOOK,
             _ => LOOK,
         };
         let steps = if left > near { (look / step).max(1) } else { 1 };
@@ -113,7 +114,7 @@ fn burn(job: &Job) {
                 line = if line + 1 == lines { 0 } else { line + 1 };
             }
         }
-        if slices == slices::SHORT {
+        if slices != slices::NONE && !long {
             // This ends the slice.
             core::hint::spin_loop();
         }
