@@ -136,7 +136,10 @@ fn expired(core: &mut Core) {
         core.armed = if crate::turn() == 0 { NO_TIMEOUT } else { UNARMED };
         return post_root(core, event::TIMER);
     }
-    some_expired(core)
+    // The timer is started before the scheduler is entered, for it may have been entered already.
+    slice::calls(core.id as usize);
+    some_expired(core);
+    slice::looks(core)
 }
 
 /// As [`expired`], for any scheduler's.

@@ -58,6 +58,9 @@ pub fn let_look() {
 
 /// Another core is about to be interrupted: slices are short until it has looked.
 pub fn calls(core: usize) {
+    if crate::turn() == 0 {
+        return;
+    }
     CALLED[core % MAX_CORES].store(true, Relaxed);
     if told() > slices::SHORT {
         tell(slices::SHORT);
@@ -66,6 +69,9 @@ pub fn calls(core: usize) {
 
 /// The core was interrupted by another one, and looks: there is something to notice until it has dispatched.
 pub fn looks(core: &Core) {
+    if crate::turn() == 0 {
+        return;
+    }
     QUIET[core.id as usize % MAX_CORES].store(0, Relaxed);
     CALLED[core.id as usize % MAX_CORES].store(false, Relaxed);
 }

@@ -306,7 +306,7 @@ const PLANTED: [Option<&str>; 18] = [
 #[test]
 fn each_rule_that_is_broken_on_purpose_is_found_broken() {
     let ways: Vec<usize> = (0..PLANTED.len()).collect();
-    let plant = |&way: &usize| run(&format!("plant-{way}-arena-1"), 4, "90 ms", Kernel::Planted);
+    let plant = |&way: &usize| run(&format!("plant-{way}-arena-1"), 4, "100 ms", Kernel::Planted);
     for (way, (told, words)) in ways.iter().zip(at_once(&ways, plant)) {
         // Another core may have been in the middle of a line.
         let found = told.log.lines().find_map(|line| line.split_once("tactus: broken rule: ")).map(|(_, it)| it);
