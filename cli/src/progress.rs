@@ -109,6 +109,10 @@ impl Run {
     pub fn tell(&mut self, now: Duration) {
         self.work.tell(now.as_nanos(), || format!("{} of {}", lines::seconds(now), lines::seconds(self.length)));
     }
+    /// Writes something that stays, while the bar is out of its way.
+    pub fn aside<R>(&self, put: impl FnOnce() -> R) -> R {
+        self.work.aside(put)
+    }
     /// Takes it from the screen.
     pub fn end(self) {
         drop(self.work);
