@@ -252,6 +252,9 @@ pub struct Run {
     /// How it is built.
     #[command(flatten)]
     pub building: Building,
+    /// Do not show the lines that components print; the report and run.log have them all the same
+    #[arg(long)]
+    pub no_console: bool,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,

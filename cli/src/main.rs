@@ -4,6 +4,7 @@
 mod arguments;
 mod assignment;
 mod command;
+mod console;
 mod costs;
 mod disk;
 mod failure;

@@ -16,7 +16,7 @@ const LINE_EVERY: Real = Real::from_secs(10);
 pub struct Wait(Option<ProgressBar>);
 
 impl Wait {
-    /// Begins to wait. In a terminal only; elsewhere nothing is shown.
+    /// Begins to wait. In a terminal it moves; elsewhere what takes long is written on a line.
     pub fn new(key: &str, text: &str) -> Wait {
         if !stderr().is_terminal() {
             return Wait(None);
@@ -30,8 +30,11 @@ impl Wait {
     }
     /// Says what is being done.
     pub fn tell(&self, text: &str) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(text.to_string());
+        match &self.0 {
+            Some(bar) => bar.set_message(text.to_string()),
+            // Of what a compiler says, that it compiles is worth a line: nothing else takes long.
+            None if text.starts_with("Compiling ") => lines::note("build", text),
+            None => {}
         }
     }
     /// Takes it from the screen.
@@ -108,6 +111,10 @@ impl Run {
     /// The run has come to this time.
     pub fn tell(&mut self, now: Duration) {
         self.work.tell(now.as_nanos(), || format!("{} of {}", lines::seconds(now), lines::seconds(self.length)));
+    }
+    /// Writes something that stays, while the bar is out of its way.
+    pub fn aside<R>(&self, put: impl FnOnce() -> R) -> R {
+        self.work.aside(put)
     }
     /// Takes it from the screen.
     pub fn end(self) {

@@ -14,11 +14,11 @@ pub fn text(summary: &Summary) -> String {
         text += &changed(change);
     }
     for culprit in &summary.culprits {
-        let task = culprit.task.as_deref().unwrap_or("no task");
+        let task = culprit.task.as_deref().map(|task| format!(" in task {task}")).unwrap_or_default();
         let (core, time) = (culprit.core, culprit.time);
         let component = culprit.component_name.clone().unwrap_or_else(|| culprit.component.to_string());
-        let what = format!("component {component} was stopped in a job of {task}: {}", culprit.fault);
-        text += &lines::bad(format!("{what} at {:#x}, core {core}, {time}", culprit.address));
+        let what = format!("component {component} was stopped{task}: {}", culprit.what());
+        text += &lines::bad(format!("{what}, core {core}, at {time}"));
         text.push('\n');
     }
     for restart in &summary.restarts {

@@ -161,7 +161,7 @@ fn one(
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
-    let ran = boot(&system, &kernel, &image, &results, false)?;
+    let ran = boot(&system, &kernel, &image, &results, None)?;
     let mut line = Line::of(seed, &system, accepted);
     let mut problems = judge(&system, &promised, &ran, &mut line, totals)?;
     line.problems = problems.len() as u64;

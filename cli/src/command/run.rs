@@ -1,6 +1,7 @@
 //! `tactus run`: builds kernel, components and image, boots them on the emulated machine, and judges what happened.
 
 use crate::arguments::Run;
+use crate::console::{self, Console};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::build::{build, BuildFailure, Programs, Unit};
@@ -51,7 +52,8 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     if system.platform.root.is_some() {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
-    let Ran { mut trace, schedulers, took } = boot(&system, &kernel, &image, &results, true)?;
+    let shown = Show { console: !arguments.no_console };
+    let Ran { mut trace, schedulers, took } = boot(&system, &kernel, &image, &results, Some(shown))?;
     let compared = disks(&system, &mut promised, &mut trace, &results)?;
 
     let allowed = schedulers::allowed(&system, &trace);
@@ -67,6 +69,10 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     }
     let command = subject::command("run", &arguments.subject, &more);
     let mut details = details(&system, &emulator, &image, command);
+    let log = fs::read(results.file(LOG)).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    details.panics = console::panics(&log);
+    details.console = console::kept(&log, &details.components);
     details.facts.insert(0, ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))));
     let machine = details.machine.clone();
     let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
@@ -126,13 +132,14 @@ pub(super) fn details(system: &System, emulator: &Emulator, image: &Image, comma
         command,
         components: image.facts.components.clone(),
         facts: vec![("image".to_string(), image.sections_report())],
+        ..Details::default()
     }
 }
 
 /// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
 fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
-    let ended = start(system, kernel, image, results, false, PATIENCE_WITHOUT_A_TRACE)?;
+    let ended = start(system, kernel, image, results, None, PATIENCE_WITHOUT_A_TRACE)?;
     let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
     lines::put(&String::from_utf8_lossy(&words));
@@ -246,13 +253,20 @@ pub(super) struct Ran {
     pub took: Real,
 }
 
-/// Boots the machine, waits for its end and collects the trace. `show` is whether to tell how far it has come.
+/// What is shown of a machine while it runs: how far it has come, and
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Show {
+    /// the lines that components print.
+    pub console: bool,
+}
+
+/// Boots the machine, waits for its end and collects the trace.
 pub(super) fn boot(
     system: &System,
     kernel: &Path,
     image: &Image,
     results: &Results,
-    show: bool,
+    show: Option<Show>,
 ) -> Result<Ran, Failure> {
     let ended = start(system, kernel, image, results, show, PATIENCE)?;
     if !WHOLE_RUN.contains(&ended.code) {
@@ -276,7 +290,7 @@ fn start(
     kernel: &Path,
     image: &Image,
     results: &Results,
-    show: bool,
+    show: Option<Show>,
     patience: Real,
 ) -> Result<Ended, Failure> {
     let needed = image.facts.memory_needed;
@@ -296,9 +310,14 @@ fn start(
         devices: emulated_disk(system, results)?,
     };
     let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
-    let mut bar = show.then(|| progress::Run::new("run", system.duration));
+    let mut bar = show.map(|_| progress::Run::new("run", system.duration));
+    let shown = show.filter(|show| show.console);
+    let mut console = shown.map(|_| Console::new(boot.log(), &image.facts.components));
     let ended = watch::run(&boot, watch, &mut |seen| {
         if let Some(bar) = &mut bar {
+            for line in console.as_mut().map(Console::look).unwrap_or_default() {
+                bar.aside(|| lines::line("console", line));
+            }
             bar.tell(seen.now.since(tactus_time::Instant::ZERO));
         }
     });

@@ -1,11 +1,13 @@
 //! Compiles kernel and components for the bare machine and says where the programs lie.
 
 use super::toolchain::Toolchain;
+use rustix::fs::{flock, FlockOperation};
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
@@ -41,7 +43,7 @@ pub enum BuildFailure {
 impl fmt::Display for BuildFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BuildFailure::Cargo(why) => write!(f, "cargo does not start: {why}"),
+            BuildFailure::Cargo(why) => write!(f, "cargo cannot build: {why}"),
             BuildFailure::Refused { unit: Unit::Ours(packages), words } => {
                 write!(f, "{words}\n{} could not be built; the compiler's words are above", packages.join(", "))
             }
@@ -63,7 +65,13 @@ pub fn build(
     unit: &Unit,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Programs, BuildFailure> {
-    let mut command = toolchain.build_bare(root, &folder_for(root, unit));
+    let into = folder_for(root, unit);
+    let cannot = |error: io::Error| BuildFailure::Cargo(error.to_string());
+    let _held = match unit {
+        Unit::Crate(_) => Some(hold(&into).map_err(cannot)?),
+        Unit::Ours(_) => None,
+    };
+    let mut command = toolchain.build_bare(root, &into);
     command.arg("--message-format=json-render-diagnostics");
     match unit {
         Unit::Ours(packages) => {
@@ -80,7 +88,6 @@ pub fn build(
         }
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let cannot = |error: std::io::Error| BuildFailure::Cargo(error.to_string());
     let mut child = command.spawn().map_err(cannot)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
 
@@ -106,23 +113,45 @@ pub fn build(
     }
     match unit {
         Unit::Crate(folder) if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
-        _ => Ok(programs),
+        Unit::Crate(folder) => apart(programs, folder, &into).map_err(cannot),
+        Unit::Ours(_) => Ok(programs),
     }
 }
 
-/// Where the unit's programs are built: never in a folder of the user's. Each of the user's crates has a place of its
-/// own, since cargo takes crates of one name for the same.
+/// Where the unit's programs are built: never in a folder of the user's. All of the user's crates share one, so that what they
+/// have in common is compiled once.
 fn folder_for(root: &Path, unit: &Unit) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     match unit {
         Unit::Ours(_) => target,
-        Unit::Crate(folder) => {
-            let mut hasher = DefaultHasher::new();
-            folder.hash(&mut hasher);
-            let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            target.join("components").join(format!("{name}-{:016x}", hasher.finish()))
-        }
+        Unit::Crate(_) => target.join("components"),
     }
+}
+
+/// Until this goes, nobody else builds there: cargo gives programs of one name one place, whosever they are.
+fn hold(folder: &Path) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let held = File::open(folder)?;
+    // Some file systems of a network lock no folders. Builds there are as they would be without this.
+    let _ = flock(&held, FlockOperation::LockExclusive);
+    Ok(held)
+}
+
+/// The programs of a crate, copied to where no other crate's are.
+fn apart(programs: Programs, folder: &Path, into: &Path) -> io::Result<Programs> {
+    let mut hasher = DefaultHasher::new();
+    folder.hash(&mut hasher);
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let own = into.join("programs").join(format!("{name}-{:016x}", hasher.finish()));
+    fs::create_dir_all(&own)?;
+    let copy = |(program, built): (String, PathBuf)| {
+        // Whole or not at all: another run may be reading the one that is there.
+        let (place, fresh) = (own.join(&program), own.join(format!("{program}.new")));
+        fs::copy(&built, &fresh)?;
+        fs::rename(&fresh, &place)?;
+        Ok((program, place))
+    };
+    programs.into_iter().map(copy).collect()
 }
 
 /// The program that one of cargo's messages tells of, if it tells of one.

@@ -38,6 +38,10 @@ struct Stored {
     command: String,
     components: Vec<String>,
     facts: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    panics: Vec<(u32, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    console: Vec<String>,
     tasks: Vec<StoredTask>,
     /// Left out where the rules of servers and queues do not apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,8 +137,14 @@ impl Kept {
     pub fn judge(&self, trace: &Trace) -> Summary {
         let mut summary = judge(&self.view, trace);
         let name = |component| self.details.components.get(component as usize).cloned();
+        let mut said: Vec<_> = self.details.panics.iter().collect();
         for culprit in &mut summary.culprits {
             culprit.component_name = name(culprit.component);
+            // Each panic of a component has said its own, in order.
+            let own = said.iter().position(|(component, _)| culprit.panicked && *component == culprit.component);
+            if let Some(place) = own {
+                culprit.fault = format!("panicked at {}", said.remove(place).1).into();
+            }
         }
         for restart in &mut summary.restarts {
             restart.component_name = name(restart.component);
@@ -158,6 +168,8 @@ impl Kept {
             command: details.command.clone(),
             components: details.components.clone(),
             facts: details.facts.clone(),
+            panics: details.panics.clone(),
+            console: details.console.clone(),
             tasks: view.tasks.iter().map(store).collect(),
             chains: view.chains.iter().map(store_chain).collect(),
             tree: view.tree.as_ref().map(tree::store),
@@ -203,6 +215,8 @@ impl Kept {
             command: stored.command,
             components: stored.components,
             facts: stored.facts,
+            panics: stored.panics,
+            console: stored.console,
         };
         Ok(Kept { view, details })
     }
@@ -367,6 +381,8 @@ mod tests {
             command: "c".into(),
             components: vec!["scheduler".into()],
             facts: vec![("image".into(), "412 KiB".into())],
+            panics: vec![(3, "src/lib.rs:4: no".into())],
+            console: vec!["brake: hello".into()],
         };
         let kept = Kept { view, details };
         let again = Kept::from_json(&kept.to_json()).expect("what was just written");

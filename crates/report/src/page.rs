@@ -16,6 +16,10 @@ pub struct Details {
     pub command: String,
     /// Names of the components by number, for those who faulted.
     pub components: Vec<String>,
+    /// What components said when they panicked, in order: the component's number, then place and text.
+    pub panics: Vec<(u32, String)>,
+    /// Lines that components printed, each behind its component's name.
+    pub console: Vec<String>,
     /// More lines for the key facts, in order: name, then value.
     pub facts: Vec<(String, String)>,
 }
@@ -160,7 +164,7 @@ fn page_faults(summary: &Summary, extra: &Details) -> Vec<PageFault> {
         time: c.time.as_nanos(),
         core: c.core,
         task: c.task_id.map(|t| t.0),
-        what: format!("{}: {} at {:#x}", component_name(extra, c.component), c.fault, c.address),
+        what: format!("{}: {}", component_name(extra, c.component), c.what()),
     });
     faults.collect()
 }

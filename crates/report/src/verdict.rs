@@ -26,6 +26,7 @@ pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String
     culprits(&mut out, summary, extra);
     changes(&mut out, summary);
     void(&mut out, summary);
+    console(&mut out, extra);
     out.push_str("</section>\n");
     out
 }
@@ -151,11 +152,10 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
         put(
             out,
             format_args!(
-                "<li><strong>{}</strong>{task}: {} at address {:#x}, on core {} at \
+                "<li><strong>{}</strong>{task}: {}, on core {} at \
                  <a href=\"#t={},{}{link}\">{}</a></li>\n",
                 escape(&component_name(extra, c.component)),
-                escape(c.fault),
-                c.address,
+                escape(&c.what()),
                 c.core,
                 time.saturating_sub(20_000_000),
                 time + 20_000_000,
@@ -181,6 +181,19 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
         put(out, format_args!("<li>{jobs} ended unfinished with the component that they ran in</li>\n"));
     }
     out.push_str("</ul></div>\n");
+}
+
+/// What components printed.
+fn console(out: &mut String, extra: &Details) {
+    if extra.console.is_empty() {
+        return;
+    }
+    let lines = counted(extra.console.len() as u64, "line", "lines");
+    put(out, format_args!("<details class=\"void\"><summary>What components printed: {lines}</summary>\n<pre>"));
+    for line in &extra.console {
+        put(out, format_args!("{}\n", escape(line)));
+    }
+    out.push_str("</pre></details>\n");
 }
 
 /// Changes of the running system, and what became of them.

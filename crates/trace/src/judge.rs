@@ -256,6 +256,15 @@ fn restarts(trace: &Trace) -> Vec<Restart> {
     all.iter().map(told).collect()
 }
 
+/// The job of the task that had the core last when the task's thread faulted.
+fn job_at(trace: &Trace, fault: &tactus_record::Record) -> Option<u32> {
+    let task = fault.task?;
+    let records = trace.cores.get(usize::from(fault.core.0))?;
+    let before =
+        |r: &&tactus_record::Record| r.time <= fault.time && r.kind == EventKind::Dispatch && r.task == Some(task);
+    records.iter().rev().find(before).map(|r| r.job)
+}
+
 fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
     // Whoever is gone is no culprit: what ended its life before is.
     let is_fault = |r: &&tactus_record::Record| r.kind == EventKind::Fault && r.level != FaultKind::Gone as u8;
@@ -281,7 +290,9 @@ fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
             component: r.job,
             task_id: r.task,
             task: r.task.and_then(|t| view.tasks.get(t.index())).map(|t| t.name.clone()),
-            fault: words(r.level),
+            job: job_at(trace, r),
+            fault: words(r.level).into(),
+            panicked: FaultKind::from_u8(r.level) == Some(FaultKind::Panic),
             address: r.arg,
             core: r.core.0,
             time: r.time,

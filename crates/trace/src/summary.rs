@@ -5,6 +5,7 @@
 
 use crate::ChainSummary;
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// The version of the names and meanings in `summary.json`; it grows when one of them changes.
@@ -409,8 +410,12 @@ pub struct Culprit {
     pub task_id: Option<TaskId>,
     /// Its name.
     pub task: Option<String>,
+    /// The job in which it did; `null` if it was none's.
+    pub job: Option<u32>,
     /// What it did, in words.
-    pub fault: &'static str,
+    pub fault: Cow<'static, str>,
+    /// Whether it gave up by itself: a panic.
+    pub panicked: bool,
     /// The address concerned.
     pub address: u64,
     /// Where.
@@ -418,6 +423,19 @@ pub struct Culprit {
     /// When.
     #[serde(rename = "time_ns", serialize_with = "instant")]
     pub time: Instant,
+}
+
+impl Culprit {
+    /// What it did, in which job, and where: `write to an address … at 0x40, job 3`. Of a panic that said where it was, the address of
+    /// the call that ended it says nothing.
+    pub fn what(&self) -> String {
+        let address = match self.panicked && matches!(self.fault, Cow::Owned(_)) {
+            true => String::new(),
+            false => format!(" at {:#x}", self.address),
+        };
+        let job = self.job.map(|job| format!(", job {job}")).unwrap_or_default();
+        format!("{}{address}{job}", self.fault)
+    }
 }
 
 /// A component that was stopped ran again, or was given up.

@@ -25,7 +25,8 @@ pub enum Call {
     Text = 5,
     /// `(code)`: ends the run of the whole machine. The root scheduler only.
     Finish = 6,
-    /// `()`: the component gives up: as if it had faulted.
+    /// `(length, w0, w1, w2, w3)`: with length 0 the component gives up, as if it had faulted. Before that it can say why:
+    /// 1 to 32 bytes of text with each call, of which the console shows as many as [`PANIC_PIECES`] in one life.
     Panic = 7,
     /// `(operation, thread, other)`: the tree of schedulers, see [`SchedulerOperation`]. Schedulers only.
     SchedulerControl = 8,
@@ -53,11 +54,14 @@ pub enum Call {
     /// `(ten words)`: as [`Call::Return`], with ten words: `rdi`, `rsi`, `rdx`, `r10`, `r8`, `rbx`, `r12` to `r15`. Ends
     /// an invocation of either kind.
     ReturnWide = 17,
+    /// `(instant)`: until this reading of the time-stamp counter the thread computes: it calls nothing and does not end. Lets an
+    /// emulated machine give its cores longer slices. Only a component that the image builder made for it.
+    Computes = 18,
 }
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 18] = [
+    pub const ALL: [Call; 19] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -76,6 +80,7 @@ impl Call {
         Call::TriggerRemote,
         Call::InvokeWide,
         Call::ReturnWide,
+        Call::Computes,
     ];
 }
 
@@ -309,6 +314,9 @@ pub mod reason {
     /// A thread that a scheduler made: its words in `rsi` and `r10`.
     pub const CREATED: u64 = 3;
 }
+
+/// Pieces of text that a component can say with [`Call::Panic`] in one life.
+pub const PANIC_PIECES: u8 = 16;
 
 /// The thread number that stands for "nothing to run": the core sleeps until an event.
 pub const IDLE: u64 = u64::MAX;

@@ -82,6 +82,8 @@ pub mod role {
     /// Memory may be mapped into it while the system runs: it has the page table of
     /// [`crate::layout::WINDOW`] from the start.
     pub const WINDOW: u32 = 16;
+    /// May tell how long it computes ([`crate::call::Call::Computes`]): the built-in workload.
+    pub const COMPUTES: u32 = 32;
 }
 
 /// Stands for no component.

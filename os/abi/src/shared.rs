@@ -1,6 +1,7 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
 use crate::layout::{MAX_COMPONENTS, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
+use core::sync::atomic::AtomicU64;
 
 /// Length of a name, padded with zeros.
 pub const NAME_BYTES: usize = 24;
@@ -37,10 +38,10 @@ pub fn is_complete(name: &[u8]) -> bool {
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(0 | b' ')))
 }
 
-/// How to read the clock. Written by the kernel before the first component runs.
+/// How to read the clock. Written by the kernel before the first component runs; only [`Clock::slices`] changes later.
 ///
 /// Time in ns = `((tsc - epoch) * multiplier) >> shift`, in 128 bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Clock {
     /// The time-stamp counter at the start of the run.
@@ -51,6 +52,17 @@ pub struct Clock {
     pub shift: u64,
     /// Ticks of the time-stamp counter per second.
     pub frequency: u64,
+    /// How the cores share the emulator: see [`slices`].
+    pub slices: AtomicU64,
+}
+
+/// How the cores of the machine execute: the values of [`Clock::slices`].
+pub mod slices {
+    /// All at the same time, or there is only one.
+    pub const NONE: u64 = 0;
+    /// In turn, in short slices: something is near that a core has to notice. Who computes without a call should pause often. Any
+    /// larger value is a reading of the time-stamp counter: slices are long until then, short afterwards.
+    pub const SHORT: u64 = 1;
 }
 
 /// What a component is told about itself. Written by the image builder.

@@ -74,6 +74,9 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         card.role = role::SCHEDULER;
         card.parent = parts.parent_of(child) as u32;
     }
+    if part.workload {
+        card.role = role::COMPUTES;
+    }
     let Some(place) = part.user else { return card };
     let rights = &system.components[place].rights;
     let shares = system.platform.buffers.iter().any(|it| it.between.contains(&place));
@@ -120,7 +123,7 @@ fn components(layout: &mut Layout, placed: &mut Placed) {
     let memory = layout.in_place(&bytes);
     for number in 0..placed.cards.len() {
         let restarts = placed.cards.iter().any(|card| card.restarted_by == number as u32);
-        let role = placed.cards[number].role & !role::WINDOW;
+        let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES);
         if role != 0 || restarts {
             placed.sees_components[number] = true;
             layout.map(number as u32, memory, COMPONENTS, 0);

@@ -7,8 +7,9 @@ use crate::dispatch::{enter, is_under, leave_kernel, post_root};
 use crate::path;
 use crate::region::Shared;
 use crate::thread::{state, Thread};
-use crate::{brand, component, fault, memory, restart, say, tree, upcall, wire};
-use tactus_abi::call::{reason, BrandOperation, Call, Error};
+use crate::{brand, component, fault, memory, restart, say, slice, tree, upcall, wire};
+use core::sync::atomic::Ordering::Relaxed;
+use tactus_abi::call::{reason, BrandOperation, Call, Error, PANIC_PIECES};
 use tactus_abi::image::role;
 use tactus_abi::shared::{cause::Cause, event};
 use tactus_record::FaultKind;
@@ -46,6 +47,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::Notify) => notify(thread, a0),
         Some(Call::Text) => text(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Finish) => finish(core, thread, a0),
+        Some(Call::Panic) if a0 != 0 => last_words(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Panic) => {
             let at = thread.registers.rip;
             return fault::stop(core, FaultKind::Panic, at);
@@ -58,6 +60,13 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         }
         Some(Call::Restart) => return restart(core, thread, a0, a1),
         Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
+        Some(Call::Computes) => match slice::promise(core, thread, a0) {
+            Ok(()) => {
+                thread.registers.rax = Error::None as u64;
+                return crate::dispatch::leave_unnoted(core);
+            }
+            refused => refused,
+        },
         Some(Call::Null | Call::SwitchThread | Call::Trigger | Call::UpcallDone) | None => Err(Error::BadCall),
     };
     answer(core, thread, result)
@@ -184,13 +193,43 @@ fn notify(thread: &Thread, target: u64) -> Result<(), Error> {
         wire::notify(scheduler, target as usize);
         return Ok(());
     }
+    slice::calls(target as usize);
     // SAFETY: APIC numbers are written during set-up only.
     apic::notify(unsafe { (*percore::of(target as usize)).apic });
-    if crate::turn() != 0 {
-        // Where cores take turns, the receiver can only look when this one lets it.
-        core::hint::spin_loop();
-    }
+    slice::let_look();
     Ok(())
+}
+
+/// `(length, w0, w1, w2, w3)`: a piece of what the component says before it gives up. A line of the console's own, which names
+/// component and piece; so it is found there, and cannot be taken for anything else.
+#[cold]
+#[inline(never)]
+fn last_words(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
+    if length > 32 {
+        return Err(Error::BadArgument);
+    }
+    let said = &component::get(thread.component).pieces;
+    let next = |pieces| (pieces < PANIC_PIECES).then_some(pieces + 1);
+    let Ok(piece) = said.fetch_update(Relaxed, Relaxed, next) else { return Err(Error::Exhausted) };
+    let mut bytes = bytes_of(words);
+    for byte in &mut bytes {
+        // Nothing but text reaches the terminal.
+        *byte = if (b' '..=b'~').contains(byte) { *byte } else { b'?' };
+    }
+    say!(
+        "tactus: panic {}.{piece}: {}|",
+        thread.component,
+        core::str::from_utf8(&bytes[..length as usize]).unwrap_or("?")
+    );
+    Ok(())
+}
+
+fn bytes_of(words: [u64; 4]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
 }
 
 /// `(length, w0, w1, w2, w3)`.
@@ -201,10 +240,7 @@ fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
     if length > 32 {
         return Err(Error::BadArgument);
     }
-    let mut bytes = [0; 32];
-    for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
+    let bytes = bytes_of(words);
     serial::write(&bytes[..length as usize]);
     Ok(())
 }

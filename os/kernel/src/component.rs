@@ -2,7 +2,7 @@
 
 use crate::arch::paging::AddressSpace;
 use crate::path::Rank;
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, MAX_SEQUENCES};
 use tactus_abi::shared::Name;
 
@@ -56,6 +56,8 @@ pub struct Component {
     pub slots: Option<&'static [AtomicU16]>,
     /// See [`Component::is_stopped`].
     pub stopped: AtomicBool,
+    /// Pieces of text that it has said in this life before it gives up.
+    pub pieces: AtomicU8,
 }
 
 impl Component {
@@ -78,6 +80,7 @@ impl Component {
         upcalls: [0; MAX_CORES],
         slots: None,
         stopped: AtomicBool::new(false),
+        pieces: AtomicU8::new(0),
     };
 
     /// Whether it was stopped after a fault.

@@ -1,12 +1,12 @@
 //! Giving the core to a thread, charging time, entering schedulers.
 
-use crate::arch::apic;
 use crate::arch::paging::AddressSpace;
 use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
 use crate::component;
 use crate::path::{self, Scheduler};
 use crate::region::{count, Shared};
+use crate::slice::start_timer;
 use crate::thread::{self, state, Thread};
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{reason, Call, NO_TIMEOUT};
@@ -284,47 +284,4 @@ pub fn upcall_of(thread: &Thread) -> Option<Scheduler> {
 pub fn arm(core: &mut Core, timeout: u64) {
     core.expiry = timeout;
     core.armed = if crate::turn() == 0 { timeout } else { UNARMED };
-}
-
-/// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
-/// a running thread on a machine whose cores take turns, no further than a turn may last ([`crate::turn`]).
-pub fn start_timer(core: &Core) {
-    let turn = crate::turn();
-    // SAFETY: the running thread is this core's.
-    let current = unsafe { core.current.as_ref() }.filter(|_| turn != 0);
-    if core.expiry == NO_TIMEOUT && current.is_none() {
-        apic::start_timer(0);
-        return;
-    }
-    let mut ticks = core.expiry.saturating_sub(time_stamp());
-    if let Some(thread) = current {
-        // The root's upcall ends its turn by itself, and soon: it never stands back for those that do not.
-        ticks = ticks.min(turn + if core::ptr::eq(thread, core.upcall) { 16 * round() } else { core.lag });
-    }
-    apic::start_timer(crate::timer_counts(ticks).clamp(1, apic::LONGEST_COUNT.into()) as u32);
-}
-
-/// What all other cores take at most before this one has its turn again, in time-stamp ticks.
-fn round() -> u64 {
-    crate::turn() * (crate::cores() as u64 - 1)
-}
-
-/// The core's turn is over, on a machine whose cores take turns: the others run, then this one goes on.
-///
-/// Setting the timer ends a turn in the emulator, and then the others use up the time that was set before this core
-/// has executed anything: beside cores that never pause it would make no headway for ever. So where the turn's
-/// interrupt comes almost as soon as the kernel is left, the core allows for more time that the others take, and for
-/// less where its turn lasts too long.
-pub fn end_turn(core: &mut Core) {
-    let turn = crate::turn();
-    if turn == 0 || core.current.is_null() {
-        return;
-    }
-    let lasted = core.entered.saturating_sub(core.left);
-    if lasted < turn / 8 {
-        core.lag = (core.lag + turn).min(2 * round());
-    } else {
-        core.lag -= lasted.saturating_sub(turn).min(core.lag);
-    }
-    core::hint::spin_loop();
 }

@@ -7,10 +7,10 @@ use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{
-    arm, charge, end_turn, enter, first_timeout, is_under, leave_kernel, leave_unnoted, post_root, start_timer,
-    take_timeouts,
+    arm, charge, enter, first_timeout, is_under, leave_kernel, leave_unnoted, post_root, take_timeouts,
 };
 use crate::region::Shared;
+use crate::slice::{self, end_turn, start_timer};
 use crate::thread::Thread;
 use crate::{everywhere, restart, say, wire};
 use tactus_abi::call::NO_TIMEOUT;
@@ -103,10 +103,12 @@ fn interrupt(core: &mut Core, vector: u64) {
             expired(core)
         }
         VECTOR_NOTIFY => {
+            slice::looks(core);
             apic::end_of_interrupt();
             post_root(core, event::NOTIFY)
         }
         VECTOR_MAIL => {
+            slice::looks(core);
             apic::end_of_interrupt();
             wire::mail(core)
         }
@@ -134,7 +136,10 @@ fn expired(core: &mut Core) {
         core.armed = if crate::turn() == 0 { NO_TIMEOUT } else { UNARMED };
         return post_root(core, event::TIMER);
     }
-    some_expired(core)
+    // The timer is started before the scheduler is entered, for it may have been entered already.
+    slice::calls(core.id as usize);
+    some_expired(core);
+    slice::looks(core)
 }
 
 /// As [`expired`], for any scheduler's.

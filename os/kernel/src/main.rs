@@ -25,6 +25,7 @@ mod path;
 mod region;
 mod restart;
 mod set_up;
+mod slice;
 mod switch;
 mod thread;
 mod tree;
@@ -129,6 +130,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     idle::set_up(wanted);
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
+    if wanted > 1 {
+        smp::reset(others.clone().take(wanted - 1), rates.time_stamp);
+    }
     for (number, apic_id) in (1..wanted).zip(others) {
         if !smp::start(number, apic_id, rates.time_stamp) {
             return Err(StartError::Cores { wanted, found: number });
@@ -137,6 +141,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     if rates.emulated {
         // The emulator's time stamp counts nanoseconds.
         TURN.store(image.header.turn.into(), Ordering::Relaxed);
+        if turn() != 0 {
+            slice::set_up();
+        }
     }
     PLAIN_TIMER.store(turn() == 0 && rates.time_stamp == rates.apic, Ordering::Relaxed);
     say!(

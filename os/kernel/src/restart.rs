@@ -184,6 +184,7 @@ impl Restorable {
         } else if !self.restore_page() {
             self.step = 0;
             brand::end_of_life(core, number);
+            component::get(number).pieces.store(0, Ordering::Relaxed);
             component::get(number).stopped.store(false, Ordering::SeqCst);
             return Ok(0);
         }

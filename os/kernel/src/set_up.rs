@@ -11,11 +11,11 @@ use crate::path::{Entry, Rank};
 use crate::thread::{self, state};
 use crate::{memory, restart};
 use core::fmt;
-use core::sync::atomic::AtomicU16;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU16, AtomicU64};
 use tactus_abi::image::{self, pci, role, Header, MemoryKind, ThreadKind};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, MAX_THREADS, REGION_STRIDE, SLOTS};
-use tactus_abi::shared::{Clock, Region};
+use tactus_abi::shared::{slices, Clock, Region};
 
 /// Why the image cannot be started.
 #[derive(Debug)]
@@ -278,7 +278,13 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 let scale = if rates.time_stamp == 1_000_000_000 { (1, 0) } else { scale(rates.time_stamp) };
                 // SAFETY: a fresh frame.
                 unsafe {
-                    clock.write(Clock { epoch: 0, multiplier: scale.0, shift: scale.1, frequency: rates.time_stamp });
+                    clock.write(Clock {
+                        epoch: 0,
+                        multiplier: scale.0,
+                        shift: scale.1,
+                        frequency: rates.time_stamp,
+                        slices: AtomicU64::new(slices::NONE),
+                    });
                 }
                 base
             }

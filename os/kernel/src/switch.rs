@@ -301,7 +301,7 @@ fn hand_over(core: &mut Core, scheduler: Scheduler, first: u64) {
     (core.expiry, core.armed) = (first, UNARMED);
     enter(core, scheduler);
     if changed && crate::turn() == 0 {
-        crate::dispatch::start_timer(core);
+        crate::slice::start_timer(core);
     }
 }
 

@@ -95,6 +95,8 @@ pub struct Thread {
     /// The stack pointer with which it enters a component: as if just called. A thread has one place for its stack,
     /// the same in every component; where the component has none for it, the first push faults.
     pub fresh_stack: u64,
+    /// Until when it computes and does nothing else, in time-stamp ticks; see [`crate::slice`].
+    pub quiet: u64,
 }
 
 /// Place of the thread's owner. Known to the entry code.
@@ -127,6 +129,7 @@ impl Thread {
         made_with: None,
         caller: 0,
         fresh_stack: 0,
+        quiet: 0,
     };
 
     /// Upper end of the register area.

@@ -12,9 +12,10 @@ use crate::arch::port::time_stamp;
 use crate::arch::{apic, lines};
 use crate::brand::{self, Brand};
 use crate::component;
-use crate::dispatch::{arm, enter, first_timeout, is_under, post_root, start_timer};
+use crate::dispatch::{arm, enter, first_timeout, is_under, post_root};
 use crate::path::{self, Scheduler};
 use crate::region::{post_slots, Shared};
+use crate::slice::start_timer;
 use crate::thread::{self, Thread};
 use crate::upcall;
 use core::sync::atomic::Ordering::SeqCst;
@@ -68,12 +69,10 @@ const _: () = assert!(MAX_BRANDS <= 32 && lines::COUNT <= 32);
 
 /// Interrupts the core so that it looks at its mail.
 fn ring(core: usize) {
+    crate::slice::calls(core);
     // SAFETY: APIC numbers are written during set-up only.
     apic::mail(unsafe { (*percore::of(core % MAX_CORES)).apic });
-    if crate::turn() != 0 {
-        // Where cores take turns, the receiver can only look when this one lets it.
-        core::hint::spin_loop();
-    }
+    crate::slice::let_look();
 }
 
 /// The source's core, if there is one.

@@ -211,6 +211,11 @@ pub fn restart(component: u64, step: u64) -> Result<u64, Error> {
     outcome(status, next)
 }
 
+/// Until this reading of the time-stamp counter the thread computes. Only the built-in workload.
+pub fn computes_until(reading: u64) -> Result<(), Error> {
+    outcome(call(Call::Computes, [reading, 0, 0, 0, 0, 0]).0, ())
+}
+
 /// Any call with any words; its status. For tests that try what the kernel refuses.
 pub fn raw(number: u64, words: [u64; 6]) -> u64 {
     enter(number, words).0
@@ -220,6 +225,11 @@ pub fn raw(number: u64, words: [u64; 6]) -> u64 {
 pub fn finish(code: u8) -> ! {
     call(Call::Finish, [code.into(), 0, 0, 0, 0, 0]);
     give_up()
+}
+
+/// A piece of what the component says before it gives up: its length, 1 to 32, and the bytes.
+pub fn last_words(words: [u64; 5]) -> Result<(), Error> {
+    outcome(call(Call::Panic, [words[0], words[1], words[2], words[3], words[4], 0]).0, ())
 }
 
 /// The component gives up, as if it had faulted.

@@ -7,7 +7,8 @@ use tactus_time::Instant;
 /// How the clock is read. The same for all components and cores, fixed during a run.
 #[inline]
 pub fn clock() -> &'static Clock {
-    // SAFETY: the kernel maps the page into every component, filled before the component runs, never written again.
+    // SAFETY: the kernel maps the page into every component, filled before the component runs; what
+    // is written later is an atomic.
     unsafe { &*(CLOCK as *const Clock) }
 }
 
@@ -57,4 +58,10 @@ pub fn now() -> Instant {
 #[inline]
 pub fn ticks_to_nanos(ticks: u64) -> u64 {
     nanos(clock(), ticks)
+}
+
+/// How the cores of the machine execute: see [`tactus_abi::shared::slices`].
+#[inline]
+pub fn slices() -> u64 {
+    clock().slices.load(core::sync::atomic::Ordering::Relaxed)
 }

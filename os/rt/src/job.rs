@@ -36,6 +36,19 @@ impl Job {
     /// What the job has been charged so far: all time from the decisions that gave it a core to those that took it
     /// away.
     pub fn charged(&self) -> Duration {
+        let (charged, since, now) = self.account();
+        Duration::from_nanos(charged + clock::ticks_to_nanos(now.saturating_sub(since)))
+    }
+
+    /// When the job will have been charged this much if it keeps its core: a reading of the time-stamp counter, on a machine
+    /// whose counter counts nanoseconds, as an emulated one's does.
+    pub fn charged_at(&self, demand: Duration) -> u64 {
+        let (charged, since, _) = self.account();
+        since + demand.as_nanos().saturating_sub(charged)
+    }
+
+    /// What it was charged (ns) before it was given its core, when that was, and the time-stamp counter now.
+    fn account(&self) -> (u64, u64, u64) {
         let page = self.page();
         loop {
             // SAFETY: as above. Read as volatile, since a preemption between the reads changes the page.
@@ -45,7 +58,7 @@ impl Job {
             // SAFETY: as above.
             let same = unsafe { (&raw const (*page).since).read_volatile() } == since;
             if same {
-                return Duration::from_nanos(charged + clock::ticks_to_nanos(now.saturating_sub(since)));
+                return (charged, since, now);
             }
         }
     }

@@ -192,6 +192,7 @@ extern "C" fn begin(why: u64, first: u64, _thread: u64, second: u64) -> ! {
 
 #[cfg(target_os = "none")]
 #[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    console::last_words(info);
     calls::give_up()
 }

@@ -319,7 +319,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                     }
                     let (kernel, image) = image(&system, &promised, &programs, &[])?;
                     let folder = arguments.out.join("machine");
-                    let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+                    let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, None)?;
                     let _ = std::fs::remove_dir_all(folder);
                     if empty {
                         switches(&trace, &mut found);

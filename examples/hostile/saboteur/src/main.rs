@@ -176,6 +176,7 @@ fn forbidden_calls() {
     refused(Call::MemoryControl, [0; 6], Error::NotAllowed);
     refused(Call::Restart, [0; 6], Error::NotAllowed);
     refused(Call::TriggerRemote, [0; 6], Error::BadBrand);
+    refused(Call::Computes, [u64::MAX, 0, 0, 0, 0, 0], Error::NotAllowed);
     for number in [Call::ALL.len() as u64, 99, 255, 256, 1 << 32, (1 << 32) + 1, 1 << 61, u64::MAX] {
         assert_eq!(calls::raw(number, [0; 6]), Error::BadCall as u64);
     }

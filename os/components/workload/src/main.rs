@@ -7,16 +7,21 @@
 #![no_main]
 
 use tactus_rt::abi::layout::{DEMANDS, HEAP};
+use tactus_rt::abi::shared::slices;
 use tactus_rt::time::Duration;
-use tactus_rt::Job;
+use tactus_rt::{calls, clock, Job};
 
 tactus_rt::component! { job: burn, services: [] }
 
 /// Memory is touched line by line.
 const LINE: u64 = 64;
 
-/// How long (ns) a job goes on between looks at the clock, about.
+/// How long (ns) a job goes on between looks at the clock, about, where cores take turns in short slices.
 const LOOK: u64 = 500;
+/// The same where slices are long: nothing is near that another core waits for.
+const LONG_LOOK: u64 = 2_000;
+/// The same where there is one core.
+const LONGEST_LOOK: u64 = 20_000;
 /// Closer to its end than this (ns) it looks after every step, or looks no more.
 const NEAR: u64 = 1_500;
 /// The last stretch is at least so many instructions, so that no look falls behind it: a step and a look take fewer.
@@ -65,10 +70,10 @@ fn burn(job: &Job) {
     let info = tactus_rt::info();
     let lines = info.touch_bytes / LINE;
     let instruction = info.instruction_nanos.max(1);
-    let steps = (LOOK / (STEP_INSTRUCTIONS * instruction)).max(1);
+    let step = STEP_INSTRUCTIONS * instruction;
     let alone = info.cores == 1;
     let near = Duration::from_nanos(if alone { NEAR.max(LAST_INSTRUCTIONS * instruction) } else { NEAR });
-    let mut line = 0;
+    let (mut line, mut told) = (0, 0);
     loop {
         let charged = job.charged();
         if charged >= demand {
@@ -80,8 +85,23 @@ fn burn(job: &Job) {
             // Behind it the time is up, unless this is a machine on which instructions take less.
             continue;
         }
-        // Look at the clock about every microsecond, and often near the end: reading it is dear under emulation.
-        let steps = if left > near { steps } else { 1 };
+        // Look at the clock now and then, and often near the end: reading it is dear under emulation, pausing dearer.
+        let slices = clock::slices();
+        let long = slices > clock::time_stamp();
+        let look = match slices {
+            slices::NONE if alone => (left.as_nanos() / 4).min(LONGEST_LOOK),
+            _ if long => LONG_LOOK,
+            _ => LOOK,
+        };
+        let steps = if left > near { (look / step).max(1) } else { 1 };
+        if slices != slices::NONE {
+            let end = job.charged_at(demand);
+            if end != told {
+                told = end;
+                // Refused by nobody: the image builder lets this component tell it.
+                let _ = calls::computes_until(end);
+            }
+        }
         for _ in 0..steps {
             // SAFETY: does nothing, slowly.
             unsafe { core::arch::asm!(".rept 64", "nop", ".endr", options(nomem, nostack, preserves_flags)) };
@@ -94,7 +114,9 @@ fn burn(job: &Job) {
                 line = if line + 1 == lines { 0 } else { line + 1 };
             }
         }
-        // On a machine whose cores take turns this ends the turn.
-        core::hint::spin_loop();
+        if slices != slices::NONE && !long {
+            // This ends the slice.
+            core::hint::spin_loop();
+        }
     }
 }

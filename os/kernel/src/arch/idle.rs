@@ -79,7 +79,7 @@ fn pass(until: u64, me: u64) {
 
 /// As many instructions as the emulator translates at once.
 #[inline(always)]
-fn block() {
+pub fn block() {
     // SAFETY: they do nothing.
     unsafe { asm!(".rept 480", "nop", ".endr", options(nomem, nostack, preserves_flags)) }
 }

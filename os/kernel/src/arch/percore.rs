@@ -70,8 +70,10 @@ pub struct Core {
     /// When the kernel was last left, in time-stamp ticks.
     pub left: u64,
     /// What the others take, in time-stamp ticks, between setting the timer and going on, where cores take turns; see
-    /// `dispatch::end_turn`.
-    pub lag: u64,
+    /// `slice::end_turn`.
+    pub lags: [u64; 2],
+    /// Whether it was last given a long slice.
+    pub long: bool,
     /// When time was last charged to a thread, in time-stamp ticks.
     pub charged: u64,
     /// Segment descriptors and task state.
@@ -122,7 +124,8 @@ const UNUSED: Core = Core {
     entered: 0,
     cause: tactus_abi::shared::cause::START,
     left: 0,
-    lag: 0,
+    lags: [0; 2],
+    long: false,
     charged: 0,
     descriptors: Descriptors::EMPTY,
     regions: [(&raw mut NOBODYS_REGION).cast(); MAX_COMPONENTS],

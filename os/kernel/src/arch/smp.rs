@@ -1,6 +1,6 @@
 //! Waking the other cores.
 
-use super::{apic, paging, percore};
+use super::{apic, idle, paging, percore};
 use crate::arch::port::time_stamp;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -17,7 +17,17 @@ static READY: AtomicUsize = AtomicUsize::new(1);
 
 const START_PAGE: u64 = 0x8000;
 
-/// Starts one core and waits for it; whether it came up.
+/// Puts the cores into their start state, all at once: those that came up earlier would only wait for the others, and where
+/// cores take turns a core that waits costs the emulator as much as one that works.
+pub fn reset(apic_ids: impl Iterator<Item = u8>, ticks_per_second: u64) {
+    apic_ids.for_each(apic::send_init);
+    let start = time_stamp();
+    while time_stamp() - start < ticks_per_second / 100 {
+        idle::block();
+    }
+}
+
+/// Starts one core, which was reset, and waits for it; whether it came up.
 pub fn start(id: usize, apic_id: u8, ticks_per_second: u64) -> bool {
     // SAFETY: the start-up code lies between the two symbols; page 8 is below 1 MiB, which nobody else uses.
     unsafe {
@@ -27,8 +37,6 @@ pub fn start(id: usize, apic_id: u8, ticks_per_second: u64) -> bool {
     }
     AP_STACK.store(percore::kernel_stack(id), Ordering::SeqCst);
     STARTING.store(id as u64 | u64::from(apic_id) << 8, Ordering::SeqCst);
-    apic::send_init(apic_id);
-    wait(ticks_per_second / 100, || false);
     for _ in 0..2 {
         apic::send_start(apic_id, (START_PAGE / 4096) as u8);
         if wait(ticks_per_second / 5, || READY.load(Ordering::SeqCst) > id) {

@@ -115,7 +115,7 @@ fn a_component_inside_a_server_restarts_a_service() {
         + &inside("inner", task("guard", true, 0))
         + &inside("outer", task("stranger", true, 5));
     for run in both("guard", 1, &rest) {
-        let fragile = ("fragile".to_string(), "it gave up by itself (a panic)".to_string());
+        let fragile = ("fragile".to_string(), "panicked at src/fragile.rs:14: assertion failed: call < 2".to_string());
         assert_eq!(stopped(&run), vec![fragile; 5], "{}", run.said.output);
         assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
         assert!(run.log.contains("fragile was restarted 4 times by guard"), "{}", run.log);

@@ -147,7 +147,7 @@ fn another_component_restarts_a_service_and_callers_get_an_error() {
             + &task("stranger", true, 5);
     let run = Finished::run(&system(&folder, "", &parts), &[]);
     // Every third call is the death of a life; the fifth is one too many. Guard and stranger give up if an answer is wrong.
-    let fragile = ("fragile".to_string(), "it gave up by itself (a panic)".to_string());
+    let fragile = ("fragile".to_string(), "panicked at src/fragile.rs:14: assertion failed: call < 2".to_string());
     assert_eq!(stopped(&run), vec![fragile; 5], "{}", run.said.output);
     // The root restarts nothing here, and is told all the same.
     assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
@@ -238,4 +238,25 @@ fn orders_go_through_a_channel_that_fills_empties_and_wakes() {
     ] {
         assert!(said.output.lines().any(|said| said == line), "{line:?} is missing:\n{}", said.output);
     }
+}
+
+/// What a component prints is shown while it runs and in the report; where and why it panicked, in verdict, summary and report.
+#[test]
+fn printed_lines_and_a_panics_text_and_place_are_told() {
+    let folder = Scratch::new("talker");
+    let parts = service("console", "console = true\nprovides = [\"write\"]")
+        + &part("talker", "uses = { console = \"console.write\" }")
+        + &task("talker", true, 0);
+    let path = system(&folder, "", &parts);
+    let run = Finished::run(&path, &[]);
+    let shown: Vec<_> = run.said.output.lines().filter(|line| line.starts_with("console")).collect();
+    assert_eq!(shown, [0, 1, 2].map(|n| format!("console  talker: job {n} says {}", n + 7)), "{}", run.said.output);
+    let why = "panicked at src/talker.rs:15: index out of bounds: the len is 3 but the index is 3";
+    assert_eq!(stopped(&run), [("talker".to_string(), why.to_string())]);
+    let line = format!("component talker was stopped in task talker: {why}, job 3, core 0, at 30.");
+    assert!(run.said.output.contains(&line), "{}", run.said.output);
+    let report = run.text("report.html");
+    assert!(report.contains("talker: job 2 says 9\n") && report.contains(&format!("{why}, job 3")));
+    let silent = Finished::run(&path, &["--no-console"]);
+    assert!(!silent.said.output.contains("says") && silent.text("report.html").contains("talker: job 2 says 9\n"));
 }

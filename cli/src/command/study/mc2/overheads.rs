@@ -183,7 +183,7 @@ fn one(arguments: &Arguments, programs: &Programs, point: &Point, machine: u16) 
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&arguments.out.join(format!("machine-{machine}")))?;
-    let Ran { trace, .. } = boot(&system, &kernel, &image, &results, false)?;
+    let Ran { trace, .. } = boot(&system, &kernel, &image, &results, None)?;
     let _ = std::fs::remove_dir_all(arguments.out.join(format!("machine-{machine}")));
     if trace.dropped.iter().any(|dropped| *dropped > 0) {
         return Err(Failure::Machine(format!("{}: the trace did not fit; shorten the runs", system.name)));

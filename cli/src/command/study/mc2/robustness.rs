@@ -244,7 +244,7 @@ fn on_kernel(arguments: &Arguments, programs: &Programs) -> Result<(String, bool
         let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
         let (kernel, image) = image(&system, &promised, programs, &[])?;
         let folder = arguments.out.join("machine");
-        let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, false)?;
+        let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, None)?;
         let _ = std::fs::remove_dir_all(folder);
         let mut tally = Tally::new(&system);
         trace.cores.iter().flatten().for_each(|record| tally.record(*record));
