@@ -17,6 +17,7 @@ mod golden_servers;
 mod hostile;
 mod interrupts;
 mod iso;
+mod partitions;
 mod per_server;
 mod platforms;
 mod processes;
