@@ -5,13 +5,13 @@
 mod common;
 
 use common::{ms, run};
-use tactus_policy::{FineMc2, Kind, Mc2, Setup, Slot, Table, Task};
+use tactus_policy::{FineMc2, Mc2, PolicyConfig, PolicySpec, Slot, Table, Task};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 const CORES: u16 = 4;
 
 /// As many tasks of each level; each runs for 10 µs of its 20 µs every 10 to 40 ms.
-fn setup(n: u16) -> Setup {
+fn setup(n: u16) -> PolicyConfig {
     let length = Duration::from_micros(20);
     let task = |id: u16| {
         let level = [Level::A, Level::B, Level::C, Level::D][usize::from(id % 4)];
@@ -36,8 +36,9 @@ fn setup(n: u16) -> Setup {
     };
     let mc2 =
         Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: (0..CORES).map(table).collect() };
-    let kind = Kind::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging: true, work_redistribution: true });
-    Setup { cores: usize::from(CORES), kind, tasks }
+    let kind =
+        PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging: true, work_redistribution: true });
+    PolicyConfig { cores: usize::from(CORES), kind, tasks }
 }
 
 fn main() {

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{ms, run, Entry};
-use tactus_policy::{Kind, Policy, Scheduler, Setup, Task};
+use tactus_policy::{Policy, PolicyConfig, PolicySpec, Scheduler, Task};
 use tactus_record::{NoSink, Record, Sink, RECORD_BYTES};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
@@ -26,7 +26,7 @@ impl Sink for Ring {
 }
 
 /// Tasks of 0.001 to 0.1 of a core every 3 to 33 ms, shortened alike where they are more than 0.6 of all cores.
-fn setup(n: u64, partitioned: bool) -> Setup {
+fn setup(n: u64, partitioned: bool) -> PolicyConfig {
     let mut seed = n;
     let mut draw = |from: u64, to: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -40,24 +40,24 @@ fn setup(n: u64, partitioned: bool) -> Setup {
         let core = partitioned.then_some(CoreId((id % CORES) as u8));
         Task { level: Level::A, core, offset: Duration::ZERO, period: ms(*period), deadline: ms(*period), budget }
     };
-    let kind = if partitioned { Kind::PartitionedEdf } else { Kind::GlobalEdf };
-    Setup { cores: CORES, kind, tasks: drawn.iter().enumerate().map(task).collect() }
+    let kind = if partitioned { PolicySpec::PartitionedEdf } else { PolicySpec::GlobalEdf };
+    PolicyConfig { cores: CORES, kind, tasks: drawn.iter().enumerate().map(task).collect() }
 }
 
 /// Decides all of it again; what was decided, so that nothing is left out.
-fn again<S: Sink>(setup: &Setup, entries: &[Entry], records: &mut S) -> usize {
+fn again<S: Sink>(setup: &PolicyConfig, entries: &[Entry], records: &mut S) -> usize {
     let (scheduler, mut cores) = Scheduler::new(setup).expect("the set-up is good");
     let decide = |entry: &Entry| scheduler.handle(&mut cores[entry.core], entry.now, entry.event, records);
     entries.iter().map(decide).filter(|decision| decision.run.is_some()).count()
 }
 
 #[inline(never)]
-fn with_records(setup: &Setup, entries: &[Entry], ring: &mut Ring) -> usize {
+fn with_records(setup: &PolicyConfig, entries: &[Entry], ring: &mut Ring) -> usize {
     again(setup, entries, ring)
 }
 
 #[inline(never)]
-fn without_records(setup: &Setup, entries: &[Entry]) -> usize {
+fn without_records(setup: &PolicyConfig, entries: &[Entry]) -> usize {
     again(setup, entries, &mut NoSink)
 }
 

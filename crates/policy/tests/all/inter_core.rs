@@ -5,8 +5,8 @@ use crate::common::{run, time_of, Entry};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
-use tactus_policy::{Kind, Setup, Task};
-use tactus_record::Kind as What;
+use tactus_policy::{PolicyConfig, PolicySpec, Task};
+use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 400;
@@ -16,7 +16,7 @@ fn ns(n: u64) -> Duration {
 }
 
 /// Tasks of a global system on 1 to 8 cores.
-fn systems() -> impl Strategy<Value = Setup> {
+fn systems() -> impl Strategy<Value = PolicyConfig> {
     let task = (0u64..30, 15u64..90, 1u64..30);
     (1usize..=8, any::<bool>(), prop::collection::vec(task, 1..14)).prop_map(|(cores, deadlines, tasks)| {
         let task = |(offset, period, budget): (u64, u64, u64)| Task {
@@ -27,21 +27,21 @@ fn systems() -> impl Strategy<Value = Setup> {
             deadline: ns(period),
             budget: ns(budget),
         };
-        let kind = if deadlines { Kind::GlobalEdf } else { Kind::GlobalRm };
-        Setup { cores, kind, tasks: tasks.into_iter().map(task).collect() }
+        let kind = if deadlines { PolicySpec::GlobalEdf } else { PolicySpec::GlobalRm };
+        PolicyConfig { cores, kind, tasks: tasks.into_iter().map(task).collect() }
     })
 }
 
-fn runs(setup: &Setup) -> Vec<Entry> {
+fn runs(setup: &PolicyConfig) -> Vec<Entry> {
     let demand = |task: TaskId, job| ns(time_of(setup.tasks[task.index()].budget.as_nanos(), task, job));
     run(setup, &demand, Instant::from_nanos(END))
 }
 
 /// How urgent a job is, the least first.
-fn urgency(setup: &Setup, (task, job): (TaskId, u32)) -> (u64, TaskId) {
+fn urgency(setup: &PolicyConfig, (task, job): (TaskId, u32)) -> (u64, TaskId) {
     let it = &setup.tasks[task.index()];
     match setup.kind {
-        Kind::GlobalEdf => ((it.offset + it.period * u64::from(job) + it.deadline).as_nanos(), task),
+        PolicySpec::GlobalEdf => ((it.offset + it.period * u64::from(job) + it.deadline).as_nanos(), task),
         _ => (it.period.as_nanos(), task),
     }
 }
@@ -57,12 +57,12 @@ struct Seen {
 }
 
 impl Seen {
-    fn look(&self, setup: &Setup, entries: &[Entry]) {
+    fn look(&self, setup: &PolicyConfig, entries: &[Entry]) {
         let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
         for pair in entries.windows(2) {
             let [before, entry] = pair else { continue };
-            let released: Vec<_> = entry.records.iter().filter(|record| record.kind == What::Release).collect();
-            let completes = entry.records.iter().any(|record| record.kind == What::Complete);
+            let released: Vec<_> = entry.records.iter().filter(|record| record.kind == EventKind::Release).collect();
+            let completes = entry.records.iter().any(|record| record.kind == EventKind::Complete);
             let [release] = released.as_slice() else { continue };
             if before.now == entry.now || completes {
                 continue;
@@ -113,7 +113,7 @@ impl Seen {
 fn an_event_goes_to_the_core_with_the_least_urgent_job_alone_and_to_none_where_the_local_core_is_idle() {
     let seen = Seen::default();
     let config = Config { cases: 3_000, failure_persistence: None, ..Config::default() };
-    let look = |setup: Setup| {
+    let look = |setup: PolicyConfig| {
         seen.look(&setup, &runs(&setup));
         Ok(())
     };
@@ -135,9 +135,9 @@ proptest! {
         }
         let sets: Vec<CoreSet> = (0..setup.cores as u8).step_by(2).map(|n| CoreSet::from_bits((3 << n) & ((1u16 << setup.cores) - 1) as u8)).collect();
         setup.kind = match kind {
-            0 => Kind::PartitionedEdf,
-            1 => Kind::PartitionedRm,
-            _ => Kind::ClusteredEdf(tactus_policy::Clusters { sets: sets.clone(), priorities: tactus_policy::Priorities(Vec::new()) }),
+            0 => PolicySpec::PartitionedEdf,
+            1 => PolicySpec::PartitionedRm,
+            _ => PolicySpec::ClusteredEdf(tactus_policy::Clusters { sets: sets.clone(), priorities: tactus_policy::Priorities(Vec::new()) }),
         };
         for entry in runs(&setup) {
             let own = sets.iter().find(|set| set.contains(CoreId(entry.core as u8))).expect("a cluster");

@@ -6,8 +6,8 @@ use crate::common::{run, Entry};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use tactus_policy::{Event, FineMc2, Kind, Mc2, Setup, Table, Task};
-use tactus_record::Kind as Record;
+use tactus_policy::{Event, FineMc2, Mc2, PolicyConfig, PolicySpec, Table, Task};
+use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// A nanosecond of drawn systems lasts a microsecond where timers are merged, so that no time is moved.
@@ -18,8 +18,8 @@ fn us(n: u64) -> Duration {
 }
 
 /// The drawn system with the machinery of the source, in microseconds; enforced or not, with slack shifting or not.
-fn fine(setup: &Setup, (enforce, slack_shifting): (bool, bool), redistribution: bool) -> Setup {
-    let Kind::Mc2(mc2) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn fine(setup: &PolicyConfig, (enforce, slack_shifting): (bool, bool), redistribution: bool) -> PolicyConfig {
+    let PolicySpec::Mc2(mc2) = &setup.kind else { panic!("{:?}", setup.kind) };
     let mut mc2 = Mc2 { enforce, slack_shifting, allowance: mc2.allowance * SCALE, tables: mc2.tables.clone() };
     for table in &mut mc2.tables {
         table.cycle = table.cycle * SCALE;
@@ -34,16 +34,16 @@ fn fine(setup: &Setup, (enforce, slack_shifting): (bool, bool), redistribution: 
         budget: task.budget * SCALE,
         ..*task
     };
-    let kind = Kind::FineMc2(FineMc2 {
+    let kind = PolicySpec::FineMc2(FineMc2 {
         mc2,
         interrupt_master: true,
         timer_merging: true,
         work_redistribution: redistribution,
     });
-    Setup { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
+    PolicyConfig { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
 }
 
-fn runs(setup: &Setup, most: &[u64]) -> Vec<Entry> {
+fn runs(setup: &PolicyConfig, most: &[u64]) -> Vec<Entry> {
     let demand = demand_of(most);
     run(setup, &|task, job| demand(task, job) * SCALE, Instant::from_nanos(END * SCALE))
 }
@@ -61,7 +61,7 @@ proptest! {
         for entry in entries.iter().filter(|entry| entry.core != 0 && !in_slot(entry)) {
             prop_assert!(entry.decision.timer == Instant::NEVER, "core {} at {}", entry.core, entry.now);
         }
-        let releases = entries.iter().flat_map(|entry| &entry.records).filter(|record| record.kind == Record::Release);
+        let releases = entries.iter().flat_map(|entry| &entry.records).filter(|record| record.kind == EventKind::Release);
         let served = entries.iter().filter(expired).count();
         prop_assert!(served > 0 || releases.count() == 0, "the master serves them");
     }
@@ -71,21 +71,21 @@ proptest! {
     fn with_budgets_another_cores_timer_expires_for_the_end_of_one_only((setup, most) in systems()) {
         let mut setup = fine(&setup, (true, true), false);
         // Who has no slot has no job of level A.
-        let Kind::FineMc2(fine) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+        let PolicySpec::FineMc2(fine) = &mut setup.kind else { panic!("{:?}", setup.kind) };
         fine.mc2.tables.iter_mut().for_each(|table| *table = Table { cycle: Duration::ZERO, slots: Vec::new() });
         setup.tasks.iter_mut().filter(|task| task.level == Level::A).for_each(|task| task.level = Level::B);
         let entries = runs(&setup, &most);
         for entry in entries.iter().filter(|entry| entry.core != 0 && entry.event == Event::Timer) {
-            let end = |kind| matches!(kind, Record::Exhausted | Record::GhostEnd);
+            let end = |kind| matches!(kind, EventKind::Exhausted | EventKind::GhostEnd);
             prop_assert!(entry.records.iter().any(|it| end(it.kind)), "core {} at {}: {:?}", entry.core, entry.now, entry.records);
         }
     }
 }
 
 /// When each job of a level began to run.
-fn begins(setup: &Setup, entries: &[Entry], level: Level) -> BTreeMap<(TaskId, u32), Instant> {
+fn begins(setup: &PolicyConfig, entries: &[Entry], level: Level) -> BTreeMap<(TaskId, u32), Instant> {
     let mut begins = BTreeMap::new();
-    for record in entries.iter().flat_map(|entry| &entry.records).filter(|it| it.kind == Record::Dispatch) {
+    for record in entries.iter().flat_map(|entry| &entry.records).filter(|it| it.kind == EventKind::Dispatch) {
         let Some(task) = record.task.filter(|task| setup.tasks[task.index()].level == level) else { continue };
         begins.entry((task, record.job)).or_insert(record.time);
     }
@@ -93,11 +93,12 @@ fn begins(setup: &Setup, entries: &[Entry], level: Level) -> BTreeMap<(TaskId, u
 }
 
 /// Whether each job of the level ended before the next one of its task came.
-fn in_time(setup: &Setup, entries: &[Entry], level: Level) -> bool {
+fn in_time(setup: &PolicyConfig, entries: &[Entry], level: Level) -> bool {
     let records = || entries.iter().flat_map(|entry| &entry.records);
     let ended = |task: &Task, n: usize, job: u32| {
         let next = Instant::ZERO + task.offset + task.period * u64::from(job + 1);
-        let is_it = |it: &&tactus_record::Record| it.kind == Record::Complete && it.task == Some(TaskId(n as u16));
+        let is_it =
+            |it: &&tactus_record::EventKind| it.kind == EventKind::Complete && it.task == Some(TaskId(n as u16));
         next.as_nanos() >= END || records().filter(is_it).any(|it| it.job == job && it.time <= next)
     };
     let tasks = || setup.tasks.iter().enumerate().filter(|(_, task)| task.level == level);
@@ -110,20 +111,20 @@ fn slack_shifting_leaves_the_schedule_of_its_own_level_as_if_all_jobs_took_their
     use proptest::test_runner::{Config, TestRunner};
     let (own, moved) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: 2_000, failure_persistence: None, ..Config::default() };
-    let look = |((mut setup, most), level): ((Setup, Vec<u64>), u8)| {
+    let look = |((mut setup, most), level): ((PolicyConfig, Vec<u64>), u8)| {
         let level = [Level::B, Level::C][usize::from(level)];
         // Levels above have nothing: what they leave early would let this one run early.
         setup.tasks.retain(|task| task.level >= level);
-        let Kind::Mc2(mc2) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+        let PolicySpec::Mc2(mc2) = &mut setup.kind else { panic!("{:?}", setup.kind) };
         (mc2.enforce, mc2.slack_shifting, mc2.allowance) = (true, true, Duration::ZERO);
         mc2.tables.iter_mut().for_each(|table| *table = Table { cycle: Duration::ZERO, slots: Vec::new() });
-        let full = |setup: &Setup, task: TaskId| setup.tasks[task.index()].budget.as_nanos();
-        let early = |setup: &Setup, task: TaskId, job: u32| {
+        let full = |setup: &PolicyConfig, task: TaskId| setup.tasks[task.index()].budget.as_nanos();
+        let early = |setup: &PolicyConfig, task: TaskId, job: u32| {
             let most = most.get(task.index()).copied().unwrap_or(1) + u64::from(job);
             Duration::from_nanos(1 + most % full(setup, task).max(1))
         };
         let end = Instant::from_nanos(END);
-        let level_d = |setup: &Setup, task: TaskId| setup.tasks[task.index()].level == Level::D;
+        let level_d = |setup: &PolicyConfig, task: TaskId| setup.tasks[task.index()].level == Level::D;
         let whole = run(
             &setup,
             &|task, job| {
@@ -144,7 +145,7 @@ fn slack_shifting_leaves_the_schedule_of_its_own_level_as_if_all_jobs_took_their
         assert!(whole == short_ones, "level {level:?} of {setup:?}");
         own.set(own.get() + whole.len());
         // Without slack shifting the jobs of the level come forward where others end early.
-        let Kind::Mc2(mc2) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+        let PolicySpec::Mc2(mc2) = &mut setup.kind else { panic!("{:?}", setup.kind) };
         mc2.slack_shifting = false;
         let without = begins(&setup, &run(&setup, &|task, job| early(&setup, task, job), end), level);
         moved.set(moved.get() + usize::from(without != short_ones));
@@ -156,7 +157,7 @@ fn slack_shifting_leaves_the_schedule_of_its_own_level_as_if_all_jobs_took_their
 }
 
 /// `cores` cores; on each a task of B every 100 µs, and as many of C; all released together, and short.
-fn together(cores: u8, timer_merging: bool) -> Setup {
+fn together(cores: u8, timer_merging: bool) -> PolicyConfig {
     let task = |level, core| Task { level, core, offset: us(100), period: us(100), deadline: us(100), budget: us(10) };
     let of = |core| {
         let bound = Some(CoreId(core));
@@ -167,8 +168,8 @@ fn together(cores: u8, timer_merging: bool) -> Setup {
         slots: vec![tactus_policy::Slot { task: TaskId(u16::from(core) * 3), start: us(0), end: us(10) }],
     };
     let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: us(0), tables: (0..cores).map(table).collect() };
-    let kind = Kind::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging, work_redistribution: false });
-    Setup { cores: cores.into(), kind, tasks: (0..cores).flat_map(of).collect() }
+    let kind = PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging, work_redistribution: false });
+    PolicyConfig { cores: cores.into(), kind, tasks: (0..cores).flat_map(of).collect() }
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn releases_of_a_b_and_c_in_one_instant_make_one_event_on_each_core_where_timers
                 let at = Instant::ZERO + us(100 * k);
                 let levels = |entry: &&Entry| entry.now == at;
                 let released = entries.iter().filter(levels).flat_map(|entry| &entry.records);
-                let released = released.filter(|record| record.kind == Record::Release).count();
+                let released = released.filter(|record| record.kind == EventKind::Release).count();
                 assert_eq!(released, 3 * usize::from(cores), "at {at}");
                 for (core, most) in most.iter_mut().enumerate() {
                     *most = (*most).max(entries.iter().filter(levels).filter(|entry| entry.core == core).count());
@@ -196,7 +197,7 @@ fn releases_of_a_b_and_c_in_one_instant_make_one_event_on_each_core_where_timers
 
 /// How often a task of C that was displaced on another core than the master's came to run again, and how often before the master had
 /// been called since.
-fn displaced(setup: &Setup, entries: &[Entry]) -> (usize, usize) {
+fn displaced(setup: &PolicyConfig, entries: &[Entry]) -> (usize, usize) {
     let (mut again, mut without) = (0, 0);
     // Of each task that was displaced: whether the master has been called since.
     let mut out: BTreeMap<TaskId, bool> = BTreeMap::new();
@@ -209,10 +210,10 @@ fn displaced(setup: &Setup, entries: &[Entry]) -> (usize, usize) {
         for record in &entry.records {
             let Some(task) = record.task.filter(|task| level(*task) == Level::C) else { continue };
             match record.kind {
-                Record::Preempt if local && entry.core != 0 => {
+                EventKind::Preempt if local && entry.core != 0 => {
                     out.insert(task, false);
                 }
-                Record::Dispatch => {
+                EventKind::Dispatch => {
                     if let Some(called) = out.remove(&task) {
                         again += 1;
                         without += usize::from(!called);
@@ -231,7 +232,7 @@ fn what_is_displaced_is_queued_by_the_master_alone_where_work_is_redistributed()
     let counts = |redistribution: bool| {
         let (again, without) = (Cell::new(0), Cell::new(0));
         let config = Config { cases: 1_500, failure_persistence: None, ..Config::default() };
-        let look = |(setup, most): (Setup, Vec<u64>)| {
+        let look = |(setup, most): (PolicyConfig, Vec<u64>)| {
             let setup = fine(&setup, (true, true), redistribution);
             let entries = runs(&setup, &most);
             let found = displaced(&setup, &entries);

@@ -5,7 +5,9 @@ use crate::common::{each_nanosecond, run, Entry};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
-use tactus_policy::{Budget, Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Budget, Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 fn ns(n: u64) -> Duration {
@@ -62,7 +64,7 @@ fn systems() -> impl Strategy<Value = (u8, Vec<Platform>)> {
 
 /// A root by deadlines, a hard constant-bandwidth server for each platform, global fixed priorities inside. Tasks of a platform stand
 /// next to each other, busy ones first.
-fn setup((cores, platforms): &(u8, Vec<Platform>)) -> Setup {
+fn setup((cores, platforms): &(u8, Vec<Platform>)) -> PolicyConfig {
     let cores = usize::from(*cores);
     let each = |set: CoreSet| set.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
     let root = Server {
@@ -83,12 +85,12 @@ fn setup((cores, platforms): &(u8, Vec<Platform>)) -> Setup {
         servers.push(Server { cores: own, order: TaskOrder::FixedPriority, queues: vec![own], supply, ..root.clone() });
         let busy = (0..it.busy).map(|_| (it.first, 10 * END, 10 * END));
         for (n, (offset, period, long)) in busy.chain(it.others.iter().copied()).enumerate() {
-            places.push(Place { server, priority: 100 - n as u32, overrun: Overrun::Continue });
+            places.push(TaskPlacement { server, priority: 100 - n as u32, overrun: Overrun::Continue });
             let (period, budget) = (ns(period), ns(long.min(period)));
             tasks.push(Task { level: Level::A, core: None, offset: ns(offset), period, deadline: period, budget });
         }
     }
-    Setup { cores, kind: Kind::Servers(Tree { servers, places }), tasks }
+    PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers, places }), tasks }
 }
 
 fn runs(system: &(u8, Vec<Platform>)) -> Vec<Entry> {
@@ -302,7 +304,7 @@ proptest! {
             Server { supply: Some(Supply { kind, budget: ns(*budget), period: ns(budget + longer) }), ..root.clone() }
         };
         let place = |it: &(usize, u64, u64, u64)| {
-            Place { server: (it.0 % (servers.len() + 1)) as u16, priority: 0, overrun: Overrun::Continue }
+            TaskPlacement { server: (it.0 % (servers.len() + 1)) as u16, priority: 0, overrun: Overrun::Continue }
         };
         let task = |it: &(usize, u64, u64, u64)| {
             let (period, budget) = (ns(it.2), ns(it.3));
@@ -312,7 +314,7 @@ proptest! {
             servers: std::iter::once(root.clone()).chain(servers.iter().map(server)).collect(),
             places: tasks.iter().map(place).collect(),
         };
-        let setup = Setup { cores: 1, kind: Kind::Servers(tree.clone()), tasks: tasks.iter().map(task).collect() };
+        let setup = PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree.clone()), tasks: tasks.iter().map(task).collect() };
         let demand = |task: TaskId, job: u32| ns(1 + (u64::from(job) * 7 + u64::from(task.0)) % 9);
         let line = each_nanosecond(&run(&setup, &demand, at(END)), END);
         let mut oracles: Vec<(Virtual, bool, bool)> = servers.iter().map(|(hard, budget, longer)| {

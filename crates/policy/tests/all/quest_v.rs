@@ -4,8 +4,10 @@
 use crate::common::{each_nanosecond, run, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tactus_policy::{Budget, Event, Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
-use tactus_record::Kind as What;
+use tactus_policy::{
+    Budget, Event, Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
+use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 fn ns(n: u64) -> Duration {
@@ -269,7 +271,7 @@ fn admitted(mut vcpus: Vec<Vcpu>) -> Vec<Vcpu> {
 }
 
 /// The real policy for VCPUs: a root by rates, a server with one task for each.
-fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> Setup {
+fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> PolicyConfig {
     let one = CoreSet::first(1);
     let root = Server {
         parent: 0,
@@ -291,12 +293,12 @@ fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> Setup {
         let (period, budget) = (ns(every), ns(long.min(every)));
         Task { level: Level::A, core: Some(CoreId(0)), offset: ns(first), period, deadline: period, budget }
     };
-    let place = |n: usize| Place { server: n as u16 + 1, priority: 0, overrun: Overrun::Continue };
+    let place = |n: usize| TaskPlacement { server: n as u16 + 1, priority: 0, overrun: Overrun::Continue };
     let tree = Tree {
         servers: std::iter::once(root.clone()).chain(vcpus.iter().enumerate().map(server)).collect(),
         places: (0..vcpus.len()).map(place).collect(),
     };
-    Setup { cores: 1, kind: Kind::Servers(tree), tasks: vcpus.iter().map(task).collect() }
+    PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: vcpus.iter().map(task).collect() }
 }
 
 fn runs(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> (Vec<Entry>, Vec<BTreeSet<(u16, u32)>>) {
@@ -359,7 +361,7 @@ proptest! {
         vcpus.iter_mut().for_each(|it| it.busy |= !it.io);
         prop_assume!(vcpus.iter().all(|it| it.budget < it.period));
         let (entries, _) = runs(&vcpus, &|_| false);
-        let cause = |kind| matches!(kind, What::Release | What::ServerExhausted | What::ServerReplenish);
+        let cause = |kind| matches!(kind, EventKind::Release | EventKind::ServerExhausted | EventKind::ServerReplenish);
         let mut expiries = 0;
         for entry in entries.iter().filter(|entry| entry.event == Event::Timer) {
             prop_assert!(entry.records.iter().any(|record| cause(record.kind)), "at {}: {:?}", entry.now, entry.records);
