@@ -9,7 +9,8 @@ use tactus_structures::Cores;
 use tactus_sync::Order;
 
 /// What can be counted of a directory.
-pub const DIRECTORY_OPERATIONS: &[&str] = &["modify", "find", "find-bound", "modify-find", "loop"];
+pub const DIRECTORY_OPERATIONS: &[&str] =
+    &["modify", "find", "find-bound", "modify-find", "pull-modify", "pull-find", "loop"];
 
 /// What can be counted of a ready queue.
 pub const QUEUE_OPERATIONS: &[&str] = &["insert-pop", "insert-remove", "loop"];
@@ -37,13 +38,18 @@ fn script(rounds: u64, range: usize, levels: u64) -> Vec<(usize, u64)> {
 
 /// Does `rounds` of the operation on a directory of `cores` cores: `modify` gives a core another number, `find` asks for
 /// any core, `find-bound` for one of a random half, `modify-find` does a `modify`
-/// and then a `find`, which finds what has just changed, `loop` only goes round. Gives something that depends on all of it, and
+/// and then a `find`, which finds what has just changed, `pull-modify` and `pull-find` are the same of the directory to pull from, whose
+/// numbers are turned round, `loop` only goes round. Gives something that depends on all of it, and
 /// how long it took;
 /// nothing if there is no such operation.
 pub fn directory<D: Directory>(operation: &str, cores: usize, rounds: u64) -> Option<(u64, Duration)> {
     let directory = D::init(cores);
     let mut order = Order::unlocked();
-    let steps = script(rounds.max(cores as u64), cores, D::LEVELS);
+    let mut steps = script(rounds.max(cores as u64), cores, D::LEVELS);
+    if operation.starts_with("pull-") {
+        let least_and_most = 1 + D::LEVELS.saturating_sub(3).min(1 << 40);
+        steps.iter_mut().filter(|step| step.1 != IDLE).for_each(|step| step.1 = least_and_most - step.1);
+    }
     for (n, (_, value)) in steps.iter().take(cores).enumerate() {
         directory.preempt(0, &mut order, n, *value);
     }
@@ -52,11 +58,13 @@ pub fn directory<D: Directory>(operation: &str, cores: usize, rounds: u64) -> Op
     // Some have somebody to find, some do not.
     let found = |core: Option<usize>| core.map_or(1, |core| core as u64);
     Some(match operation {
-        "modify" => counted_rounds(steps, |core, value| {
+        "modify" | "pull-modify" => counted_rounds(steps, |core, value| {
             directory.preempt(0, &mut order, core, value);
             1
         }),
-        "find" => counted_rounds(steps, |_, value| found(directory.find(0, &mut order, value, Cores::ALL))),
+        "find" | "pull-find" => {
+            counted_rounds(steps, |_, value| found(directory.find(0, &mut order, value, Cores::ALL)))
+        }
         "find-bound" => counted_rounds(steps, |core, value| {
             found(directory.find(0, &mut order, value, Cores(scrambled(core as u64) | 1)))
         }),

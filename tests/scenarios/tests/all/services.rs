@@ -238,6 +238,11 @@ fn orders_go_through_a_channel_that_fills_empties_and_wakes() {
     ] {
         assert!(said.output.lines().any(|said| said == line), "{line:?} is missing:\n{}", said.output);
     }
+    // What a send takes does not depend on what waits in the channel, nor on what was before.
+    let took = said.output.lines().find_map(|line| line.strip_prefix("sender: a send took ")).expect("it is told");
+    let (least, rest) = took.split_once(" ticks, 95 of 100 at most ").expect("both are told");
+    let [least, most] = [least, rest].map(|ticks| ticks.parse::<u64>().expect("a number"));
+    assert!(least > 0 && most <= least + least / 20, "{took}");
 }
 
 /// What a component prints is shown while it runs and in the report; where and why it panicked, in verdict, summary and report.
