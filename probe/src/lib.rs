@@ -41,7 +41,7 @@ struct Probe {
     colours: Colours,
     of_colour: Vec<OfColour>,
     instructions: [[u64; 2]; 256],
-    /// Different lines of the kernel's code that were executed.
+    /// Where the blocks of the kernel begin that were executed.
     covered: BTreeSet<u64>,
     devices: u64,
     elsewhere: u64,

@@ -228,7 +228,7 @@ impl Simulation<'_> {
             self.dispatch();
             let mut rates = [super::table::Measured::default(); PROCESSORS];
             let mut next = look;
-            for processor in 0..PROCESSORS {
+            for (processor, rate) in rates.iter_mut().enumerate() {
                 let Some(task) = self.running[processor] else { continue };
                 let sibling = self.running[processor ^ 1];
                 let sibling = sibling.map(|other| (self.tasks[other].load, self.relation(task, other)));
@@ -241,9 +241,9 @@ impl Simulation<'_> {
                 {
                     *place = (self.tasks[other].load, self.relation(task, other));
                 }
-                rates[processor] = self.table.measured(self.tasks[task].load, sibling, &others);
+                *rate = self.table.measured(self.tasks[task].load, sibling, &others);
                 let state = &self.state[task];
-                let left = (state.reload + state.remaining * rates[processor].cycles) / self.speed;
+                let left = (state.reload + state.remaining * rate.cycles) / self.speed;
                 next = next.min(self.now + left);
             }
             for task in 0..self.tasks.len() {
@@ -258,15 +258,15 @@ impl Simulation<'_> {
                 for task in 0..self.tasks.len() {
                     self.state[task].suspended = false;
                 }
-                for processor in 0..PROCESSORS {
+                for (processor, counted) in counted.iter_mut().enumerate() {
                     let best_effort = |task: &usize| self.tasks[*task].class == Class::BestEffort;
                     if let Some(task) = self.running[processor].filter(best_effort) {
-                        if counted[processor] > throttle.threshold {
+                        if *counted > throttle.threshold {
                             self.state[task].suspended = true;
                             self.run.yields += 1;
                         }
                     }
-                    counted[processor] = 0.0;
+                    *counted = 0.0;
                 }
             }
         }
