@@ -140,10 +140,11 @@ fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> Disk
 
 /// Every request of a periodic client that came before the end.
 fn arrivals(client: &DiskClientView, end: Instant) -> impl Iterator<Item = (u32, Instant)> {
-    let [offset, period, _] = client.periodic.unwrap_or([Duration::MAX; 3]);
-    let first = Instant::ZERO.saturating_add(offset);
-    let next = move |at: &Instant| Some(at.saturating_add(period.max(Duration::from_nanos(1))));
-    (0..).zip(std::iter::successors(Some(first), next).take_while(move |at| *at < end))
+    let periodic = client.periodic.filter(|it| !it[1].is_zero());
+    let [offset, period, _] = periodic.unwrap_or_default();
+    let first = periodic.map(|_| Instant::ZERO.saturating_add(offset));
+    let next = move |at: &Instant| Some(at.saturating_add(period));
+    (0..).zip(std::iter::successors(first, next).take_while(move |at| *at < end))
 }
 
 /// What the drive did not keep to.

@@ -9,6 +9,7 @@ mod servers;
 mod assignment;
 mod blocking;
 mod changes;
+mod disks;
 mod global;
 mod global_families;
 mod mixed_criticality;

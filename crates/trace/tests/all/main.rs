@@ -5,6 +5,7 @@ mod merge;
 
 mod check;
 mod damage;
+mod disks;
 mod draw;
 mod file;
 mod judge;

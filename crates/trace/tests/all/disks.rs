@@ -1,0 +1,107 @@
+//! Requests of disks against what was promised of them.
+
+use crate::common::{at, units, view, Builder};
+use tactus_time::Duration;
+use tactus_trace::{judge, DiskClientView, DiskView, Served, Summary, Trace, Verdict, View, What};
+
+/// One client with a request every 10 units, promised within 6 of its deadline of 8, and one that is promised nothing.
+fn disk() -> View {
+    let client = |name: &str, periodic, bound, places| DiskClientView { name: name.into(), periodic, bound, places };
+    let periodic = Some([units(0), units(10), units(8)]);
+    let clients = vec![client("log", periodic, Some(units(6)), 4), client("copy", None, None, 4)];
+    View { disks: vec![DiskView { name: "d".into(), clients }], ..view(1, 30, Vec::new()) }
+}
+
+/// A request of the first client that came at `arrived`.
+fn served(number: u32, arrived: u64, dispatched: u64, ended: u64, expected: u64) -> Served {
+    Served {
+        client: 0,
+        number,
+        from: 5,
+        row: 2,
+        after_pause: false,
+        arrived: at(arrived),
+        dispatched: at(dispatched),
+        ended: at(ended),
+        expected: units(expected),
+    }
+}
+
+fn judged(view: &View, served: Vec<Served>) -> Summary {
+    let trace = Builder::new(1).end(30);
+    judge(view, &Trace { disks: vec![served], ..trace })
+}
+
+#[test]
+fn requests_within_their_bounds_hold_even_where_no_task_is_promised_anything() {
+    let summary =
+        judged(&disk(), (0..3).map(|n| served(n, n as u64 * 10, n as u64 * 10, n as u64 * 10 + 6, 6)).collect());
+    assert_eq!(summary.verdict, Verdict::Held);
+    let client = &summary.disks[0].clients[0];
+    assert_eq!((client.requests, client.missed, client.worst_over_bound), (3, 0, Some(1.0)));
+    assert_eq!(summary.disks[0].busy, units(18));
+}
+
+#[test]
+fn a_request_over_its_bound_breaks_the_promise_while_the_drive_keeps_to_its_map() {
+    let late = served(1, 10, 14, 17, 3);
+    let summary = judged(&disk(), vec![served(0, 0, 0, 3, 3), late, served(2, 20, 20, 23, 3)]);
+    let Verdict::Broken(broken) = &summary.verdict else { panic!("{:?}", summary.verdict) };
+    assert_eq!(
+        (broken.what, broken.time, broken.limit, broken.actual),
+        (What::Request, at(16), Some(units(6)), Some(units(7)))
+    );
+    let words = "disk d: client log, request 1: ";
+    assert!(broken.cause.text.starts_with(words), "{}", broken.cause.text);
+    assert!(
+        summary.headline().starts_with("broken: a request to a disk took longer than its bound"),
+        "{}",
+        summary.headline()
+    );
+}
+
+#[test]
+fn what_is_missed_after_the_drive_took_longer_than_its_cell_is_the_drives_doing_and_its_cells_are_named() {
+    // Dispatched at 10, expected until 12: the promise that would have been broken at 16 did not bind any more.
+    let slow = served(1, 10, 10, 17, 2);
+    let summary = judged(&disk(), vec![served(0, 0, 0, 2, 2), slow, served(2, 20, 20, 22, 2)]);
+    assert_eq!(summary.verdict, Verdict::Void);
+    let drive = summary.disks[0].slow.as_ref().expect("it was slow");
+    assert_eq!((drive.from, drive.requests, summary.disks[0].clients[0].void), (at(12), 1, 1));
+    assert_eq!((drive.cells[0].from.as_deref(), drive.cells[0].to.as_str()), (Some("copy 1"), "log 2"));
+    assert!(summary.headline().contains("by disk d, from "), "{}", summary.headline());
+    // Nothing missed: it held, and is told all the same.
+    let summary = judged(&disk(), vec![served(0, 0, 0, 2, 2), served(1, 10, 10, 13, 2), served(2, 20, 20, 22, 2)]);
+    assert_eq!(summary.verdict, Verdict::Held);
+    assert!(summary.headline().contains("promises did not bind from "), "{}", summary.headline());
+}
+
+#[test]
+fn a_miss_before_the_drive_was_slow_is_not_its_doing() {
+    let (late, slow) = (served(0, 0, 5, 8, 3), served(1, 10, 12, 19, 3));
+    let summary = judged(&disk(), vec![late, slow, served(2, 20, 20, 22, 3)]);
+    let Verdict::Broken(broken) = &summary.verdict else { panic!("{:?}", summary.verdict) };
+    assert_eq!(broken.time, at(6));
+}
+
+#[test]
+fn a_request_that_was_never_served_breaks_the_promise_when_its_bound_has_passed() {
+    let summary = judged(&disk(), vec![served(0, 0, 0, 3, 3), served(2, 20, 20, 23, 3)]);
+    let Verdict::Broken(broken) = &summary.verdict else { panic!("{:?}", summary.verdict) };
+    assert_eq!((broken.time, broken.actual), (at(16), Some(units(20))));
+    // The last one still has time at the end of the run.
+    let view = View { duration: units(25), ..disk() };
+    let summary = judged(&view, vec![served(0, 0, 0, 3, 3), served(1, 10, 10, 13, 3)]);
+    assert_eq!(summary.verdict, Verdict::Held);
+}
+
+#[test]
+fn a_refused_system_promises_nothing_of_its_disks_and_a_period_of_no_time_has_no_requests() {
+    let refused = View { accepted: false, ..disk() };
+    let summary = judged(&refused, vec![served(0, 0, 20, 29, 1)]);
+    assert_eq!(summary.verdict, Verdict::Refused);
+    assert_eq!(summary.disks[0].clients[0].missed, 3);
+    let zero = DiskClientView { name: "odd".into(), periodic: Some([Duration::ZERO; 3]), bound: None, places: 0 };
+    let odd = View { disks: vec![DiskView { name: "d".into(), clients: vec![zero] }], ..view(1, 30, Vec::new()) };
+    assert_eq!(judged(&odd, Vec::new()).disks[0].clients[0].requests, 0);
+}
