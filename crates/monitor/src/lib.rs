@@ -5,16 +5,35 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 
+pub use verdict::Verdict;
+
+mod verdict;
+
+#[cfg(feature = "std")]
+mod budget;
+#[cfg(feature = "std")]
+mod clauses;
 #[cfg(feature = "std")]
 mod formula;
+#[cfg(feature = "std")]
+mod moore;
+#[cfg(feature = "std")]
+mod obligations;
 #[cfg(feature = "std")]
 mod parse;
 #[cfg(feature = "std")]
 mod property;
+#[cfg(feature = "std")]
+mod synthesis;
 
 #[cfg(feature = "std")]
-pub use formula::{Formula, Span};
-#[cfg(feature = "std")]
-pub use parse::{ParseError, DEEPEST, LONGEST};
-#[cfg(feature = "std")]
-pub use property::{Bound, Property};
+pub use {
+    budget::{Budget, OverBudget},
+    clauses::Lasso,
+    formula::{Formula, Span},
+    moore::Moore,
+    obligations::{Letter, MOST_OBLIGATIONS},
+    parse::{ParseError, DEEPEST, LONGEST},
+    property::{Bound, Property},
+    synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
+};
