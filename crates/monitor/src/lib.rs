@@ -10,9 +10,13 @@ pub use verdict::Verdict;
 mod verdict;
 
 #[cfg(feature = "std")]
+mod automaton;
+#[cfg(feature = "std")]
 mod budget;
 #[cfg(feature = "std")]
 mod clauses;
+#[cfg(feature = "std")]
+mod compose;
 #[cfg(feature = "std")]
 mod formula;
 #[cfg(feature = "std")]
@@ -28,8 +32,10 @@ mod synthesis;
 
 #[cfg(feature = "std")]
 pub use {
+    automaton::{Automaton, AutomatonError, Transition},
     budget::{Budget, OverBudget},
     clauses::Lasso,
+    compose::{ComposeError, Composed, Specification},
     formula::{Formula, Span},
     moore::Moore,
     obligations::{Letter, MOST_OBLIGATIONS},

@@ -41,6 +41,11 @@ impl<O: Copy + Eq + Hash> Moore<O> {
     /// are numbered in the order in which a search by breadth from the initial state meets them.
     #[must_use]
     pub fn minimised(&self) -> Moore<O> {
+        self.minimised_from().0
+    }
+
+    /// The smallest machine and, for each of its states, one of this machine's states that it stands for.
+    pub(crate) fn minimised_from(&self) -> (Moore<O>, Vec<u32>) {
         let mut classes: Vec<u32> = vec![0; self.states()];
         let mut count = 0;
         loop {
@@ -62,10 +67,11 @@ impl<O: Copy + Eq + Hash> Moore<O> {
         for (state, &class) in classes.iter().enumerate() {
             representatives[class as usize] = representatives[class as usize].min(state as u32);
         }
-        explore(representatives[classes[self.initial as usize] as usize], self.inputs, |&state, input| {
+        let first = representatives[classes[self.initial as usize] as usize];
+        let explored = explore(first, self.inputs, |&state, input| {
             representatives[classes[self.step(state, input) as usize] as usize]
-        })
-        .map_outputs(|&state| self.output(state))
+        });
+        (explored.map_outputs(|&state| self.output(state)), explored.into_states())
     }
 }
 
