@@ -5,8 +5,12 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 
+pub use step::{Descriptor, Step, Stepper};
+pub use table::{bits_for, Encoding, Layout, Table, TableError, MOST_BITS};
 pub use verdict::Verdict;
 
+mod step;
+mod table;
 mod verdict;
 
 #[cfg(feature = "std")]
@@ -17,6 +21,8 @@ mod budget;
 mod clauses;
 #[cfg(feature = "std")]
 mod compose;
+#[cfg(feature = "std")]
+mod encode;
 #[cfg(feature = "std")]
 mod formula;
 #[cfg(feature = "std")]
@@ -36,6 +42,7 @@ pub use {
     budget::{Budget, OverBudget},
     clauses::Lasso,
     compose::{ComposeError, Composed, Specification},
+    encode::{encode, Encoded, Operations},
     formula::{Formula, Span},
     moore::Moore,
     obligations::{Letter, MOST_OBLIGATIONS},
