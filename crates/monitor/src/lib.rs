@@ -5,10 +5,12 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 
+pub use clock::{Rule, TimedDescriptor, TimedStepper, CONDITION, DEMAND, MOST_STAGES};
 pub use step::{Descriptor, Step, Stepper};
 pub use table::{bits_for, Encoding, Layout, Table, TableError, MOST_BITS};
 pub use verdict::Verdict;
 
+mod clock;
 mod step;
 mod table;
 mod verdict;
@@ -35,6 +37,8 @@ mod parse;
 mod property;
 #[cfg(feature = "std")]
 mod synthesis;
+#[cfg(feature = "std")]
+mod timed;
 
 #[cfg(feature = "std")]
 pub use {
@@ -49,4 +53,5 @@ pub use {
     parse::{ParseError, DEEPEST, LONGEST},
     property::{Bound, Property},
     synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
+    timed::{Timed, TimedError},
 };
