@@ -24,6 +24,10 @@ mod clauses;
 #[cfg(feature = "std")]
 mod compose;
 #[cfg(feature = "std")]
+mod definition;
+#[cfg(feature = "std")]
+mod draw;
+#[cfg(feature = "std")]
 mod encode;
 #[cfg(feature = "std")]
 mod formula;
@@ -31,6 +35,8 @@ mod formula;
 mod moore;
 #[cfg(feature = "std")]
 mod obligations;
+#[cfg(feature = "std")]
+mod occurrence;
 #[cfg(feature = "std")]
 mod parse;
 #[cfg(feature = "std")]
@@ -46,10 +52,12 @@ pub use {
     budget::{Budget, OverBudget},
     clauses::Lasso,
     compose::{ComposeError, Composed, Specification},
+    definition::{BuildError, Built, Monitor, Watcher, DEFAULT_TABLE_LIMIT},
     encode::{encode, Encoded, Operations},
     formula::{Formula, Span},
     moore::Moore,
     obligations::{Letter, MOST_OBLIGATIONS},
+    occurrence::{Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
     parse::{ParseError, DEEPEST, LONGEST},
     property::{Bound, Property},
     synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
