@@ -93,6 +93,7 @@ pub fn tree(seed: u64) -> System {
         components: Vec::new(),
         scheduling: Scheduling { quantum, clusters: root_clusters, servers, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod change;
 mod component;
+mod monitor;
 mod per_server;
 mod platform;
 mod server;
@@ -50,6 +51,8 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let tasks: Vec<_> =
         draft.tasks.iter().map(|draft| task::check(draft, &context, &homes, &components, out)).collect();
     let platform = platform::check(&draft, &mut components, out);
+    unique(draft.monitors.iter().map(|monitor| (&monitor.name, monitor.subject.as_str())), "monitor", out);
+    let monitors = monitor::check(&draft, out);
     if !out.is_empty() {
         return None;
     }
@@ -74,6 +77,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         tasks,
         components,
         platform,
+        monitors,
         notes,
     };
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {

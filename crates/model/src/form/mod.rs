@@ -3,6 +3,7 @@
 mod change;
 mod component;
 mod keys;
+mod monitor;
 mod platform;
 mod server;
 mod task;
@@ -15,7 +16,8 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 9] = ["system", "policy", "machine", "server", "task", "change", "component", "buffer", "device"];
+const TOP: [&str; 10] =
+    ["system", "policy", "machine", "server", "task", "change", "component", "buffer", "device", "monitor"];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
 
@@ -72,6 +74,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "monitor").into_iter().enumerate() {
+        draft.monitors.extend(monitor::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "buffer").into_iter().enumerate() {
         draft.platform.buffers.extend(platform::buffer(value, i, &mut reader));
