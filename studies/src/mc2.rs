@@ -93,6 +93,7 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         components: Vec::new(),
         scheduling: Scheduling::default(),
         platform: tactus_model::Platform::default(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

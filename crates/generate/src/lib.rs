@@ -124,6 +124,7 @@ impl Draw {
             components: Vec::new(),
             scheduling: Scheduling { places, ..Scheduling::default() },
             platform: tactus_model::Platform::default(),
+            monitors: Vec::new(),
             notes: Vec::new(),
         }
     }

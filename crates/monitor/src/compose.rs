@@ -24,6 +24,9 @@ pub struct Specification {
     pub events: Vec<String>,
     /// The properties, over the names of events and of states (`state`, or `automaton.state`).
     pub properties: Vec<Formula>,
+    /// Whether a run may fall silent: a continuation may then have positions at which no event happens. No step of the machine is
+    /// ever such a position, but a property is not taken for broken since only events that break it are left.
+    pub silence: bool,
     /// The memory that each synthesis may use.
     pub budget: Budget,
 }
@@ -249,6 +252,9 @@ impl<'a> Product<'a> {
     }
 }
 
+/// The column of no event.
+const NO_EVENT: usize = usize::MAX;
+
 /// The propositions of a property, and what they mean here.
 pub(crate) struct Propositions {
     pub names: Vec<String>,
@@ -292,7 +298,9 @@ impl Composed {
             // The letters that can occur: those after some event in some state of the automata.
             let steps = tuples.iter().flat_map(|tuple| (0..events.len()).map(move |event| (tuple, event)));
             let occurring = steps.map(|(tuple, event)| propositions.letter(&product.step(tuple, event), event));
-            let letters: Vec<Letter> = occurring.collect::<BTreeSet<_>>().into_iter().collect();
+            let silent =
+                tuples.iter().filter(|_| specification.silence).map(|tuple| propositions.letter(tuple, NO_EVENT));
+            let letters: Vec<Letter> = occurring.chain(silent).collect::<BTreeSet<_>>().into_iter().collect();
             let synthesis = Synthesis::new(property, &propositions.names, &letters, *budget)
                 .map_err(|error| ComposeError::Synthesis { property: property.to_string(), error })?;
             let machine = synthesis.machine.minimised();

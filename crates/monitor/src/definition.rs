@@ -114,7 +114,8 @@ impl Monitor {
         let built = match &self.property {
             Property::Formula(formula) if !self.property.is_timed() => {
                 let (automata, properties) = (self.automata.clone(), vec![formula.clone()]);
-                let specification = Specification { automata, events, properties, budget: Budget::default() };
+                let specification =
+                    Specification { automata, events, properties, silence: true, budget: Budget::default() };
                 let composed = Composed::new(&specification).map_err(BuildError::Compose)?;
                 let composed = if self.minimise { composed.minimised() } else { composed };
                 let encoded = Encoded::new(&composed, self.encoding).map_err(BuildError::Table)?;

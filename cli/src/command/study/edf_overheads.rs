@@ -139,6 +139,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         components: Vec::new(),
         scheduling: Scheduling { clusters, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

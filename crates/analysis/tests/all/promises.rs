@@ -112,6 +112,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         components: Vec::new(),
         scheduling: tactus_model::Scheduling::default(),
         platform: tactus_model::Platform::default(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -49,6 +49,7 @@ pub fn specification(automata: &[Automaton], properties: &[&str]) -> Specificati
         automata: automata.to_vec(),
         events: EVENTS.into_iter().filter(watched).map(Into::into).collect(),
         properties: properties.iter().map(|text| Formula::parse(text).expect("a formula")).collect(),
+        silence: false,
         budget: Budget::default(),
     }
 }

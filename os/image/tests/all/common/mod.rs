@@ -90,6 +90,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         components,
         scheduling: tactus_model::Scheduling::default(),
         platform: Platform::default(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }
