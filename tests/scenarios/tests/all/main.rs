@@ -17,6 +17,7 @@ mod golden_servers;
 mod hostile;
 mod interrupts;
 mod iso;
+mod monitors;
 mod per_server;
 mod processes;
 mod reading;
