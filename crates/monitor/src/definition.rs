@@ -105,12 +105,6 @@ impl Monitor {
     /// See [`BuildError`].
     pub fn build(&self) -> Result<Built, BuildError> {
         let events: Vec<String> = self.events.iter().map(|(name, _)| name.clone()).collect();
-        let atoms = self.property.atoms();
-        let named =
-            |event: &String| atoms.contains(event) || self.automata.iter().any(|a| a.events().contains(event.as_str()));
-        if let Some(event) = events.iter().find(|&event| !named(event)) {
-            return Err(BuildError::UnusedEvent { event: event.clone() });
-        }
         let built = match &self.property {
             Property::Formula(formula) if !self.property.is_timed() => {
                 let (automata, properties) = (self.automata.clone(), vec![formula.clone()]);
@@ -125,6 +119,12 @@ impl Monitor {
                 .map(Built::Timed)
                 .map_err(BuildError::Timed)?,
         };
+        let atoms = self.property.atoms();
+        let named =
+            |event: &String| atoms.contains(event) || self.automata.iter().any(|a| a.events().contains(event.as_str()));
+        if let Some(event) = self.events.iter().map(|(name, _)| name).find(|&event| !named(event)) {
+            return Err(BuildError::UnusedEvent { event: event.clone() });
+        }
         let bytes = built.layout().bytes;
         if u64::from(bytes) > self.table_limit {
             return Err(BuildError::TooLarge { bytes, limit: self.table_limit });
