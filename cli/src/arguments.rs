@@ -317,7 +317,7 @@ pub struct Trace {
 /// Options of `monitor`.
 #[derive(Debug, Args)]
 pub struct Monitor {
-    /// The system file with the monitors
+    /// The system file with the monitors; or OIL (.oil), or an automaton of Linux's runtime verification (.dot), to be shown
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The results of a run of it, which the monitors are to judge: a folder, or a trace.bin in one

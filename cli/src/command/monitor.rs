@@ -7,11 +7,18 @@ use crate::results::Results;
 use std::fs;
 use std::path::Path;
 use tactus_model::System;
-use tactus_monitor::{Built, Monitor, Verdict};
+use tactus_monitor::{Built, Composed, Encoded, Encoding, Monitor, Verdict};
 use tactus_trace::{Conclusion, Finding};
+
+/// Larger than any file of automata that a person wrote.
+const MOST_TEXT: u64 = 4 << 20;
 
 /// Shows the monitors, or lets them judge.
 pub fn monitor(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let ending = arguments.file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if matches!(ending, "oil" | "dot") {
+        return foreign(arguments, ending);
+    }
     let system = System::read(&arguments.file).map_err(|problems| Failure::Input(problems.to_string()))?;
     if system.monitors.is_empty() {
         let file = arguments.file.display();
@@ -30,6 +37,48 @@ pub fn monitor(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.table {
         for (monitor, built) in system.monitors.iter().zip(&built) {
             lines::put(&format!("\n{}\n{}", lines::bold(&monitor.name), built.table_text()));
+        }
+    }
+    Ok(Outcome::Held)
+}
+
+/// The monitors of another tool's file: their sizes in each encoding, as they come and minimised.
+fn foreign(arguments: &Arguments, ending: &str) -> Result<Outcome, Failure> {
+    let file = &arguments.file;
+    if let (Some(_), _) | (_, Some(_)) = (&arguments.results, &arguments.dot) {
+        let remedy = "take its automata and properties into a [[monitor]] of a system file";
+        return Err(Failure::Input(format!("{} tells of no system that could have run; {remedy}", file.display())));
+    }
+    let text = tactus_model::read_ordinary_text(file, MOST_TEXT)
+        .map_err(|why| Failure::Input(format!("{}: {why}", file.display())))?;
+    let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
+    let machines: Vec<(String, Composed)> = if ending == "oil" {
+        let oil = tactus_formats::read_oil_text(&text, file).map_err(|fault| input(&fault))?;
+        oil.rules.into_iter().map(|rule| (rule.name, rule.composed)).collect()
+    } else {
+        let specification = tactus_formats::read_rv_text(&text, file).map_err(|fault| input(&fault))?;
+        let composed = Composed::new(&specification);
+        let composed = composed.map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
+        vec![(specification.automata[0].name.clone(), composed)]
+    };
+    let mut rows = Vec::new();
+    for (name, composed) in &machines {
+        for (which, composed) in [("as composed", composed), ("minimised", &composed.minimised())] {
+            let sizes = Encoding::ALL.map(|encoding| match Encoded::new(composed, Some(encoding)) {
+                Ok(encoded) => encoded.bytes.len().to_string(),
+                Err(_) => "–".into(),
+            });
+            let counts = [composed.machine.states(), composed.events.len()].map(|n| n.to_string());
+            rows.push([name.clone(), which.into()].into_iter().chain(counts).chain(sizes).collect());
+        }
+    }
+    let head = ["monitor", "", "states", "events", "plain", "row-per-word", "packed-words", "bit-string"];
+    lines::put(&lines::table(&head, &rows));
+    if arguments.table {
+        for (name, composed) in machines {
+            let encoded = Encoded::new(&composed, Some(Encoding::BitString)).map_err(|error| input(&error))?;
+            let built = Built::Untimed { composed, encoded };
+            lines::put(&format!("\n{}\n{}", lines::bold(&name), built.table_text()));
         }
     }
     Ok(Outcome::Held)

@@ -115,3 +115,18 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
     let twice = format!("{}\n[[monitor]]\n{}", with(ok, ""), with(ok, ""));
     assert!(complaints(&twice).contains("monitor \"m\" is there already, on line 12"), "{}", complaints(&twice));
 }
+
+#[test]
+fn the_monitors_of_the_page_are_taken() {
+    let page = include_str!("../../../docs/monitors.md");
+    let blocks: Vec<&str> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let system = System::parse_toml(&format!("{HEAD}{block}"), Path::new("x.toml"));
+        assert_eq!(
+            system.map(|system| system.monitors.len()).map_err(|problems| problems.to_string()),
+            Ok(1),
+            "{block}"
+        );
+    }
+}

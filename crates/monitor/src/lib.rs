@@ -63,3 +63,8 @@ pub use {
     synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
     timed::{Timed, TimedError},
 };
+
+/// The examples of `docs/monitors.md`, which are run as tests.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../../docs/monitors.md")]
+struct Page;
