@@ -86,6 +86,15 @@ pub enum Command {
   ./tactus trace out/avionics --draw --from '20 ms' --to '80 ms'
   ./tactus trace out/avionics --perfetto avionics.pftrace")]
     Trace(Trace),
+    /// Show the monitors of a system file, or let them judge an earlier run
+    ///
+    /// A monitor watches a property: which events happen in which order, and how fresh data is. Without RESULTS, prints each
+    /// monitor's states, bytes and table. With RESULTS, says what each makes of that run, and the path to what it found
+    /// broken; the exit status is 1 if any property was. See docs/monitors.md.
+    #[command(after_help = "Examples:
+  ./tactus monitor examples/monitors.toml --table
+  ./tactus monitor examples/monitors.toml out/monitors")]
+    Monitor(Monitor),
     /// Make the report of an earlier run again
     ///
     /// Judges the trace that the run left once more, and writes report.html and summary.json anew.
@@ -306,6 +315,23 @@ pub struct Trace {
     /// Write LITMUS^RT sched_trace records, a file for each core, to this folder, and show nothing
     #[arg(long, value_name = "FOLDER", conflicts_with = "windowed")]
     pub sched_trace: Option<PathBuf>,
+}
+
+/// Options of `monitor`.
+#[derive(Debug, Args)]
+pub struct Monitor {
+    /// The system file with the monitors; or OIL (.oil), or an automaton of Linux's runtime verification (.dot), to be shown
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The results of a run of it, which the monitors are to judge: a folder, or a trace.bin in one
+    #[arg(value_name = "RESULTS")]
+    pub results: Option<PathBuf>,
+    /// Print the table of each monitor: where each event leads from each state
+    #[arg(long, conflicts_with = "results")]
+    pub table: bool,
+    /// Write the graph of each monitor, in the dot language, to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub dot: Option<PathBuf>,
 }
 
 /// Options of `report`.

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Agree(agree) => command::agree::agree(agree),
         Command::Iso(iso) => command::iso::iso(iso),
         Command::Trace(trace) => command::trace::trace(trace),
+        Command::Monitor(monitor) => command::monitor::monitor(monitor),
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
         Command::Convert(convert) => command::convert::convert(convert),

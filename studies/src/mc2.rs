@@ -95,6 +95,7 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         scheduling: Scheduling::default(),
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod check;
 pub mod convert;
 pub mod iso;
+pub mod monitor;
 pub mod report;
 pub mod rig;
 pub mod run;

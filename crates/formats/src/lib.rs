@@ -6,8 +6,11 @@
 #![forbid(unsafe_code)]
 
 mod fault;
+mod lexer;
 mod number;
+mod oil;
 mod rtapp;
+mod rv;
 mod schedcat;
 mod set;
 mod simso;
@@ -16,6 +19,8 @@ mod table;
 mod xml;
 
 pub use fault::{Fault, Reason};
+pub use oil::{read_oil_text, Oil, OilAction, OilEvent, OilRule};
+pub use rv::{read_rv_text, VIOLATION};
 pub use set::{Task, TaskSet};
 pub use system::{to_toml, Unwritable};
 

@@ -128,6 +128,7 @@ impl Draw {
             scheduling: Scheduling { places, ..Scheduling::default() },
             platform: tactus_model::Platform::default(),
             disks: Vec::new(),
+            monitors: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -95,6 +95,7 @@ pub fn tree(seed: u64) -> System {
         scheduling: Scheduling { quantum, clusters: root_clusters, servers, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

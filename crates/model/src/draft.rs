@@ -70,6 +70,7 @@ pub(crate) struct Draft {
     pub servers: Vec<DraftServer>,
     pub chains: Vec<DraftChain>,
     pub changes: Vec<DraftChange>,
+    pub monitors: Vec<DraftMonitor>,
     pub shift: Given<u8>,
     pub overheads: Given<bool>,
     pub tasks: Vec<DraftTask>,
@@ -173,6 +174,28 @@ pub(crate) enum DraftDemand {
     Demand(Demand),
     /// The execution time at this level.
     Level(Level),
+}
+
+pub(crate) struct DraftMonitor {
+    pub place: Location,
+    /// For messages: `monitor "order"`.
+    pub subject: String,
+    pub name: Given<String>,
+    pub property: Given<String>,
+    /// Names, and what happens.
+    pub events: Vec<(At<String>, At<String>)>,
+    pub automata: Vec<DraftAutomaton>,
+    pub encoding: Given<String>,
+    pub minimise: Given<bool>,
+    pub reset: Given<bool>,
+    pub table_limit: Given<u64>,
+}
+
+pub(crate) struct DraftAutomaton {
+    pub name: Given<String>,
+    pub states: Vec<At<String>>,
+    /// State, event, state.
+    pub transitions: Vec<[String; 3]>,
 }
 
 pub(crate) struct DraftComponent {

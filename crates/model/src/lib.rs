@@ -73,6 +73,8 @@ pub struct System {
     pub platform: Platform,
     /// Disks, in file order.
     pub disks: Vec<Disk>,
+    /// The monitors, in file order. Each has been built once and found to fit.
+    pub monitors: Vec<tactus_monitor::Monitor>,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.
     pub notes: Vec<String>,
 }

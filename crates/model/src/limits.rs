@@ -26,6 +26,8 @@ pub const MAX_NAME: usize = 31;
 pub const MAX_SERVERS: usize = 64;
 /// The most changes of one system.
 pub const MAX_CHANGES: usize = 64;
+/// The most monitors of one system.
+pub const MAX_MONITORS: usize = 64;
 /// The most servers from the root down, the root included.
 pub const MAX_DEPTH: usize = 6;
 /// The largest priority.

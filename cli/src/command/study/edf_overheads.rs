@@ -141,6 +141,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         scheduling: Scheduling { clusters, places, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

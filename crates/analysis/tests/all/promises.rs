@@ -114,6 +114,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         scheduling: tactus_model::Scheduling::default(),
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -3,6 +3,7 @@
 mod change;
 mod component;
 mod disk;
+mod monitor;
 mod per_server;
 mod platform;
 mod release;
@@ -53,6 +54,8 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         draft.tasks.iter().map(|draft| task::check(draft, &context, &homes, &components, out)).collect();
     let platform = platform::check(&draft, &mut components, out);
     let disks = disk::check(&draft, context.duration, out);
+    unique(draft.monitors.iter().map(|monitor| (&monitor.name, monitor.subject.as_str())), "monitor", out);
+    let monitors = monitor::check(&draft, out);
     if !out.is_empty() {
         return None;
     }
@@ -83,6 +86,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         components,
         platform,
         disks,
+        monitors,
         notes,
     };
     system.chains = release::chains(&draft, &system, out);

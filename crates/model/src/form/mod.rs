@@ -5,6 +5,7 @@ mod change;
 mod component;
 mod disk;
 mod keys;
+mod monitor;
 mod platform;
 mod server;
 mod task;
@@ -17,8 +18,20 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 11] =
-    ["system", "policy", "machine", "server", "task", "chain", "change", "component", "buffer", "device", "disk"];
+const TOP: [&str; 12] = [
+    "system",
+    "policy",
+    "machine",
+    "server",
+    "task",
+    "chain",
+    "change",
+    "component",
+    "buffer",
+    "device",
+    "disk",
+    "monitor",
+];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
 
@@ -78,6 +91,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "monitor").into_iter().enumerate() {
+        draft.monitors.extend(monitor::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "buffer").into_iter().enumerate() {
         draft.platform.buffers.extend(platform::buffer(value, i, &mut reader));

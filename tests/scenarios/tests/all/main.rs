@@ -18,6 +18,7 @@ mod golden_servers;
 mod hostile;
 mod interrupts;
 mod iso;
+mod monitors;
 mod partitions;
 mod per_server;
 mod platforms;

@@ -92,6 +92,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         scheduling: tactus_model::Scheduling::default(),
         platform: Platform::default(),
         disks: Vec::new(),
+        monitors: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -1,0 +1,154 @@
+//! `tactus monitor`: the monitors of a system file as tables and graphs, and what they say of an earlier run.
+
+use crate::arguments::Monitor as Arguments;
+use crate::failure::{Failure, Outcome};
+use crate::lines;
+use crate::results::Results;
+use std::fs;
+use std::path::Path;
+use tactus_model::System;
+use tactus_monitor::{Built, Composed, Encoded, Encoding, Monitor, Verdict};
+use tactus_trace::{Conclusion, Finding};
+
+/// Larger than any file of automata that a person wrote.
+const MOST_TEXT: u64 = 4 << 20;
+
+/// Shows the monitors, or lets them judge.
+pub fn monitor(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let ending = arguments.file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if matches!(ending, "oil" | "dot") {
+        return foreign(arguments, ending);
+    }
+    let system = System::read(&arguments.file).map_err(|problems| Failure::Input(problems.to_string()))?;
+    if system.monitors.is_empty() {
+        let file = arguments.file.display();
+        return Err(Failure::Input(format!("{file} has no monitor; add one with [[monitor]], see docs/monitors.md")));
+    }
+    let built = system.monitors.iter().map(Monitor::build).collect::<Result<Vec<Built>, _>>();
+    let built = built.map_err(|error| Failure::Input(error.to_string()))?;
+    if let Some(folder) = &arguments.dot {
+        write_graphs(folder, &system.monitors, &built)?;
+    }
+    if let Some(results) = &arguments.results {
+        return judge(&system, results);
+    }
+    let rows: Vec<Vec<String>> = system.monitors.iter().zip(&built).map(row).collect();
+    lines::put(&lines::table(&["monitor", "states", "events", "bytes", "encoding", "clock", "property"], &rows));
+    if arguments.table {
+        for (monitor, built) in system.monitors.iter().zip(&built) {
+            lines::put(&format!("\n{}\n{}", lines::bold(&monitor.name), built.table_text()));
+        }
+    }
+    Ok(Outcome::Held)
+}
+
+/// The monitors of another tool's file: their sizes in each encoding, as they come and minimised.
+fn foreign(arguments: &Arguments, ending: &str) -> Result<Outcome, Failure> {
+    let file = &arguments.file;
+    if let (Some(_), _) | (_, Some(_)) = (&arguments.results, &arguments.dot) {
+        let remedy = "take its automata and properties into a [[monitor]] of a system file";
+        return Err(Failure::Input(format!("{} tells of no system that could have run; {remedy}", file.display())));
+    }
+    let text = tactus_model::read_ordinary_text(file, MOST_TEXT)
+        .map_err(|why| Failure::Input(format!("{}: {why}", file.display())))?;
+    let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
+    let machines: Vec<(String, Composed)> = if ending == "oil" {
+        let oil = tactus_formats::read_oil_text(&text, file).map_err(|fault| input(&fault))?;
+        oil.rules.into_iter().map(|rule| (rule.name, rule.composed)).collect()
+    } else {
+        let specification = tactus_formats::read_rv_text(&text, file).map_err(|fault| input(&fault))?;
+        let composed = Composed::new(&specification);
+        let composed = composed.map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
+        vec![(specification.automata[0].name.clone(), composed)]
+    };
+    let mut rows = Vec::new();
+    for (name, composed) in &machines {
+        for (which, composed) in [("as composed", composed), ("minimised", &composed.minimised())] {
+            let sizes = Encoding::ALL.map(|encoding| match Encoded::new(composed, Some(encoding)) {
+                Ok(encoded) => encoded.bytes.len().to_string(),
+                Err(_) => "–".into(),
+            });
+            let counts = [composed.machine.states(), composed.events.len()].map(|n| n.to_string());
+            rows.push([name.clone(), which.into()].into_iter().chain(counts).chain(sizes).collect());
+        }
+    }
+    let head = ["monitor", "", "states", "events", "plain", "row-per-word", "packed-words", "bit-string"];
+    lines::put(&lines::table(&head, &rows));
+    if arguments.table {
+        for (name, composed) in machines {
+            let encoded = Encoded::new(&composed, Some(Encoding::BitString)).map_err(|error| input(&error))?;
+            let built = Built::Untimed { composed, encoded };
+            lines::put(&format!("\n{}\n{}", lines::bold(&name), built.table_text()));
+        }
+    }
+    Ok(Outcome::Held)
+}
+
+fn row((monitor, built): (&Monitor, &Built)) -> Vec<String> {
+    let layout = built.layout();
+    let clock = if matches!(built, Built::Timed(_)) { "yes" } else { "no" };
+    let numbers = [layout.states, layout.events, layout.bytes].map(|number| number.to_string());
+    let words = [layout.encoding.name().into(), clock.into(), monitor.property.to_string()];
+    std::iter::once(monitor.name.clone()).chain(numbers).chain(words).collect()
+}
+
+fn write_graphs(folder: &Path, monitors: &[Monitor], built: &[Built]) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| Failure::Machine(format!("{}: {error}", folder.display())))?;
+    for (monitor, built) in monitors.iter().zip(built) {
+        let path = folder.join(format!("{}.dot", monitor.name));
+        fs::write(&path, built.dot(&monitor.name))
+            .map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+        lines::line("graph", path.display());
+    }
+    Ok(())
+}
+
+/// Lets the monitors judge what has run.
+fn judge(system: &System, results: &Path) -> Result<Outcome, Failure> {
+    let results = Results::find(results)?;
+    let (kept, trace) = results.read()?;
+    if kept.view.name != system.name
+        || !kept.view.tasks.iter().map(|task| &task.name).eq(system.tasks.iter().map(|task| &task.name))
+    {
+        return Err(Failure::Input(format!(
+            "{} holds a run of {:?} with other tasks than {}; give the file that was run",
+            results.folder().display(),
+            kept.view.name,
+            system.source.display()
+        )));
+    }
+    let servers: Vec<&str> =
+        std::iter::once("").chain(system.scheduling.servers.iter().map(|it| it.name.as_str())).collect();
+    let findings = tactus_trace::monitor(&kept.view, &trace, &servers, &system.monitors)
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    for (monitor, finding) in system.monitors.iter().zip(&findings) {
+        lines::put(&told(monitor, finding));
+    }
+    let lost: u64 = trace.dropped.iter().sum();
+    if lost > 0 {
+        lines::line("note", format!("{lost} records did not fit into the trace; what they tell was not watched"));
+    }
+    Ok(Outcome::held_if(lost == 0 && findings.iter().all(|finding| !finding.is_broken())))
+}
+
+/// A line for each verdict, and the path to it where it is false.
+fn told(monitor: &Monitor, finding: &Finding) -> String {
+    let (name, events) = (lines::bold(&monitor.name), lines::count(finding.events, "event"));
+    let mut text = String::new();
+    for Conclusion { at, verdict, event, path } in &finding.conclusions {
+        let cause = match event {
+            Some(event) => format!("by {event}"),
+            None => "since what it awaits did not come".to_owned(),
+        };
+        let word = if *verdict == Verdict::False { lines::bad("false") } else { lines::good("true") };
+        text += &format!("{name}  {word} at {at} {cause}; {}\n", monitor.property);
+        if *verdict == Verdict::False {
+            let steps = path.iter().map(|step| format!("{} {} → {}", step.at, step.event, step.state));
+            text += &format!("  path  {}\n", steps.collect::<Vec<_>>().join(", "));
+        }
+    }
+    if finding.conclusions.is_empty() {
+        text += &format!("{name}  {} after {events}; {}\n", lines::good("not yet"), monitor.property);
+    }
+    text
+}

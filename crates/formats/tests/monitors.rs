@@ -1,0 +1,135 @@
+//! Monitors in the languages of other tools: OIL with the source's objects, and Linux's runtime verification.
+
+use std::path::Path;
+use tactus_formats::{read_oil_text, read_rv_text, OilAction, VIOLATION};
+use tactus_monitor::{Composed, Encoded, Step, Verdict};
+
+const DATAFLOW: &str = include_str!("../../../examples/monitors/dataflow.oil");
+
+#[test]
+fn statement_18_the_sources_example_in_its_own_language_has_the_published_sizes() {
+    let oil = read_oil_text(DATAFLOW, Path::new("dataflow.oil")).expect("the example");
+    assert_eq!(oil.events.len(), 5);
+    let first = &oil.events[0];
+    assert_eq!((first.task.as_str(), first.message.as_str(), first.action), ("T0", "b0", OilAction::Send));
+    let sizes: Vec<(usize, usize)> =
+        oil.rules.iter().map(|rule| (rule.composed.machine.states(), rule.composed.events.len())).collect();
+    assert_eq!(sizes[1..], [(8, 5), (20, 5), (7, 3)]);
+    assert_eq!([oil.rules[0].reset, oil.rules[1].reset], [false, true]);
+}
+
+#[test]
+fn statement_18_inconsistent_configurations_are_rejected_with_their_line() {
+    for (written, changed, line, words) in [
+        ("task = T0;", "task = T9;", 10, "the TASK T9, which the file does not declare"),
+        ("messageobject = b1; action = send", "messageobject = b9; action = send", 11, "the MESSAGE b9"),
+        (
+            "action = send; };\n  enforcer_event s11",
+            "action = poke; };\n  enforcer_event s11",
+            10,
+            "write send or receive",
+        ),
+        (
+            "enforcer_event s11 { task = T1; messageobject = b1;",
+            "enforcer_event s11 { task = T0; messageobject = b0;",
+            11,
+            "the same as s00",
+        ),
+        ("enforcer_event s11 {", "enforcer_event s00 {", 11, "a second enforcer_event s00"),
+        (
+            "enforcer_event = r10; };\n    transition = t3",
+            "enforcer_event = r99; };\n    transition = t3",
+            21,
+            "the enforcer_event r99",
+        ),
+        (
+            "tostate = nosync; enforcer_event = s00; };\n    transition = t1 ",
+            "tostate = lost; enforcer_event = s00; };\n    transition = t1 ",
+            0,
+            "names the state \"lost\"",
+        ),
+        (
+            "transition = t1 { fromstate = sync; tostate = sync; enforcer_event = s11;",
+            "transition = t1 { fromstate = sync; tostate = sync; enforcer_event = s00;",
+            0,
+            "leads to both",
+        ),
+        ("automata = m_t2;", "automata = m_t3;", 0, "the automata m_t3, which the file does not declare"),
+        ("G ((firstb0", "G ((firstb9", 0, "\"firstb9\""),
+        ("G ((firstb0 ||", "G ((firstb0 and and", 0, "column 17 of the property"),
+        ("reset = TRUE", "reset = maybe", 0, "write true or false"),
+        ("TASK T0 {", "TUSK T0 {", 5, "the object TUSK"),
+        ("action = send; };", "action = send; speed = 3; };", 10, "the attribute speed of enforcer_event s00"),
+        ("action = send; };", "};", 10, "action"),
+        ("OIL_VERSION", "/* OIL_VERSION", 2, "a comment begins here and never ends"),
+        ("OS config {", "OS config", 0, "where \";\" is wanted"),
+    ] {
+        assert!(DATAFLOW.contains(written), "{written}");
+        let text = DATAFLOW.replacen(written, changed, 1);
+        let fault = read_oil_text(&text, Path::new("x.oil")).expect_err(changed);
+        let said = fault.to_string();
+        assert!(said.contains(words), "{changed}\n{said}");
+        assert!(fault.line > 0 && (line == 0 || fault.line == line), "{changed}\n{said}");
+    }
+}
+
+/// What the events lead to, one after the other.
+fn run(text: &str, events: &[&str]) -> Vec<Step> {
+    let specification = read_rv_text(text, Path::new("x.dot")).expect("an automaton");
+    let composed = Composed::new(&specification).expect("a machine").minimised();
+    let encoded = Encoded::new(&composed, None).expect("a table");
+    let mut stepper = encoded.stepper(false).expect("a sound table");
+    let column = |event: &&str| composed.events.iter().position(|known| known == event).expect("an event") as u32;
+    events.iter().map(|event| stepper.step(column(event))).collect()
+}
+
+#[test]
+fn three_automata_in_the_dialect_of_linux_are_broken_by_what_they_have_no_edge_for() {
+    let broken = Step::Concluded(Verdict::False);
+    let one = include_str!("../../../examples/monitors/one-at-a-time.dot");
+    assert_eq!(
+        run(one, &["start", "complete", "start", "start"]),
+        [Step::Continues, Step::Continues, Step::Continues, broken]
+    );
+    let budget = include_str!("../../../examples/monitors/budget.dot");
+    assert_eq!(run(budget, &["dispatch", "exhaust", "replenish", "dispatch"]), [Step::Continues; 4]);
+    assert_eq!(run(budget, &["exhaust", "dispatch"]), [Step::Continues, broken]);
+    let restart = include_str!("../../../examples/monitors/restart.dot");
+    assert_eq!(run(restart, &["complete", "fault", "complete"]), [Step::Continues, Step::Continues, broken]);
+    let specification = read_rv_text(restart, Path::new("restart.dot")).expect("an automaton");
+    assert_eq!(specification.automata[0].states, ["running", "stopped", VIOLATION]);
+}
+
+#[test]
+fn graphs_that_are_no_automaton_are_refused_with_their_line_and_a_remedy() {
+    let initial = "\"__init_a\" -> \"a\";";
+    for (text, line, words) in [
+        ("graph g { }".to_string(), 1, "where \"digraph\""),
+        ("digraph g { \"a\" -> \"b\" [ label = \"e\" ]; }".into(), 0, "the initial state"),
+        (format!("digraph g {{\n{initial}\n}}"), 0, "an edge with an event"),
+        (format!("digraph g {{\n{initial}\n\"a\" -> \"b\";\n}}"), 3, "the event (label"),
+        (
+            format!("digraph g {{\n{initial}\n\"a\" -> \"b\" [ label = \"e;x < 5\" ];\n}}"),
+            3,
+            "which has a guard or a clock",
+        ),
+        (
+            format!(
+                "digraph g {{\n{initial}\n\"a\" -> \"b\" [ label = \"e\" ];\n\"a\" -> \"a\" [ label = \"e\" ];\n}}"
+            ),
+            4,
+            "keep one of the edges",
+        ),
+        (format!("digraph g {{\n{initial}\n\"__init_b\" -> \"b\";\n}}"), 3, "keep one"),
+        (format!("digraph g {{\n{initial}\n\"a\" -> \"a\" [ label = \"e\" ];\n}}"), 0, "nothing could violate it"),
+        (format!("digraph g {{\n{initial}\n\"a\" -> \"violation\" [ label = \"e\" ];\n}}"), 0, "rename it"),
+        (format!("digraph g {{\n{initial}\n\"a\" -> \"b\" [ label = \"e\" ]\n"), 3, "the end of the file"),
+        ("digraph g { /* ".into(), 1, "a comment begins here"),
+        ("digraph g { ? }".into(), 1, "has no place in this format"),
+    ] {
+        let fault = read_rv_text(&text, Path::new("x.dot")).expect_err(&text);
+        let said = fault.to_string();
+        assert!(said.contains(words.trim_matches('"')) || said.contains(&words.replace('"', "")), "{text}\n{said}");
+        assert_eq!(fault.line, line, "{text}\n{said}");
+    }
+}

@@ -1,0 +1,132 @@
+//! Monitors that a system file cannot have: each is refused with its line, and with what to do.
+
+use std::path::Path;
+use tactus_model::System;
+
+const HEAD: &str =
+    "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitioned-edf'\n[[task]]\nname = 'nav'\n\
+    core = 0\nperiod = '10 ms'\nexecution = '5 ms'\n";
+
+/// The keys of a monitor, from line 12 on.
+fn complaints(keys: &str) -> String {
+    let text = format!("{HEAD}[[monitor]]\n{keys}\n");
+    match System::parse_toml(&text, Path::new("x.toml")) {
+        Ok(_) => String::new(),
+        Err(problems) => problems.to_string(),
+    }
+}
+
+/// A monitor with a name, two events and this property.
+fn property(text: &str) -> String {
+    complaints(&format!("name = 'm'\nevents = {{ go = 'start nav', done = 'complete nav' }}\nproperty = '{text}'"))
+}
+
+#[test]
+fn a_sound_monitor_is_taken() {
+    assert_eq!(property("always (go -> next (not go unless done))"), "");
+    assert_eq!(property("always (go -> eventually[<= 10 ms] done)"), "");
+}
+
+#[test]
+fn properties_that_cannot_be_watched_are_refused_with_their_line_and_a_remedy() {
+    for (text, words) in [
+        ("always (go -> next done", "column 24 of the property: the text ends here, where \")\" is wanted"),
+        ("always go done", "column 11 of the property: found the name \"done\", where the property should end"),
+        ("go $ done", "column 4 of the property: the sign '$' is not part of the language"),
+        ("always (go -> once done)", "once looks back and needs a bound: write once[<= 20 ms]"),
+        ("always (go -> eventually[< 10 ms] done)", "the sign '<' is not part of the language"),
+        ("always (go -> eventually[<= 10 min] done)", "\"min\" is not a unit of time; write ns, us, ms or s"),
+        ("always (go -> eventually[<= 0 ms] done)", "a bound of no time at all"),
+        ("always (go -> eventually[<= 99999999999999999999 ms] done)", "is too large; write it in a larger unit"),
+        (
+            "distance(go until done) >= 1 ms",
+            "distance takes propositions joined with not, and, or; found go until done",
+        ),
+        ("latency(go) <= 1 ms", "a chain has two events or more"),
+        ("always (go -> eventually[<= 1 ms] always[<= 1 ms] done)", "bounds on time are nested"),
+        ("eventually[<= 1 ms] (go or done)", "with a bound on time it must begin with always"),
+        ("always eventually (go and not done) and always (done or true)", "no sequence of events ever decides"),
+        ("always (go or not go) or done", "is true before any event"),
+        ("eventually (go and done)", "is false before any event"),
+        ("always (go -> next halt) or done", "\"halt\""),
+        ("always not go", "neither the property nor an automaton names the event \"done\""),
+    ] {
+        let said = property(text);
+        assert!(said.starts_with("x.toml:14: monitor \"m\": ") && said.contains(words), "{text}\n{said}");
+    }
+}
+
+#[test]
+fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_line_and_a_remedy() {
+    let sound = "property = 'always (go -> next (not go unless done))'";
+    let with = |events: &str, more: &str| format!("name = 'm'\nevents = {{ {events} }}\n{sound}\n{more}");
+    let ok = "go = 'start nav', done = 'complete nav'";
+    let automaton = |states: &str, transitions: &str| {
+        let head = "name = 'm'\nevents = { go = 'start nav', done = 'complete nav' }\nproperty = 'always (go -> busy)'";
+        format!("{head}\n[[monitor.automaton]]\nname = 'a'\nstates = [{states}]\ntransitions = [{transitions}]")
+    };
+    for (keys, line, words) in [
+        (format!("events = {{ {ok} }}\n{sound}"), 11, "\"name\" is missing"),
+        (format!("name = 'm'\nevents = {{ {ok} }}"), 11, "\"property\" is missing"),
+        (with(ok, "speed = 3"), 15, "key \"speed\" is not known here"),
+        (
+            with("go = 'begin nav', done = 'complete nav'", ""),
+            13,
+            "\"begin\" is nothing that happens; write one of release",
+        ),
+        (with("go = 'start', done = 'complete nav'", ""), 13, "\"start\" needs the name of a task after it"),
+        (with("go = 'mode nav', done = 'complete nav'", ""), 13, "\"nav\" has no place after \"mode\"; leave it out"),
+        (with("go = 'start nva', done = 'complete nav'", ""), 13, "there is no task \"nva\"; did you mean \"nav\"?"),
+        (with("go = 'exhaust radio', done = 'complete nav'", ""), 13, "there is no task or server \"radio\""),
+        (with("go = 'reconfigure', done = 'complete nav'", ""), 13, "cannot occur: the system has no [[change]]"),
+        (with("go = 3, done = 'complete nav'", ""), 13, "what happens, like \"complete control\""),
+        (
+            with("until = 'start nav', done = 'complete nav'", ""),
+            13,
+            "the event name \"until\" is no name of the language",
+        ),
+        (with(ok, "encoding = 'plein'"), 15, "there is no encoding \"plein\"; did you mean \"plain\"?"),
+        (with(ok, "reset = 'yes'"), 15, "reset is \"yes\"; write true or false"),
+        (with(ok, "table-limit = '2 B'\nencoding = 'plain'"), 14, "its table has 6 bytes, more than the 2 granted"),
+        (automaton("", ""), 14, "it has no state; give it one or more"),
+        (automaton("'busy', 'busy'", ""), 14, "its state \"busy\" is there twice"),
+        (
+            automaton("'idle', 'busy'", "'idle go bsy'"),
+            14,
+            "a transition names the state \"bsy\"; its states are idle, busy",
+        ),
+        (automaton("'idle', 'busy'", "'idle go'"), 18, "write a state, an event and a state"),
+        (automaton("'idle', 'busy'", "'idle go busy', 'idle go idle'"), 14, "leads to both \"busy\" and \"idle\""),
+        (automaton("'idle', 'busy'", "'busy done idle'"), 14, "its state \"busy\" cannot be reached"),
+        (automaton("'idle', 'busy'", "'idle stop busy'"), 14, "\"stop\" is not an event; the events are go, done"),
+        (
+            automaton("'idle', 'go', 'busy'", "'idle go busy', 'busy done go'"),
+            14,
+            "could be the event \"go\" or the state \"go\"",
+        ),
+    ] {
+        let said = complaints(&keys);
+        let start = format!("x.toml:{line}: ");
+        assert!(
+            said.lines().any(|said| said.starts_with(&start) && said.contains(words)),
+            "{keys}\nwanted {start}{words}\n{said}"
+        );
+    }
+    let twice = format!("{}\n[[monitor]]\n{}", with(ok, ""), with(ok, ""));
+    assert!(complaints(&twice).contains("monitor \"m\" is there already, on line 12"), "{}", complaints(&twice));
+}
+
+#[test]
+fn the_monitors_of_the_page_are_taken() {
+    let page = include_str!("../../../docs/monitors.md");
+    let blocks: Vec<&str> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let system = System::parse_toml(&format!("{HEAD}{block}"), Path::new("x.toml"));
+        assert_eq!(
+            system.map(|system| system.monitors.len()).map_err(|problems| problems.to_string()),
+            Ok(1),
+            "{block}"
+        );
+    }
+}

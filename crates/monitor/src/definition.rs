@@ -1,0 +1,194 @@
+//! A monitor as a system file defines it, and what it becomes.
+
+use crate::automaton::Automaton;
+use crate::budget::Budget;
+use crate::compose::{ComposeError, Composed, Specification};
+use crate::encode::Encoded;
+use crate::occurrence::Occurrence;
+use crate::property::Property;
+use crate::step::{Step, Stepper};
+use crate::table::{Encoding, Layout, TableError};
+use crate::timed::{Timed, TimedError};
+use crate::TimedStepper;
+use std::fmt;
+use tactus_time::Instant;
+
+/// The bytes that the table of a monitor may take unless its definition says otherwise.
+pub const DEFAULT_TABLE_LIMIT: u64 = 64 << 10;
+
+/// A monitor as it is defined.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    /// Its name.
+    pub name: String,
+    /// What it watches.
+    pub property: Property,
+    /// The events, by the names that the property gives them.
+    pub events: Vec<(String, Occurrence)>,
+    /// Automata over the events, whose states the property may name.
+    pub automata: Vec<Automaton>,
+    /// The encoding of the table; the smallest if it is left open.
+    pub encoding: Option<Encoding>,
+    /// Whether states that nothing tells apart are merged.
+    pub minimise: bool,
+    /// Whether it starts anew after a verdict; otherwise it stops.
+    pub reset: bool,
+    /// The most bytes of its table.
+    pub table_limit: u64,
+    /// The line of the system file, for messages.
+    pub line: usize,
+}
+
+/// A definition of which no monitor was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuildError {
+    /// The property without time, or the automata.
+    Compose(ComposeError),
+    /// The property with time.
+    Timed(TimedError),
+    /// The table does not fit its encoding.
+    Table(TableError),
+    /// The table is larger than it may be.
+    TooLarge {
+        /// Its bytes.
+        bytes: u32,
+        /// The limit.
+        limit: u64,
+    },
+    /// An event that neither the property nor an automaton names.
+    UnusedEvent {
+        /// Its name.
+        event: String,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Compose(error) => error.fmt(f),
+            BuildError::Timed(error) => error.fmt(f),
+            BuildError::Table(error) => error.fmt(f),
+            BuildError::TooLarge { bytes, limit } => write!(
+                f,
+                "its table has {bytes} bytes, more than the {limit} granted; minimise it, choose the encoding bit-string, or \
+                 write a larger table-limit"
+            ),
+            BuildError::UnusedEvent { event } => write!(
+                f,
+                "neither the property nor an automaton names the event {event:?}, though it would count for next and until; \
+                 name it or leave it out"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// A monitor with its table.
+#[derive(Clone, Debug)]
+pub enum Built {
+    /// Without a clock.
+    Untimed {
+        /// The machine.
+        composed: Composed,
+        /// Its table.
+        encoded: Encoded,
+    },
+    /// With a clock.
+    Timed(Timed),
+}
+
+impl Monitor {
+    /// Makes its table.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn build(&self) -> Result<Built, BuildError> {
+        let events: Vec<String> = self.events.iter().map(|(name, _)| name.clone()).collect();
+        let built = match &self.property {
+            Property::Formula(formula) if !self.property.is_timed() => {
+                let (automata, properties) = (self.automata.clone(), vec![formula.clone()]);
+                let specification =
+                    Specification { automata, events, properties, silence: true, budget: Budget::default() };
+                let composed = Composed::new(&specification).map_err(BuildError::Compose)?;
+                let composed = if self.minimise { composed.minimised() } else { composed };
+                let encoded = Encoded::new(&composed, self.encoding).map_err(BuildError::Table)?;
+                Built::Untimed { composed, encoded }
+            }
+            property => Timed::new(&self.automata, &events, property, self.encoding)
+                .map(Built::Timed)
+                .map_err(BuildError::Timed)?,
+        };
+        let atoms = self.property.atoms();
+        let named =
+            |event: &String| atoms.contains(event) || self.automata.iter().any(|a| a.events().contains(event.as_str()));
+        if let Some(event) = self.events.iter().map(|(name, _)| name).find(|&event| !named(event)) {
+            return Err(BuildError::UnusedEvent { event: event.clone() });
+        }
+        let bytes = built.layout().bytes;
+        if u64::from(bytes) > self.table_limit {
+            return Err(BuildError::TooLarge { bytes, limit: self.table_limit });
+        }
+        Ok(built)
+    }
+}
+
+impl Built {
+    /// Where the values of the table lie.
+    pub fn layout(&self) -> &Layout {
+        match self {
+            Built::Untimed { encoded, .. } => &encoded.layout,
+            Built::Timed(timed) => &timed.layout,
+        }
+    }
+    /// The monitor at work.
+    ///
+    /// # Errors
+    /// The bytes were damaged.
+    pub fn watcher(&self, reset: bool) -> Result<Watcher<'_>, TableError> {
+        Ok(match self {
+            Built::Untimed { encoded, .. } => Watcher::Untimed(encoded.stepper(reset)?),
+            Built::Timed(timed) => Watcher::Timed(timed.stepper(reset)?),
+        })
+    }
+}
+
+/// A monitor at work, with or without a clock.
+#[derive(Clone, Copy, Debug)]
+pub enum Watcher<'t> {
+    /// Without.
+    Untimed(Stepper<'t>),
+    /// With.
+    Timed(TimedStepper<'t>),
+}
+
+impl Watcher<'_> {
+    /// Takes one event, by its column, and when it happens.
+    pub fn step(&mut self, event: u32, now: Instant) -> Step {
+        match self {
+            Watcher::Untimed(stepper) => stepper.step(event),
+            Watcher::Timed(stepper) => stepper.step(event, now),
+        }
+    }
+    /// The last instant at which the awaited event is in time, if one is awaited.
+    pub fn expiry(&self) -> Option<Instant> {
+        match self {
+            Watcher::Untimed(_) => None,
+            Watcher::Timed(stepper) => stepper.expiry(),
+        }
+    }
+    /// Tells that it is `now` and nothing happened.
+    pub fn expire(&mut self, now: Instant) -> Step {
+        match self {
+            Watcher::Untimed(_) => Step::Continues,
+            Watcher::Timed(stepper) => stepper.expire(now),
+        }
+    }
+    /// The present state.
+    pub fn state(&self) -> u32 {
+        match self {
+            Watcher::Untimed(stepper) => stepper.state(),
+            Watcher::Timed(stepper) => stepper.state(),
+        }
+    }
+}

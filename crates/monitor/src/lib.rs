@@ -1,0 +1,70 @@
+//! Monitors: what happens in which order, and how fresh it is, judged event by event.
+//!
+//! Sources: Cotard, Faucou, Béchennec on monitoring the dataflow of AUTOSAR tasks; Bauer, Leucker, Schallhart, "Runtime
+//! verification for LTL and TLTL", TOSEM 2011, for the three values of a verdict.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]
+
+pub use clock::{Rule, TimedDescriptor, TimedStepper, CONDITION, DEMAND, MOST_STAGES};
+pub use step::{Descriptor, Step, Stepper};
+pub use table::{bits_for, Encoding, Layout, Table, TableError, MOST_BITS};
+pub use verdict::Verdict;
+
+mod clock;
+mod step;
+mod table;
+mod verdict;
+
+#[cfg(feature = "std")]
+mod automaton;
+#[cfg(feature = "std")]
+mod budget;
+#[cfg(feature = "std")]
+mod clauses;
+#[cfg(feature = "std")]
+mod compose;
+#[cfg(feature = "std")]
+mod definition;
+#[cfg(feature = "std")]
+mod draw;
+#[cfg(feature = "std")]
+mod encode;
+#[cfg(feature = "std")]
+mod formula;
+#[cfg(feature = "std")]
+mod moore;
+#[cfg(feature = "std")]
+mod obligations;
+#[cfg(feature = "std")]
+mod occurrence;
+#[cfg(feature = "std")]
+mod parse;
+#[cfg(feature = "std")]
+mod property;
+#[cfg(feature = "std")]
+mod synthesis;
+#[cfg(feature = "std")]
+mod timed;
+
+#[cfg(feature = "std")]
+pub use {
+    automaton::{Automaton, AutomatonError, Transition},
+    budget::{Budget, OverBudget},
+    clauses::Lasso,
+    compose::{ComposeError, Composed, Specification},
+    definition::{BuildError, Built, Monitor, Watcher, DEFAULT_TABLE_LIMIT},
+    encode::{encode, Encoded, Operations},
+    formula::{Formula, Span},
+    moore::Moore,
+    obligations::{Letter, MOST_OBLIGATIONS},
+    occurrence::{Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
+    parse::{ParseError, DEEPEST, LONGEST},
+    property::{Bound, Property},
+    synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
+    timed::{Timed, TimedError},
+};
+
+/// The examples of `docs/monitors.md`, which are run as tests.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../../docs/monitors.md")]
+struct Page;

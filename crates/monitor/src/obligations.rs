@@ -1,0 +1,328 @@
+//! What a formula demands of the present event and leaves to those after it.
+//!
+//! A formula in negation normal form is a Boolean combination of *obligations*: propositions, negated propositions and
+//! formulas whose outermost operator is next, until or release. A set of obligations that must all be met is a [`Clause`];
+//! a formula is the disjunction of clauses. The expansion laws ("a until b is b, or a and next (a until b)") turn each
+//! obligation into *moves*: what must hold now, and the clause that must hold from the next event on. This is a one-way
+//! alternating automaton in which an obligation is only ever followed by itself or by smaller ones.
+
+use crate::budget::{Budget, OverBudget};
+use crate::formula::Formula;
+use std::collections::HashMap;
+
+/// A set of propositions: bit `i` is the `i`-th one.
+pub type Letter = u128;
+
+/// A set of obligations, all of which are to be met: bit `i` is the `i`-th one.
+pub(crate) type Clause = u128;
+
+/// The most obligations, and the most propositions, of one formula.
+pub const MOST_OBLIGATIONS: usize = 128;
+
+/// One way to meet a clause.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Move {
+    /// The propositions that hold now.
+    pub holds: Letter,
+    /// The propositions that do not hold now.
+    pub lacks: Letter,
+    /// The obligations from the next event on.
+    pub next: Clause,
+    /// The until formulas whose second operand is put off.
+    pub postponed: Clause,
+}
+
+impl Move {
+    const FREE: Move = Move { holds: 0, lacks: 0, next: 0, postponed: 0 };
+
+    /// Whether it can be made on this letter.
+    pub fn allows(&self, letter: Letter) -> bool {
+        self.holds & !letter == 0 && self.lacks & letter == 0
+    }
+    /// Both at once, if they do not contradict each other.
+    fn and(&self, other: &Move) -> Option<Move> {
+        let (holds, lacks) = (self.holds | other.holds, self.lacks | other.lacks);
+        let (next, postponed) = (self.next | other.next, self.postponed | other.postponed);
+        (holds & lacks == 0).then_some(Move { holds, lacks, next, postponed })
+    }
+    /// Whether it demands nothing that `other` does not demand.
+    fn is_weaker(&self, other: &Move) -> bool {
+        let within = |a: u128, b: u128| a & !b == 0;
+        within(self.holds, other.holds)
+            && within(self.lacks, other.lacks)
+            && within(self.next, other.next)
+            && within(self.postponed, other.postponed)
+    }
+}
+
+/// Leaves out what demands as much as another one or more.
+pub(crate) fn weakest<T: Copy>(all: Vec<T>, is_weaker: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::with_capacity(all.len());
+    for candidate in all {
+        if kept.iter().any(|other| is_weaker(other, &candidate)) {
+            continue;
+        }
+        kept.retain(|other| !is_weaker(&candidate, other));
+        kept.push(candidate);
+    }
+    kept
+}
+
+/// Whether the first clause demands nothing that the second does not demand.
+pub(crate) fn clause_is_weaker(a: &Clause, b: &Clause) -> bool {
+    a & !b == 0
+}
+
+type NodeId = usize;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Node {
+    True,
+    False,
+    Literal(usize, bool),
+    And(NodeId, NodeId),
+    Or(NodeId, NodeId),
+    Next(NodeId),
+    Until(NodeId, NodeId),
+    Release(NodeId, NodeId),
+}
+
+/// The formulas of one synthesis, each kept once.
+pub(crate) struct Obligations<'a> {
+    atoms: &'a [String],
+    nodes: Vec<Node>,
+    known: HashMap<Node, NodeId>,
+    /// The obligations by number, and the number of each.
+    obligations: Vec<NodeId>,
+    numbers: HashMap<NodeId, usize>,
+    expansions: HashMap<NodeId, Vec<Move>>,
+    /// Formulas already in normal form, by where they stand; the formula outlives the synthesis.
+    normal: HashMap<(*const Formula, bool), NodeId>,
+}
+
+impl<'a> Obligations<'a> {
+    pub fn new(atoms: &'a [String]) -> Self {
+        Obligations {
+            atoms,
+            nodes: vec![],
+            known: HashMap::new(),
+            obligations: vec![],
+            numbers: HashMap::new(),
+            expansions: HashMap::new(),
+            normal: HashMap::new(),
+        }
+    }
+
+    fn node(&mut self, node: Node) -> NodeId {
+        let fresh = self.nodes.len();
+        let id = *self.known.entry(node).or_insert(fresh);
+        if id == fresh {
+            self.nodes.push(node);
+        }
+        id
+    }
+    fn constant(&mut self, value: bool) -> NodeId {
+        self.node(if value { Node::True } else { Node::False })
+    }
+    fn both(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        match (self.nodes[a], self.nodes[b]) {
+            (Node::False, _) | (_, Node::True) => a,
+            (_, Node::False) | (Node::True, _) => b,
+            _ if a == b => a,
+            _ => self.node(Node::And(a.min(b), a.max(b))),
+        }
+    }
+    fn either(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        match (self.nodes[a], self.nodes[b]) {
+            (Node::True, _) | (_, Node::False) => a,
+            (_, Node::True) | (Node::False, _) => b,
+            _ if a == b => a,
+            _ => self.node(Node::Or(a.min(b), a.max(b))),
+        }
+    }
+    fn next(&mut self, a: NodeId) -> NodeId {
+        match self.nodes[a] {
+            Node::True | Node::False => a,
+            _ => self.node(Node::Next(a)),
+        }
+    }
+    fn until(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        match (self.nodes[a], self.nodes[b]) {
+            (_, Node::True | Node::False) | (Node::False, _) => b,
+            // true until (true until c), and a until (a until c)
+            (_, Node::Until(c, _)) if c == a => b,
+            _ if a == b => a,
+            _ => self.node(Node::Until(a, b)),
+        }
+    }
+    fn release(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        match (self.nodes[a], self.nodes[b]) {
+            (_, Node::True | Node::False) | (Node::True, _) => b,
+            (_, Node::Release(c, _)) if c == a => b,
+            _ if a == b => a,
+            _ => self.node(Node::Release(a, b)),
+        }
+    }
+
+    /// The formula, or its negation, in negation normal form. Nothing if it holds a bound on time or an unknown proposition.
+    pub fn normal(&mut self, formula: &'a Formula, positive: bool) -> Option<NodeId> {
+        use Formula::*;
+        if let Some(&known) = self.normal.get(&(std::ptr::from_ref(formula), positive)) {
+            return Some(known);
+        }
+        let node = match (formula, positive) {
+            (True, value) => self.constant(value),
+            (False, value) => self.constant(!value),
+            (Atom(name), _) => {
+                let atom = self.atoms.iter().position(|known| known == name)?;
+                self.node(Node::Literal(atom, positive))
+            }
+            (Not(a), _) => self.normal(a, !positive)?,
+            (And(a, b), true) | (Or(a, b), false) => {
+                let (a, b) = (self.normal(a, positive)?, self.normal(b, positive)?);
+                self.both(a, b)
+            }
+            (Or(a, b), true) | (And(a, b), false) => {
+                let (a, b) = (self.normal(a, positive)?, self.normal(b, positive)?);
+                self.either(a, b)
+            }
+            (Implies(a, b), true) => {
+                let (a, b) = (self.normal(a, false)?, self.normal(b, true)?);
+                self.either(a, b)
+            }
+            (Implies(a, b), false) => {
+                let (a, b) = (self.normal(a, true)?, self.normal(b, false)?);
+                self.both(a, b)
+            }
+            (Iff(a, b), _) => {
+                // The same, or different: both hold or neither; one holds and the other does not.
+                let (first, second) = (self.normal(a, true)?, self.normal(b, positive)?);
+                let (third, fourth) = (self.normal(a, false)?, self.normal(b, !positive)?);
+                let (yes, no) = (self.both(first, second), self.both(third, fourth));
+                self.either(yes, no)
+            }
+            (Next(a), _) => {
+                let a = self.normal(a, positive)?;
+                self.next(a)
+            }
+            (Always(a), true) | (Eventually(a), false) => {
+                let (never, a) = (self.constant(false), self.normal(a, positive)?);
+                self.release(never, a)
+            }
+            (Eventually(a), true) | (Always(a), false) => {
+                let (always, a) = (self.constant(true), self.normal(a, positive)?);
+                self.until(always, a)
+            }
+            (Until(a, b), true) | (Release(a, b), false) => {
+                let (a, b) = (self.normal(a, positive)?, self.normal(b, positive)?);
+                self.until(a, b)
+            }
+            (Release(a, b), true) | (Until(a, b), false) => {
+                let (a, b) = (self.normal(a, positive)?, self.normal(b, positive)?);
+                self.release(a, b)
+            }
+            (WeakUntil(a, b), true) => {
+                // a unless b is b release (a or b).
+                let (a, b) = (self.normal(a, true)?, self.normal(b, true)?);
+                let either = self.either(a, b);
+                self.release(b, either)
+            }
+            (WeakUntil(a, b), false) => {
+                let (a, b) = (self.normal(a, false)?, self.normal(b, false)?);
+                let both = self.both(a, b);
+                self.until(b, both)
+            }
+            (Within(..), _) => return None,
+        };
+        self.normal.insert((std::ptr::from_ref(formula), positive), node);
+        Some(node)
+    }
+
+    fn bit(&mut self, node: NodeId) -> Result<Clause, OverBudget> {
+        let fresh = self.obligations.len();
+        let number = *self.numbers.entry(node).or_insert(fresh);
+        if number == fresh {
+            if fresh == MOST_OBLIGATIONS {
+                return Err(OverBudget::Obligations);
+            }
+            self.obligations.push(node);
+        }
+        Ok(1 << number)
+    }
+
+    /// The clauses of which the formula is the disjunction.
+    pub fn clauses(&mut self, node: NodeId, budget: &mut Budget) -> Result<Vec<Clause>, OverBudget> {
+        let all = match self.nodes[node] {
+            Node::True => vec![0],
+            Node::False => vec![],
+            Node::Or(a, b) => {
+                let mut all = self.clauses(a, budget)?;
+                all.extend(self.clauses(b, budget)?);
+                all
+            }
+            Node::And(a, b) => {
+                let (a, b) = (self.clauses(a, budget)?, self.clauses(b, budget)?);
+                budget.fits(a.len() * b.len() * size_of::<Clause>())?;
+                a.iter().flat_map(|a| b.iter().map(move |b| a | b)).collect()
+            }
+            _ => vec![self.bit(node)?],
+        };
+        Ok(weakest(all, clause_is_weaker))
+    }
+
+    /// The moves of a formula.
+    fn expansion(&mut self, node: NodeId, budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
+        if let Some(known) = self.expansions.get(&node) {
+            return Ok(known.clone());
+        }
+        let moves = match self.nodes[node] {
+            Node::True => vec![Move::FREE],
+            Node::False => vec![],
+            Node::Literal(atom, true) => vec![Move { holds: 1 << atom, ..Move::FREE }],
+            Node::Literal(atom, false) => vec![Move { lacks: 1 << atom, ..Move::FREE }],
+            Node::Or(a, b) => {
+                let mut moves = self.expansion(a, budget)?;
+                moves.extend(self.expansion(b, budget)?);
+                moves
+            }
+            Node::And(a, b) => product(&self.expansion(a, budget)?, &self.expansion(b, budget)?, budget)?,
+            Node::Next(a) => {
+                let clauses = self.clauses(a, budget)?;
+                clauses.into_iter().map(|next| Move { next, ..Move::FREE }).collect()
+            }
+            Node::Until(a, b) => {
+                let itself = self.bit(node)?;
+                let later = Move { next: itself, postponed: itself, ..Move::FREE };
+                let mut moves = self.expansion(b, budget)?;
+                moves.extend(product(&self.expansion(a, budget)?, &[later], budget)?);
+                moves
+            }
+            Node::Release(a, b) => {
+                let later = Move { next: self.bit(node)?, ..Move::FREE };
+                let mut released = self.expansion(a, budget)?;
+                released.push(later);
+                product(&self.expansion(b, budget)?, &released, budget)?
+            }
+        };
+        let moves = weakest(moves, Move::is_weaker);
+        self.expansions.insert(node, moves.clone());
+        Ok(moves)
+    }
+
+    /// The moves of a clause: one of each of its obligations, together.
+    pub fn moves(&mut self, clause: Clause, budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
+        let (mut moves, mut rest) = (vec![Move::FREE], clause);
+        while rest != 0 {
+            let number = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let further = self.expansion(self.obligations[number], budget)?;
+            moves = weakest(product(&moves, &further, budget)?, Move::is_weaker);
+        }
+        Ok(moves)
+    }
+}
+
+fn product(a: &[Move], b: &[Move], budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
+    budget.fits(a.len() * b.len() * size_of::<Move>())?;
+    Ok(a.iter().flat_map(|a| b.iter().filter_map(move |b| a.and(b))).collect())
+}

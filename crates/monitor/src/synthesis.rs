@@ -1,0 +1,217 @@
+//! From a formula to the machine that gives the earliest verdict on each finite sequence of letters.
+//!
+//! # Construction
+//! A state is a pair of sets of clauses ([`crate::obligations`]): *yes*, whose disjunction the rest of the word must satisfy for the
+//! property to hold, and *no*, the same for its negation. The initial state holds the clauses of the formula and of its negation. On a
+//! letter each clause is replaced by the destinations of those of its moves that the letter allows. Clauses that no word over the
+//! alphabet satisfies are left out, and so are clauses that demand all that another one of the set demands. The verdict is *false* if
+//! *yes* is empty, *true* if *no* is empty, and otherwise *not yet*.
+//!
+//! # Why it is right
+//! Write L(S) for the words that satisfy at least one clause of the set S. The claim is that after the letters u of any word, L(yes) is
+//! exactly the set of continuations w with uw ⊨ φ, and L(no) the set of those with uw ⊭ φ.
+//! 1. *Start.* A formula is equivalent to the disjunction of its clauses, by distribution.
+//! 2. *Step.* By the expansion laws, which are equivalences of the logic, aw satisfies a clause if and only if the letter a allows some
+//!    move of the clause and w satisfies the move's destination. So the step takes L(S) to { w : aw ∈ L(S) }.
+//! 3. *Leaving out.* A clause that no word satisfies adds nothing to L. If C ⊆ D as sets of obligations, L(D) ⊆ L(C), so D adds nothing.
+//! 4. *Verdict.* As no unsatisfiable clause is kept, L(S) is empty if and only if S is. So *false* is said if and only if no
+//!    continuation satisfies the property, *true* if and only if none violates it: the verdicts of LTL3, none later than it could be.
+//! 5. *Satisfiable clauses* are found exactly ([`crate::clauses`]): for a word that satisfies a clause, taking for each until formula the move
+//!    to its second operand as soon as the rest satisfies it gives a path on which no until formula is put off for ever; and along a path
+//!    on which none is, each obligation that was met by a move holds by induction on the formula.
+//! 6. *End.* Obligations are subformulas or unfoldings of the formula and its negation, of which there are finitely many; so there
+//!    are finitely many clauses and states.
+//!
+//! Nothing here needs an automaton of another tool: the determinisation is the only one, and it is over sets that are kept small.
+
+use crate::budget::{Budget, OverBudget};
+use crate::clauses::{ClauseGraph, Lasso};
+use crate::formula::Formula;
+use crate::moore::{try_explore, Moore};
+use crate::obligations::{clause_is_weaker, weakest, Letter, Obligations};
+use crate::verdict::Verdict;
+use std::fmt;
+
+/// The most propositions of which all combinations are taken as letters.
+pub const MOST_FREE_ATOMS: usize = 12;
+
+/// A formula of which no machine was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SynthesisError {
+    /// It needs too much.
+    OverBudget(OverBudget),
+    /// It holds a bound on time, which the machines without a clock cannot watch.
+    Timed,
+    /// A proposition that is not among those given.
+    UnknownAtom {
+        /// Its name.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// There are more propositions than letters have bits, or than can be combined freely.
+    TooManyAtoms {
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+impl From<OverBudget> for SynthesisError {
+    fn from(error: OverBudget) -> Self {
+        SynthesisError::OverBudget(error)
+    }
+}
+
+impl fmt::Display for SynthesisError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SynthesisError::OverBudget(error) => error.fmt(f),
+            SynthesisError::Timed => f.write_str(
+                "a bound on time stands where none can; the shapes with time are always (p -> eventually[<= d] q), \
+                 always (p -> always[<= d] r), always (p -> once[<= d] q), distance(p) and latency(p, q)",
+            ),
+            SynthesisError::UnknownAtom { name, known } => {
+                write!(f, "{name:?} is neither an event nor a state of an automaton; there are: {}", known.join(", "))
+            }
+            SynthesisError::TooManyAtoms { count, limit } => {
+                write!(
+                    f,
+                    "{count} propositions, more than the {limit} possible; split the property into several monitors"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for SynthesisError {}
+
+/// All combinations of `atoms` propositions.
+///
+/// # Errors
+/// There are more than [`MOST_FREE_ATOMS`].
+pub fn all_letters(atoms: usize) -> Result<Vec<Letter>, SynthesisError> {
+    if atoms > MOST_FREE_ATOMS {
+        return Err(SynthesisError::TooManyAtoms { count: atoms, limit: MOST_FREE_ATOMS });
+    }
+    Ok((0..1 << atoms).collect())
+}
+
+/// The machine of a formula, and what its states mean.
+pub struct Synthesis {
+    /// Over the letters as inputs, in the order in which they were given; not minimised.
+    pub machine: Moore<Verdict>,
+    graph: ClauseGraph,
+    states: Vec<State>,
+}
+
+/// Clauses by number, in order.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct State {
+    yes: Vec<u32>,
+    no: Vec<u32>,
+}
+
+impl State {
+    fn verdict(&self) -> Verdict {
+        match (self.yes.is_empty(), self.no.is_empty()) {
+            (true, _) => Verdict::False,
+            (_, true) => Verdict::True,
+            _ => Verdict::NotYet,
+        }
+    }
+    /// One state stands for all that have the same final verdict.
+    fn settled(self) -> State {
+        match self.verdict() {
+            Verdict::False => State { yes: vec![], no: vec![0] },
+            Verdict::True => State { yes: vec![0], no: vec![] },
+            Verdict::NotYet => self,
+        }
+    }
+}
+
+impl Synthesis {
+    /// Makes the machine of `formula` over `letters`, whose bits stand for `atoms` in their order.
+    ///
+    /// The verdicts are about continuations over these letters: where two propositions can never hold together, giving only the letters
+    /// that can occur makes verdicts earlier.
+    ///
+    /// # Errors
+    /// The formula names a proposition that is not in `atoms`, holds a bound on time, or needs more than the budget.
+    pub fn new(
+        formula: &Formula,
+        atoms: &[String],
+        letters: &[Letter],
+        mut budget: Budget,
+    ) -> Result<Self, SynthesisError> {
+        if atoms.len() > Letter::BITS as usize {
+            return Err(SynthesisError::TooManyAtoms { count: atoms.len(), limit: Letter::BITS as usize });
+        }
+        if formula.is_timed() {
+            return Err(SynthesisError::Timed);
+        }
+        let mut obligations = Obligations::new(atoms);
+        let mut starts = Vec::new();
+        for positive in [true, false] {
+            let Some(node) = obligations.normal(formula, positive) else {
+                let unknown = |name: &String| !atoms.contains(name);
+                let name = formula.atoms().into_iter().find(unknown).unwrap_or_default();
+                return Err(SynthesisError::UnknownAtom { name, known: atoms.to_vec() });
+            };
+            starts.push(obligations.clauses(node, &mut budget)?);
+        }
+        let graph = ClauseGraph::explore(&mut obligations, &starts.concat(), letters, &mut budget)?;
+        let number = |clauses: &[u128]| {
+            let numbers = clauses.iter().filter_map(|&clause| graph.number(clause));
+            reduced(&graph, numbers.filter(|&clause| graph.is_satisfiable(clause)).collect())
+        };
+        let initial = State { yes: number(&starts[0]), no: number(&starts[1]) }.settled();
+        let step = |state: &State, input: usize| {
+            if state.verdict().is_final() {
+                return Ok(state.clone());
+            }
+            let after = |clauses| successors(&graph, clauses, letters[input]);
+            Ok::<_, OverBudget>(State { yes: after(&state.yes), no: after(&state.no) }.settled())
+        };
+        // A state is kept twice, with its number and in the list; and it has a row.
+        let admit = |state: &State| {
+            let words = state.yes.len() + state.no.len();
+            budget.take(2 * (size_of::<State>() + words * size_of::<u32>()) + (letters.len() + 1) * size_of::<u32>())
+        };
+        let explored = try_explore(initial, letters.len(), step, admit)?;
+        let machine = explored.map_outputs(State::verdict);
+        Ok(Synthesis { machine, states: explored.into_states(), graph })
+    }
+
+    /// A continuation that satisfies the property from a state of the machine on; nothing where the verdict is final.
+    pub fn satisfying(&self, state: u32) -> Option<Lasso> {
+        self.witness(state, |state| &state.yes)
+    }
+    /// A continuation that violates the property from a state of the machine on; nothing where the verdict is final.
+    pub fn violating(&self, state: u32) -> Option<Lasso> {
+        self.witness(state, |state| &state.no)
+    }
+    fn witness(&self, state: u32, clauses: impl Fn(&State) -> &Vec<u32>) -> Option<Lasso> {
+        let state = &self.states[state as usize];
+        if state.verdict().is_final() {
+            return None;
+        }
+        clauses(state).first().and_then(|&clause| self.graph.witness(clause))
+    }
+}
+
+fn reduced(graph: &ClauseGraph, mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    let clause = |number: &u32| graph.clauses[*number as usize];
+    let mut kept = weakest(numbers, |a, b| clause_is_weaker(&clause(a), &clause(b)));
+    kept.sort_unstable();
+    kept
+}
+
+fn successors(graph: &ClauseGraph, clauses: &[u32], letter: Letter) -> Vec<u32> {
+    let edges = clauses.iter().flat_map(|&clause| &graph.edges[clause as usize]);
+    let allowed = edges.filter(|edge| edge.choice.allows(letter) && graph.is_satisfiable(edge.to));
+    reduced(graph, allowed.map(|edge| edge.to).collect())
+}
