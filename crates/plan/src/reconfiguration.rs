@@ -11,7 +11,7 @@ pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changi
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
     let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
     let absent = tasks.chain(servers).filter(|part| system.begins_absent(*part)).map(part).collect();
-    Changing { tree, absent, changes, protocol: Protocol::Quiet }
+    Changing { tree, absent, changes, protocol: Protocol::IdleInstant }
 }
 
 /// Each change as a policy makes it, and what `effect` tells of the system after it.
@@ -63,7 +63,7 @@ pub(crate) fn mixed(
             here && known[now.task.index()].replace(*now) != Some(*now)
         });
     }
-    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::Quiet }
+    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::IdleInstant }
 }
 
 /// MC² with its changes.
@@ -84,7 +84,7 @@ pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings
         effect.budgets.retain(|(task, budget)| known[task.index()].replace(*budget) != Some(*budget));
         effect.tables.retain(|(core, table)| std::mem::replace(&mut tables[core.index()], table.clone()) != *table);
     }
-    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::Quiet }
+    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::IdleInstant }
 }
 
 /// The budget of each task that is there.

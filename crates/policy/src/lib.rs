@@ -30,7 +30,6 @@
 
 extern crate alloc;
 
-mod changes;
 mod check;
 mod clustered;
 mod codec;
@@ -40,6 +39,7 @@ mod jobs;
 mod mc2;
 mod mixed;
 mod partitioned;
+mod reconfigure;
 mod records;
 mod releases;
 mod scheduler;
@@ -50,17 +50,16 @@ use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
-pub use changes::Changeable;
 pub use check::SetupError;
 pub use clustered::Clusters;
 pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
+pub use reconfigure::{Action, Change, Changeable, Part, Protocol, Values};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Place, Protocol, SchedulerPlan, Server, Supply,
-    Tree, Values, MAX_CHUNKS, MAX_DEPTH,
+    divide, Budget, Changing, Child, DivideError, Place, SchedulerPlan, Server, Supply, Tree, MAX_CHUNKS, MAX_DEPTH,
 };
 
 /// What a scheduler is made from.

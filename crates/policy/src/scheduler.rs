@@ -2,14 +2,14 @@
 //!
 //! To add a policy, write its file and add its line to the list: see `docs/adding-a-policy.md`.
 
-use crate::changes::Changeable;
 use crate::clustered::{Clustered, Clusters};
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::mc2::{Containers, Fine, Mc2Now, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
-use crate::tree::{Change, Changing, Protocol, SchedulerPlan, Servers, Tree};
+use crate::reconfigure::{Change, Changeable, Protocol};
+use crate::tree::{Changing, SchedulerPlan, Servers, Tree};
 use crate::{check, Decision, Event, FineMc2, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;

@@ -6,14 +6,14 @@
 //! entries take none. One lock for both containers, because a decision about C decides which cores are open to D: with
 //! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
 //!
-//! The tasks may change while the system runs (`change`).
+//! The tasks may change while the system runs (`reconfigure`).
 
-mod change;
 mod check;
 mod face;
 mod fine;
 mod local;
 mod messages;
+mod reconfigure;
 mod server;
 mod shared;
 mod table;
@@ -22,12 +22,12 @@ use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
 use crate::{Changeable, Decision, Event, Mc2, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
-pub use change::Mc2Now;
-use change::Watch;
 use face::{Doing, Face};
 pub(crate) use fine::Fine;
 use local::Local;
 pub(crate) use messages::Messages;
+pub use reconfigure::Mc2Now;
+use reconfigure::Watch;
 use server::Server;
 use shared::Shared;
 use tactus_record::{Kind, Sink};
@@ -105,7 +105,7 @@ impl Containers {
         match &setup.kind {
             crate::Kind::ChangingMc2(all) => {
                 check::check(setup, &all.policy, &all.absent)?;
-                change::check(setup, all)
+                reconfigure::check(setup, all)
             }
             _ => check::check(setup, parameters(setup), &[]),
         }
@@ -133,7 +133,7 @@ impl Containers {
         let mut cores: Vec<Core> = (0..setup.cores).map(core).collect();
         if let crate::Kind::ChangingMc2(all) = &setup.kind {
             let mut locals: Vec<_> = cores.iter_mut().map(|core| (&mut core.local, &mut core.watch)).collect();
-            change::attach(setup, all, &mut shared, &mut locals);
+            reconfigure::attach(setup, all, &mut shared, &mut locals);
             for core in &mut cores {
                 (core.look, core.next_change) = (core.watch.look(), core.watch.next());
             }
@@ -222,7 +222,7 @@ impl Containers {
             }
             if changing {
                 core.watch.catch_up(&mut core.local, shared);
-                shared.leave_word(me, core.local.quiet_until());
+                shared.publish_idle(me, core.local.idle_until());
                 (core.look, core.next_change) = (core.watch.look(), core.watch.next());
             }
         }

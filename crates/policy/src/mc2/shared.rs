@@ -8,7 +8,7 @@
 //! A core is open to C while it runs no job of A or B, and open to D while it also has no job linked at C. At D
 //! nobody is displaced by another task of D.
 
-use super::change::Board;
+use super::reconfigure::ReconfigurationBarrier;
 use super::server::{Server, State};
 use super::{Ghost, Job};
 use crate::cores::Cores;
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     wanting: Cores,
     tickets: u32,
     /// How the system changes while it runs.
-    pub(super) board: Option<Box<Board>>,
+    pub(super) barrier: Option<Box<ReconfigurationBarrier>>,
 }
 
 /// Where a task is that has something to compete with.
@@ -94,7 +94,7 @@ impl Shared {
             cores: alloc::vec![Entry::default(); setup.cores],
             wanting: Cores::closed(setup.cores),
             tickets: 0,
-            board: None,
+            barrier: None,
             tasks,
         }
     }

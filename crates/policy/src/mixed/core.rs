@@ -1,6 +1,6 @@
 //! One core: its tasks, its ready queue, its mode.
 
-use super::change::Changes;
+use super::reconfigure::Changes;
 use super::{Dual, Mixed, MixedOrder};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::{Clock, OnCore, Recorder};
@@ -150,7 +150,7 @@ impl Core {
         let unfinished = self.leave(elapsed, event, &mut records);
         let changing = self.look <= now;
         if changing {
-            self.ask(&mut records);
+            self.receive_requests(&mut records);
         }
         // What was released before now came while this core was busy, or the core has been in the LO mode all along.
         self.release_due(|time| time < now, &mut records);
@@ -159,7 +159,7 @@ impl Core {
             records.sink.store(tactus_record::Stored::new(now, self.id, Kind::Mode, Level::B as u8, (None, 0), 0));
         }
         if changing {
-            self.settle(&mut records);
+            self.decide_requests(&mut records);
         }
         let next = self.release_due(|time| time <= now, &mut records).min(self.next_change);
         let run = self.switch(unfinished, &mut records);

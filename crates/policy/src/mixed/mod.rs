@@ -12,11 +12,11 @@
 //! - budgets are enforced: a LO job ends when it has used its LO time, a critical one when it has used its HI time. A
 //!   critical job without a longer HI time ends as well, and changes no mode: there is nothing that it could be given.
 //!
-//! The tasks may change while the system runs (`change`).
+//! The tasks may change while the system runs (`reconfigure`).
 
-mod change;
 mod codec;
 mod core;
+mod reconfigure;
 
 use crate::{check, Changeable, Decision, Event, Kind, Policy, Setup, SetupError};
 use alloc::vec::Vec;
@@ -88,7 +88,7 @@ impl Modes {
             }
         }
         match &setup.kind {
-            Kind::ChangingMixed(all) => change::check(setup, all),
+            Kind::ChangingMixed(all) => reconfigure::check(setup, all),
             _ => Ok(()),
         }
     }

@@ -1,9 +1,8 @@
 //! The stored form of a tree.
 
-use super::{
-    Action, Change, Changing, Overrun, Part, Place, Protocol, Server, ServerKind, Supply, TaskOrder, Tree, Values,
-};
+use super::{Changing, Overrun, Place, Server, ServerKind, Supply, TaskOrder, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
+use crate::reconfigure::{Action, Change, Part, Protocol, Values};
 use alloc::vec::Vec;
 use tactus_time::{CoreSet, TaskId};
 
@@ -94,7 +93,7 @@ impl Parameters for Tree {
 
 const PART_BYTES: usize = 1 + 2;
 pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
-const PROTOCOLS: [Protocol; 2] = [Protocol::Quiet, Protocol::AtOnce];
+const PROTOCOLS: [Protocol; 2] = [Protocol::IdleInstant, Protocol::Immediate];
 
 fn put_part(out: &mut Vec<u8>, part: Part) {
     let (kind, place) = match part {

@@ -2,8 +2,8 @@
 //! decided anew who runs; the choice itself is in `assign`.
 
 use super::budget::{Budget, Hollow};
-use super::change::Changes;
 use super::queues::Queues;
+use super::reconfigure::Changes;
 pub(super) use super::slot::{Offer, Slot};
 use super::work::Work;
 use super::{Overrun, TaskOrder};
@@ -37,7 +37,7 @@ pub(crate) struct Domain {
     pub(super) passed: Vec<Key>,
     /// Counts entries, to wake each server once in an entry.
     pub(super) entry: u32,
-    /// How it changes while it runs.
+    /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
     /// Whether a budget was lost for want of work in this decision.
     pub(super) lost: bool,
@@ -113,7 +113,7 @@ impl Domain {
             self.catch_up(me, (left, now), &mut records);
         }
         if self.changes.is_some() {
-            self.change(&mut records);
+            self.reconfigure(&mut records);
         }
         self.fall_due(me, &mut records);
         self.decide(me, unfinished, ticket, &mut records)
@@ -445,7 +445,7 @@ impl Domain {
         }
         match &self.changes {
             // What was lost may have been all that was left.
-            Some(changes) if self.lost && changes.waits() => timer = now,
+            Some(changes) if self.lost && changes.is_pending() => timer = now,
             Some(changes) if me == 0 => timer = timer.min(changes.next()),
             _ => {}
         }

@@ -16,7 +16,6 @@
 mod assign;
 mod budget;
 mod build;
-mod change;
 mod check;
 mod chunks;
 mod codec;
@@ -24,6 +23,7 @@ mod domain;
 mod laxity;
 mod per_server;
 mod queues;
+mod reconfigure;
 mod slot;
 mod work;
 
@@ -32,11 +32,10 @@ use crate::tickets::Tickets;
 use crate::{Decision, Event, Input, Policy, Setup, SetupError};
 use alloc::vec::Vec;
 pub use budget::Budget;
-pub(crate) use change::{share, WHOLE};
-pub use change::{Action, Change, Changing, Part, Protocol, Values};
 pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
+pub use reconfigure::Changing;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, ServerKind, TaskOrder};
@@ -129,7 +128,7 @@ impl Servers {
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
         check::check(setup, tree(setup))?;
         match &setup.kind {
-            crate::Kind::Changing(changing) => change::check(setup, changing),
+            crate::Kind::Changing(changing) => reconfigure::check(setup, changing),
             crate::Kind::PerServer(plan) => plan.check(setup),
             _ => Ok(()),
         }
@@ -143,7 +142,7 @@ impl Servers {
         for set in build::domains(setup.cores, tree) {
             let mut domain = build::domain(setup, tree, set);
             match &setup.kind {
-                crate::Kind::Changing(changing) => change::attach(&mut domain, changing),
+                crate::Kind::Changing(changing) => reconfigure::attach(&mut domain, changing),
                 crate::Kind::PerServer(plan) => plan.name(&mut domain),
                 _ => {}
             }

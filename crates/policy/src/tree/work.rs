@@ -1,6 +1,7 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
-use super::{Overrun, Place, TaskOrder, Values};
+use super::{Overrun, Place, TaskOrder};
+use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
 use tactus_record::Kind;

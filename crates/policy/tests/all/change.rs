@@ -25,7 +25,7 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
     };
     let servers = [&[root(TaskOrder::EarliestDeadline)], servers].concat();
     let tree = Tree { servers, places: rows.iter().map(place).collect() };
-    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
+    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::IdleInstant });
     Setup { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 

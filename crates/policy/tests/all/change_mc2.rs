@@ -64,7 +64,7 @@ fn example() -> (Setup, impl Fn(TaskId, u32) -> Duration) {
         Mc2Now::default(),
     ];
     let absent = vec![TaskId(4), TaskId(5)];
-    let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
+    let all = Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
     let setup = Setup { cores: 2, kind: Kind::ChangingMc2(all), tasks: rows.iter().map(task).collect() };
     let demand = |task: TaskId, job: u32| {
         ms(match task.0 {
@@ -146,7 +146,7 @@ fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
         Mc2Now { budgets: vec![(TaskId(0), Duration::ZERO)], tables: Vec::new() },
     ];
     let (absent, changes) = (vec![TaskId(1)], vec![add(9, 1), add(55, 0)]);
-    let kind = Kind::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    let kind = Kind::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant });
     let tasks = vec![task(Level::D, None, [0, 6, 0]), task(Level::A, Some(CoreId(0)), [8, 46, 1])];
     assert_eq!(beside_the_slow_machine(&Setup { cores: 1, kind, tasks }, &[1, 4]), 2);
 }

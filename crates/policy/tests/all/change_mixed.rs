@@ -26,7 +26,7 @@ fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> 
     let policy = Mixed { order: MixedOrder::FixedPriority, tasks: rows.iter().map(dual).collect() };
     let absent = absent.iter().map(|n| TaskId(*n)).collect();
     let (changes, effects) = changes.into_iter().unzip();
-    let kind = Kind::ChangingMixed(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    let kind = Kind::ChangingMixed(Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant });
     Setup { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 

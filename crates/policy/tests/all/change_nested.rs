@@ -31,7 +31,7 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
     let root = Server { cores: all, queues, ..root(TaskOrder::EarliestDeadline) };
     let places = tasks.iter().map(|(server, _)| Place { server: *server, priority: 0, overrun: Overrun::Continue });
     let tree = Tree { servers: std::iter::once(root).chain(servers).collect(), places: places.collect() };
-    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
+    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::IdleInstant });
     Setup { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }
 }
 

@@ -53,7 +53,7 @@ fn changing() -> impl Strategy<Value = Setup> {
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: vec![root], places };
-            let changing = Changing { tree, absent, changes, protocol: Protocol::Quiet };
+            let changing = Changing { tree, absent, changes, protocol: Protocol::IdleInstant };
             Setup { cores, kind: Kind::Changing(changing), tasks: all }
         },
     )
@@ -94,7 +94,8 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
     let added = Part::Task(TaskId(2));
     let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
     let tree = Tree { servers: vec![root], places };
-    let kind = Kind::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::Quiet });
+    let kind =
+        Kind::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::IdleInstant });
     let setup = Setup { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };
     let entries = run(&setup, &|task, _| ns(if task.0 < 2 { 10 } else { 1 }), Instant::from_nanos(40));
     assert_eq!(settled(&entries), [(0, 10, true)]);

@@ -104,7 +104,7 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = Setup> {
             let changes: Vec<Change> = changes.into_iter().map(change).collect();
             let policy = super::systems::mixed(deadlines, &tasks);
             let absent = absent.collect();
-            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
+            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
             Setup { cores: 2, kind: Kind::ChangingMixed(all), tasks }
         },
     )
@@ -155,7 +155,7 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (Setup, Vec<u64>)> {
                 changes.push(Change { at: ns(at), part, action, admitted: admitted > 0, drains: true });
             }
             let absent = (0..tasks.len()).filter(|n| !there[*n]).map(|n| TaskId(n as u16)).collect();
-            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
+            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
             (Setup { cores, kind: Kind::ChangingMc2(all), tasks }, most)
         },
     )
@@ -211,7 +211,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             };
             let changes = changes.into_iter().map(change).collect();
             let changing =
-                Changing { tree: Tree { servers: tree, places }, absent, changes, protocol: Protocol::Quiet };
+                Changing { tree: Tree { servers: tree, places }, absent, changes, protocol: Protocol::IdleInstant };
             Setup { cores: 1, kind: Kind::Changing(changing), tasks }
         })
 }
@@ -277,7 +277,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = Setup> {
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: tree, places };
-            let kind = Kind::Changing(Changing { tree, absent, changes, protocol: Protocol::Quiet });
+            let kind = Kind::Changing(Changing { tree, absent, changes, protocol: Protocol::IdleInstant });
             Setup { cores: 1, kind, tasks: all }
         })
 }
