@@ -342,7 +342,11 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         }
         if let Verdict::Broken(broken) = &summary.verdict {
             counts.broken += 1;
-            assert!(protocol == Protocol::Immediate, "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}", summary.changes);
+            assert!(
+                protocol == Protocol::Immediate,
+                "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}",
+                summary.changes
+            );
         }
     }
     counts

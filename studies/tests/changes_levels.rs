@@ -181,7 +181,11 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
         }
         if let Verdict::Broken(broken) = &summary.verdict {
             counts.broken += 1;
-            assert!(protocol == Protocol::Immediate, "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}", summary.changes);
+            assert!(
+                protocol == Protocol::Immediate,
+                "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}",
+                summary.changes
+            );
         }
     }
     counts

@@ -29,7 +29,7 @@ pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{Locks, Place as TaskPlace, Schedulers, Scheduling, Server, Spread};
+pub use scheduling::{Place as TaskPlace, Schedulers, Scheduling, Server, Spread};
 pub use tactus_task::{Costs, Overrun, ServerKind, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 

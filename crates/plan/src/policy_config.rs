@@ -1,10 +1,10 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
 use crate::reconfiguration;
-use tactus_model::{self as model, Locks, Policy, System};
+use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supply, Table,
-    Task, TaskOrder, Tree,
+    Clusters, Dual, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supply, Table, Task,
+    TaskOrder, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -46,14 +46,7 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         Policy::Ordered { spread, order } => ordered(system, spread, order),
         Policy::Mixed(scheme) => Kind::Mixed(mixed(system, scheme, allowances)),
         Policy::Mc2 { enforce, slack_shifting } => {
-            let mc2 = Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables };
-            match system.scheduling.locks {
-                Locks::One => Kind::Mc2(mc2),
-                Locks::Fine { interrupt_master, timer_merging, work_redistribution } => {
-                    Kind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
-                }
-                Locks::Messages => Kind::Mc2Messages(mc2),
-            }
+            Kind::Mc2(Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables })
         }
     };
     let tasks = system.tasks.iter().enumerate().map(|(n, task)| {

@@ -91,6 +91,7 @@ pub struct Mc2 {
 }
 
 /// MC² with the machinery of its source: a lock for each container and each core.
+#[cfg(feature = "mc2-variants")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FineMc2 {
     /// What is to be scheduled, and how.

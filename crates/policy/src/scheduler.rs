@@ -5,51 +5,55 @@
 use crate::clustered::{Clustered, Clusters};
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
-use crate::mc2::{Containers, Fine, Mc2Now, Messages};
+use crate::mc2::{Containers, Mc2Now};
+#[cfg(feature = "mc2-variants")]
+use crate::mc2::{Fine, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
 use crate::reconfigure::{Change, Changeable, Protocol};
 use crate::tree::{Changing, SchedulerPlan, Servers, Tree};
-use crate::{check, Decision, Event, FineMc2, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
+#[cfg(feature = "mc2-variants")]
+use crate::FineMc2;
+use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
 
 /// Makes [`Kind`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
-/// stands for it in stored set-ups (never used again for another), its name with its parameters if it has any, and the
+/// stands for it in stored set-ups (never used again for another), the feature that it needs if any, its name with its parameters if it has any, and the
 /// type that decides. That type implements [`Policy`] and has two functions:
 /// `check(&Setup) -> Result<(), SetupError>` and `new(&Setup) -> (Self, Vec<Core>)`.
 macro_rules! policies {
-    ($($(#[$says:meta])* $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
+    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
         /// Which policy decides.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum Kind {
-            $($(#[$says])* $name $(($parameters))?,)*
+            $($(#[doc = $says])* $(#[cfg($($with)*)])? $name $(($parameters))?,)*
         }
 
         #[repr(u8)]
         enum Shared {
-            $($name($policy),)*
+            $($(#[cfg($($with)*)])? $name($policy),)*
         }
 
         #[repr(u8)]
         enum Own {
-            $($name(<$policy as Policy>::Core),)*
+            $($(#[cfg($($with)*)])? $name(<$policy as Policy>::Core),)*
         }
 
         impl Kind {
             pub(crate) fn encode(&self, out: &mut Vec<u8>) {
                 match self {
-                    $(Kind::$name { .. } => out.push($number),)*
+                    $($(#[cfg($($with)*)])? Kind::$name { .. } => out.push($number),)*
                 }
-                $($(if let Kind::$name { 0: given } = self {
+                $($(#[cfg($($with)*)])? $(if let Kind::$name { 0: given } = self {
                     <$parameters as Parameters>::encode(given, out);
                 })?)*
             }
 
             pub(crate) fn decode(input: &mut Input) -> Result<Kind, DecodeError> {
                 match input.byte()? {
-                    $($number => Ok(Kind::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    $($(#[cfg($($with)*)])? $number => Ok(Kind::$name $((<$parameters as Parameters>::decode(input)?))?),)*
                     _ => Err(input.no_meaning()),
                 }
             }
@@ -57,7 +61,7 @@ macro_rules! policies {
 
         fn make(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
             match &setup.kind {
-                $(Kind::$name { .. } => {
+                $($(#[cfg($($with)*)])? Kind::$name { .. } => {
                     <$policy>::check(setup)?;
                     let (shared, cores) = <$policy>::new(setup);
                     let cores = cores.into_iter().map(|core| CoreState(Own::$name(core))).collect();
@@ -75,7 +79,7 @@ macro_rules! policies {
             #[inline(always)]
             pub fn visit<V: Visitor>(&self, core: &mut CoreState, visitor: V) -> V::Output {
                 match (&self.0, &mut core.0) {
-                    $((Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
+                    $($(#[cfg($($with)*)])? (Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
                     _ => panic!("the core's state belongs to a scheduler of another kind"),
                 }
             }
@@ -106,9 +110,11 @@ policies! {
     9 GlobalFp(Priorities) => Clustered<FixedPriority>,
     /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
     10 Mixed(Mixed) => Modes,
-    /// MC² with one lock for each container and each core, as its source has it.
+    /// MC² with one lock for each container and each core, as its source has it. For a study.
+    #[cfg(feature = "mc2-variants")]
     11 FineMc2(FineMc2) => Fine,
-    /// MC² without locks: core 0 owns levels C and D, and is sent messages.
+    /// MC² without locks: core 0 owns levels C and D, and is sent messages. For a study.
+    #[cfg(feature = "mc2-variants")]
     12 Mc2Messages(Mc2) => Messages,
     /// The same as [`Kind::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
     13 Changing(Changing) => Servers,
@@ -156,6 +162,16 @@ impl Kind {
             Kind::PartitionedFp(given) | Kind::GlobalFp(given) => &given.0,
             Kind::ClusteredFp(given) => &given.priorities.0,
             _ => &[],
+        }
+    }
+
+    /// Whether it is MC², however its cores share levels C and D.
+    pub fn is_mc2(&self) -> bool {
+        match self {
+            Kind::Mc2(_) | Kind::ChangingMc2(_) => true,
+            #[cfg(feature = "mc2-variants")]
+            Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
+            _ => false,
         }
     }
 

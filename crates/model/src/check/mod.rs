@@ -55,7 +55,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     }
     let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
     let schedulers = draft.schedulers.value().unwrap_or_default();
-    let scheduling = Scheduling { places, locks: draft.locks, schedulers, ..homes.made };
+    let scheduling = Scheduling { places, schedulers, ..homes.made };
     let changes = change::check(&draft, context.policy?, context.duration?, &tasks, &scheduling, out);
     if !out.is_empty() {
         return None;

@@ -98,17 +98,6 @@ impl Local {
         }
     }
 
-    /// Whether it has no task.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
-    /// When a boundary or a slot is due next.
-    pub(crate) fn due(&mut self, now: Instant) -> Instant {
-        let first = self.releases.iter().filter_map(Heap::peek).map(Key::time).fold(Instant::NEVER, Instant::min);
-        self.table.advance(now).next.min(first)
-    }
-
     /// Where the core is in its table.
     pub(crate) fn look_up(&mut self, now: Instant) -> Now {
         self.table.advance(now)
@@ -237,13 +226,28 @@ impl Local {
         wanted
     }
 
-    /// The task at this place.
-    pub(crate) fn task(&self, place: usize) -> &Server {
-        &self.tasks[place]
-    }
-
     /// What the task's oldest unfinished job was charged.
     pub(crate) fn charged(&self, place: usize) -> Duration {
         self.tasks[place].charged
+    }
+}
+
+/// What the variants of MC² ask beside.
+#[cfg(feature = "mc2-variants")]
+impl Local {
+    /// Whether it has no task.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// When a boundary or a slot is due next.
+    pub(crate) fn due(&mut self, now: Instant) -> Instant {
+        let first = self.releases.iter().filter_map(Heap::peek).map(Key::time).fold(Instant::NEVER, Instant::min);
+        self.table.advance(now).next.min(first)
+    }
+
+    /// The task at this place.
+    pub(crate) fn task(&self, place: usize) -> &Server {
+        &self.tasks[place]
     }
 }

@@ -10,8 +10,10 @@
 
 mod check;
 mod face;
+#[cfg(feature = "mc2-variants")]
 mod fine;
 mod local;
+#[cfg(feature = "mc2-variants")]
 mod messages;
 mod reconfigure;
 mod server;
@@ -23,8 +25,10 @@ use crate::records::{Clock, Recorder};
 use crate::{Changeable, Decision, Event, Mc2, Policy, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use face::{Doing, Face};
+#[cfg(feature = "mc2-variants")]
 pub(crate) use fine::Fine;
 use local::Local;
+#[cfg(feature = "mc2-variants")]
 pub(crate) use messages::Messages;
 pub use reconfigure::Mc2Now;
 use reconfigure::Watch;

@@ -299,33 +299,6 @@ impl Shared {
         entry.open && entry.linked_c.is_none_or(|key| self.tasks[key.place()].state == State::Ghost)
     }
 
-    /// Whether it is displaced, and waits for the core.
-    pub(super) fn leaving(&self, place: usize, core: CoreId) -> bool {
-        self.spots[place] == Spot::Leaving(core)
-    }
-
-    /// The core has nothing on its hands.
-    pub(super) fn nothing_current(&mut self, core: CoreId) {
-        let entry = &mut self.cores[core.index()];
-        (entry.current_c, entry.current_d) = (None, None);
-    }
-
-    /// The core does not have it, and never will.
-    pub(super) fn free(&mut self, place: usize) {
-        self.queue(place);
-    }
-
-    /// What a core has on its hands as far as is known, at C and at D.
-    pub(super) fn current(&self, core: CoreId) -> [Option<usize>; 2] {
-        let entry = &self.cores[core.index()];
-        [entry.current_c, entry.current_d]
-    }
-
-    /// The task at this place.
-    pub(super) fn task(&self, place: usize) -> &Server {
-        &self.tasks[place]
-    }
-
     /// What a core has at C has changed.
     fn say(&mut self, core: CoreId) {
         let entry = &self.cores[core.index()];
@@ -357,5 +330,36 @@ impl Shared {
         }
         wanted.run = entry.current_d.map(|place| (Job::of(&self.tasks[place], place), self.tasks[place].charged));
         wanted
+    }
+}
+
+/// What the variants of MC² ask beside.
+#[cfg(feature = "mc2-variants")]
+impl Shared {
+    /// Whether it is displaced, and waits for the core.
+    pub(super) fn leaving(&self, place: usize, core: CoreId) -> bool {
+        self.spots[place] == Spot::Leaving(core)
+    }
+
+    /// The core has nothing on its hands.
+    pub(super) fn nothing_current(&mut self, core: CoreId) {
+        let entry = &mut self.cores[core.index()];
+        (entry.current_c, entry.current_d) = (None, None);
+    }
+
+    /// The core does not have it, and never will.
+    pub(super) fn free(&mut self, place: usize) {
+        self.queue(place);
+    }
+
+    /// What a core has on its hands as far as is known, at C and at D.
+    pub(super) fn current(&self, core: CoreId) -> [Option<usize>; 2] {
+        let entry = &self.cores[core.index()];
+        [entry.current_c, entry.current_d]
+    }
+
+    /// The task at this place.
+    pub(super) fn task(&self, place: usize) -> &Server {
+        &self.tasks[place]
     }
 }

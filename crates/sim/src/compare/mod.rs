@@ -172,7 +172,7 @@ pub fn compare(
         Kind::ClusteredRm(given) | Kind::ClusteredDm(given) | Kind::ClusteredEdf(given) | Kind::ClusteredFp(given) => {
             given.sets.len() < setup.cores
         }
-        Kind::Mc2(_) | Kind::ChangingMc2(_) | Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
+        kind => kind.is_mc2(),
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
     order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));
