@@ -34,6 +34,9 @@ pub(super) fn check(
     scheduling: &Scheduling,
     out: &mut Collector,
 ) -> Vec<Change> {
+    if draft.changes.is_empty() {
+        return Vec::new();
+    }
     if let Some(extra) = draft.changes.get(MAX_CHANGES) {
         let limit = format!("more than {MAX_CHANGES}");
         out.out_of_range(extra.place, "", "the number of changes", draft.changes.len(), limit, "leave some out");
