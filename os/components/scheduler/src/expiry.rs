@@ -8,7 +8,7 @@ use tactus_policy::{Policy, Visitor, MOST_RECORDS};
 use tactus_record::{EntryReason, Kind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
-use tactus_rt::region;
+use tactus_rt::scheduler::{OwnRegion, RESERVED};
 use tactus_rt::time::CoreId;
 
 /// An upcall for the timer's event alone, which has been taken. Comes back if it takes the long way.
@@ -23,6 +23,8 @@ pub fn upcall(core: u8) {
     state.look = look;
     state.system.scheduler.visit(policy, Expiry(state))
 }
+
+const _: () = assert!(MOST_RECORDS + 2 <= RESERVED);
 
 /// A time-out of this core's.
 struct Expiry<'a>(&'a mut CoreState);
@@ -41,24 +43,24 @@ impl Visitor for Expiry<'_> {
 /// What is left to be done the long way, if the core comes back.
 #[inline(always)]
 fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u64 {
-    let Some(mut quill) = state.ring.room(MOST_RECORDS + 2) else { return event::TIMER };
+    let Some(mut writer) = state.ring.reserve() else { return event::TIMER };
     let (look, core, level) = (state.look, CoreId(state.core), EntryReason::Timer as u8);
     let enter = state.running.with_level(level);
-    quill.store(Stored::about(enter, look.now, core, Kind::Enter, 0, state.wake.as_nanos()));
-    let mut records = Releasing { quill, counts: &mut state.counts };
+    writer.store(Stored::about(enter, look.now, core, Kind::Enter, 0, state.wake.as_nanos()));
+    let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
-    let Releasing { mut quill, .. } = records;
+    let Releasing { mut writer, .. } = records;
     let after = Look::take(state);
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
     };
-    quill.store(Stored::about(subject, after.now, core, Kind::Leave, job, decision.timer.as_nanos()));
-    state.ring.keep_all(quill);
+    writer.store(Stored::about(subject, after.now, core, Kind::Leave, job, decision.timer.as_nanos()));
+    state.ring.keep_reserved(writer);
     state.decide(&decision);
     publish(state, &decision, look.stamp);
-    match dispatch(state, core.0, region::of(core.0), SWITCH_UPCALL_DONE, after.now) {
+    match dispatch(state, core.0, OwnRegion::of(core.0), SWITCH_UPCALL_DONE, after.now) {
         Dispatched::Taken | Dispatched::Refused => 0,
-        Dispatched::Stopped => crate::recovery::lost(state),
+        Dispatched::Stopped => crate::lost(state),
     }
 }

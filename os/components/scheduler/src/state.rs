@@ -1,7 +1,5 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
-use crate::recovery::{Foreign, Ward};
-use crate::ring::Ring;
 use crate::verdict::Counts;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -10,10 +8,11 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use tactus_policy::{CoreState as PolicyCore, Decision, Scheduler, Setup};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
-use tactus_rt::abi::layout::CARDS;
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
+use tactus_rt::scheduler::{task_cards, TraceRing};
 use tactus_rt::time::{Instant, TaskId, MAX_CORES};
+use tactus_sched::recovery::{Host, Recovery};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
@@ -23,10 +22,8 @@ pub struct System {
     pub setup: Setup,
     /// When the run ends.
     pub end: Instant,
-    /// The components that this scheduler may restart.
-    pub wards: Vec<Ward>,
-    /// Those that other components may restart.
-    pub foreign: Vec<Foreign>,
+    /// The components that are restarted.
+    pub recovery: Recovery,
     /// By task: the policy ended its last job, and its thread is still in the middle of that.
     pub given_up: Vec<AtomicBool>,
 }
@@ -34,8 +31,7 @@ pub struct System {
 impl System {
     /// The tasks as the verdict names them.
     pub fn cards(&self) -> &'static [TaskCard] {
-        // SAFETY: the image builder maps one card per task, read-only.
-        unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, self.setup.tasks.len()) }
+        task_cards()
     }
 
     /// The thread that runs the task's jobs: threads of tasks follow those of the cores in the order of the tasks.
@@ -73,7 +69,7 @@ pub struct CoreState {
     /// The core.
     pub core: u8,
     /// Its trace.
-    pub ring: Ring,
+    pub ring: TraceRing,
     /// The system.
     pub system: &'static System,
     /// Whether the run is over here.
@@ -108,11 +104,11 @@ pub struct CoreState {
 
 impl CoreState {
     /// One core at the start of the run.
-    pub fn new(core: u8, system: &'static System) -> CoreState {
+    pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
         let clock = clock::clock();
         CoreState {
             core,
-            ring: Ring::new(core),
+            ring,
             system,
             ended: false,
             nanosecond_clock: clock.shift == 0 && clock.multiplier == 1,
@@ -173,6 +169,33 @@ impl CoreState {
     }
 }
 
+impl Host for CoreState {
+    fn recovery(&self) -> &'static Recovery {
+        &self.system.recovery
+    }
+    fn core(&self) -> u8 {
+        self.core
+    }
+    fn ring(&mut self) -> &mut TraceRing {
+        &mut self.ring
+    }
+    fn running(&self) -> Option<(TaskId, u32)> {
+        self.run()
+    }
+    fn home_of(&self, thread: u64) -> Option<u64> {
+        self.system.task_of(thread).and_then(|task| self.system.cards().get(task.index())).map(|card| card.home)
+    }
+    fn abort(&mut self) {
+        self.aborted();
+    }
+    fn restart_at(&mut self, at: Option<Instant>) {
+        self.limit = at.map_or(self.end, |at| self.end.min(at));
+    }
+    fn enter_at(&mut self, at: Instant) {
+        self.wake_at(at);
+    }
+}
+
 /// Where the time-stamp counter does not count nanoseconds.
 #[cold]
 #[inline(never)]
@@ -197,8 +220,9 @@ pub fn place(system: System, policies: Vec<PolicyCore>) {
     // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
     let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
     for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
+        let Some(ring) = TraceRing::claim(number as u8) else { continue };
         // SAFETY: as above.
-        unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, system) }) };
+        unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, ring, system) }) };
     }
     READY.store(true, Ordering::Release);
 }
