@@ -321,7 +321,7 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         }
         counts.accepted += 1;
         let mut promised = plan(&system, &check, &Costs::default());
-        let Kind::Changing(changing) = &mut promised.setup.kind else { panic!("{:?}", promised.setup.kind) };
+        let Kind::ReconfigurableTree(changing) = &mut promised.setup.kind else { panic!("{:?}", promised.setup.kind) };
         changing.protocol = protocol;
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let summary = run(&system, &promised);

@@ -257,7 +257,7 @@ fn runs(
 #[test]
 fn a_policy_that_keeps_an_old_and_larger_budget_is_found() {
     let keeps = |kind: &mut tactus_policy::Kind| {
-        let tactus_policy::Kind::ChangingMc2(all) = kind else { panic!("{kind:?}") };
+        let tactus_policy::Kind::ReconfigurableMc2(all) = kind else { panic!("{kind:?}") };
         all.effects.iter_mut().for_each(|effect| effect.budgets.clear());
     };
     let found = |spoil| {

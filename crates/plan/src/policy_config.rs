@@ -57,13 +57,13 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
     });
     let kind = match kind {
         Kind::Servers(tree) if !system.scheduling.changes.is_empty() => {
-            Kind::Changing(reconfiguration::changing(system, tree, rulings))
+            Kind::ReconfigurableTree(reconfiguration::changing(system, tree, rulings))
         }
         Kind::Mc2(mc2) if !system.scheduling.changes.is_empty() => {
-            Kind::ChangingMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
+            Kind::ReconfigurableMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
         }
         Kind::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
-            Kind::ChangingMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
+            Kind::ReconfigurableMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
         }
         kind => kind,
     };

@@ -55,11 +55,12 @@ pub use clustered::Clusters;
 pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
-pub use reconfigure::{Action, Change, Changeable, Part, Protocol, Values};
+pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
 pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Budget, Changing, Child, DivideError, Place, SchedulerPlan, Server, Supply, Tree, MAX_CHUNKS, MAX_DEPTH,
+    divide, Budget, Child, DivideError, Place, ReconfigurableTree, SchedulerPlan, Server, Supply, Tree, MAX_DEPTH,
+    MAX_REPLENISHMENTS,
 };
 
 /// What a scheduler is made from.

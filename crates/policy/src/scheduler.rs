@@ -10,8 +10,8 @@ use crate::mc2::{Containers, Mc2Now};
 use crate::mc2::{Fine, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
-use crate::reconfigure::{Change, Changeable, Protocol};
-use crate::tree::{Changing, SchedulerPlan, Servers, Tree};
+use crate::reconfigure::{Change, Protocol, Reconfigurable};
+use crate::tree::{ReconfigurableTree, SchedulerPlan, Servers, Tree};
 #[cfg(feature = "mc2-variants")]
 use crate::FineMc2;
 use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
@@ -116,8 +116,8 @@ policies! {
     /// MC² without locks: core 0 owns levels C and D, and is sent messages. For a study.
     #[cfg(feature = "mc2-variants")]
     12 Mc2Messages(Mc2) => Messages,
-    /// The same as [`Kind::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
-    13 Changing(Changing) => Servers,
+    /// The same as [`Kind::Servers`], and it changes while it runs: see [`ReconfigurableTree`]. No two cores share a queue.
+    13 ReconfigurableTree(ReconfigurableTree) => Servers,
     /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which
     /// tells its cluster.
     14 ClusteredRm(Clusters) => Clustered<RateMonotonic>,
@@ -127,10 +127,10 @@ policies! {
     16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
     /// The same with the largest priorities.
     17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
-    /// The same as [`Kind::Mixed`], and it changes while it runs: see [`Changeable`].
-    18 ChangingMixed(Changeable<Mixed, Vec<DualNow>>) => Modes,
-    /// The same as [`Kind::Mc2`], and it changes while it runs: see [`Changeable`].
-    19 ChangingMc2(Changeable<Mc2, Mc2Now>) => Containers,
+    /// The same as [`Kind::Mixed`], and it changes while it runs: see [`Reconfigurable`].
+    18 ReconfigurableMixed(Reconfigurable<Mixed, Vec<DualNow>>) => Modes,
+    /// The same as [`Kind::Mc2`], and it changes while it runs: see [`Reconfigurable`].
+    19 ReconfigurableMc2(Reconfigurable<Mc2, Mc2Now>) => Containers,
     /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
     20 PerServer(SchedulerPlan) => Servers,
 }
@@ -139,9 +139,9 @@ impl Kind {
     /// The changes of the running system, in the order of their numbers.
     pub fn changes(&self) -> &[Change] {
         match self {
-            Kind::Changing(all) => &all.changes,
-            Kind::ChangingMixed(all) => &all.changes,
-            Kind::ChangingMc2(all) => &all.changes,
+            Kind::ReconfigurableTree(all) => &all.changes,
+            Kind::ReconfigurableMixed(all) => &all.changes,
+            Kind::ReconfigurableMc2(all) => &all.changes,
             _ => &[],
         }
     }
@@ -149,9 +149,9 @@ impl Kind {
     /// When changes take effect; nothing where there are none.
     pub fn protocol_mut(&mut self) -> Option<&mut Protocol> {
         match self {
-            Kind::Changing(all) => Some(&mut all.protocol),
-            Kind::ChangingMixed(all) => Some(&mut all.protocol),
-            Kind::ChangingMc2(all) => Some(&mut all.protocol),
+            Kind::ReconfigurableTree(all) => Some(&mut all.protocol),
+            Kind::ReconfigurableMixed(all) => Some(&mut all.protocol),
+            Kind::ReconfigurableMc2(all) => Some(&mut all.protocol),
             _ => None,
         }
     }
@@ -168,7 +168,7 @@ impl Kind {
     /// Whether it is MC², however its cores share levels C and D.
     pub fn is_mc2(&self) -> bool {
         match self {
-            Kind::Mc2(_) | Kind::ChangingMc2(_) => true,
+            Kind::Mc2(_) | Kind::ReconfigurableMc2(_) => true,
             #[cfg(feature = "mc2-variants")]
             Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
             _ => false,

@@ -16,13 +16,13 @@ mod local;
 #[cfg(feature = "mc2-variants")]
 mod messages;
 mod reconfigure;
-mod server;
 mod shared;
 mod table;
+mod task_state;
 
 use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
-use crate::{Changeable, Decision, Event, Mc2, Policy, Running, Setup, SetupError};
+use crate::{Decision, Event, Mc2, Policy, Reconfigurable, Running, Setup, SetupError};
 use alloc::vec::Vec;
 use face::{Doing, Face};
 #[cfg(feature = "mc2-variants")]
@@ -32,11 +32,11 @@ use local::Local;
 pub(crate) use messages::Messages;
 pub use reconfigure::Mc2Now;
 use reconfigure::Watch;
-use server::Server;
 use shared::Shared;
 use tactus_record::{Kind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+use task_state::TaskState;
 
 /// What all cores share.
 pub(crate) struct Containers {
@@ -70,7 +70,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn of(task: &Server, place: usize) -> Job {
+    fn of(task: &TaskState, place: usize) -> Job {
         Job { name: task.name, place: place as u16, number: task.job }
     }
     fn place(&self) -> usize {
@@ -92,7 +92,7 @@ pub(crate) struct Ghost {
 }
 
 impl Ghost {
-    fn of(task: &Server, place: usize) -> Ghost {
+    fn of(task: &TaskState, place: usize) -> Ghost {
         Ghost { name: task.name, place: place as u16, job: task.job.wrapping_sub(1), left: task.left }
     }
     fn place(&self) -> usize {
@@ -107,7 +107,7 @@ impl Containers {
     /// Levels A and B need cores, level A a table with slots for all its tasks.
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
         match &setup.kind {
-            crate::Kind::ChangingMc2(all) => {
+            crate::Kind::ReconfigurableMc2(all) => {
                 check::check(setup, &all.policy, &all.absent)?;
                 reconfigure::check(setup, all)
             }
@@ -135,7 +135,7 @@ impl Containers {
             }
         };
         let mut cores: Vec<Core> = (0..setup.cores).map(core).collect();
-        if let crate::Kind::ChangingMc2(all) = &setup.kind {
+        if let crate::Kind::ReconfigurableMc2(all) = &setup.kind {
             let mut locals: Vec<_> = cores.iter_mut().map(|core| (&mut core.local, &mut core.watch)).collect();
             reconfigure::attach(setup, all, &mut shared, &mut locals);
             for core in &mut cores {
@@ -150,7 +150,7 @@ impl Containers {
 /// The parameters of MC² in a set-up for it.
 fn parameters(setup: &Setup) -> &Mc2 {
     match &setup.kind {
-        crate::Kind::Mc2(mc2) | crate::Kind::ChangingMc2(Changeable { policy: mc2, .. }) => mc2,
+        crate::Kind::Mc2(mc2) | crate::Kind::ReconfigurableMc2(Reconfigurable { policy: mc2, .. }) => mc2,
         other => unreachable!("the list of policies takes MC² for {other:?}"),
     }
 }

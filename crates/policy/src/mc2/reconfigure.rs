@@ -18,13 +18,13 @@
 //! It is refused if a level would promise more by budgets than the core, or at C all cores, and more than before.
 
 use super::local::Local;
-use super::server::Server;
 use super::shared::Shared;
 use super::table::Position;
+use super::task_state::TaskState;
 use crate::heap::{Heap, Key};
 use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
-use crate::{Changeable, Mc2, Setup, SetupError, Table};
+use crate::{Mc2, Reconfigurable, Setup, SetupError, Table};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::Kind;
@@ -40,7 +40,7 @@ pub struct Mc2Now {
 }
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, all: &Changeable<Mc2, Mc2Now>) -> Result<(), SetupError> {
+pub(super) fn check(setup: &Setup, all: &Reconfigurable<Mc2, Mc2Now>) -> Result<(), SetupError> {
     reconfigure::check(setup, all, |_, then| {
         let mc2 = &all.policy;
         let sound = |(task, budget): &(TaskId, Duration)| {
@@ -139,7 +139,7 @@ fn take_out(heap: &mut Heap, place: usize, room: &mut Vec<Key>) {
 
 /// Applies the action to its task.
 fn act(
-    task: &mut Server,
+    task: &mut TaskState,
     heap: &mut Heap,
     (place, offset): (usize, Duration),
     action: Action,
@@ -177,27 +177,27 @@ fn act(
 /// Gives all cores and each core their reconfigurations.
 pub(super) fn attach(
     setup: &Setup,
-    all: &Changeable<Mc2, Mc2Now>,
+    all: &Reconfigurable<Mc2, Mc2Now>,
     shared: &mut Shared,
     locals: &mut [(&mut Local, &mut Watch)],
 ) {
-    let full = |task: TaskId, budget: Duration| Server::full_budget(&setup.tasks[task.index()], budget, &all.policy);
-    let among = |tasks: &[Server], task: TaskId| tasks.iter().position(|it| it.name.0 == task);
+    let full = |task: TaskId, budget: Duration| TaskState::full_budget(&setup.tasks[task.index()], budget, &all.policy);
+    let among = |tasks: &[TaskState], task: TaskId| tasks.iter().position(|it| it.name.0 == task);
     let of = |change: &Change| match change.part {
         Part::Task(task) => task,
         // The set-up has been checked.
         Part::Server(_) => TaskId(u16::MAX),
     };
-    let own = |tasks: &[Server], change: &Change| {
+    let own = |tasks: &[TaskState], change: &Change| {
         let task = of(change);
         among(tasks, task).map(|place| (place, setup.tasks[task.index()].offset))
     };
-    let budgets = |tasks: &[Server], then: &Mc2Now| -> Vec<(usize, Duration)> {
+    let budgets = |tasks: &[TaskState], then: &Mc2Now| -> Vec<(usize, Duration)> {
         let one = |(task, budget): &(TaskId, Duration)| Some((among(tasks, *task)?, full(*task, *budget)));
         then.budgets.iter().filter_map(one).collect()
     };
     let both = || all.changes.iter().zip(&all.effects);
-    let absent = |task: &Server| all.absent.contains(&task.name.0);
+    let absent = |task: &TaskState| all.absent.contains(&task.name.0);
     for (id, (local, watch)) in locals.iter_mut().enumerate() {
         watch.room = Vec::with_capacity(local.tasks.len());
         watch.list = both()
@@ -254,12 +254,12 @@ pub(super) fn attach(
 impl Local {
     /// Until when, boundaries up to then left out, nothing of A and B is left; the beginning of time if something is.
     pub(super) fn idle_until(&self) -> Instant {
-        let at_rest = |task: &Server| match task.name.1 {
+        let at_rest = |task: &TaskState| match task.name.1 {
             Level::A => task.has_no_job(),
             _ => task.is_at_rest(),
         };
         match self.tasks.iter().all(at_rest) {
-            true => self.tasks.iter().map(Server::next).fold(Instant::NEVER, Instant::min),
+            true => self.tasks.iter().map(TaskState::next).fold(Instant::NEVER, Instant::min),
             false => Instant::ZERO,
         }
     }
@@ -301,7 +301,7 @@ impl Watch {
             if let Some(table) = &mut own.table {
                 core::mem::swap(&mut local.table, table);
                 // The ghosts of the other table were timed to the ends of its slots.
-                local.tasks.iter_mut().filter(|task| task.name.1 == Level::A).for_each(Server::lay_ghost);
+                local.tasks.iter_mut().filter(|task| task.name.1 == Level::A).for_each(TaskState::lay_ghost);
             }
             if let Some(task) = own.task {
                 local.act(task, own.action, at, &mut self.room);
@@ -380,7 +380,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
     }
     fn is_idle(&self, request: &Request) -> bool {
         let (now, tasks) = (self.records.now, &self.shared.tasks);
-        let at_rest = |task: &Server| task.name.1 == Level::D || task.is_at_rest() && task.next() >= now;
+        let at_rest = |task: &TaskState| task.name.1 == Level::D || task.is_at_rest() && task.next() >= now;
         self.idle.iter().all(|until| *until >= now)
             && tasks.iter().all(at_rest)
             && request.target.own.is_none_or(|(task, _)| tasks[task].has_no_job() && tasks[task].next() >= now)

@@ -9,7 +9,7 @@
 //! nobody is displaced by another task of D.
 
 use super::reconfigure::ReconfigurationBarrier;
-use super::server::{Server, State};
+use super::task_state::{State, TaskState};
 use super::{Ghost, Job};
 use crate::cores::Cores;
 use crate::heap::{Heap, IndexedHeap, Key};
@@ -22,7 +22,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 /// The two containers that all cores share.
 pub(crate) struct Shared {
     /// By place; places are in the order of task numbers.
-    pub(super) tasks: Vec<Server>,
+    pub(super) tasks: Vec<TaskState>,
     spots: Vec<Spot>,
     /// Each task's next boundary.
     pub(super) releases: Heap,
@@ -73,12 +73,12 @@ pub(crate) struct Wanted {
 
 impl Shared {
     pub(crate) fn new(setup: &Setup, mc2: &Mc2) -> Shared {
-        let tasks: Vec<Server> = setup
+        let tasks: Vec<TaskState> = setup
             .tasks
             .iter()
             .enumerate()
             .filter(|(_, task)| task.level >= Level::C)
-            .map(|(n, task)| Server::new(TaskId(n as u16), task, mc2))
+            .map(|(n, task)| TaskState::new(TaskId(n as u16), task, mc2))
             .collect();
         let mut releases = Heap::with_capacity(tasks.len());
         for (place, task) in tasks.iter().enumerate() {
@@ -359,7 +359,7 @@ impl Shared {
     }
 
     /// The task at this place.
-    pub(super) fn task(&self, place: usize) -> &Server {
+    pub(super) fn task(&self, place: usize) -> &TaskState {
         &self.tasks[place]
     }
 }

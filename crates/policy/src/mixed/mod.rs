@@ -18,7 +18,7 @@ mod codec;
 mod core;
 mod reconfigure;
 
-use crate::{check, Changeable, Decision, Event, Kind, Policy, Setup, SetupError};
+use crate::{check, Decision, Event, Kind, Policy, Reconfigurable, Setup, SetupError};
 use alloc::vec::Vec;
 use core::Core;
 use tactus_record::Sink;
@@ -88,7 +88,7 @@ impl Modes {
             }
         }
         match &setup.kind {
-            Kind::ChangingMixed(all) => reconfigure::check(setup, all),
+            Kind::ReconfigurableMixed(all) => reconfigure::check(setup, all),
             _ => Ok(()),
         }
     }
@@ -97,7 +97,7 @@ impl Modes {
     pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
         let core = |n| {
             let mut core = Core::new(setup, parameters(setup), CoreId(n as u8));
-            if let Kind::ChangingMixed(all) = &setup.kind {
+            if let Kind::ReconfigurableMixed(all) = &setup.kind {
                 core.attach(setup, all);
             }
             core
@@ -109,7 +109,7 @@ impl Modes {
 /// The parameters in a set-up for such a policy.
 fn parameters(setup: &Setup) -> &Mixed {
     match &setup.kind {
-        Kind::Mixed(mixed) | Kind::ChangingMixed(Changeable { policy: mixed, .. }) => mixed,
+        Kind::Mixed(mixed) | Kind::ReconfigurableMixed(Reconfigurable { policy: mixed, .. }) => mixed,
         other => unreachable!("the list of policies takes two levels for {other:?}"),
     }
 }

@@ -8,19 +8,19 @@
 //! of a core: a reconfiguration brings all of those that it moves, in one instant ([`DualNow`]). It is refused if either the LO
 //! times of all tasks or the HI times of the critical ones would promise more than the core, and more than before.
 
-use super::core::{Core, Work};
+use super::core::{Core, TaskState};
 use super::{DualNow, Mixed};
 use crate::heap::Key;
 use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
-use crate::{Changeable, Setup, SetupError};
+use crate::{Reconfigurable, Setup, SetupError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::{Kind, Sink};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, all: &Changeable<Mixed, Vec<DualNow>>) -> Result<(), SetupError> {
+pub(super) fn check(setup: &Setup, all: &Reconfigurable<Mixed, Vec<DualNow>>) -> Result<(), SetupError> {
     reconfigure::check(setup, all, |task, effect| {
         let core = setup.tasks[task.index()].core;
         let sound = |now: &DualNow| {
@@ -95,7 +95,7 @@ impl<S: Sink + ?Sized> Reconfigure<Target> for Entry<'_, '_, S> {
 
 impl Core {
     /// Gives the core its reconfigurations.
-    pub(super) fn attach(&mut self, setup: &Setup, all: &Changeable<Mixed, Vec<DualNow>>) {
+    pub(super) fn attach(&mut self, setup: &Setup, all: &Reconfigurable<Mixed, Vec<DualNow>>) {
         let place = |task: TaskId| self.tasks.iter().position(|work| work.name.0 == task);
         let one = |(n, (change, effect)): (usize, (&Change, &Vec<DualNow>))| {
             let Part::Task(task) = change.part else { return None };
@@ -179,7 +179,7 @@ impl Core {
     /// Gives each task what the request brings, and keeps what it had.
     fn exchange(&mut self, target: &mut Target) {
         for (place, then) in &mut target.effect {
-            let Work { low, own, virtual_deadline, .. } = &mut self.tasks[*place];
+            let TaskState { low, own, virtual_deadline, .. } = &mut self.tasks[*place];
             core::mem::swap(low, &mut then.low);
             core::mem::swap(own, &mut then.own);
             core::mem::swap(virtual_deadline, &mut then.virtual_deadline);

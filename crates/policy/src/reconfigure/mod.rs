@@ -16,7 +16,7 @@ mod parameters;
 
 use alloc::vec::Vec;
 pub(crate) use parameters::{check, requested_at};
-pub use parameters::{Action, Change, Changeable, Part, Protocol, Values};
+pub use parameters::{Action, Change, Part, Protocol, Reconfigurable, Values};
 use tactus_record::{Kind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant};
 

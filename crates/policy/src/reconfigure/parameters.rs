@@ -66,7 +66,7 @@ pub enum Protocol {
 
 /// The parameters of a policy without a tree, and how its tasks are reconfigured while it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Changeable<K, N> {
+pub struct Reconfigurable<K, N> {
     /// The parameters as they are at the start. All tasks are among them that are there at some time.
     pub policy: K,
     /// The tasks that are not there at the start.
@@ -82,7 +82,7 @@ pub struct Changeable<K, N> {
 /// Finds the first thing that is wrong with the reconfigurations; `effect` looks at what one brings.
 pub(crate) fn check<K, N>(
     setup: &Setup,
-    all: &Changeable<K, N>,
+    all: &Reconfigurable<K, N>,
     effect: impl Fn(TaskId, &N) -> Result<(), SetupError>,
 ) -> Result<(), SetupError> {
     let known = |task: TaskId| task.index() < setup.tasks.len();
@@ -112,7 +112,7 @@ pub(crate) fn requested_at(change: &Change) -> Instant {
     Instant::ZERO.saturating_add(change.at)
 }
 
-impl<K: Parameters, N: Parameters> Parameters for Changeable<K, N> {
+impl<K: Parameters, N: Parameters> Parameters for Reconfigurable<K, N> {
     fn encode(&self, out: &mut Vec<u8>) {
         self.policy.encode(out);
         put(out, self.absent.len() as u64);
@@ -124,8 +124,8 @@ impl<K: Parameters, N: Parameters> Parameters for Changeable<K, N> {
         out.push(u8::from(self.protocol == Protocol::Immediate));
     }
 
-    fn decode(input: &mut Input) -> Result<Changeable<K, N>, DecodeError> {
-        Ok(Changeable {
+    fn decode(input: &mut Input) -> Result<Reconfigurable<K, N>, DecodeError> {
+        Ok(Reconfigurable {
             policy: K::decode(input)?,
             absent: input.list(2, |input| Ok(TaskId(u16::from_le_bytes(input.take()?))))?,
             changes: input.list(CHANGE_BYTES, change)?,

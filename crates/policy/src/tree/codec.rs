@@ -1,6 +1,6 @@
 //! The stored form of a tree.
 
-use super::{Changing, Overrun, Place, Server, ServerKind, Supply, TaskOrder, Tree};
+use super::{Overrun, Place, ReconfigurableTree, Server, ServerKind, Supply, TaskOrder, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::reconfigure::{Action, Change, Part, Protocol, Values};
 use alloc::vec::Vec;
@@ -144,7 +144,7 @@ pub(crate) fn change(input: &mut Input) -> Result<Change, DecodeError> {
     Ok(Change { at, part, action, admitted, drains })
 }
 
-impl Parameters for Changing {
+impl Parameters for ReconfigurableTree {
     fn encode(&self, out: &mut Vec<u8>) {
         self.tree.encode(out);
         put(out, self.absent.len() as u64);
@@ -154,10 +154,10 @@ impl Parameters for Changing {
         out.push(number(&self.protocol, &PROTOCOLS));
     }
 
-    fn decode(input: &mut Input) -> Result<Changing, DecodeError> {
+    fn decode(input: &mut Input) -> Result<ReconfigurableTree, DecodeError> {
         let tree = Tree::decode(input)?;
         let absent = input.list(PART_BYTES, part)?;
         let changes = input.list(CHANGE_BYTES, change)?;
-        Ok(Changing { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
+        Ok(ReconfigurableTree { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
     }
 }

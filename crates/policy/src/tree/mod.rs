@@ -17,15 +17,15 @@ mod assign;
 mod budget;
 mod build;
 mod check;
-mod chunks;
 mod codec;
+mod core_state;
 mod domain;
 mod laxity;
 mod per_server;
 mod queues;
 mod reconfigure;
-mod slot;
-mod work;
+mod replenishments;
+mod task_state;
 
 use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
@@ -35,7 +35,7 @@ pub use budget::Budget;
 pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
-pub use reconfigure::Changing;
+pub use reconfigure::ReconfigurableTree;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, ServerKind, TaskOrder};
@@ -44,7 +44,7 @@ use tactus_time::{CoreSet, Duration, Instant};
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;
 /// The most replenishments that a sporadic server keeps apart.
-pub const MAX_CHUNKS: usize = 32;
+pub const MAX_REPLENISHMENTS: usize = 32;
 
 /// A tree of servers and where each task is in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -128,7 +128,7 @@ impl Servers {
     pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
         check::check(setup, tree(setup))?;
         match &setup.kind {
-            crate::Kind::Changing(changing) => reconfigure::check(setup, changing),
+            crate::Kind::ReconfigurableTree(changing) => reconfigure::check(setup, changing),
             crate::Kind::PerServer(plan) => plan.check(setup),
             _ => Ok(()),
         }
@@ -142,7 +142,7 @@ impl Servers {
         for set in build::domains(setup.cores, tree) {
             let mut domain = build::domain(setup, tree, set);
             match &setup.kind {
-                crate::Kind::Changing(changing) => reconfigure::attach(&mut domain, changing),
+                crate::Kind::ReconfigurableTree(changing) => reconfigure::attach(&mut domain, changing),
                 crate::Kind::PerServer(plan) => plan.name(&mut domain),
                 _ => {}
             }
@@ -170,7 +170,7 @@ impl Servers {
 /// The tree in a set-up for it.
 fn tree(setup: &Setup) -> &Tree {
     match &setup.kind {
-        crate::Kind::Servers(tree) | crate::Kind::Changing(Changing { tree, .. }) => tree,
+        crate::Kind::Servers(tree) | crate::Kind::ReconfigurableTree(ReconfigurableTree { tree, .. }) => tree,
         crate::Kind::PerServer(SchedulerPlan { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }

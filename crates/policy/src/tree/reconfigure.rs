@@ -10,11 +10,11 @@
 //! A server that is added or altered starts with a full budget and a new period, and so does, when it is added, all that is inside
 //! and present; a task that is added is released its offset later.
 //!
-//! **Work:** an entry looks at each task and server of the domain once for each request that waits.
+//! **TaskState:** an entry looks at each task and server of the domain once for each request that waits.
 
-use super::budget::{Budget, Hollow};
-use super::domain::{Domain, Vp};
-use super::work::Work;
+use super::budget::{Budget, WhenIdle};
+use super::domain::{Domain, VirtualProcessor};
+use super::task_state::TaskState;
 use super::{TaskOrder, Tree};
 use crate::heap::Key;
 use crate::reconfigure::{self, share, Action, Change, Part, Protocol, Reconfigure, Requests, Values, WHOLE};
@@ -26,7 +26,7 @@ use tactus_time::{Duration, Instant};
 
 /// A tree, and how it is reconfigured while it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Changing {
+pub struct ReconfigurableTree {
     /// Everything that is there at some time, with the values of the start.
     pub tree: Tree,
     /// What is not there at the start. What lies in an absent server is not there either.
@@ -38,7 +38,7 @@ pub struct Changing {
 }
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, changing: &Changing) -> Result<(), SetupError> {
+pub(super) fn check(setup: &Setup, changing: &ReconfigurableTree) -> Result<(), SetupError> {
     let known = |part: Part| match part {
         Part::Task(task) => task.index() < setup.tasks.len(),
         Part::Server(n) => n > 0 && usize::from(n) < changing.tree.servers.len(),
@@ -93,7 +93,7 @@ enum On {
 }
 
 /// Gives the domain its reconfigurations.
-pub(super) fn attach(domain: &mut Domain, changing: &Changing) {
+pub(super) fn attach(domain: &mut Domain, changing: &ReconfigurableTree) {
     let place = |domain: &Domain, part: Part| match part {
         Part::Task(task) => domain.tasks.iter().position(|work| work.name.0 == task).map(On::Task),
         Part::Server(n) => domain.vps.iter().any(|vp| vp.server == n).then_some(On::Server(n)),
@@ -167,7 +167,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
 impl Domain {
     /// A virtual processor of the server, or the root, that the task is in.
     pub(super) fn home(&self, task: usize) -> usize {
-        self.feeds[self.tasks[task].queue].vps[0]
+        self.run_queues[self.tasks[task].queue].vps[0]
     }
 
     /// The virtual processor and those around it, without the root's.
@@ -211,16 +211,17 @@ impl Domain {
     fn is_idle(&self, now: Instant) -> bool {
         let over = |key: Option<Key>| key.is_some_and(|key| key.time() < now);
         let in_root = |vp: usize| self.vps[vp].parent.is_none();
-        let left = |task: usize, work: &Work| work.ready() && work.was_released_before(now) && in_root(self.home(task));
+        let left =
+            |task: usize, work: &TaskState| work.ready() && work.was_released_before(now) && in_root(self.home(task));
         !over(self.due.peek())
-            && !self.slots.iter().any(|slot| over(slot.replenish.peek()))
+            && !self.core_states.iter().any(|core_state| over(core_state.replenish.peek()))
             && !self.tasks.iter().enumerate().any(|(task, work)| left(task, work))
             && !(0..self.vps.len()).any(|vp| self.vps[vp].parent.is_some_and(in_root) && self.is_due(vp, now))
     }
 
     /// Whether the server has nothing to run.
     fn is_idle_inside(&self, vp: usize, now: Instant) -> bool {
-        let goes_on = |inner: &Vp| inner.awake && inner.background && !inner.is_out();
+        let goes_on = |inner: &VirtualProcessor| inner.awake && inner.background && !inner.is_unused();
         let waits = |inner: usize| self.is_due(inner, now) || goes_on(&self.vps[inner]);
         !self.tasks.iter().any(|work| work.queue == self.vps[vp].below && work.is_left(now))
             && !(0..self.vps.len()).any(|inner| self.vps[inner].parent == Some(vp) && waits(inner))
@@ -231,7 +232,7 @@ impl Domain {
         let idle = |vp: usize| self.way(vp).all(|vp| self.is_idle_inside(vp, now));
         match request.target.on {
             On::Task(task) => {
-                let homes = &self.feeds[self.tasks[task].queue].vps;
+                let homes = &self.run_queues[self.tasks[task].queue].vps;
                 self.tasks[task].pending == 0 && (!request.target.drains || homes.iter().all(|vp| idle(*vp)))
             }
             On::Server(server) => {
@@ -241,7 +242,7 @@ impl Domain {
                 if !keeps && !(0..self.tasks.len()).all(worked_off) {
                     return false;
                 }
-                let calm = |(vp, it): (usize, &Vp)| match it.server == server {
+                let calm = |(vp, it): (usize, &VirtualProcessor)| match it.server == server {
                     true => it.parent.is_none_or(idle),
                     false => !self.is_due(vp, now) || !inside(vp),
                 };
@@ -259,7 +260,7 @@ impl Domain {
                 self.vps[home].parent.is_none() && self.overloads_in(home, present, request)
             }
             On::Server(server) => {
-                let around = |(vp, it): (usize, &Vp)| {
+                let around = |(vp, it): (usize, &VirtualProcessor)| {
                     let around = it.parent.filter(|_| it.server == server);
                     around.is_some_and(|around| [vp, around].iter().any(|vp| self.overloads_in(*vp, present, request)))
                 };
@@ -278,7 +279,7 @@ impl Domain {
             Action::Alter(values) => share(values.time, values.period),
         };
         // Before and after the change.
-        let of = |vp: &Vp| {
+        let of = |vp: &VirtualProcessor| {
             let there = present.servers[usize::from(vp.server)];
             let now = vp.budget.as_ref().map_or(0, |budget| budget.share(share));
             let concerned = matches!(request.target.on, On::Server(server) if server == vp.server);
@@ -296,7 +297,7 @@ impl Domain {
                 let concerned = matches!(request.target.on, On::Task(one) if one == task);
                 count([now * u64::from(there), then(now, there, concerned)]);
             }
-            [WHOLE * self.feeds[queue].vps.len() as u64; 2]
+            [WHOLE * self.run_queues[queue].vps.len() as u64; 2]
         };
         // A server that is not there has nothing, and promises nothing.
         let excess = |n: usize| if has[n] == 0 { 0 } else { promised[n].saturating_sub(has[n]) };
@@ -421,7 +422,7 @@ impl Domain {
             }
             if !it.absent {
                 records.server(Kind::ServerReplenish, it.server, full.as_nanos());
-                self.slots[it.core].called |= budget.when_hollow() != Hollow::Keeps;
+                self.core_states[it.core].called |= budget.when_idle() != WhenIdle::Preserve;
             }
         }
         self.show(vp, now);
@@ -434,7 +435,7 @@ impl Domain {
         let it = &self.vps[vp];
         let queued = self.queues.contains(self.tasks.len() + vp);
         let due = |budget: &Budget| {
-            budget.eligible(now) && (it.since < now || !it.awake || budget.when_hollow() != Hollow::Keeps)
+            budget.eligible(now) && (it.since < now || !it.awake || budget.when_idle() != WhenIdle::Preserve)
         };
         queued && it.budget.as_ref().is_some_and(due)
     }

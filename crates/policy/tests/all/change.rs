@@ -1,11 +1,11 @@
-//! Changing a system while it runs: the worked example, the rules one by one, and a slow machine beside the policy.
+//! ReconfigurableTree a system while it runs: the worked example, the rules one by one, and a slow machine beside the policy.
 
 use crate::common::changes::{changing, root};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, ServerKind, Setup, Supply, Task, TaskOrder,
-    Tree, Values,
+    Action, Change, Kind, Overrun, Part, Place, Protocol, ReconfigurableTree, Server, ServerKind, Setup, Supply, Task,
+    TaskOrder, Tree, Values,
 };
 use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, Level, TaskId};
@@ -25,7 +25,12 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
     };
     let servers = [&[root(TaskOrder::EarliestDeadline)], servers].concat();
     let tree = Tree { servers, places: rows.iter().map(place).collect() };
-    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::IdleInstant });
+    let kind = Kind::ReconfigurableTree(ReconfigurableTree {
+        tree,
+        absent: absent.to_vec(),
+        changes,
+        protocol: Protocol::IdleInstant,
+    });
     Setup { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 
@@ -156,7 +161,7 @@ fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> Setup {
     let server = Server { supply: Some(Supply { kind, budget: ms(3), period: ms(10) }), priority: 2, ..video(3) };
     let mut setup = setup(&[server], &rows, &[task(2)], changes);
     setup.tasks[1].offset = ms(arrives);
-    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     changing.tree.servers[0].order = TaskOrder::FixedPriority;
     for (place, priority) in changing.tree.places.iter_mut().zip([3, 0, 1]) {
         place.priority = priority;
@@ -191,7 +196,7 @@ type Line = Vec<Option<(TaskId, u32)>>;
 
 /// What runs in each nanosecond under the rules, worked out anew for each: tasks without servers.
 fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
-    let Kind::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableTree(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     struct It {
         there: bool,
         ends: bool,

@@ -7,7 +7,9 @@ use crate::common::{draw, ms, run};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tactus_policy::{Action, Change, Changeable, Kind, Mc2, Mc2Now, Part, Protocol, Setup, Slot, Table, Task, Values};
+use tactus_policy::{
+    Action, Change, Kind, Mc2, Mc2Now, Part, Protocol, Reconfigurable, Setup, Slot, Table, Task, Values,
+};
 use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -64,8 +66,8 @@ fn example() -> (Setup, impl Fn(TaskId, u32) -> Duration) {
         Mc2Now::default(),
     ];
     let absent = vec![TaskId(4), TaskId(5)];
-    let all = Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
-    let setup = Setup { cores: 2, kind: Kind::ChangingMc2(all), tasks: rows.iter().map(task).collect() };
+    let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
+    let setup = Setup { cores: 2, kind: Kind::ReconfigurableMc2(all), tasks: rows.iter().map(task).collect() };
     let demand = |task: TaskId, job: u32| {
         ms(match task.0 {
             0 | 3 => 2,
@@ -96,7 +98,7 @@ fn all_cores_wait_for_an_instant_at_which_nothing_of_levels_a_to_c_is_left() {
 
 /// How many changes took effect.
 fn beside_the_slow_machine(setup: &Setup, most: &[u64]) -> usize {
-    let Kind::ChangingMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let demand = demand_of(most);
     let entries = run(setup, &demand, Instant::from_nanos(END));
     let records = entries.iter().flat_map(|entry| &entry.records);
@@ -146,7 +148,8 @@ fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
         Mc2Now { budgets: vec![(TaskId(0), Duration::ZERO)], tables: Vec::new() },
     ];
     let (absent, changes) = (vec![TaskId(1)], vec![add(9, 1), add(55, 0)]);
-    let kind = Kind::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant });
+    let kind =
+        Kind::ReconfigurableMc2(Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant });
     let tasks = vec![task(Level::D, None, [0, 6, 0]), task(Level::A, Some(CoreId(0)), [8, 46, 1])];
     assert_eq!(beside_the_slow_machine(&Setup { cores: 1, kind, tasks }, &[1, 4]), 2);
 }

@@ -5,7 +5,7 @@ use crate::common::changes::changing_mixed;
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Dual, DualNow, Kind, Mixed, MixedOrder, Part, Protocol, Setup, Task, Values,
+    Action, Change, Dual, DualNow, Kind, Mixed, MixedOrder, Part, Protocol, Reconfigurable, Setup, Task, Values,
 };
 use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
@@ -26,7 +26,8 @@ fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> 
     let policy = Mixed { order: MixedOrder::FixedPriority, tasks: rows.iter().map(dual).collect() };
     let absent = absent.iter().map(|n| TaskId(*n)).collect();
     let (changes, effects) = changes.into_iter().unzip();
-    let kind = Kind::ChangingMixed(Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant });
+    let kind =
+        Kind::ReconfigurableMixed(Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant });
     Setup { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 
@@ -109,7 +110,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
         (Change { admitted: false, ..change(33, 3, Action::Add) }, vec![]),
     ];
     let mut setup = setup(&rows, &[2, 3], changes);
-    if let Kind::ChangingMixed(Changeable { policy, .. }) = &mut setup.kind {
+    if let Kind::ReconfigurableMixed(Reconfigurable { policy, .. }) = &mut setup.kind {
         policy.order = MixedOrder::VirtualDeadline;
         policy.tasks[1].virtual_deadline = Duration::from_nanos(3_333_333);
     }
@@ -194,7 +195,7 @@ struct It {
 
 /// One core, worked out anew for each nanosecond; and when which change took effect there.
 fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<Doing>, Vec<(u32, u64)>) {
-    let Kind::ChangingMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let here = |n: usize| setup.tasks[n].core == Some(CoreId(core));
     let critical = |n: usize| setup.tasks[n].level == Level::A;
     let begin = |(n, task): (usize, &Task)| {

@@ -1,10 +1,10 @@
-//! Changing servers inside others and on several cores, and what is in them: the rules one by one, and the worked examples.
+//! ReconfigurableTree servers inside others and on several cores, and what is in them: the rules one by one, and the worked examples.
 
 use crate::common::changes::{ns, root, server, task_of, told};
 use crate::common::{draw, run, Entry};
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, ServerKind, Setup, Supply, Task, TaskOrder,
-    Tree, Values,
+    Action, Change, Kind, Overrun, Part, Place, Protocol, ReconfigurableTree, Server, ServerKind, Setup, Supply, Task,
+    TaskOrder, Tree, Values,
 };
 use tactus_record::{Kind as What, CHANGE_OVERLOADS};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -31,7 +31,12 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
     let root = Server { cores: all, queues, ..root(TaskOrder::EarliestDeadline) };
     let places = tasks.iter().map(|(server, _)| Place { server: *server, priority: 0, overrun: Overrun::Continue });
     let tree = Tree { servers: std::iter::once(root).chain(servers).collect(), places: places.collect() };
-    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::IdleInstant });
+    let kind = Kind::ReconfigurableTree(ReconfigurableTree {
+        tree,
+        absent: absent.to_vec(),
+        changes,
+        protocol: Protocol::IdleInstant,
+    });
     Setup { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }
 }
 
@@ -161,7 +166,7 @@ fn in_ms(mut setup: Setup) -> Setup {
     for task in &mut setup.tasks {
         [&mut task.offset, &mut task.period, &mut task.deadline, &mut task.budget].into_iter().for_each(longer);
     }
-    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     for supply in changing.tree.servers.iter_mut().filter_map(|server| server.supply.as_mut()) {
         supply.kind = ServerKind::HardBandwidth;
         [&mut supply.budget, &mut supply.period].into_iter().for_each(longer);
@@ -209,7 +214,7 @@ fn a_changing_platform_draws_its_worked_example() {
         change(41, task(1), Action::Remove),
     ];
     let mut setup = in_ms(setup(vec![platform], &tasks, &[task(3)], changes));
-    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     (changing.tree.places[0].priority, changing.tree.places[1].priority) = (2, 1);
     is_drawn(&setup, "change_platform.txt");
 }

@@ -3,7 +3,7 @@
 use crate::common::changes::{changing_trees, ns, told};
 use crate::common::{run, time_of, timeline};
 use proptest::prelude::*;
-use tactus_policy::{Action, Change, Changing, Kind, Part, Place, Server, Setup, Task, TaskOrder, Values};
+use tactus_policy::{Action, Change, Kind, Part, Place, ReconfigurableTree, Server, Setup, Task, TaskOrder, Values};
 use tactus_record::Kind as What;
 use tactus_time::{Instant, TaskId};
 
@@ -42,7 +42,7 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(setup: &Setup, changing: &Changing) -> Machine {
+    fn new(setup: &Setup, changing: &ReconfigurableTree) -> Machine {
         let there = |part| !changing.absent.contains(&part);
         let server = |(n, it): (usize, &Server)| {
             let (time, period) = it.supply.map_or((ns(0), ns(1)), |supply| (supply.budget, supply.period));
@@ -232,7 +232,7 @@ type Line = Vec<Option<(TaskId, u32)>>;
 
 /// What runs in each nanosecond, and when which change took effect.
 fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
-    let Kind::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let Kind::ReconfigurableTree(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     let mut machine = Machine::new(setup, changing);
     let mut waiting: Vec<(u32, Change)> = Vec::new();
     let (mut line, mut settled) = (Vec::new(), Vec::new());

@@ -3,8 +3,8 @@
 use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Server, ServerKind,
-    Setup, Supply, Task, TaskOrder, Tree, Values,
+    Action, Change, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Reconfigurable, ReconfigurableTree, Server,
+    ServerKind, Setup, Supply, Task, TaskOrder, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -104,8 +104,8 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = Setup> {
             let changes: Vec<Change> = changes.into_iter().map(change).collect();
             let policy = super::systems::mixed(deadlines, &tasks);
             let absent = absent.collect();
-            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
-            Setup { cores: 2, kind: Kind::ChangingMixed(all), tasks }
+            let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
+            Setup { cores: 2, kind: Kind::ReconfigurableMixed(all), tasks }
         },
     )
 }
@@ -155,8 +155,8 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (Setup, Vec<u64>)> {
                 changes.push(Change { at: ns(at), part, action, admitted: admitted > 0, drains: true });
             }
             let absent = (0..tasks.len()).filter(|n| !there[*n]).map(|n| TaskId(n as u16)).collect();
-            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
-            (Setup { cores, kind: Kind::ChangingMc2(all), tasks }, most)
+            let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
+            (Setup { cores, kind: Kind::ReconfigurableMc2(all), tasks }, most)
         },
     )
 }
@@ -210,9 +210,13 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
                 Change { at: ns(at), part, action, admitted: admitted > 0, drains }
             };
             let changes = changes.into_iter().map(change).collect();
-            let changing =
-                Changing { tree: Tree { servers: tree, places }, absent, changes, protocol: Protocol::IdleInstant };
-            Setup { cores: 1, kind: Kind::Changing(changing), tasks }
+            let changing = ReconfigurableTree {
+                tree: Tree { servers: tree, places },
+                absent,
+                changes,
+                protocol: Protocol::IdleInstant,
+            };
+            Setup { cores: 1, kind: Kind::ReconfigurableTree(changing), tasks }
         })
 }
 
@@ -277,7 +281,8 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = Setup> {
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: tree, places };
-            let kind = Kind::Changing(Changing { tree, absent, changes, protocol: Protocol::IdleInstant });
+            let kind =
+                Kind::ReconfigurableTree(ReconfigurableTree { tree, absent, changes, protocol: Protocol::IdleInstant });
             Setup { cores: 1, kind, tasks: all }
         })
 }

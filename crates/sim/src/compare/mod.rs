@@ -14,7 +14,7 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{Changing, Kind, Setup};
+use tactus_policy::{Kind, ReconfigurableTree, Setup};
 use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -164,8 +164,8 @@ pub fn compare(
 
     let together = match &setup.kind {
         Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
-        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::ChangingMixed(_) | Kind::PerServer(_) => false,
-        Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
+        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::ReconfigurableMixed(_) | Kind::PerServer(_) => false,
+        Kind::Servers(tree) | Kind::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
         Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) => true,

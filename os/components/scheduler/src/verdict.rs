@@ -227,7 +227,7 @@ fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
     let changes = setup.kind.changes();
     let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == Kind::Changed) else { return };
     let (servers, places) = match &setup.kind {
-        tactus_policy::Kind::Changing(changing) => (&changing.tree.servers[..], &changing.tree.places[..]),
+        tactus_policy::Kind::ReconfigurableTree(changing) => (&changing.tree.servers[..], &changing.tree.places[..]),
         _ => (&[][..], &[][..]),
     };
     let now = Instant::from_nanos(stored.time);
@@ -269,8 +269,8 @@ pub fn end() {
 /// together.
 fn is_for_the_host(task: usize) -> bool {
     let changing = match &system().setup.kind {
-        tactus_policy::Kind::Changing(changing) => changing,
-        tactus_policy::Kind::ChangingMc2(_) => return system().setup.cores > 1,
+        tactus_policy::Kind::ReconfigurableTree(changing) => changing,
+        tactus_policy::Kind::ReconfigurableMc2(_) => return system().setup.cores > 1,
         _ => return false,
     };
     let servers = &changing.tree.servers;

@@ -149,7 +149,7 @@ pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
         ];
     let plain = tactus_plan::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
-        Kind::Mc2(_) | Kind::ChangingMc2(_) => tables(system.cores, &plain.tasks),
+        Kind::Mc2(_) | Kind::ReconfigurableMc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
     let rulings: Vec<Ruled> = rulings.into_iter().map(|it| Ruled { tables: tables.clone(), ..it }).collect();

@@ -18,7 +18,7 @@ pub(crate) enum Dropped {
 
 /// A task and its jobs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
+pub(crate) struct TaskState {
     pub(crate) name: (TaskId, Level),
     pub(crate) overrun: Overrun,
     pub(crate) order: TaskOrder,
@@ -54,10 +54,10 @@ pub(crate) struct Work {
     left_to_core: bool,
 }
 
-impl Work {
-    pub(crate) fn new(id: TaskId, task: &Task, place: &Place, order: TaskOrder, queue: usize) -> Work {
+impl TaskState {
+    pub(crate) fn new(id: TaskId, task: &Task, place: &Place, order: TaskOrder, queue: usize) -> TaskState {
         let first = Instant::ZERO.saturating_add(task.offset);
-        Work {
+        TaskState {
             name: (id, task.level),
             overrun: place.overrun,
             order,
@@ -133,7 +133,7 @@ impl Work {
         Some(Duration::from_nanos(after)).filter(|after| *after <= self.wcet.saturating_sub(self.looked))
     }
 
-    /// How long the job has run since the last look. `since`: as in [`look`](Work::look).
+    /// How long the job has run since the last look. `since`: as in [`look`](TaskState::look).
     pub(crate) fn ran_since_look(&self, since: Duration) -> Duration {
         self.charged.saturating_sub(self.looked).checked_add(since).unwrap_or(Duration::MAX)
     }
