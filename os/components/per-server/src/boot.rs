@@ -47,7 +47,7 @@ pub fn step(core: u8) -> Option<Next> {
         let patience = PATIENCE * (1 + below(child.component));
         let patience = clock::reading(Instant::ZERO + patience) - epoch;
         let timeout = epoch.min(clock::time_stamp() + patience);
-        return Some(Next { thread: child.upcall, timeout, anew: None });
+        return Some(Next { thread: child.upcall, timeout, restarts_with: None });
     }
     state::begin(core);
     None

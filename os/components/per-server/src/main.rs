@@ -40,8 +40,8 @@ const REMOVED: u64 = 1 << 17;
 struct Next {
     thread: u64,
     timeout: u64,
-    /// The thread is in the middle of a job that was killed: it begins anew with this job of this task (its index here).
-    anew: Option<(usize, u32)>,
+    /// The thread is in the middle of a job that was killed: it is restarted with this job of this task (its index here).
+    restarts_with: Option<(usize, u32)>,
 }
 
 impl Next {
@@ -49,7 +49,7 @@ impl Next {
     const NOBODY: Next = Next::nobody_until(NO_TIMEOUT);
 
     const fn nobody_until(timeout: u64) -> Next {
-        Next { thread: IDLE, timeout, anew: None }
+        Next { thread: IDLE, timeout, restarts_with: None }
     }
 }
 
@@ -98,8 +98,8 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
         due = 0;
         region.set_next_thread(next.thread);
         drop(lock);
-        let ready = match next.anew {
-            Some((index, job)) => begin_anew(next.thread, index, job),
+        let ready = match next.restarts_with {
+            Some((index, job)) => restart_job(next.thread, index, job),
             None => Ok(()),
         };
         match ready.and_then(|()| calls::switch_thread(next.thread, flags, next.timeout)) {
@@ -114,7 +114,7 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
 
 /// The thread gives up the job in whose middle it is, to begin another one. Refused if something happened since it was decided.
 #[cold]
-fn begin_anew(thread: u64, index: usize, job: u32) -> Result<(), Error> {
+fn restart_job(thread: u64, index: usize, job: u32) -> Result<(), Error> {
     let outcome = calls::scheduler_control(SchedulerOperation::Reset, thread, 0);
     // A thread that is lost is found out when it is dispatched.
     if !matches!(outcome, Err(Error::Again | Error::Busy)) {

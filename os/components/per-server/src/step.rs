@@ -140,7 +140,7 @@ fn timed(state: &CoreState, next: Next) -> Next {
         let index = state.system.own(task)?;
         state.system.jobs[index].is_behind(job).then_some((index, job))
     });
-    Next { timeout, anew: behind, ..next }
+    Next { timeout, restarts_with: behind, ..next }
 }
 
 /// Tells the chosen job's component what it needs to know.

@@ -1,7 +1,7 @@
-//! The short way from a time-out to the thread that it wakes, which is the hottest of all: nothing but the timer's event has
-//! come, and the policy has a short way too. Whatever is different is left to the long way, and finds everything as it was.
+//! The short path from a timer expiry to the thread that it wakes, which is the hottest of all: nothing but the timer's event
+//! has come, and the policy has a short path too. Everything else takes the long path and finds all state as it was.
 
-use crate::state::{self, Core, CoreState, Look};
+use crate::state::{self, ClockReading, Core, CoreState};
 use crate::verdict::Releasing;
 use crate::{dispatch, publish, upcall_for, Dispatched};
 use tactus_policy::{Policy, Visitor, MOST_RECORDS};
@@ -11,11 +11,11 @@ use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{OwnRegion, RESERVED};
 use tactus_rt::time::CoreId;
 
-/// An upcall for the timer's event alone, which has been taken. Comes back if it takes the long way.
+/// An upcall for the timer's event alone, which has been taken. Returns if it needs the long path.
 #[inline(always)]
 pub fn upcall(core: u8) {
     let Some(Core { policy, state }) = state::running(core) else { return };
-    let look = Look::take(state);
+    let look = ClockReading::take(state);
     // The limit of a core that has ended is past.
     if look.now < state.wake || look.now >= state.limit {
         return;
@@ -26,13 +26,13 @@ pub fn upcall(core: u8) {
 
 const _: () = assert!(MOST_RECORDS + 2 <= RESERVED);
 
-/// A time-out of this core's.
+/// A timer expiry of this core.
 struct Expiry<'a>(&'a mut CoreState);
 
 impl Visitor for Expiry<'_> {
     type Output = ();
 
-    /// Does not come back.
+    /// Does not return.
     #[inline(never)]
     fn visit<P: Policy>(self, policy: &P, own: &mut P::Core) {
         let Expiry(state) = self;
@@ -40,7 +40,7 @@ impl Visitor for Expiry<'_> {
     }
 }
 
-/// What is left to be done the long way, if the core comes back.
+/// What remains for the long path, if the core returns.
 #[inline(always)]
 fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u64 {
     let Some(mut writer) = state.ring.reserve() else { return event::TIMER };
@@ -50,7 +50,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { mut writer, .. } = records;
-    let after = Look::take(state);
+    let after = ClockReading::take(state);
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),

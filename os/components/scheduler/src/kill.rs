@@ -1,4 +1,4 @@
-//! Jobs that the policy ends: their threads begin anew before they run the next one.
+//! Jobs that the policy ends: their threads are restarted before they run the next one.
 //!
 //! The thread is set back when its task's next job is given a core, not before: however many jobs a policy ends at once, a
 //! decision sets one thread back at most.
@@ -26,12 +26,12 @@ pub fn ended(task: TaskId, job: u32) {
 #[inline(always)]
 pub fn before_next(system: &System, task: TaskId) {
     if system.given_up.get(task.index()).is_some_and(|it| it.load(Relaxed)) {
-        begin_anew(system, task);
+        restart(system, task);
     }
 }
 
 #[cold]
-fn begin_anew(system: &System, task: TaskId) {
+fn restart(system: &System, task: TaskId) {
     // Nobody runs the thread: the core that did has left it before the policy could end its job. A thread that is lost with
     // its component is found out when it is dispatched.
     let outcome = loop {

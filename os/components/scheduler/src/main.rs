@@ -19,7 +19,7 @@ mod start;
 mod state;
 mod verdict;
 
-use state::{system, Core, CoreState, Look};
+use state::{system, ClockReading, Core, CoreState};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
 use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
@@ -32,7 +32,7 @@ use verdict::Counting;
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
-/// What is to be told to the policy beside the kernel's events: the running job is finished.
+/// Beside the kernel's events: the running job is finished.
 const COMPLETED: u64 = 1 << 16;
 /// The running task can never run again.
 const REMOVED: u64 = 1 << 17;
@@ -40,7 +40,7 @@ const REMOVED: u64 = 1 << 17;
 const BEGUN: u64 = 1 << 18;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED;
-/// What the policy is told; the rest is for the scheduler itself.
+/// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 = COMPLETED | REMOVED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
@@ -53,7 +53,7 @@ fn upcall(core: u8) -> ! {
     upcall_for(core, due)
 }
 
-/// As [`upcall`], the long way: these events have been taken already.
+/// As [`upcall`] without the short path: these events have been taken already.
 #[cold]
 #[inline(never)]
 fn upcall_for(core: u8, due: u64) -> ! {
@@ -77,9 +77,9 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
-impl Look {
+impl ClockReading {
     #[inline(always)]
-    fn take(state: &CoreState) -> Look {
+    fn take(state: &CoreState) -> ClockReading {
         let stamp = clock::time_stamp();
         let now = if state.nanosecond_clock {
             // The run has begun.
@@ -87,7 +87,7 @@ impl Look {
         } else {
             converted(stamp)
         };
-        Look { stamp, now }
+        ClockReading { stamp, now }
     }
 }
 
@@ -111,7 +111,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
         if due & RARE != 0 {
             due = rare(state, region, due);
         }
-        let mut look = Look::take(state);
+        let mut look = ClockReading::take(state);
         // Nearly always one event, and the timer's.
         while due & FOR_POLICY != 0 && !state.ended {
             let Some((reason, done)) = next(state, due, look) else { break };
@@ -120,7 +120,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
         }
         due &= !event::TIMER;
         if state.ended {
-            told(state);
+            report_end(state);
         }
         match dispatch(state, core, region, flags, look.now) {
             Dispatched::Taken => return,
@@ -130,11 +130,11 @@ fn decide(core: u8, mut due: u64, flags: u64) {
     }
 }
 
-/// What the policy is told first, and which bit of `due` that settles.
+/// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
-fn next(state: &CoreState, due: u64, look: Look) -> Option<(EntryReason, u64)> {
+fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
     if due & (BEGUN | REMOVED | COMPLETED | event::NOTIFY) == 0 {
-        // An older time-out may come when what it was for has been handled: then nothing is due.
+        // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
     Some(if due & BEGUN != 0 {
@@ -163,22 +163,22 @@ fn begin(core: u8, region: OwnRegion, due: &mut u64, flags: u64) {
     }
 }
 
-/// One call of the policy, with one look at the clock; gives the look after it. When the run is over, marks the core as
+/// One call of the policy, with one reading of the clock; returns the reading after it. When the run is over, marks the core as
 /// ended instead.
 #[inline(always)]
-fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut look: Look) -> Look {
+fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut look: ClockReading) -> ClockReading {
     if look.now >= state.limit {
         if look.now >= state.end {
             return end(state, look);
         }
         recovery::go_on(state);
-        look = Look::take(state);
+        look = ClockReading::take(state);
     }
     state.look = look;
     state.system.scheduler.visit(policy, Call { state, reason })
 }
 
-/// What the policy is told.
+/// The policy's event for a reason of entry.
 #[inline(always)]
 fn event(reason: EntryReason) -> Event {
     match reason {
@@ -197,10 +197,10 @@ struct Call<'a> {
 }
 
 impl Visitor for Call<'_> {
-    type Output = Look;
+    type Output = ClockReading;
 
     #[inline(never)]
-    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Look {
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> ClockReading {
         let Call { state, reason } = self;
         let look = state.look;
         let (id, level) = (CoreId(state.core), reason as u8);
@@ -209,7 +209,7 @@ impl Visitor for Call<'_> {
         records.writer.store(Stored::about(state.running.with_level(level), look.now, id, Kind::Enter, 0, expiry));
         let decision = policy.handle(core, look.now, event(reason), &mut records);
         let Counting { mut writer, .. } = records;
-        let after = Look::take(state);
+        let after = ClockReading::take(state);
         let (subject, job) = match decision.run {
             Some(running) => (Subject::new(running.task, level), running.job),
             None => (Subject::NONE.with_level(level), 0),
@@ -226,18 +226,18 @@ impl Visitor for Call<'_> {
     }
 }
 
-/// The run is over, which is told once.
+/// Reports the end of the run on this core, once.
 #[cold]
-fn told(state: &mut CoreState) {
-    if !state.told {
-        state.told = true;
+fn report_end(state: &mut CoreState) {
+    if !state.end_reported {
+        state.end_reported = true;
         verdict::end();
     }
 }
 
 /// The run is over on this core.
 #[cold]
-fn end(state: &mut CoreState, look: Look) -> Look {
+fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
     state.ended = true;
     state.limit = Instant::ZERO;
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
@@ -254,7 +254,7 @@ fn notify(cores: CoreSet) {
     }
 }
 
-/// Tells the chosen job's component what it needs to know.
+/// Publishes the chosen job to its component.
 #[inline(always)]
 fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     let Some(running) = decision.run else { return };

@@ -10,7 +10,7 @@ use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
-use tactus_rt::scheduler::{task_cards, TraceRing};
+use tactus_rt::scheduler::{task_cards, Once, TraceRing};
 use tactus_rt::time::{Instant, TaskId, MAX_CORES};
 use tactus_sched::recovery::{Host, Recovery};
 
@@ -55,9 +55,9 @@ pub struct Core {
     pub state: CoreState,
 }
 
-/// A look at the clock.
+/// A reading of the clock.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct ClockReading {
     /// The reading of the time-stamp counter.
     pub stamp: u64,
     /// The point in time that it means.
@@ -94,12 +94,12 @@ pub struct CoreState {
     pub running: Subject,
     /// The number of its job.
     pub job: u32,
-    /// The last look at the clock.
-    pub look: Look,
+    /// The last reading of the clock.
+    pub look: ClockReading,
     /// Counts for the verdict, by task.
     pub counts: Vec<Counts>,
-    /// Whether the end was counted.
-    pub told: bool,
+    /// Whether its end was reported.
+    pub end_reported: bool,
 }
 
 impl CoreState {
@@ -121,9 +121,9 @@ impl CoreState {
             first_thread: system.thread_of(TaskId(0)),
             running: Subject::NONE,
             job: 0,
-            look: Look { stamp: 0, now: Instant::ZERO },
+            look: ClockReading { stamp: 0, now: Instant::ZERO },
             counts: system.setup.tasks.iter().zip(system.cards()).map(|(task, card)| Counts::new(task, card)).collect(),
-            told: false,
+            end_reported: false,
         }
     }
 
@@ -205,11 +205,10 @@ fn converted(wake: Instant) -> u64 {
 
 struct Shared<T>(UnsafeCell<Option<T>>);
 
-// SAFETY: `SYSTEM` is written once, before `READY`; each place of `CORES` is written once before `READY` and then used
-// only by its core, on which this component is not entered twice at a time (see the kernel's `post`).
+// SAFETY: each place of `CORES` is written once before `READY` and then used only by its core, on which this component is not entered twice at a time (see the kernel's `post`).
 unsafe impl<T> Sync for Shared<T> {}
 
-static SYSTEM: Shared<System> = Shared(UnsafeCell::new(None));
+static SYSTEM: Once<System> = Once::new();
 static CORES: [Shared<Core>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
 static READY: AtomicBool = AtomicBool::new(false);
 /// Each core's state once its run has begun. Null before.
@@ -217,11 +216,10 @@ static RUNNING: [AtomicPtr<Core>; MAX_CORES] = [const { AtomicPtr::new(null_mut(
 
 /// Puts everything in its place. Once, by core 0.
 pub fn place(system: System, policies: Vec<PolicyCore>) {
-    // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
-    let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
+    let system = SYSTEM.set(system);
     for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
         let Some(ring) = TraceRing::claim(number as u8) else { continue };
-        // SAFETY: as above.
+        // SAFETY: nobody looks before `READY`.
         unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, ring, system) }) };
     }
     READY.store(true, Ordering::Release);
@@ -234,8 +232,7 @@ pub fn is_ready() -> bool {
 
 /// The system. Only after [`is_ready`].
 pub fn system() -> &'static System {
-    // SAFETY: written before `READY`, not changed since.
-    match unsafe { &*SYSTEM.0.get() } {
+    match SYSTEM.get() {
         Some(system) => system,
         None => panic!("the scheduler is not set up"),
     }

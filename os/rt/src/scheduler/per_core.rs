@@ -133,3 +133,35 @@ impl<T> Default for Once<T> {
         Once::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_has_one_user_at_a_time_and_each_core_its_own() {
+        static CORES: PerCore<u32> = PerCore::new();
+        assert!(CORES.borrow(0).is_none(), "nothing was put there");
+        assert!(CORES.put(0, 5) && CORES.put(1, 7) && !CORES.put(0, 6), "once for each core");
+        let mut first = CORES.borrow(0).expect("it is free");
+        *first += 1;
+        assert!(CORES.borrow(0).is_none() && CORES.borrow(1).is_some_and(|second| *second == 7));
+        drop(first);
+        assert!(CORES.borrow(0).is_some_and(|again| *again == 6));
+    }
+
+    #[test]
+    fn a_value_that_is_set_stays() {
+        static ONCE: Once<u32> = Once::new();
+        assert!(ONCE.get().is_none());
+        assert_eq!((*ONCE.set(3), ONCE.get()), (3, Some(&3)));
+    }
+
+    #[test]
+    #[should_panic(expected = "set twice")]
+    fn a_value_cannot_be_set_twice() {
+        let once = Once::new();
+        once.set(1);
+        once.set(2);
+    }
+}
