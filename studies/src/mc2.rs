@@ -6,8 +6,8 @@
 
 use tactus_generate::Random;
 use tactus_model::{Body, Demand, Machine, Policy, Scheduling, System, Task};
-use tactus_policy::{FineMc2, Kind as PolicyKind, Setup};
-use tactus_record::{Kind, Record, Sink};
+use tactus_policy::{FineMc2, PolicyConfig, PolicySpec};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
 /// Capacity of A, B and C as parts of all cores.
@@ -116,14 +116,14 @@ pub enum Variant {
 
 impl Variant {
     /// Chooses the variant for a set-up of MC².
-    pub fn choose(self, setup: &mut Setup) {
-        let PolicyKind::Mc2(mc2) = &setup.kind else { return };
+    pub fn choose(self, setup: &mut PolicyConfig) {
+        let PolicySpec::Mc2(mc2) = &setup.kind else { return };
         let mc2 = mc2.clone();
         setup.kind = match self {
             Variant::Fine { interrupt_master, timer_merging, work_redistribution } => {
-                PolicyKind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
+                PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
             }
-            Variant::Messages => PolicyKind::Mc2Messages(mc2),
+            Variant::Messages => PolicySpec::Mc2Messages(mc2),
         };
     }
 }
@@ -253,7 +253,7 @@ impl<'s> Tally<'s> {
 
 impl Sink for Tally<'_> {
     fn record(&mut self, record: Record) {
-        let Some(id) = record.task.filter(|_| record.kind == Kind::Complete) else { return };
+        let Some(id) = record.task.filter(|_| record.kind == EventKind::Complete) else { return };
         let task = &self.system.tasks[id.index()];
         self.done[id.index()] += 1;
         let Some(of) = task.level.and_then(|level| self.levels.get_mut(level.index())) else { return };

@@ -2,7 +2,7 @@
 //! run in the order of their release, each with its own deadline, however late they are.
 
 use crate::heap::Key;
-use crate::Setup;
+use crate::PolicyConfig;
 use tactus_record::Subject;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -72,7 +72,7 @@ pub(crate) struct Jobs {
 
 impl Jobs {
     /// The task of this number of the set-up, before its first release.
-    pub(crate) fn new(setup: &Setup, number: usize) -> Jobs {
+    pub(crate) fn new(setup: &PolicyConfig, number: usize) -> Jobs {
         let (id, task) = (TaskId(number as u16), &setup.tasks[number]);
         let priority = setup.kind.priorities().get(number).copied().unwrap_or(0);
         Jobs {
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::clustered::Clustered;
     use crate::partitioned::Partitioned;
-    use crate::{Event, Kind, Policy, Task};
+    use crate::{Event, Policy, PolicySpec, Task};
     use tactus_record::{Record, Sink};
     use tactus_time::{CoreId, Level};
 
@@ -223,10 +223,10 @@ mod tests {
             budget: Duration::ZERO,
         };
         let tasks = alloc::vec![task(1, 4), task(0, 10)];
-        let setup = Setup { cores: 1, kind: Kind::PartitionedEdf, tasks };
+        let setup = PolicyConfig { cores: 1, kind: PolicySpec::PartitionedEdf, tasks };
         assert_eq!(runs(Partitioned::<EarliestDeadline>::new(&setup)), [Some(TaskId(1)), Some(TaskId(0))]);
         assert_eq!(runs(Partitioned::<ByRelease>::new(&setup)), [Some(TaskId(1)); 2]);
-        let setup = Setup { kind: Kind::GlobalEdf, ..setup };
+        let setup = PolicyConfig { kind: PolicySpec::GlobalEdf, ..setup };
         assert_eq!(runs(Clustered::<ByRelease>::new(&setup)), [Some(TaskId(1)); 2]);
     }
 

@@ -50,26 +50,26 @@ use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
-pub use check::SetupError;
+pub use check::PolicyConfigError;
 pub use clustered::Clusters;
 pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
-pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
+pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
 pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Budget, Child, DivideError, Place, ReconfigurableTree, SchedulerPlan, Server, Supply, Tree, MAX_DEPTH,
-    MAX_REPLENISHMENTS,
+    divide, Budget, Child, DivideError, ReconfigurableTree, SchedulerPlan, Server, Supply, TaskPlacement, Tree,
+    MAX_DEPTH, MAX_REPLENISHMENTS,
 };
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Setup {
+pub struct PolicyConfig {
     /// Number of cores, 1 to [`tactus_time::MAX_CORES`].
     pub cores: usize,
     /// The policy and its parameters.
-    pub kind: Kind,
+    pub kind: PolicySpec,
     /// The tasks; a [`TaskId`] is an index into this.
     pub tasks: Vec<Task>,
 }

@@ -14,12 +14,12 @@ use crate::reconfigure::{Change, Protocol, Reconfigurable};
 use crate::tree::{ReconfigurableTree, SchedulerPlan, Servers, Tree};
 #[cfg(feature = "mc2-variants")]
 use crate::FineMc2;
-use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
+use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
 
-/// Makes [`Kind`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
+/// Makes [`PolicySpec`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
 /// stands for it in stored set-ups (never used again for another), the feature that it needs if any, its name with its parameters if it has any, and the
 /// type that decides. That type implements [`Policy`] and has two functions:
 /// `check(&Setup) -> Result<(), SetupError>` and `new(&Setup) -> (Self, Vec<Core>)`.
@@ -27,7 +27,7 @@ macro_rules! policies {
     ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
         /// Which policy decides.
         #[derive(Clone, PartialEq, Eq, Debug)]
-        pub enum Kind {
+        pub enum PolicySpec {
             $($(#[doc = $says])* $(#[cfg($($with)*)])? $name $(($parameters))?,)*
         }
 
@@ -41,27 +41,27 @@ macro_rules! policies {
             $($(#[cfg($($with)*)])? $name(<$policy as Policy>::Core),)*
         }
 
-        impl Kind {
+        impl PolicySpec {
             pub(crate) fn encode(&self, out: &mut Vec<u8>) {
                 match self {
-                    $($(#[cfg($($with)*)])? Kind::$name { .. } => out.push($number),)*
+                    $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => out.push($number),)*
                 }
-                $($(#[cfg($($with)*)])? $(if let Kind::$name { 0: given } = self {
+                $($(#[cfg($($with)*)])? $(if let PolicySpec::$name { 0: given } = self {
                     <$parameters as Parameters>::encode(given, out);
                 })?)*
             }
 
-            pub(crate) fn decode(input: &mut Input) -> Result<Kind, DecodeError> {
+            pub(crate) fn decode(input: &mut Input) -> Result<PolicySpec, DecodeError> {
                 match input.byte()? {
-                    $($(#[cfg($($with)*)])? $number => Ok(Kind::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    $($(#[cfg($($with)*)])? $number => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
                     _ => Err(input.no_meaning()),
                 }
             }
         }
 
-        fn make(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
+        fn make(setup: &PolicyConfig) -> Result<(Scheduler, Vec<CoreState>), PolicyConfigError> {
             match &setup.kind {
-                $($(#[cfg($($with)*)])? Kind::$name { .. } => {
+                $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => {
                     <$policy>::check(setup)?;
                     let (shared, cores) = <$policy>::new(setup);
                     let cores = cores.into_iter().map(|core| CoreState(Own::$name(core))).collect();
@@ -116,7 +116,7 @@ policies! {
     /// MC² without locks: core 0 owns levels C and D, and is sent messages. For a study.
     #[cfg(feature = "mc2-variants")]
     12 Mc2Messages(Mc2) => Messages,
-    /// The same as [`Kind::Servers`], and it changes while it runs: see [`ReconfigurableTree`]. No two cores share a queue.
+    /// The same as [`PolicySpec::Servers`], and it changes while it runs: see [`ReconfigurableTree`]. No two cores share a queue.
     13 ReconfigurableTree(ReconfigurableTree) => Servers,
     /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which
     /// tells its cluster.
@@ -127,21 +127,21 @@ policies! {
     16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
     /// The same with the largest priorities.
     17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
-    /// The same as [`Kind::Mixed`], and it changes while it runs: see [`Reconfigurable`].
+    /// The same as [`PolicySpec::Mixed`], and it changes while it runs: see [`Reconfigurable`].
     18 ReconfigurableMixed(Reconfigurable<Mixed, Vec<DualNow>>) => Modes,
-    /// The same as [`Kind::Mc2`], and it changes while it runs: see [`Reconfigurable`].
+    /// The same as [`PolicySpec::Mc2`], and it changes while it runs: see [`Reconfigurable`].
     19 ReconfigurableMc2(Reconfigurable<Mc2, Mc2Now>) => Containers,
     /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
     20 PerServer(SchedulerPlan) => Servers,
 }
 
-impl Kind {
+impl PolicySpec {
     /// The changes of the running system, in the order of their numbers.
     pub fn changes(&self) -> &[Change] {
         match self {
-            Kind::ReconfigurableTree(all) => &all.changes,
-            Kind::ReconfigurableMixed(all) => &all.changes,
-            Kind::ReconfigurableMc2(all) => &all.changes,
+            PolicySpec::ReconfigurableTree(all) => &all.changes,
+            PolicySpec::ReconfigurableMixed(all) => &all.changes,
+            PolicySpec::ReconfigurableMc2(all) => &all.changes,
             _ => &[],
         }
     }
@@ -149,9 +149,9 @@ impl Kind {
     /// When changes take effect; nothing where there are none.
     pub fn protocol_mut(&mut self) -> Option<&mut Protocol> {
         match self {
-            Kind::ReconfigurableTree(all) => Some(&mut all.protocol),
-            Kind::ReconfigurableMixed(all) => Some(&mut all.protocol),
-            Kind::ReconfigurableMc2(all) => Some(&mut all.protocol),
+            PolicySpec::ReconfigurableTree(all) => Some(&mut all.protocol),
+            PolicySpec::ReconfigurableMixed(all) => Some(&mut all.protocol),
+            PolicySpec::ReconfigurableMc2(all) => Some(&mut all.protocol),
             _ => None,
         }
     }
@@ -159,8 +159,8 @@ impl Kind {
     /// The priorities that come with the policy, in the order of the tasks; none where it needs none.
     pub(crate) fn priorities(&self) -> &[u32] {
         match self {
-            Kind::PartitionedFp(given) | Kind::GlobalFp(given) => &given.0,
-            Kind::ClusteredFp(given) => &given.priorities.0,
+            PolicySpec::PartitionedFp(given) | PolicySpec::GlobalFp(given) => &given.0,
+            PolicySpec::ClusteredFp(given) => &given.priorities.0,
             _ => &[],
         }
     }
@@ -168,9 +168,9 @@ impl Kind {
     /// Whether it is MC², however its cores share levels C and D.
     pub fn is_mc2(&self) -> bool {
         match self {
-            Kind::Mc2(_) | Kind::ReconfigurableMc2(_) => true,
+            PolicySpec::Mc2(_) | PolicySpec::ReconfigurableMc2(_) => true,
             #[cfg(feature = "mc2-variants")]
-            Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
+            PolicySpec::FineMc2(_) | PolicySpec::Mc2Messages(_) => true,
             _ => false,
         }
     }
@@ -178,8 +178,8 @@ impl Kind {
     /// The clusters of a clustered order.
     pub fn clusters(&self) -> Option<&Clusters> {
         match self {
-            Kind::ClusteredRm(given) | Kind::ClusteredDm(given) => Some(given),
-            Kind::ClusteredEdf(given) | Kind::ClusteredFp(given) => Some(given),
+            PolicySpec::ClusteredRm(given) | PolicySpec::ClusteredDm(given) => Some(given),
+            PolicySpec::ClusteredEdf(given) | PolicySpec::ClusteredFp(given) => Some(given),
             _ => None,
         }
     }
@@ -267,7 +267,7 @@ impl Scheduler {
     ///
     /// # Errors
     /// If the set-up breaks a rule; the first one found.
-    pub fn new(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
+    pub fn new(setup: &PolicyConfig) -> Result<(Scheduler, Vec<CoreState>), PolicyConfigError> {
         check::check(setup)?;
         make(setup)
     }

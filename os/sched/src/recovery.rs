@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_rt::abi::image::NO_COMPONENT;
 use tactus_rt::abi::shared::{name_text, ComponentCard};
 use tactus_rt::cards::components;
@@ -243,7 +243,7 @@ pub fn lost_with(host: &mut impl Host, thread: u64) -> Lost {
     if let Some((task, job)) = host.running() {
         let core = CoreId(host.core());
         let (time, task) = (clock::now(), Some(task));
-        host.ring().record(Record { time, arg: 0, job, task, kind: Kind::Aborted, level: 0, core, ticket: 0 });
+        host.ring().record(Record { time, arg: 0, job, task, kind: EventKind::Aborted, level: 0, core, ticket: 0 });
     }
     host.abort();
     Lost::Job
@@ -258,7 +258,7 @@ fn record(host: &mut impl Host, component: u32, count: u64, level: u8, by: u32) 
         word.fetch_and(!bit, Ordering::Relaxed);
     }
     let (time, core) = (clock::now(), CoreId(host.core()));
-    let (job, kind) = (component, Kind::Restarted);
+    let (job, kind) = (component, EventKind::Restarted);
     host.ring().record(Record { time, arg: count, job, task: None, kind, level, core, ticket: by });
 }
 

@@ -22,7 +22,7 @@ mod task_state;
 
 use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, Mc2, Policy, Reconfigurable, Running, Setup, SetupError};
+use crate::{Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Reconfigurable, Running};
 use alloc::vec::Vec;
 use face::{Doing, Face};
 #[cfg(feature = "mc2-variants")]
@@ -33,7 +33,7 @@ pub(crate) use messages::Messages;
 pub use reconfigure::Mc2Now;
 use reconfigure::Watch;
 use shared::Shared;
-use tactus_record::{Kind, Sink};
+use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 use task_state::TaskState;
@@ -105,9 +105,9 @@ impl Ghost {
 
 impl Containers {
     /// Levels A and B need cores, level A a table with slots for all its tasks.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         match &setup.kind {
-            crate::Kind::ReconfigurableMc2(all) => {
+            crate::PolicySpec::ReconfigurableMc2(all) => {
                 check::check(setup, &all.policy, &all.absent)?;
                 reconfigure::check(setup, all)
             }
@@ -116,7 +116,7 @@ impl Containers {
     }
 
     /// Makes the containers and all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let mc2 = parameters(setup);
         let mut shared = Shared::new(setup, mc2);
         let core = |n| {
@@ -135,7 +135,7 @@ impl Containers {
             }
         };
         let mut cores: Vec<Core> = (0..setup.cores).map(core).collect();
-        if let crate::Kind::ReconfigurableMc2(all) = &setup.kind {
+        if let crate::PolicySpec::ReconfigurableMc2(all) = &setup.kind {
             let mut locals: Vec<_> = cores.iter_mut().map(|core| (&mut core.local, &mut core.watch)).collect();
             reconfigure::attach(setup, all, &mut shared, &mut locals);
             for core in &mut cores {
@@ -148,9 +148,9 @@ impl Containers {
 }
 
 /// The parameters of MC² in a set-up for it.
-fn parameters(setup: &Setup) -> &Mc2 {
+fn parameters(setup: &PolicyConfig) -> &Mc2 {
     match &setup.kind {
-        crate::Kind::Mc2(mc2) | crate::Kind::ReconfigurableMc2(Reconfigurable { policy: mc2, .. }) => mc2,
+        crate::PolicySpec::Mc2(mc2) | crate::PolicySpec::ReconfigurableMc2(Reconfigurable { policy: mc2, .. }) => mc2,
         other => unreachable!("the list of policies takes MC² for {other:?}"),
     }
 }
@@ -235,7 +235,7 @@ impl Containers {
         let run = local.run.map(|job| (job, core.local.charged(job.place()))).or(wanted.run);
         core.face.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
         for other in notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
+            records.core(EventKind::Notify, u64::from(other.0));
         }
         let level_a = local.run.is_some_and(|job| job.name.1 == Level::A);
         let next_shared = if core.alone && level_a { Instant::NEVER } else { core.next_shared };

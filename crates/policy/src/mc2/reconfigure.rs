@@ -24,10 +24,10 @@ use super::task_state::TaskState;
 use crate::heap::{Heap, Key};
 use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
-use crate::{Mc2, Reconfigurable, Setup, SetupError, Table};
+use crate::{Mc2, PolicyConfig, PolicyConfigError, Reconfigurable, Table};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// What a reconfiguration brings beside the parameters of its own task.
@@ -40,7 +40,7 @@ pub struct Mc2Now {
 }
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, all: &Reconfigurable<Mc2, Mc2Now>) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, all: &Reconfigurable<Mc2, Mc2Now>) -> Result<(), PolicyConfigError> {
     reconfigure::check(setup, all, |_, then| {
         let mc2 = &all.policy;
         let sound = |(task, budget): &(TaskId, Duration)| {
@@ -48,11 +48,11 @@ pub(super) fn check(setup: &Setup, all: &Reconfigurable<Mc2, Mc2Now>) -> Result<
             task.is_some_and(|task| !(mc2.enforce && task.level != Level::D && budget.is_zero()))
         };
         if let Some((task, _)) = then.budgets.iter().find(|budget| !sound(budget)) {
-            return Err(SetupError::ChangeEffect(*task));
+            return Err(PolicyConfigError::ChangeEffect(*task));
         }
         for (core, table) in &then.tables {
             if core.index() >= setup.cores {
-                return Err(SetupError::TableCount(core.index() + 1));
+                return Err(PolicyConfigError::TableCount(core.index() + 1));
             }
             super::check::slots(setup, *core, table)?;
         }
@@ -176,7 +176,7 @@ fn act(
 
 /// Gives all cores and each core their reconfigurations.
 pub(super) fn attach(
-    setup: &Setup,
+    setup: &PolicyConfig,
     all: &Reconfigurable<Mc2, Mc2Now>,
     shared: &mut Shared,
     locals: &mut [(&mut Local, &mut Watch)],
@@ -370,7 +370,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
     fn now(&self) -> Instant {
         self.records.now
     }
-    fn record(&mut self, kind: Kind, number: u32, argument: u64) {
+    fn record(&mut self, kind: EventKind, number: u32, argument: u64) {
         self.records.change(kind, number, argument);
     }
     fn stop_releases(&mut self, request: &Request) {

@@ -13,14 +13,14 @@ use super::{DualNow, Mixed};
 use crate::heap::Key;
 use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
-use crate::{Reconfigurable, Setup, SetupError};
+use crate::{PolicyConfig, PolicyConfigError, Reconfigurable};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use tactus_record::{Kind, Sink};
+use tactus_record::{EventKind, Sink};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, all: &Reconfigurable<Mixed, Vec<DualNow>>) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, all: &Reconfigurable<Mixed, Vec<DualNow>>) -> Result<(), PolicyConfigError> {
     reconfigure::check(setup, all, |task, effect| {
         let core = setup.tasks[task.index()].core;
         let sound = |now: &DualNow| {
@@ -29,7 +29,7 @@ pub(super) fn check(setup: &Setup, all: &Reconfigurable<Mixed, Vec<DualNow>>) ->
             !now.low.is_zero() && task.is_some_and(fits)
         };
         match effect.iter().find(|now| !sound(now)) {
-            Some(now) => Err(SetupError::ChangeEffect(now.task)),
+            Some(now) => Err(PolicyConfigError::ChangeEffect(now.task)),
             None => Ok(()),
         }
     })
@@ -70,7 +70,7 @@ impl<S: Sink + ?Sized> Reconfigure<Target> for Entry<'_, '_, S> {
     fn now(&self) -> Instant {
         self.records.now
     }
-    fn record(&mut self, kind: Kind, number: u32, argument: u64) {
+    fn record(&mut self, kind: EventKind, number: u32, argument: u64) {
         self.records.change(kind, number, argument);
     }
     fn stop_releases(&mut self, request: &Request) {
@@ -95,7 +95,7 @@ impl<S: Sink + ?Sized> Reconfigure<Target> for Entry<'_, '_, S> {
 
 impl Core {
     /// Gives the core its reconfigurations.
-    pub(super) fn attach(&mut self, setup: &Setup, all: &Reconfigurable<Mixed, Vec<DualNow>>) {
+    pub(super) fn attach(&mut self, setup: &PolicyConfig, all: &Reconfigurable<Mixed, Vec<DualNow>>) {
         let place = |task: TaskId| self.tasks.iter().position(|work| work.name.0 == task);
         let one = |(n, (change, effect)): (usize, (&Change, &Vec<DualNow>))| {
             let Part::Task(task) = change.part else { return None };

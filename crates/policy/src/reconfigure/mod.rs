@@ -17,7 +17,7 @@ mod parameters;
 use alloc::vec::Vec;
 pub(crate) use parameters::{check, requested_at};
 pub use parameters::{Action, Change, Part, Protocol, Reconfigurable, Values};
-use tactus_record::{Kind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant};
 
 /// A reconfiguration as the policy keeps it: `T` is what it concerns there, and what it brings.
@@ -51,7 +51,7 @@ pub(crate) trait Reconfigure<T> {
     /// The time of the entry.
     fn now(&self) -> Instant;
     /// Writes a record about the request with this number.
-    fn record(&mut self, kind: Kind, number: u32, argument: u64);
+    fn record(&mut self, kind: EventKind, number: u32, argument: u64);
     /// Lets the target of a removal release nothing from the request on.
     fn stop_releases(&mut self, request: &Request<T>);
     /// Whether nothing that was released before is unfinished, as far as the request could meet it.
@@ -101,7 +101,7 @@ impl<T> Requests<T> {
     pub(crate) fn receive(&mut self, policy: &mut impl Reconfigure<T>) {
         while let Some(request) = self.list.get(self.requested).filter(|request| request.at <= policy.now()) {
             self.requested += 1;
-            policy.record(Kind::ChangeAsked, request.number, request.at.as_nanos());
+            policy.record(EventKind::ChangeAsked, request.number, request.at.as_nanos());
             if request.removes() {
                 policy.stop_releases(request);
             }
@@ -115,15 +115,15 @@ impl<T> Requests<T> {
             let pending = &mut self.list[self.decided..self.requested];
             let request = &mut pending[0];
             if !request.admitted {
-                policy.record(Kind::ChangeRefused, request.number, CHANGE_NOT_ADMITTED);
+                policy.record(EventKind::ChangeRefused, request.number, CHANGE_NOT_ADMITTED);
             } else if self.protocol == Protocol::IdleInstant && !policy.is_idle(request) {
                 break;
             } else if policy.accept(request) {
-                policy.record(Kind::Changed, request.number, 0);
+                policy.record(EventKind::Changed, request.number, 0);
                 policy.apply(pending);
                 any = true;
             } else {
-                policy.record(Kind::ChangeRefused, request.number, CHANGE_OVERLOADS);
+                policy.record(EventKind::ChangeRefused, request.number, CHANGE_OVERLOADS);
             }
             self.decided += 1;
         }

@@ -1,6 +1,6 @@
 //! The stored form of a tree.
 
-use super::{Overrun, Place, ReconfigurableTree, Server, ServerKind, Supply, TaskOrder, Tree};
+use super::{Overrun, ReconfigurableTree, Server, ServerKind, Supply, TaskOrder, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::reconfigure::{Action, Change, Part, Protocol, Values};
 use alloc::vec::Vec;
@@ -85,7 +85,7 @@ impl Parameters for Tree {
         let places = input.list(PLACE_BYTES, |input| {
             let server = u16::from_le_bytes(input.take()?);
             let priority = u32::from_le_bytes(input.take()?);
-            Ok(Place { server, priority, overrun: meaning(input, &OVERRUNS)? })
+            Ok(TaskPlacement { server, priority, overrun: meaning(input, &OVERRUNS)? })
         })?;
         Ok(Tree { servers, places })
     }

@@ -19,9 +19,9 @@ use super::{TaskOrder, Tree};
 use crate::heap::Key;
 use crate::reconfigure::{self, share, Action, Change, Part, Protocol, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
-use crate::{Setup, SetupError};
+use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant};
 
 /// A tree, and how it is reconfigured while it runs.
@@ -38,13 +38,13 @@ pub struct ReconfigurableTree {
 }
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, changing: &ReconfigurableTree) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, changing: &ReconfigurableTree) -> Result<(), PolicyConfigError> {
     let known = |part: Part| match part {
         Part::Task(task) => task.index() < setup.tasks.len(),
         Part::Server(n) => n > 0 && usize::from(n) < changing.tree.servers.len(),
     };
     if !changing.absent.iter().all(|part| known(*part)) {
-        return Err(SetupError::ChangePart(u32::MAX));
+        return Err(PolicyConfigError::ChangePart(u32::MAX));
     }
     let mut last = Duration::ZERO;
     for (n, change) in changing.changes.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(super) fn check(setup: &Setup, changing: &ReconfigurableTree) -> Result<(), 
             (Action::Add | Action::Remove, _) => true,
         };
         if !known(change.part) || !sound || change.at < last {
-            return Err(SetupError::ChangePart(n as u32));
+            return Err(PolicyConfigError::ChangePart(n as u32));
         }
         last = change.at;
     }
@@ -147,7 +147,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
     fn now(&self) -> Instant {
         self.records.now
     }
-    fn record(&mut self, kind: Kind, number: u32, argument: u64) {
+    fn record(&mut self, kind: EventKind, number: u32, argument: u64) {
         self.records.change(kind, number, argument);
     }
     fn stop_releases(&mut self, request: &Request) {
@@ -421,7 +421,7 @@ impl Domain {
                 budget.wake(now);
             }
             if !it.absent {
-                records.server(Kind::ServerReplenish, it.server, full.as_nanos());
+                records.server(EventKind::ServerReplenish, it.server, full.as_nanos());
                 self.core_states[it.core].called |= budget.when_idle() != WhenIdle::Preserve;
             }
         }

@@ -1,10 +1,10 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
-use super::{Overrun, Place, TaskOrder};
+use super::{Overrun, TaskOrder, TaskPlacement};
 use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -55,7 +55,7 @@ pub(crate) struct TaskState {
 }
 
 impl TaskState {
-    pub(crate) fn new(id: TaskId, task: &Task, place: &Place, order: TaskOrder, queue: usize) -> TaskState {
+    pub(crate) fn new(id: TaskId, task: &Task, place: &TaskPlacement, order: TaskOrder, queue: usize) -> TaskState {
         let first = Instant::ZERO.saturating_add(task.offset);
         TaskState {
             name: (id, task.level),
@@ -190,13 +190,13 @@ impl TaskState {
         let (number, boundary) = (self.released, self.next);
         self.released = number.wrapping_add(1);
         self.next = boundary.saturating_add(self.period);
-        records.job(Kind::Release, self.name, number, boundary.as_nanos());
+        records.job(EventKind::Release, self.name, number, boundary.as_nanos());
         if self.overrun == Overrun::Stop {
             self.left = self.wcet.checked_add(uncharged).unwrap_or(Duration::MAX);
-            records.job(Kind::Replenish, self.name, self.job, self.wcet.as_nanos());
+            records.job(EventKind::Replenish, self.name, self.job, self.wcet.as_nanos());
         }
         if self.pending > 0 && self.overrun == Overrun::Skip {
-            records.job(Kind::Dropped, self.name, number, Dropped::Skipped as u64);
+            records.job(EventKind::Dropped, self.name, number, Dropped::Skipped as u64);
             return;
         }
         if self.pending == 0 {
@@ -236,19 +236,19 @@ impl TaskState {
     }
 
     pub(crate) fn complete(&mut self, records: &mut Recorder) {
-        records.job(Kind::Complete, self.name, self.job, self.charged.as_nanos());
+        records.job(EventKind::Complete, self.name, self.job, self.charged.as_nanos());
         self.end();
     }
 
     pub(crate) fn kill(&mut self, records: &mut Recorder) {
-        records.job(Kind::Dropped, self.name, self.job, Dropped::Killed as u64);
+        records.job(EventKind::Dropped, self.name, self.job, Dropped::Killed as u64);
         self.end();
     }
 
     /// Says so if there is a job, and the period's budget is used up.
     pub(crate) fn exhaust(&mut self, records: &mut Recorder) {
         if self.pending > 0 && !self.ready() {
-            records.job(Kind::Exhausted, self.name, self.job, self.next.as_nanos());
+            records.job(EventKind::Exhausted, self.name, self.job, self.next.as_nanos());
         }
     }
 
@@ -274,7 +274,7 @@ impl TaskState {
     }
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
-        records.job(Kind::Removed, self.name, self.job, 0);
+        records.job(EventKind::Removed, self.name, self.job, 0);
         self.removed = true;
         self.pending = 0;
     }

@@ -3,7 +3,7 @@
 use crate::state::{CoreState, System};
 use crate::{COMPLETED, REMOVED};
 use core::sync::atomic::Ordering;
-use tactus_record::{FaultKind, Kind, Record, Sink};
+use tactus_record::{EventKind, FaultKind, Record, Sink};
 use tactus_rt::clock;
 use tactus_rt::scheduler::{OwnRegion, StoppedSet};
 use tactus_rt::time::{CoreId, TaskId};
@@ -28,7 +28,7 @@ pub fn handle(state: &mut CoreState, region: OwnRegion) -> u64 {
     }
     let (kind, survives) = (fault.kind, fault.survives != 0);
     if !(survives && gone) {
-        record(state, Kind::Fault, own, fault.component as u32, (kind as u8, fault.address, survives.into()));
+        record(state, EventKind::Fault, own, fault.component as u32, (kind as u8, fault.address, survives.into()));
     }
     let runs = state.running.task();
     let lost = own.is_some() && !survives && runs == own;
@@ -87,11 +87,17 @@ pub fn gone(state: &mut CoreState, task: TaskId) {
         return;
     }
     for task in &child.tasks {
-        record(state, Kind::Removed, Some(*task), 0, (0, 0, 0));
+        record(state, EventKind::Removed, Some(*task), 0, (0, 0, 0));
     }
 }
 
-fn record(state: &mut CoreState, kind: Kind, task: Option<TaskId>, job: u32, (level, arg, ticket): (u8, u64, u32)) {
+fn record(
+    state: &mut CoreState,
+    kind: EventKind,
+    task: Option<TaskId>,
+    job: u32,
+    (level, arg, ticket): (u8, u64, u32),
+) {
     let core = CoreId(state.core);
     state.ring.record(Record { time: clock::now(), arg, job, task, kind, level, core, ticket });
 }

@@ -9,7 +9,7 @@ use crate::state::{self, CoreState};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{SchedulerPlan, Task};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::MAX_CORES;
 use tactus_rt::abi::shared::{name_text, ChildPage, TaskCard};
@@ -86,8 +86,8 @@ impl Tally {
     fn count(&mut self, record: &Record) {
         let late = record.time.since(self.release(record.job).saturating_add(self.deadline));
         match record.kind {
-            Kind::Removed => self.out = true,
-            Kind::Dropped => {
+            EventKind::Removed => self.out = true,
+            EventKind::Dropped => {
                 (self.ended, self.missed, self.undone) = (self.ended + 1, self.missed + 1, self.undone + 1);
             }
             _ => {
@@ -133,7 +133,7 @@ pub struct Counting<'a> {
 impl Sink for Counting<'_> {
     fn record(&mut self, record: Record) {
         self.writer.store(record.stored());
-        if !matches!(record.kind, Kind::Complete | Kind::Dropped | Kind::Removed) {
+        if !matches!(record.kind, EventKind::Complete | EventKind::Dropped | EventKind::Removed) {
             return;
         }
         let own = record.task.and_then(|task| self.plan.tasks.binary_search(&task).ok());

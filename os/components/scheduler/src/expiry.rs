@@ -5,7 +5,7 @@ use crate::state::{self, ClockReading, Core, CoreState};
 use crate::verdict::Releasing;
 use crate::{dispatch, publish, upcall_for, Dispatched};
 use tactus_policy::{Policy, Visitor, MOST_RECORDS};
-use tactus_record::{EntryReason, Kind, Stored, Subject};
+use tactus_record::{EntryReason, EventKind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{OwnRegion, RESERVED};
@@ -46,7 +46,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     let Some(mut writer) = state.ring.reserve() else { return event::TIMER };
     let (look, core, level) = (state.look, CoreId(state.core), EntryReason::Timer as u8);
     let enter = state.running.with_level(level);
-    writer.store(Stored::about(enter, look.now, core, Kind::Enter, 0, state.wake.as_nanos()));
+    writer.store(Stored::about(enter, look.now, core, EventKind::Enter, 0, state.wake.as_nanos()));
     let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { mut writer, .. } = records;
@@ -55,7 +55,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
     };
-    writer.store(Stored::about(subject, after.now, core, Kind::Leave, job, decision.timer.as_nanos()));
+    writer.store(Stored::about(subject, after.now, core, EventKind::Leave, job, decision.timer.as_nanos()));
     state.ring.keep_reserved(writer);
     state.decide(&decision);
     publish(state, &decision, look.stamp);

@@ -21,7 +21,7 @@ mod verdict;
 
 use state::{system, ClockReading, Core, CoreState};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
-use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
+use tactus_record::{EntryReason, EventKind, FaultKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{publish_job, OwnRegion};
@@ -206,7 +206,7 @@ impl Visitor for Call<'_> {
         let (id, level) = (CoreId(state.core), reason as u8);
         let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
         let mut records = Counting { writer: state.ring.writer(), counts: &mut state.counts, core: id };
-        records.writer.store(Stored::about(state.running.with_level(level), look.now, id, Kind::Enter, 0, expiry));
+        records.writer.store(Stored::about(state.running.with_level(level), look.now, id, EventKind::Enter, 0, expiry));
         let decision = policy.handle(core, look.now, event(reason), &mut records);
         let Counting { mut writer, .. } = records;
         let after = ClockReading::take(state);
@@ -214,7 +214,7 @@ impl Visitor for Call<'_> {
             Some(running) => (Subject::new(running.task, level), running.job),
             None => (Subject::NONE.with_level(level), 0),
         };
-        let leave = Stored::about(subject, after.now, id, Kind::Leave, job, decision.timer.as_nanos());
+        let leave = Stored::about(subject, after.now, id, EventKind::Leave, job, decision.timer.as_nanos());
         writer.store(leave.with_ticket(decision.ticket));
         state.ring.keep(writer);
         state.decide(&decision);
@@ -291,7 +291,7 @@ fn fault(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
         arg: fault.address,
         job: fault.component as u32,
         task,
-        kind: Kind::Fault,
+        kind: EventKind::Fault,
         level: FaultKind::from_u8(fault.kind as u8).unwrap_or(FaultKind::Other) as u8,
         core: CoreId(state.core),
         ticket: fault.survives as u32,

@@ -2,7 +2,7 @@
 
 use crate::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
-use tactus_policy::{Scheduler, Setup};
+use tactus_policy::{PolicyConfig, Scheduler};
 use tactus_rt::calls;
 use tactus_rt::scheduler::plan;
 use tactus_rt::time::Instant;
@@ -21,7 +21,7 @@ pub fn start(core: u8) {
         return;
     }
     let info = tactus_rt::info();
-    let Ok(setup) = Setup::decode(plan()) else {
+    let Ok(setup) = PolicyConfig::decode(plan()) else {
         calls::text("tactus: the scheduler cannot read its plan\n");
         calls::finish(END_BAD_PLAN)
     };

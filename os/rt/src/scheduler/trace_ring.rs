@@ -4,7 +4,7 @@ use crate::service::info;
 use core::ptr::write_volatile;
 use core::sync::atomic::{compiler_fence, AtomicBool, Ordering};
 use tactus_abi::layout::{MAX_CORES, TRACE};
-use tactus_record::{Kind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_record::{EventKind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Instant};
 
 /// How many records a [`ReservedWriter`] has room for; a power of two.
@@ -131,7 +131,7 @@ impl TraceRing {
 
     /// Ends the trace of this core, where the kernel refused this number of calls.
     pub fn end(&mut self, now: Instant, refused: u64) {
-        for (kind, arg) in [(Kind::Refused, refused), (Kind::End, 0)] {
+        for (kind, arg) in [(EventKind::Refused, refused), (EventKind::End, 0)] {
             let core = CoreId(self.core);
             self.record(Record { time: now, arg, job: 0, task: None, kind, level: 0, core, ticket: 0 });
         }
