@@ -321,7 +321,9 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         }
         counts.accepted += 1;
         let mut promised = plan(&system, &check, &Costs::default());
-        let PolicySpec::Changing(changing) = &mut promised.setup.kind else { panic!("{:?}", promised.setup.kind) };
+        let PolicySpec::ReconfigurableTree(changing) = &mut promised.setup.kind else {
+            panic!("{:?}", promised.setup.kind)
+        };
         changing.protocol = protocol;
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let summary = run(&system, &promised);
@@ -342,7 +344,11 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         }
         if let Verdict::Broken(broken) = &summary.verdict {
             counts.broken += 1;
-            assert!(protocol == Protocol::AtOnce, "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}", summary.changes);
+            assert!(
+                protocol == Protocol::Immediate,
+                "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}",
+                summary.changes
+            );
         }
     }
     counts
@@ -350,7 +356,7 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
 
 fn hold(seeds: std::ops::Range<u64>) {
     let some = (seeds.end - seeds.start) / 20;
-    let counts = all(seeds, Protocol::Quiet);
+    let counts = all(seeds, Protocol::IdleInstant);
     println!("{counts:?}");
     assert!(counts.accepted > some && counts.effects > some && counts.refused > some, "{counts:?}");
     assert!([counts.nested, counts.shared, counts.wide].iter().all(|count| *count > some), "{counts:?}");
@@ -369,7 +375,7 @@ fn whatever_is_admitted_no_promise_is_broken_in_twenty_thousand_systems() {
 
 #[test]
 fn changes_that_do_not_wait_break_promises() {
-    let counts = all(0..600, Protocol::AtOnce);
+    let counts = all(0..600, Protocol::Immediate);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
 }

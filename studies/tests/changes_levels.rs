@@ -181,7 +181,11 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
         }
         if let Verdict::Broken(broken) = &summary.verdict {
             counts.broken += 1;
-            assert!(protocol == Protocol::AtOnce, "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}", summary.changes);
+            assert!(
+                protocol == Protocol::Immediate,
+                "seed {seed}: {broken:?}\n{text}\n{check}\n{:#?}",
+                summary.changes
+            );
         }
     }
     counts
@@ -189,7 +193,7 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
 
 fn hold(draw: fn(u64) -> String, seeds: std::ops::Range<u64>) -> Counts {
     let some = (seeds.end - seeds.start) / 20;
-    let counts = all(draw, seeds, Protocol::Quiet);
+    let counts = all(draw, seeds, Protocol::IdleInstant);
     println!("{counts:?}");
     assert!(counts.accepted > some && counts.effects > some && counts.refused > some, "{counts:?}");
     counts
@@ -209,7 +213,7 @@ fn whatever_is_admitted_under_amc_and_edf_vd_no_promise_is_broken_in_twenty_thou
 
 #[test]
 fn changes_of_two_levels_that_do_not_wait_break_promises() {
-    let counts = all(two_levels, 0..600, Protocol::AtOnce);
+    let counts = all(two_levels, 0..600, Protocol::Immediate);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
 }
@@ -227,7 +231,7 @@ fn whatever_is_admitted_under_mc2_no_promise_is_broken_in_ten_thousand_systems()
 
 #[test]
 fn changes_of_mc2_that_do_not_wait_break_promises() {
-    let counts = all(mc2, 0..100, Protocol::AtOnce);
+    let counts = all(mc2, 0..100, Protocol::Immediate);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
 }
@@ -253,7 +257,7 @@ fn runs(
 #[test]
 fn a_policy_that_keeps_an_old_and_larger_budget_is_found() {
     let keeps = |kind: &mut tactus_policy::PolicySpec| {
-        let tactus_policy::PolicySpec::ChangingMc2(all) = kind else { panic!("{kind:?}") };
+        let tactus_policy::PolicySpec::ReconfigurableMc2(all) = kind else { panic!("{kind:?}") };
         all.effects.iter_mut().for_each(|effect| effect.budgets.clear());
     };
     let found = |spoil| {

@@ -4,7 +4,7 @@ use crate::arguments::Run;
 use crate::console::{self, Console};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
-use crate::machine::build::{build, BuildFailure, Programs, Unit};
+use crate::machine::build::{build, build_with, BuildFailure, Programs, Unit};
 use crate::machine::emulator::{Board, Boot, Emulator, IMAGE, LOG, MOST_MEMORY};
 use crate::machine::toolchain::{Network, Toolchain};
 use crate::machine::watch::{self, Ended, Watch};
@@ -219,9 +219,19 @@ pub(super) fn image(
 
 /// Our programs by name.
 pub(super) fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
+    compile_with(wait, network, None)
+}
+
+/// The same with a feature of one of them.
+pub(super) fn compile_with(
+    wait: &progress::Wait,
+    network: Network,
+    feature: Option<&str>,
+) -> Result<Programs, Failure> {
     let names = ["tactus-kernel", "tactus-scheduler", schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
-    build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine)
+    let unit = Unit::Ours(names.into());
+    build_with(&toolchain, &place::root()?, &unit, feature, &|text| wait.tell(text)).map_err(machine)
 }
 
 /// The program of each of the user's components.

@@ -65,6 +65,17 @@ pub fn build(
     unit: &Unit,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Programs, BuildFailure> {
+    build_with(toolchain, root, unit, None, progress)
+}
+
+/// As [`build`], with a feature of one of our packages.
+pub fn build_with(
+    toolchain: &Toolchain,
+    root: &Path,
+    unit: &Unit,
+    feature: Option<&str>,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<Programs, BuildFailure> {
     let into = folder_for(root, unit);
     let cannot = |error: io::Error| BuildFailure::Cargo(error.to_string());
     let _held = match unit {
@@ -78,6 +89,9 @@ pub fn build(
             packages.iter().for_each(|package| {
                 command.args(["-p", package]);
             });
+            if let Some(feature) = feature {
+                command.args(["--features", feature]);
+            }
             // For tests: a kernel that looks at itself.
             if let Some(features) = env::var_os("TACTUS_KERNEL_FEATURES") {
                 command.arg("--features").arg(features);

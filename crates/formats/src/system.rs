@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
-    policy_key, Action, Body, Change, Demand, Locks, Machine, Migration, Mixed, Overrun, Part, Platform, Policy,
-    Schedulers, Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
+    policy_key, Action, Body, Change, Demand, Machine, Migration, Mixed, Overrun, Part, Platform, Policy, Schedulers,
+    Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -230,7 +230,6 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
     writeln!(text, "[policy]\nkind = \"{}\"", policy_key(policy))?;
     if let Policy::Mc2 { enforce, slack_shifting } = policy {
         writeln!(text, "enforce = {enforce}\nslack-shifting = {slack_shifting}")?;
-        write_locks(text, scheduling.locks)?;
     }
     if !scheduling.clusters.is_empty() {
         writeln!(text, "clusters = {}", clusters(&scheduling.clusters))?;
@@ -242,17 +241,6 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
         writeln!(text, "schedulers = \"per-server\"")?;
     }
     writeln!(text, "\n[machine]\ninstruction = \"{} ns\"\noverheads = {overheads}", 1 << shift)
-}
-
-fn write_locks(text: &mut String, locks: Locks) -> fmt::Result {
-    match locks {
-        Locks::One => Ok(()),
-        Locks::Messages => writeln!(text, "locks = \"none\""),
-        Locks::Fine { interrupt_master, timer_merging, work_redistribution } => {
-            writeln!(text, "locks = \"fine\"\ninterrupt-master = {interrupt_master}")?;
-            writeln!(text, "timer-merging = {timer_merging}\nwork-redistribution = {work_redistribution}")
-        }
-    }
 }
 
 fn cores(set: CoreSet) -> String {

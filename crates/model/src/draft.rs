@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Location;
-use crate::{Demand, EarlyArrival, Locks, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
+use crate::{Demand, EarlyArrival, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -65,7 +65,6 @@ pub(crate) struct Draft {
     pub policy: Given<Policy>,
     pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
     pub quantum: Given<Duration>,
-    pub locks: Locks,
     pub schedulers: Given<Schedulers>,
     pub servers: Vec<DraftServer>,
     pub chains: Vec<DraftChain>,

@@ -35,7 +35,7 @@ pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
-pub use scheduling::{Locks, Migration, Schedulers, Scheduling, Server, TaskPlacement};
+pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{Costs, EarlyArrival, Overrun, Release, ServerKind, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 

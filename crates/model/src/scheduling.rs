@@ -15,25 +15,6 @@ pub enum Migration {
     Global,
 }
 
-/// How the cores of a system under MC² keep out of each other's way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Locks {
-    /// `one`: levels C and D share a lock, and A and B have none.
-    #[default]
-    One,
-    /// `fine`: one for each container and each core, as the source has it, with what of its machinery is on.
-    Fine {
-        /// Core 0 serves the releases of all cores.
-        interrupt_master: bool,
-        /// Its timers that expire within a microsecond are one.
-        timer_merging: bool,
-        /// What A and B displace is queued by core 0.
-        work_redistribution: bool,
-    },
-    /// `none`: core 0 owns levels C and D and is sent messages.
-    Messages,
-}
-
 /// Where the schedulers of a system are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Schedulers {
@@ -53,8 +34,6 @@ pub struct Scheduling {
     pub clusters: Vec<CoreSet>,
     /// The servers; each comes after the one that it is inside of.
     pub servers: Vec<Server>,
-    /// For MC²: how cores share levels C and D.
-    pub locks: Locks,
     /// Whether servers share one scheduler. Both make the same schedule.
     pub schedulers: Schedulers,
     /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.

@@ -1,10 +1,10 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
 use crate::reconfiguration;
-use tactus_model::{self as model, Locks, Policy, System};
+use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, FineMc2, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, Server,
-    Supply, Table, Task, TaskOrder, TaskPlacement, Tree,
+    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, Server, Supply,
+    Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -46,14 +46,7 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         Policy::Ordered { spread, order } => ordered(system, spread, order),
         Policy::Mixed(scheme) => PolicySpec::Mixed(mixed(system, scheme, allowances)),
         Policy::Mc2 { enforce, slack_shifting } => {
-            let mc2 = Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables };
-            match system.scheduling.locks {
-                Locks::One => PolicySpec::Mc2(mc2),
-                Locks::Fine { interrupt_master, timer_merging, work_redistribution } => {
-                    PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
-                }
-                Locks::Messages => PolicySpec::Mc2Messages(mc2),
-            }
+            PolicySpec::Mc2(Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables })
         }
     };
     let tasks = system.tasks.iter().enumerate().map(|(n, task)| {
@@ -64,13 +57,13 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
     });
     let kind = match kind {
         PolicySpec::Servers(tree) if !system.scheduling.changes.is_empty() => {
-            PolicySpec::Changing(reconfiguration::changing(system, tree, rulings))
+            PolicySpec::ReconfigurableTree(reconfiguration::changing(system, tree, rulings))
         }
         PolicySpec::Mc2(mc2) if !system.scheduling.changes.is_empty() => {
-            PolicySpec::ChangingMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
+            PolicySpec::ReconfigurableMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
         }
         PolicySpec::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
-            PolicySpec::ChangingMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
+            PolicySpec::ReconfigurableMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
         }
         kind => kind,
     };

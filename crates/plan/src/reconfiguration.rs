@@ -2,16 +2,18 @@
 
 use crate::policy_config::{allowance, budget, Admission};
 use tactus_model::{self as model, System, SystemRevision};
-use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Tree, Values};
+use tactus_policy::{
+    Action, Change, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Reconfigurable, ReconfigurableTree, Tree, Values,
+};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// The tree with its changes. New values are those that come of all changes that were admitted before.
-pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> Changing {
+pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> ReconfigurableTree {
     let (changes, _) = through(system, rulings, |_, _| ());
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
     let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
     let absent = tasks.chain(servers).filter(|part| system.begins_absent(*part)).map(part).collect();
-    Changing { tree, absent, changes, protocol: Protocol::Quiet }
+    ReconfigurableTree { tree, absent, changes, protocol: Protocol::IdleInstant }
 }
 
 /// Each change as a policy makes it, and what `effect` tells of the system after it.
@@ -44,7 +46,7 @@ pub(crate) fn mixed(
     mut policy: Mixed,
     allowances: &[Duration],
     rulings: &[Admission],
-) -> Changeable<Mixed, Vec<DualNow>> {
+) -> Reconfigurable<Mixed, Vec<DualNow>> {
     let mut known: Vec<Option<DualNow>> = vec![None; system.tasks.len()];
     for now in duals(&SystemRevision::first(system), allowances) {
         policy.tasks[now.task.index()].virtual_deadline = now.virtual_deadline;
@@ -63,7 +65,7 @@ pub(crate) fn mixed(
             here && known[now.task.index()].replace(*now) != Some(*now)
         });
     }
-    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::Quiet }
+    Reconfigurable { policy, absent: absent(system), changes, effects, protocol: Protocol::IdleInstant }
 }
 
 /// MC² with its changes.
@@ -72,7 +74,7 @@ pub(crate) fn mc2(
     policy: Mc2,
     allowances: &[Duration],
     rulings: &[Admission],
-) -> Changeable<Mc2, Mc2Now> {
+) -> Reconfigurable<Mc2, Mc2Now> {
     let first = budgets(&SystemRevision::first(system), allowances);
     let mut known: Vec<Option<Duration>> = vec![None; system.tasks.len()];
     first.into_iter().for_each(|(task, budget)| known[task.index()] = Some(budget));
@@ -89,7 +91,7 @@ pub(crate) fn mc2(
         effect.budgets.retain(|(task, budget)| known[task.index()].replace(*budget) != Some(*budget));
         effect.tables.retain(|(core, table)| std::mem::replace(&mut tables[core.index()], table.clone()) != *table);
     }
-    Changeable { policy, absent: absent(system), changes, effects, protocol: Protocol::Quiet }
+    Reconfigurable { policy, absent: absent(system), changes, effects, protocol: Protocol::IdleInstant }
 }
 
 /// The budget of each task that is there.

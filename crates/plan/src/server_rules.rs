@@ -1,8 +1,8 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Changing, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ServerKind, TaskOrder,
-    Tree, Values,
+    Action, Change, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree, ServerKind,
+    TaskOrder, Tree, Values,
 };
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
@@ -11,7 +11,7 @@ use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView}
 pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
         PolicySpec::Servers(tree) => (tree, &[], &[]),
-        PolicySpec::Changing(Changing { tree, absent, changes, .. }) => (tree, absent, changes),
+        PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, absent, changes, .. }) => (tree, absent, changes),
         plain => return plain_view(setup, plain),
     };
     let servers = tree.servers.iter().enumerate().map(|(n, server)| ServerView {
@@ -32,9 +32,9 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         tells: server
             .supply
             .is_none_or(|supply| matches!(supply.kind, ServerKind::HardBandwidth | ServerKind::Deferrable)),
-        rank: server.supply.map_or(Rank::Changing, |supply| match supply.kind {
+        rank: server.supply.map_or(Rank::ReconfigurableTree, |supply| match supply.kind {
             // It is as urgent as the one for whom it works.
-            ServerKind::PriorityInheriting => Rank::Changing,
+            ServerKind::PriorityInheriting => Rank::ReconfigurableTree,
             _ => rank(tree.servers[usize::from(server.parent)].order, &{
                 let (time, period, priority) = (supply.budget, supply.period, server.priority);
                 Values { time, period, deadline: period, priority }
@@ -64,7 +64,7 @@ fn rank(order: TaskOrder, values: &Values) -> Rank {
         TaskOrder::ShortestJob => Rank::Fixed(values.time.as_nanos()),
         TaskOrder::EarliestDeadline => Rank::Deadline,
         TaskOrder::FirstComeFirstServed => Rank::Release,
-        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::Changing,
+        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::ReconfigurableTree,
     }
 }
 
@@ -106,7 +106,7 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         None if global => vec![cores],
         None => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
-    let (background, tells, absent, rank) = (false, true, false, Rank::Changing);
+    let (background, tells, absent, rank) = (false, true, false, Rank::ReconfigurableTree);
     let root = ServerView { parent: 0, cores, queues, supply: None, background, tells, absent, rank };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
         server: 0,

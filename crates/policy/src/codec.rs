@@ -4,7 +4,9 @@
 //! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
 //! it is there with a byte that says which. Nothing may follow.
 
-use crate::{Clusters, FineMc2, Mc2, Mc2Now, PolicyConfig, PolicySpec, Priorities, Slot, Table, Task};
+#[cfg(feature = "mc2-variants")]
+use crate::FineMc2;
+use crate::{Clusters, Mc2, Mc2Now, PolicyConfig, PolicySpec, Priorities, Slot, Table, Task};
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
@@ -153,6 +155,7 @@ impl Parameters for Mc2Now {
     }
 }
 
+#[cfg(feature = "mc2-variants")]
 impl Parameters for FineMc2 {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend([self.interrupt_master, self.timer_merging, self.work_redistribution].map(u8::from));

@@ -175,3 +175,76 @@ impl Jobs {
         self.period = Duration::from_nanos(u64::MAX);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! What `docs/adding-a-policy.md` shows of this file compiles, and does what the page says.
+
+    use super::*;
+    use crate::clustered::Clustered;
+    use crate::partitioned::Partitioned;
+    use crate::{Event, Policy, PolicySpec, Task};
+    use tactus_record::{Record, Sink};
+    use tactus_time::{CoreId, Level};
+
+    // BEGIN order by release
+    /// The job that was released first goes first.
+    pub(crate) struct ByRelease;
+
+    impl Rule for ByRelease {
+        fn urgency(task: &Jobs) -> u64 {
+            task.release.as_nanos()
+        }
+    }
+    // END order by release
+
+    struct NoRecords;
+
+    impl Sink for NoRecords {
+        fn record(&mut self, _: Record) {}
+    }
+
+    /// Who runs at 0 and at 1, when a job with an earlier deadline is released.
+    fn runs<P: Policy>((policy, mut cores): (P, alloc::vec::Vec<P::Core>)) -> [Option<TaskId>; 2] {
+        [(0, Event::Start), (1, Event::Timer)].map(|(millis, event)| {
+            let now = Instant::ZERO + Duration::from_millis(millis);
+            policy.handle(&mut cores[0], now, event, &mut NoRecords).run.map(|run| run.task)
+        })
+    }
+
+    #[test]
+    fn the_order_of_the_page_lets_nobody_overtake_partitioned_and_global() {
+        let task = |offset, period| Task {
+            level: Level::A,
+            core: Some(CoreId(0)),
+            offset: Duration::from_millis(offset),
+            period: Duration::from_millis(period),
+            deadline: Duration::from_millis(period),
+            budget: Duration::ZERO,
+        };
+        let tasks = alloc::vec![task(1, 4), task(0, 10)];
+        let setup = PolicyConfig { cores: 1, kind: PolicySpec::PartitionedEdf, tasks };
+        assert_eq!(runs(Partitioned::<EarliestDeadline>::new(&setup)), [Some(TaskId(1)), Some(TaskId(0))]);
+        assert_eq!(runs(Partitioned::<ByRelease>::new(&setup)), [Some(TaskId(1)); 2]);
+        let setup = PolicyConfig { kind: PolicySpec::GlobalEdf, ..setup };
+        assert_eq!(runs(Clustered::<ByRelease>::new(&setup)), [Some(TaskId(1)); 2]);
+    }
+
+    #[test]
+    fn the_page_shows_this_very_code_and_numbers_that_are_free() {
+        let page = include_str!("../../../docs/adding-a-policy.md");
+        let code = include_str!("jobs.rs").split("    // BEGIN order by release\n").nth(1).expect("it begins");
+        let code = code.split("    // END order by release\n").next().expect("and ends");
+        let code: alloc::vec::Vec<&str> = code.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+        assert!(page.contains(&code.join("\n")), "docs/adding-a-policy.md shows other code");
+        let numbers = |text: &'static str| {
+            let line = |line: &'static str| {
+                let (number, rest) = line.trim_start_matches([' ', '`']).split_once(' ')?;
+                rest.contains(" => ").then(|| number.parse::<u8>().ok())?
+            };
+            text.lines().filter_map(line).collect::<alloc::vec::Vec<u8>>()
+        };
+        let (shown, taken) = (numbers(page), numbers(include_str!("scheduler.rs")));
+        assert!(shown.len() >= 3 && shown.iter().all(|number| !taken.contains(number)), "{shown:?} of {taken:?}");
+    }
+}

@@ -30,7 +30,6 @@
 
 extern crate alloc;
 
-mod changes;
 mod check;
 mod clustered;
 mod codec;
@@ -40,6 +39,7 @@ mod jobs;
 mod mc2;
 mod mixed;
 mod partitioned;
+mod reconfigure;
 mod records;
 mod releases;
 mod scheduler;
@@ -50,17 +50,17 @@ use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
-pub use changes::Changeable;
 pub use check::PolicyConfigError;
 pub use clustered::Clusters;
 pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
+pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
 pub use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Protocol, SchedulerPlan, Server, Supply,
-    TaskPlacement, Tree, Values, MAX_ARRIVALS, MAX_CHUNKS, MAX_DEPTH, MAX_WAITING_ARRIVALS,
+    divide, Budget, Child, DivideError, ReconfigurableTree, SchedulerPlan, Server, Supply, TaskPlacement, Tree,
+    MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
 };
 
 /// What a scheduler is made from.
@@ -92,6 +92,7 @@ pub struct Mc2 {
 }
 
 /// MC² with the machinery of its source: a lock for each container and each core.
+#[cfg(feature = "mc2-variants")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FineMc2 {
     /// What is to be scheduled, and how.

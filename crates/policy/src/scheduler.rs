@@ -2,56 +2,58 @@
 //!
 //! To add a policy, write its file and add its line to the list: see `docs/adding-a-policy.md`.
 
-use crate::changes::Changeable;
 use crate::clustered::{Clustered, Clusters};
 use crate::codec::{DecodeError, Input, Parameters};
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
-use crate::mc2::{Containers, Fine, Mc2Now, Messages};
+use crate::mc2::{Containers, Mc2Now};
+#[cfg(feature = "mc2-variants")]
+use crate::mc2::{Fine, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
-use crate::tree::{Change, Changing, Protocol, SchedulerPlan, Servers, Tree};
-use crate::{
-    check, Decision, Event, FineMc2, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities,
-};
+use crate::reconfigure::{Change, Protocol, Reconfigurable};
+use crate::tree::{ReconfigurableTree, SchedulerPlan, Servers, Tree};
+#[cfg(feature = "mc2-variants")]
+use crate::FineMc2;
+use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
 
 /// Makes [`PolicySpec`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
-/// stands for it in stored set-ups (never used again for another), its name with its parameters if it has any, and the
+/// stands for it in stored set-ups (never used again for another), the feature that it needs if any, its name with its parameters if it has any, and the
 /// type that decides. That type implements [`Policy`] and has two functions:
 /// `check(&Setup) -> Result<(), SetupError>` and `new(&Setup) -> (Self, Vec<Core>)`.
 macro_rules! policies {
-    ($($(#[$says:meta])* $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
+    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
         /// Which policy decides.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum PolicySpec {
-            $($(#[$says])* $name $(($parameters))?,)*
+            $($(#[doc = $says])* $(#[cfg($($with)*)])? $name $(($parameters))?,)*
         }
 
         #[repr(u8)]
         enum Shared {
-            $($name($policy),)*
+            $($(#[cfg($($with)*)])? $name($policy),)*
         }
 
         #[repr(u8)]
         enum Own {
-            $($name(<$policy as Policy>::Core),)*
+            $($(#[cfg($($with)*)])? $name(<$policy as Policy>::Core),)*
         }
 
         impl PolicySpec {
             pub(crate) fn encode(&self, out: &mut Vec<u8>) {
                 match self {
-                    $(PolicySpec::$name { .. } => out.push($number),)*
+                    $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => out.push($number),)*
                 }
-                $($(if let PolicySpec::$name { 0: given } = self {
+                $($(#[cfg($($with)*)])? $(if let PolicySpec::$name { 0: given } = self {
                     <$parameters as Parameters>::encode(given, out);
                 })?)*
             }
 
             pub(crate) fn decode(input: &mut Input) -> Result<PolicySpec, DecodeError> {
                 match input.byte()? {
-                    $($number => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    $($(#[cfg($($with)*)])? $number => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
                     _ => Err(input.no_meaning()),
                 }
             }
@@ -59,7 +61,7 @@ macro_rules! policies {
 
         fn make(setup: &PolicyConfig) -> Result<(Scheduler, Vec<CoreState>), PolicyConfigError> {
             match &setup.kind {
-                $(PolicySpec::$name { .. } => {
+                $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => {
                     <$policy>::check(setup)?;
                     let (shared, cores) = <$policy>::new(setup);
                     let cores = cores.into_iter().map(|core| CoreState(Own::$name(core))).collect();
@@ -77,7 +79,7 @@ macro_rules! policies {
             #[inline(always)]
             pub fn visit<V: Visitor>(&self, core: &mut CoreState, visitor: V) -> V::Output {
                 match (&self.0, &mut core.0) {
-                    $((Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
+                    $($(#[cfg($($with)*)])? (Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
                     _ => panic!("the core's state belongs to a scheduler of another kind"),
                 }
             }
@@ -108,12 +110,14 @@ policies! {
     9 GlobalFp(Priorities) => Clustered<FixedPriority>,
     /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
     10 Mixed(Mixed) => Modes,
-    /// MC² with one lock for each container and each core, as its source has it.
+    /// MC² with one lock for each container and each core, as its source has it. For a study.
+    #[cfg(feature = "mc2-variants")]
     11 FineMc2(FineMc2) => Fine,
-    /// MC² without locks: core 0 owns levels C and D, and is sent messages.
+    /// MC² without locks: core 0 owns levels C and D, and is sent messages. For a study.
+    #[cfg(feature = "mc2-variants")]
     12 Mc2Messages(Mc2) => Messages,
-    /// The same as [`PolicySpec::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
-    13 Changing(Changing) => Servers,
+    /// The same as [`PolicySpec::Servers`], and it changes while it runs: see [`ReconfigurableTree`]. No two cores share a queue.
+    13 ReconfigurableTree(ReconfigurableTree) => Servers,
     /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which
     /// tells its cluster.
     14 ClusteredRm(Clusters) => Clustered<RateMonotonic>,
@@ -123,10 +127,10 @@ policies! {
     16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
     /// The same with the largest priorities.
     17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
-    /// The same as [`PolicySpec::Mixed`], and it changes while it runs: see [`Changeable`].
-    18 ChangingMixed(Changeable<Mixed, Vec<DualNow>>) => Modes,
-    /// The same as [`PolicySpec::Mc2`], and it changes while it runs: see [`Changeable`].
-    19 ChangingMc2(Changeable<Mc2, Mc2Now>) => Containers,
+    /// The same as [`PolicySpec::Mixed`], and it changes while it runs: see [`Reconfigurable`].
+    18 ReconfigurableMixed(Reconfigurable<Mixed, Vec<DualNow>>) => Modes,
+    /// The same as [`PolicySpec::Mc2`], and it changes while it runs: see [`Reconfigurable`].
+    19 ReconfigurableMc2(Reconfigurable<Mc2, Mc2Now>) => Containers,
     /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
     20 PerServer(SchedulerPlan) => Servers,
 }
@@ -135,9 +139,9 @@ impl PolicySpec {
     /// The changes of the running system, in the order of their numbers.
     pub fn changes(&self) -> &[Change] {
         match self {
-            PolicySpec::Changing(all) => &all.changes,
-            PolicySpec::ChangingMixed(all) => &all.changes,
-            PolicySpec::ChangingMc2(all) => &all.changes,
+            PolicySpec::ReconfigurableTree(all) => &all.changes,
+            PolicySpec::ReconfigurableMixed(all) => &all.changes,
+            PolicySpec::ReconfigurableMc2(all) => &all.changes,
             _ => &[],
         }
     }
@@ -145,9 +149,9 @@ impl PolicySpec {
     /// When changes take effect; nothing where there are none.
     pub fn protocol_mut(&mut self) -> Option<&mut Protocol> {
         match self {
-            PolicySpec::Changing(all) => Some(&mut all.protocol),
-            PolicySpec::ChangingMixed(all) => Some(&mut all.protocol),
-            PolicySpec::ChangingMc2(all) => Some(&mut all.protocol),
+            PolicySpec::ReconfigurableTree(all) => Some(&mut all.protocol),
+            PolicySpec::ReconfigurableMixed(all) => Some(&mut all.protocol),
+            PolicySpec::ReconfigurableMc2(all) => Some(&mut all.protocol),
             _ => None,
         }
     }
@@ -158,6 +162,16 @@ impl PolicySpec {
             PolicySpec::PartitionedFp(given) | PolicySpec::GlobalFp(given) => &given.0,
             PolicySpec::ClusteredFp(given) => &given.priorities.0,
             _ => &[],
+        }
+    }
+
+    /// Whether it is MC², however its cores share levels C and D.
+    pub fn is_mc2(&self) -> bool {
+        match self {
+            PolicySpec::Mc2(_) | PolicySpec::ReconfigurableMc2(_) => true,
+            #[cfg(feature = "mc2-variants")]
+            PolicySpec::FineMc2(_) | PolicySpec::Mc2Messages(_) => true,
+            _ => false,
         }
     }
 

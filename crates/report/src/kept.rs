@@ -334,7 +334,7 @@ mod tests {
         let server = ServerView { supply, background: true, tells: false, absent: true, ..root.clone() };
         let tree = TreeView {
             servers: vec![root, server],
-            tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Changing)],
+            tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::ReconfigurableTree)],
             changes: vec![
                 TreeChange::Nothing,
                 TreeChange::Task { task: TaskId(1), rank: Rank::Release, deadline },

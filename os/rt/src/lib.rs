@@ -24,6 +24,7 @@ pub mod lock;
 mod promises;
 pub mod region;
 pub mod restart;
+pub mod scheduler;
 pub mod sequences;
 mod service;
 #[cfg(feature = "virtio")]

@@ -3,9 +3,11 @@
 use crate::policy::{Clock, Cycles, Thread};
 use crate::region::Shared;
 use tactus_rt::abi::call::BrandOperation;
-use tactus_rt::abi::layout::{CARDS, COMPONENTS, REGIONS, REGION_STRIDE};
+use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{ComponentCard, Region, TaskCard};
 use tactus_rt::calls::{self, Error, SchedulerOperation};
+use tactus_rt::cards::components;
+use tactus_rt::scheduler::task_cards;
 use tactus_rt::time as rt_time;
 use tactus_rt::{clock, info, sequences};
 
@@ -128,14 +130,15 @@ impl Kernel for Machine {
         (info().component as u16, info().cores as u8)
     }
     fn cards(&self) -> &[ComponentCard] {
-        // SAFETY: the image builder maps so many cards, read-only, into every component with a role.
-        unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) }
+        components()
     }
     fn tasks(&self) -> &[TaskCard] {
         // Only the root sees them: it alone is told how long the run is.
-        let tasks = if info().duration > 0 { info().tasks as usize } else { 0 };
-        // SAFETY: the image builder maps so many cards, read-only, into the root.
-        unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, tasks) }
+        if info().duration > 0 {
+            task_cards()
+        } else {
+            &[]
+        }
     }
     fn finish(&self, code: u64) -> Error {
         let status = calls::raw(tactus_rt::abi::call::Call::Finish as u64, [code, 0, 0, 0, 0, 0]);

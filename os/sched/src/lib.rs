@@ -21,12 +21,17 @@
 //! a dispatch repeats only because something happened in between (Parmer and West 2013, section 6).
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+#[cfg(feature = "runtime")]
+extern crate alloc;
+
 mod brands;
 mod depend;
 mod events;
 mod kernel;
 pub mod mailbox;
 mod policy;
+#[cfg(feature = "runtime")]
+pub mod recovery;
 mod region;
 mod scheduler;
 pub mod services;

@@ -4,8 +4,8 @@ use super::server;
 use crate::draft::{At, Draft, DraftChange, DraftExecution, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::{
-    shortest_period, Action, Change, Locks, Part, Policy, Scheduling, Task, Values, DEFAULT_SHIFT, MAX_CHANGES,
-    MAX_PRIORITY, SHORTEST_JOB, SHORTEST_QUANTUM,
+    shortest_period, Action, Change, Part, Policy, Scheduling, Task, Values, DEFAULT_SHIFT, MAX_CHANGES, MAX_PRIORITY,
+    SHORTEST_JOB, SHORTEST_QUANTUM,
 };
 use tactus_time::{Duration, Level};
 
@@ -34,15 +34,12 @@ pub(super) fn check(
     scheduling: &Scheduling,
     out: &mut Collector,
 ) -> Vec<Change> {
-    let Some(first) = draft.changes.first() else { return Vec::new() };
+    if draft.changes.is_empty() {
+        return Vec::new();
+    }
     if let Some(extra) = draft.changes.get(MAX_CHANGES) {
         let limit = format!("more than {MAX_CHANGES}");
         out.out_of_range(extra.place, "", "the number of changes", draft.changes.len(), limit, "leave some out");
-        return Vec::new();
-    }
-    if matches!(policy, Policy::Mc2 { .. }) && scheduling.locks != Locks::One {
-        let why = "changes of the running system are not offered where MC² has other locks than one";
-        out.refuse(first.place, &first.subject, why, "remove them, or choose locks = \"one\"");
         return Vec::new();
     }
     if let Given::Is(root) = &draft.platform.root {

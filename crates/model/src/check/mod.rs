@@ -61,7 +61,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     }
     let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
     let schedulers = draft.schedulers.value().unwrap_or_default();
-    let mut scheduling = Scheduling { places, locks: draft.locks, schedulers, ..homes.made };
+    let mut scheduling = Scheduling { places, schedulers, ..homes.made };
     release::resolve(&draft, context.policy?, (&tasks, &components, &mut scheduling), out);
     if !out.is_empty() {
         return None;

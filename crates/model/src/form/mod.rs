@@ -13,7 +13,7 @@ mod task;
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::{Locks, Migration, Mixed, Policy, Schedulers};
+use crate::{Migration, Mixed, Policy, Schedulers};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
@@ -120,6 +120,8 @@ fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft
     draft.platform.pool = section.size(reader, "pool");
 }
 
+/// The keys by which earlier versions chose a variant of MC².
+const VARIANT_KEYS: [&str; 4] = ["locks", "interrupt-master", "timer-merging", "work-redistribution"];
 /// The keys of MC², and those of any policy.
 const MC2_KEYS: &[&str] =
     &["kind", "enforce", "slack-shifting", "locks", "interrupt-master", "timer-merging", "work-redistribution"];
@@ -156,7 +158,7 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", or {}", server::POLICIES);
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
-    draft.locks = read_locks(&section, reader);
+    refuse_variants(&section, reader);
     draft.clusters = server::clusters(&section, reader);
     draft.quantum = section.duration(reader, "quantum");
     draft.schedulers = read_schedulers(&section, reader);
@@ -187,46 +189,13 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     Given::is(policy, name.place)
 }
 
-/// How cores share levels C and D under MC², and what of the source's machinery is on.
-fn read_locks(section: &Section<'_>, reader: &mut Reader<'_>) -> Locks {
-    let name = section.string(reader, "locks", "\"one\", \"fine\" or \"none\"");
-    let [master, merging, redistribution] =
-        ["interrupt-master", "timer-merging", "work-redistribution"].map(|key| section.boolean(reader, key));
-    let fine = matches!(&name, Given::Is(at) if at.value == "fine");
-    for (switch, key) in
-        [(&master, "interrupt-master"), (&merging, "timer-merging"), (&redistribution, "work-redistribution")]
-    {
-        if let (Given::Is(at), false) = (switch, fine) {
-            let why = format!("{key} is given, but only a lock for each container has that machinery");
-            reader.out.refuse(at.place, "[policy]", why, "remove it, or choose locks = \"fine\"");
-        }
-    }
-    let on = |switch: &Given<bool>| switch.value().unwrap_or(false);
-    for (switch, key) in [(&merging, "timer-merging"), (&redistribution, "work-redistribution")] {
-        if let (Given::Is(at), true, true) = (switch, on(switch), fine && !on(&master)) {
-            let why = format!("{key} needs the interrupt master");
-            reader.out.refuse(at.place, "[policy]", why, "add interrupt-master = true, or turn it off");
-        }
-    }
-    let Given::Is(name) = name else { return Locks::One };
-    match name.value.as_str() {
-        "one" => Locks::One,
-        "fine" => Locks::Fine {
-            interrupt_master: on(&master),
-            timer_merging: on(&merging),
-            work_redistribution: on(&redistribution),
-        },
-        "none" => Locks::Messages,
-        other => {
-            let complaint = Complaint::UnknownName {
-                what: "way to lock",
-                nearest: nearest(other, ["one", "fine", "none"]),
-                name: other.chars().take(40).collect(),
-                remedy: "choose \"one\", \"fine\" or \"none\"".to_string(),
-            };
-            reader.out.add(name.place, "[policy]", complaint);
-            Locks::One
-        }
+/// Refuses the keys of MC²'s variants, which only a study measures.
+fn refuse_variants(section: &Section<'_>, reader: &mut Reader<'_>) {
+    for key in VARIANT_KEYS {
+        let Some(place) = section.get(key).map(|value| reader.place(value)) else { continue };
+        let why = format!("{key} chose among variants of MC² that only the study of its overheads measures now");
+        let remedy = "remove it: levels C and D share one lock; `tactus study mc2-overheads` measures the variants";
+        reader.out.refuse(place, "[policy]", why, remedy);
     }
 }
 

@@ -4,8 +4,8 @@
 //! are not made due where the job just goes on. They wait, with their own times, for the next entry at which the core
 //! is given to anybody anew: nothing could come of them before.
 
-use super::server::{Server, State};
 use super::table::{Now, Position};
+use super::task_state::{State, TaskState};
 use super::{Ghost, Job};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
@@ -16,7 +16,7 @@ use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 /// The two containers of one core.
 pub(crate) struct Local {
     /// By place; places are in the order of task numbers.
-    pub(super) tasks: Vec<Server>,
+    pub(super) tasks: Vec<TaskState>,
     /// Each task's next boundary, at A and at B.
     pub(super) releases: [Heap; 2],
     pub(super) table: Position,
@@ -53,7 +53,7 @@ impl Local {
         Local {
             table: Position::new(table, place),
             level_b: IndexedHeap::for_tasks(numbers.len()),
-            tasks: numbers.iter().map(|n| Server::new(TaskId(*n as u16), &setup.tasks[*n], mc2)).collect(),
+            tasks: numbers.iter().map(|n| TaskState::new(TaskId(*n as u16), &setup.tasks[*n], mc2)).collect(),
             releases,
         }
     }
@@ -96,17 +96,6 @@ impl Local {
         if same && task.drain(elapsed) {
             self.queue(ghost.place());
         }
-    }
-
-    /// Whether it has no task.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
-    /// When a boundary or a slot is due next.
-    pub(crate) fn due(&mut self, now: Instant) -> Instant {
-        let first = self.releases.iter().filter_map(Heap::peek).map(Key::time).fold(Instant::NEVER, Instant::min);
-        self.table.advance(now).next.min(first)
     }
 
     /// Where the core is in its table.
@@ -237,13 +226,28 @@ impl Local {
         wanted
     }
 
-    /// The task at this place.
-    pub(crate) fn task(&self, place: usize) -> &Server {
-        &self.tasks[place]
-    }
-
     /// What the task's oldest unfinished job was charged.
     pub(crate) fn charged(&self, place: usize) -> Duration {
         self.tasks[place].charged
+    }
+}
+
+/// What the variants of MC² ask beside.
+#[cfg(feature = "mc2-variants")]
+impl Local {
+    /// Whether it has no task.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// When a boundary or a slot is due next.
+    pub(crate) fn due(&mut self, now: Instant) -> Instant {
+        let first = self.releases.iter().filter_map(Heap::peek).map(Key::time).fold(Instant::NEVER, Instant::min);
+        self.table.advance(now).next.min(first)
+    }
+
+    /// The task at this place.
+    pub(crate) fn task(&self, place: usize) -> &TaskState {
+        &self.tasks[place]
     }
 }

@@ -6,33 +6,37 @@
 //! entries take none. One lock for both containers, because a decision about C decides which cores are open to D: with
 //! two locks the decisions would have no single order, and a run could not be replayed from its tickets.
 //!
-//! The tasks may change while the system runs (`change`).
+//! The tasks may change while the system runs (`reconfigure`).
 
-mod change;
 mod check;
 mod face;
+#[cfg(feature = "mc2-variants")]
 mod fine;
 mod local;
+#[cfg(feature = "mc2-variants")]
 mod messages;
-mod server;
+mod reconfigure;
 mod shared;
 mod table;
+mod task_state;
 
 use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
-use crate::{Changeable, Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Running};
+use crate::{Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Reconfigurable, Running};
 use alloc::vec::Vec;
-pub use change::Mc2Now;
-use change::Watch;
 use face::{Doing, Face};
+#[cfg(feature = "mc2-variants")]
 pub(crate) use fine::Fine;
 use local::Local;
+#[cfg(feature = "mc2-variants")]
 pub(crate) use messages::Messages;
-use server::Server;
+pub use reconfigure::Mc2Now;
+use reconfigure::Watch;
 use shared::Shared;
 use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
+use task_state::TaskState;
 
 /// What all cores share.
 pub(crate) struct Containers {
@@ -66,7 +70,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn of(task: &Server, place: usize) -> Job {
+    fn of(task: &TaskState, place: usize) -> Job {
         Job { name: task.name, place: place as u16, number: task.job }
     }
     fn place(&self) -> usize {
@@ -88,7 +92,7 @@ pub(crate) struct Ghost {
 }
 
 impl Ghost {
-    fn of(task: &Server, place: usize) -> Ghost {
+    fn of(task: &TaskState, place: usize) -> Ghost {
         Ghost { name: task.name, place: place as u16, job: task.job.wrapping_sub(1), left: task.left }
     }
     fn place(&self) -> usize {
@@ -103,9 +107,9 @@ impl Containers {
     /// Levels A and B need cores, level A a table with slots for all its tasks.
     pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         match &setup.kind {
-            crate::PolicySpec::ChangingMc2(all) => {
+            crate::PolicySpec::ReconfigurableMc2(all) => {
                 check::check(setup, &all.policy, &all.absent)?;
-                change::check(setup, all)
+                reconfigure::check(setup, all)
             }
             _ => check::check(setup, parameters(setup), &[]),
         }
@@ -131,9 +135,9 @@ impl Containers {
             }
         };
         let mut cores: Vec<Core> = (0..setup.cores).map(core).collect();
-        if let crate::PolicySpec::ChangingMc2(all) = &setup.kind {
+        if let crate::PolicySpec::ReconfigurableMc2(all) = &setup.kind {
             let mut locals: Vec<_> = cores.iter_mut().map(|core| (&mut core.local, &mut core.watch)).collect();
-            change::attach(setup, all, &mut shared, &mut locals);
+            reconfigure::attach(setup, all, &mut shared, &mut locals);
             for core in &mut cores {
                 (core.look, core.next_change) = (core.watch.look(), core.watch.next());
             }
@@ -146,7 +150,7 @@ impl Containers {
 /// The parameters of MC² in a set-up for it.
 fn parameters(setup: &PolicyConfig) -> &Mc2 {
     match &setup.kind {
-        crate::PolicySpec::Mc2(mc2) | crate::PolicySpec::ChangingMc2(Changeable { policy: mc2, .. }) => mc2,
+        crate::PolicySpec::Mc2(mc2) | crate::PolicySpec::ReconfigurableMc2(Reconfigurable { policy: mc2, .. }) => mc2,
         other => unreachable!("the list of policies takes MC² for {other:?}"),
     }
 }
@@ -222,7 +226,7 @@ impl Containers {
             }
             if changing {
                 core.watch.catch_up(&mut core.local, shared);
-                shared.leave_word(me, core.local.quiet_until());
+                shared.publish_idle(me, core.local.idle_until());
                 (core.look, core.next_change) = (core.watch.look(), core.watch.next());
             }
         }

@@ -8,8 +8,8 @@
 //! A core is open to C while it runs no job of A or B, and open to D while it also has no job linked at C. At D
 //! nobody is displaced by another task of D.
 
-use super::change::Board;
-use super::server::{Server, State};
+use super::reconfigure::ReconfigurationBarrier;
+use super::task_state::{State, TaskState};
 use super::{Ghost, Job};
 use crate::cores::Cores;
 use crate::heap::{Heap, IndexedHeap, Key};
@@ -22,7 +22,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 /// The two containers that all cores share.
 pub(crate) struct Shared {
     /// By place; places are in the order of task numbers.
-    pub(super) tasks: Vec<Server>,
+    pub(super) tasks: Vec<TaskState>,
     spots: Vec<Spot>,
     /// Each task's next boundary.
     pub(super) releases: Heap,
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     wanting: Cores,
     tickets: u32,
     /// How the system changes while it runs.
-    pub(super) board: Option<Box<Board>>,
+    pub(super) barrier: Option<Box<ReconfigurationBarrier>>,
 }
 
 /// Where a task is that has something to compete with.
@@ -73,12 +73,12 @@ pub(crate) struct Wanted {
 
 impl Shared {
     pub(crate) fn new(setup: &PolicyConfig, mc2: &Mc2) -> Shared {
-        let tasks: Vec<Server> = setup
+        let tasks: Vec<TaskState> = setup
             .tasks
             .iter()
             .enumerate()
             .filter(|(_, task)| task.level >= Level::C)
-            .map(|(n, task)| Server::new(TaskId(n as u16), task, mc2))
+            .map(|(n, task)| TaskState::new(TaskId(n as u16), task, mc2))
             .collect();
         let mut releases = Heap::with_capacity(tasks.len());
         for (place, task) in tasks.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Shared {
             cores: alloc::vec![Entry::default(); setup.cores],
             wanting: Cores::closed(setup.cores),
             tickets: 0,
-            board: None,
+            barrier: None,
             tasks,
         }
     }
@@ -299,33 +299,6 @@ impl Shared {
         entry.open && entry.linked_c.is_none_or(|key| self.tasks[key.place()].state == State::Ghost)
     }
 
-    /// Whether it is displaced, and waits for the core.
-    pub(super) fn leaving(&self, place: usize, core: CoreId) -> bool {
-        self.spots[place] == Spot::Leaving(core)
-    }
-
-    /// The core has nothing on its hands.
-    pub(super) fn nothing_current(&mut self, core: CoreId) {
-        let entry = &mut self.cores[core.index()];
-        (entry.current_c, entry.current_d) = (None, None);
-    }
-
-    /// The core does not have it, and never will.
-    pub(super) fn free(&mut self, place: usize) {
-        self.queue(place);
-    }
-
-    /// What a core has on its hands as far as is known, at C and at D.
-    pub(super) fn current(&self, core: CoreId) -> [Option<usize>; 2] {
-        let entry = &self.cores[core.index()];
-        [entry.current_c, entry.current_d]
-    }
-
-    /// The task at this place.
-    pub(super) fn task(&self, place: usize) -> &Server {
-        &self.tasks[place]
-    }
-
     /// What a core has at C has changed.
     fn say(&mut self, core: CoreId) {
         let entry = &self.cores[core.index()];
@@ -357,5 +330,36 @@ impl Shared {
         }
         wanted.run = entry.current_d.map(|place| (Job::of(&self.tasks[place], place), self.tasks[place].charged));
         wanted
+    }
+}
+
+/// What the variants of MC² ask beside.
+#[cfg(feature = "mc2-variants")]
+impl Shared {
+    /// Whether it is displaced, and waits for the core.
+    pub(super) fn leaving(&self, place: usize, core: CoreId) -> bool {
+        self.spots[place] == Spot::Leaving(core)
+    }
+
+    /// The core has nothing on its hands.
+    pub(super) fn nothing_current(&mut self, core: CoreId) {
+        let entry = &mut self.cores[core.index()];
+        (entry.current_c, entry.current_d) = (None, None);
+    }
+
+    /// The core does not have it, and never will.
+    pub(super) fn free(&mut self, place: usize) {
+        self.queue(place);
+    }
+
+    /// What a core has on its hands as far as is known, at C and at D.
+    pub(super) fn current(&self, core: CoreId) -> [Option<usize>; 2] {
+        let entry = &self.cores[core.index()];
+        [entry.current_c, entry.current_d]
+    }
+
+    /// The task at this place.
+    pub(super) fn task(&self, place: usize) -> &TaskState {
+        &self.tasks[place]
     }
 }

@@ -1,6 +1,6 @@
 //! One core: its tasks, its ready queue, its mode.
 
-use super::change::Changes;
+use super::reconfigure::Changes;
 use super::{Dual, Mixed, MixedOrder};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::{Clock, OnCore, Recorder};
@@ -29,7 +29,7 @@ enum Mode {
 }
 
 /// A task and its jobs.
-pub(super) struct Work {
+pub(super) struct TaskState {
     pub(super) name: (TaskId, Level),
     pub(super) low: Duration,
     /// The budget at its own level.
@@ -51,9 +51,9 @@ pub(super) struct Work {
     pub(super) removed: bool,
 }
 
-impl Work {
-    fn new(id: TaskId, task: &Task, dual: &Dual) -> Work {
-        Work {
+impl TaskState {
+    fn new(id: TaskId, task: &Task, dual: &Dual) -> TaskState {
+        TaskState {
             name: (id, task.level),
             low: dual.low,
             own: task.budget,
@@ -116,7 +116,7 @@ pub(crate) struct Core {
     clock: Clock,
     doing: OnCore,
     /// By place, in the order of task numbers.
-    pub(super) tasks: Vec<Work>,
+    pub(super) tasks: Vec<TaskState>,
     /// Each task's next release.
     pub(super) releases: Heap,
     /// The tasks with unfinished jobs.
@@ -137,7 +137,7 @@ impl Core {
             releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
         }
         let ready = IndexedHeap::for_tasks(mine.len());
-        let tasks = mine.into_iter().map(|(n, (task, dual))| Work::new(TaskId(n as u16), task, dual)).collect();
+        let tasks = mine.into_iter().map(|(n, (task, dual))| TaskState::new(TaskId(n as u16), task, dual)).collect();
         let (clock, doing) = (Clock::default(), OnCore::Nothing);
         let (mode, changes, never) = (Mode::Low, None, Instant::NEVER);
         let (look, next_change) = (never, never);
@@ -150,7 +150,7 @@ impl Core {
         let unfinished = self.leave(elapsed, event, &mut records);
         let changing = self.look <= now;
         if changing {
-            self.ask(&mut records);
+            self.receive_requests(&mut records);
         }
         // What was released before now came while this core was busy, or the core has been in the LO mode all along.
         self.release_due(|time| time < now, &mut records);
@@ -159,7 +159,7 @@ impl Core {
             records.sink.store(tactus_record::Stored::new(now, self.id, EventKind::Mode, Level::B as u8, (None, 0), 0));
         }
         if changing {
-            self.settle(&mut records);
+            self.decide_requests(&mut records);
         }
         let next = self.release_due(|time| time <= now, &mut records).min(self.next_change);
         let run = self.switch(unfinished, &mut records);
@@ -299,7 +299,7 @@ impl Core {
 }
 
 /// Ends the task's oldest job unfinished.
-fn drop_job<S: Sink>(task: &mut Work, why: Dropped, records: &mut Recorder<S>) {
+fn drop_job<S: Sink>(task: &mut TaskState, why: Dropped, records: &mut Recorder<S>) {
     records.job(EventKind::Dropped, task.name, task.job, why as u64);
     task.end();
 }

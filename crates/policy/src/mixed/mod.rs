@@ -12,13 +12,13 @@
 //! - budgets are enforced: a LO job ends when it has used its LO time, a critical one when it has used its HI time. A
 //!   critical job without a longer HI time ends as well, and changes no mode: there is nothing that it could be given.
 //!
-//! The tasks may change while the system runs (`change`).
+//! The tasks may change while the system runs (`reconfigure`).
 
-mod change;
 mod codec;
 mod core;
+mod reconfigure;
 
-use crate::{check, Changeable, Decision, Event, Policy, PolicyConfig, PolicyConfigError, PolicySpec};
+use crate::{check, Decision, Event, Policy, PolicyConfig, PolicyConfigError, PolicySpec, Reconfigurable};
 use alloc::vec::Vec;
 use core::Core;
 use tactus_record::Sink;
@@ -88,7 +88,7 @@ impl Modes {
             }
         }
         match &setup.kind {
-            PolicySpec::ChangingMixed(all) => change::check(setup, all),
+            PolicySpec::ReconfigurableMixed(all) => reconfigure::check(setup, all),
             _ => Ok(()),
         }
     }
@@ -97,7 +97,7 @@ impl Modes {
     pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let core = |n| {
             let mut core = Core::new(setup, parameters(setup), CoreId(n as u8));
-            if let PolicySpec::ChangingMixed(all) = &setup.kind {
+            if let PolicySpec::ReconfigurableMixed(all) = &setup.kind {
                 core.attach(setup, all);
             }
             core
@@ -109,7 +109,7 @@ impl Modes {
 /// The parameters in a set-up for such a policy.
 fn parameters(setup: &PolicyConfig) -> &Mixed {
     match &setup.kind {
-        PolicySpec::Mixed(mixed) | PolicySpec::ChangingMixed(Changeable { policy: mixed, .. }) => mixed,
+        PolicySpec::Mixed(mixed) | PolicySpec::ReconfigurableMixed(Reconfigurable { policy: mixed, .. }) => mixed,
         other => unreachable!("the list of policies takes two levels for {other:?}"),
     }
 }

@@ -4,7 +4,7 @@
 //! and a queue with fewer jobs than cores turns the surplus away for good. So it ends, and leaves no core idle that could
 //! run a waiting job.
 
-use super::budget::Hollow;
+use super::budget::WhenIdle;
 use super::domain::{Domain, Offer};
 use tactus_time::{CoreId, CoreSet, Instant};
 
@@ -12,8 +12,8 @@ impl Domain {
     /// Plans what every core of the domain should run. `unfinished`: the job that `me` could go on with.
     pub(super) fn assign(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
         loop {
-            self.slots[me].ghosts.clear();
-            for core in 0..self.slots.len() {
+            self.core_states[me].ghosts.clear();
+            for core in 0..self.core_states.len() {
                 self.walk(core, me, now);
             }
             if self.shared.is_empty() {
@@ -35,19 +35,19 @@ impl Domain {
     pub(super) fn walk(&mut self, core: usize, me: usize, now: Instant) {
         let tasks = self.tasks.len();
         'again: loop {
-            let mut vp = self.slots[core].root;
-            self.slots[core].path.clear();
-            self.slots[core].path.push(vp, false);
+            let mut vp = self.core_states[core].root;
+            self.core_states[core].path.clear();
+            self.core_states[core].path.push(vp, false);
             loop {
                 let queue = self.vps[vp].below;
                 let first = self.queues.peek(queue);
-                if self.feeds[queue].vps.len() > 1 && first.is_some() {
-                    self.slots[core].offer = Offer::Queue(queue);
+                if self.run_queues[queue].vps.len() > 1 && first.is_some() {
+                    self.core_states[core].offer = Offer::Queue(queue);
                     return;
                 }
                 let Some(first) = first else {
                     if self.vps[vp].parent.is_none() {
-                        self.slots[core].offer = Offer::Idle;
+                        self.core_states[core].offer = Offer::Idle;
                         return;
                     }
                     if self.aside.iter().any(|it| self.vps[*it].parent == Some(vp)) {
@@ -59,29 +59,29 @@ impl Domain {
                     continue 'again;
                 };
                 if first.place() < tasks {
-                    self.slots[core].offer = Offer::Task(first.place());
+                    self.core_states[core].offer = Offer::Task(first.place());
                     return;
                 }
                 vp = first.place() - tasks;
-                match self.hollow(vp) {
-                    Hollow::Keeps => {}
+                match self.when_idle(vp) {
+                    WhenIdle::Preserve => {}
                     // What other cores find they find themselves, when they are entered.
-                    Hollow::Ends if core == me => {
+                    WhenIdle::Forfeit if core == me => {
                         self.lost = true;
                         self.set_awake(vp, false, now);
                         continue 'again;
                     }
-                    Hollow::Drains if core == me => {
-                        self.slots[core].ghosts.push(vp);
+                    WhenIdle::Drain if core == me => {
+                        self.core_states[core].ghosts.push(vp);
                         self.put_aside(vp);
                         continue 'again;
                     }
-                    Hollow::Ends | Hollow::Drains => {
+                    WhenIdle::Forfeit | WhenIdle::Drain => {
                         self.put_aside(vp);
                         continue 'again;
                     }
                 }
-                self.slots[core].path.push(vp, Domain::is_background(first));
+                self.core_states[core].path.push(vp, Domain::is_background(first));
             }
         }
     }
@@ -93,23 +93,23 @@ impl Domain {
 
     /// A domain of one core: it gets what it found.
     fn take(&mut self, me: usize) {
-        let slot = &mut self.slots[me];
-        slot.plan = match slot.offer {
+        let core_state = &mut self.core_states[me];
+        core_state.plan = match core_state.offer {
             Offer::Task(place) => Some(place),
             Offer::Idle | Offer::Queue(_) => None,
         };
-        if let Some(place) = slot.plan {
+        if let Some(place) = core_state.plan {
             let queue = self.tasks[place].queue;
-            self.feeds[queue].waiting = self.queues.second(queue);
+            self.run_queues[queue].waiting = self.queues.second(queue);
         }
     }
 
     /// Shares out the jobs of each queue among the cores that have arrived there, and sends surplus cores on, until nobody
     /// has to go on.
     pub(super) fn settle(&mut self, me: usize, now: Instant, unfinished: Option<usize>) {
-        for core in 0..self.slots.len() {
-            if let Offer::Task(place) = self.slots[core].offer {
-                self.slots[core].next = Some(place);
+        for core in 0..self.core_states.len() {
+            if let Offer::Task(place) = self.core_states[core].offer {
+                self.core_states[core].next = Some(place);
             }
         }
         'again: loop {
@@ -132,17 +132,17 @@ impl Domain {
             }
             break;
         }
-        for slot in &mut self.slots {
-            slot.plan = match slot.offer {
+        for core_state in &mut self.core_states {
+            core_state.plan = match core_state.offer {
                 Offer::Idle => None,
                 Offer::Task(place) => Some(place),
-                Offer::Queue(_) => slot.next,
+                Offer::Queue(_) => core_state.next,
             };
         }
-        for core in 0..self.slots.len() {
-            if let Offer::Task(place) = self.slots[core].offer {
+        for core in 0..self.core_states.len() {
+            if let Offer::Task(place) = self.core_states[core].offer {
                 let queue = self.tasks[place].queue;
-                self.feeds[queue].waiting = self.queues.second(queue);
+                self.run_queues[queue].waiting = self.queues.second(queue);
             }
         }
     }
@@ -150,8 +150,8 @@ impl Domain {
     /// The cores (by place in the domain) that have arrived at the queue.
     fn arrived(&self, queue: usize) -> CoreSet {
         let mut cores = CoreSet::EMPTY;
-        for (core, slot) in self.slots.iter().enumerate() {
-            if slot.offer == Offer::Queue(queue) {
+        for (core, core_state) in self.core_states.iter().enumerate() {
+            if core_state.offer == Offer::Queue(queue) {
                 cores.insert(CoreId(core as u8));
             }
         }
@@ -165,8 +165,8 @@ impl Domain {
         self.passed.clear();
         let mut waiting = None;
         while let Some(key) = self.queues.peek(queue) {
-            let leaving = self.slots.iter().enumerate().any(|(core, slot)| {
-                core != me && slot.running() == Some(key.place()) && !cores.contains(CoreId(core as u8))
+            let leaving = self.core_states.iter().enumerate().any(|(core, core_state)| {
+                core != me && core_state.running() == Some(key.place()) && !cores.contains(CoreId(core as u8))
             });
             if !leaving && self.picked.len() == count {
                 waiting = Some(key);
@@ -185,7 +185,7 @@ impl Domain {
         while let Some(key) = self.passed.pop() {
             self.queues.insert(key);
         }
-        self.feeds[queue].waiting = waiting;
+        self.run_queues[queue].waiting = waiting;
     }
 
     /// Which cores the picked jobs go to where there are more cores than jobs: those that run them, those that were told
@@ -194,8 +194,10 @@ impl Domain {
         let mut keep = CoreSet::EMPTY;
         let picked =
             |place: Option<usize>| place.is_some_and(|place| self.picked.iter().any(|key| key.place() == place));
-        let runs = |core: usize| if core == me { unfinished } else { self.slots[core].running() };
-        let told = |core: usize| picked(self.slots[core].plan) && !self.taken(self.slots[core].plan, me, unfinished);
+        let runs = |core: usize| if core == me { unfinished } else { self.core_states[core].running() };
+        let told = |core: usize| {
+            picked(self.core_states[core].plan) && !self.taken(self.core_states[core].plan, me, unfinished)
+        };
         let choices: [&dyn Fn(usize) -> bool; 4] =
             [&|core| picked(runs(core)), &|core| told(core), &|core| core == me, &|_| true];
         for choice in choices {
@@ -212,14 +214,18 @@ impl Domain {
     fn taken(&self, place: Option<usize>, me: usize, unfinished: Option<usize>) -> bool {
         place.is_some()
             && (unfinished == place
-                || self.slots.iter().enumerate().any(|(core, slot)| core != me && slot.running() == place))
+                || self
+                    .core_states
+                    .iter()
+                    .enumerate()
+                    .any(|(core, core_state)| core != me && core_state.running() == place))
     }
 
     /// The core finds no job at the queue: its server there has no work for it.
     fn turn_away(&mut self, core: usize, me: usize, now: Instant) {
-        let Some(vp) = self.slots[core].path.last() else { return };
+        let Some(vp) = self.core_states[core].path.last() else { return };
         if self.vps[vp].parent.is_none() {
-            self.slots[core].offer = Offer::Idle;
+            self.core_states[core].offer = Offer::Idle;
             return;
         }
         self.set_awake(vp, false, now);
@@ -232,13 +238,13 @@ impl Domain {
         let mut free = cores;
         for round in 0..2 {
             for core in cores.iter() {
-                let slot = &self.slots[core.index()];
-                let running = if core.index() == me { unfinished } else { slot.running() };
-                let place = if round == 0 { running } else { slot.plan };
+                let core_state = &self.core_states[core.index()];
+                let running = if core.index() == me { unfinished } else { core_state.running() };
+                let place = if round == 0 { running } else { core_state.plan };
                 let found = self.picked.iter().position(|key| Some(key.place()) == place);
                 if let Some(found) = found.filter(|_| free.contains(core)) {
                     self.picked.remove(found);
-                    self.slots[core.index()].next = place;
+                    self.core_states[core.index()].next = place;
                     free.remove(core);
                 }
             }
@@ -247,7 +253,7 @@ impl Domain {
         for n in 0..self.picked.len() {
             let core = if free.contains(mine) { Some(mine) } else { free.iter().next() };
             let Some(core) = core else { break };
-            self.slots[core.index()].next = Some(self.picked[n].place());
+            self.core_states[core.index()].next = Some(self.picked[n].place());
             free.remove(core);
         }
     }
@@ -257,20 +263,22 @@ impl Domain {
         let mut woke = false;
         for n in 0..self.shared.len() {
             let queue = self.shared[n];
-            let placed = |place: usize| self.slots.iter().any(|slot| slot.plan == Some(place));
+            let placed = |place: usize| self.core_states.iter().any(|core_state| core_state.plan == Some(place));
             let busy = self
-                .slots
+                .core_states
                 .iter()
                 .enumerate()
-                .flat_map(|(core, slot)| [slot.plan, slot.running().filter(|place| core != me && !placed(*place))])
+                .flat_map(|(core, core_state)| {
+                    [core_state.plan, core_state.running().filter(|place| core != me && !placed(*place))]
+                })
                 .flatten()
                 .filter(|place| self.tasks[*place].queue == queue && self.queues.contains(*place))
                 .count();
             if self.queues.len(queue) <= busy {
                 continue;
             }
-            for n in 0..self.feeds[queue].vps.len() {
-                let vp = self.feeds[queue].vps[n];
+            for n in 0..self.run_queues[queue].vps.len() {
+                let vp = self.run_queues[queue].vps[n];
                 let it = &mut self.vps[vp];
                 if !it.awake && it.woken != self.entry {
                     it.woken = self.entry;

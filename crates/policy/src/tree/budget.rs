@@ -5,7 +5,7 @@
 //! ([`Budget::charge`]), there is work again ([`Budget::wake`]), there is none ([`Budget::block`]), time has passed
 //! ([`Budget::refresh`]); and asks whether work may run ([`Budget::eligible`]) and for how long ([`Budget::left`]).
 
-use super::chunks::{Chunk, Chunks};
+use super::replenishments::{Replenishment, Replenishments};
 use super::{ServerKind, Supply};
 use tactus_time::{Duration, Instant};
 
@@ -20,12 +20,12 @@ pub struct Budget {
     left: i64,
     /// Periodic kinds: the next boundary. Constant bandwidth: the deadline. Priority inheriting: since when it may run, or when it may again.
     at: Instant,
-    /// Sporadic kinds: what was used since the chunk or the activation that `since` tells of.
+    /// Sporadic kinds: what was used since the replenishment or the activation that `since` tells of.
     used: Duration,
     since: Instant,
     /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget.
     flag: bool,
-    chunks: Chunks,
+    replenishments: Replenishments,
 }
 
 impl Budget {
@@ -40,7 +40,7 @@ impl Budget {
             used: Duration::ZERO,
             since: Instant::ZERO,
             flag: false,
-            chunks: Chunks::for_kind(supply.kind),
+            replenishments: Replenishments::for_kind(supply.kind),
         };
         budget.begin_anew(None, Instant::ZERO);
         budget
@@ -55,9 +55,9 @@ impl Budget {
             _ => now.saturating_add(self.period),
         };
         (self.used, self.since, self.flag) = (Duration::ZERO, now, false);
-        self.chunks.clear();
+        self.replenishments.clear();
         if self.kind == ServerKind::Sporadic {
-            self.chunks.insert(Chunk { amount: self.full, at: now });
+            self.replenishments.insert(Replenishment { amount: self.full, at: now });
         }
         self.full
     }
@@ -84,11 +84,11 @@ impl Budget {
         matches!(self.kind, ServerKind::Periodic | ServerKind::Polling)
     }
     /// Whether it is used up while it is the most urgent and has no work: at once, or as time passes.
-    pub(crate) fn when_hollow(&self) -> Hollow {
+    pub(crate) fn when_idle(&self) -> WhenIdle {
         match self.kind {
-            ServerKind::Periodic => Hollow::Drains,
-            ServerKind::Polling => Hollow::Ends,
-            _ => Hollow::Keeps,
+            ServerKind::Periodic => WhenIdle::Drain,
+            ServerKind::Polling => WhenIdle::Forfeit,
+            _ => WhenIdle::Preserve,
         }
     }
 
@@ -101,7 +101,7 @@ impl Budget {
     pub fn left(&self, now: Instant) -> Duration {
         let left = Duration::from_nanos(u64::try_from(self.left).unwrap_or(0));
         match self.kind {
-            ServerKind::Sporadic => match self.chunks.first() {
+            ServerKind::Sporadic => match self.replenishments.first() {
                 Some(head) if head.at <= now => head.amount.saturating_sub(self.used),
                 _ => Duration::ZERO,
             },
@@ -121,11 +121,11 @@ impl Budget {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => Instant::NEVER,
-            ServerKind::Sporadic => self.chunks.first().map_or(Instant::NEVER, |head| match head.at <= now {
+            ServerKind::Sporadic => self.replenishments.first().map_or(Instant::NEVER, |head| match head.at <= now {
                 true => Instant::NEVER,
                 false => head.at,
             }),
-            ServerKind::PosixSporadic => self.chunks.first().map_or(Instant::NEVER, |head| head.at),
+            ServerKind::PosixSporadic => self.replenishments.first().map_or(Instant::NEVER, |head| head.at),
             ServerKind::PriorityInheriting if !self.flag && self.at > now => self.at,
             ServerKind::PriorityInheriting => Instant::NEVER,
         }
@@ -136,7 +136,7 @@ impl Budget {
         let from = match self.kind {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => return self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => return self.at,
-            ServerKind::Sporadic => self.chunks.first().map_or(Instant::ZERO, |head| head.at),
+            ServerKind::Sporadic => self.replenishments.first().map_or(Instant::ZERO, |head| head.at),
             ServerKind::PosixSporadic => self.since,
             // Since when it might run, whether or not it has begun.
             ServerKind::PriorityInheriting => self.at,
@@ -168,8 +168,8 @@ impl Budget {
             ServerKind::PosixSporadic => {
                 let before = self.left;
                 let mut came = Duration::ZERO;
-                while let Some(due) = self.chunks.first().filter(|due| due.at <= now) {
-                    self.chunks.take_first();
+                while let Some(due) = self.replenishments.first().filter(|due| due.at <= now) {
+                    self.replenishments.take_first();
                     came = came.checked_add(due.amount).unwrap_or(Duration::MAX);
                 }
                 if came.is_zero() {
@@ -204,7 +204,7 @@ impl Budget {
         }
     }
 
-    /// Work has run under this budget for the last `ran` up to `now`. Whether the budget came to an end.
+    /// TaskState has run under this budget for the last `ran` up to `now`. Whether the budget came to an end.
     pub fn charge(&mut self, now: Instant, ran: Duration) -> bool {
         if ran.is_zero() {
             return false;
@@ -212,7 +212,7 @@ impl Budget {
         match self.kind {
             ServerKind::Sporadic => {
                 self.used = self.used.checked_add(ran).unwrap_or(Duration::MAX);
-                self.use_up_chunks(now);
+                self.use_up(now);
                 !self.eligible(now)
             }
             ServerKind::PriorityInheriting => {
@@ -272,7 +272,7 @@ impl Budget {
             }
             ServerKind::PosixSporadic if self.left > 0 => self.since = now,
             ServerKind::PriorityInheriting if !self.flag => self.at = self.at.max(now),
-            ServerKind::Sporadic if self.eligible(now) => self.chunks.new_phase(now, self.used),
+            ServerKind::Sporadic if self.eligible(now) => self.replenishments.new_phase(now, self.used),
             _ => {}
         }
     }
@@ -284,9 +284,9 @@ impl Budget {
             ServerKind::PosixSporadic => self.post(),
             ServerKind::PriorityInheriting if self.flag => self.close(),
             ServerKind::Sporadic => {
-                if let Some(head) = self.chunks.first().filter(|head| !self.used.is_zero() && head.at <= now) {
+                if let Some(head) = self.replenishments.first().filter(|head| !self.used.is_zero() && head.at <= now) {
                     let (rest, later) = (head.amount.saturating_sub(self.used), head.at.saturating_add(self.period));
-                    self.chunks.split(rest, Chunk { amount: self.used.min(head.amount), at: later });
+                    self.replenishments.split(rest, Replenishment { amount: self.used.min(head.amount), at: later });
                     self.used = Duration::ZERO;
                 }
             }
@@ -311,37 +311,37 @@ impl Budget {
     /// As POSIX has it: all that was used since the activation returns one period after the activation.
     fn post(&mut self) {
         if !self.used.is_zero() {
-            self.chunks.insert(Chunk { amount: self.used, at: self.since.saturating_add(self.period) });
+            self.replenishments.insert(Replenishment { amount: self.used, at: self.since.saturating_add(self.period) });
             self.used = Duration::ZERO;
         }
     }
 
-    /// Sends each chunk that is used up to one period after its own time. What was used beyond takes the next chunk from
+    /// Sends each replenishment that is used up to one period after its own time. What was used beyond takes the next replenishment from
     /// its beginning.
-    fn use_up_chunks(&mut self, now: Instant) {
+    fn use_up(&mut self, now: Instant) {
         if self.eligible(now) {
             return;
         }
-        while let Some(head) = self.chunks.first().filter(|head| head.amount <= self.used) {
-            self.chunks.take_first();
+        while let Some(head) = self.replenishments.first().filter(|head| head.amount <= self.used) {
+            self.replenishments.take_first();
             self.used = self.used.saturating_sub(head.amount);
-            self.chunks.insert(Chunk { amount: head.amount, at: head.at.saturating_add(self.period) });
+            self.replenishments.insert(Replenishment { amount: head.amount, at: head.at.saturating_add(self.period) });
         }
-        if let Some(head) = self.chunks.first().filter(|head| head.at > now && !self.used.is_zero()) {
-            self.chunks.delay_first(head.at.saturating_add(self.used));
+        if let Some(head) = self.replenishments.first().filter(|head| head.at > now && !self.used.is_zero()) {
+            self.replenishments.delay_first(head.at.saturating_add(self.used));
         }
     }
 }
 
 /// What becomes of a budget that is the most urgent and has no work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hollow {
+pub(crate) enum WhenIdle {
     /// Nothing.
-    Keeps,
+    Preserve,
     /// It goes by like time that is used.
-    Drains,
+    Drain,
     /// It is gone.
-    Ends,
+    Forfeit,
 }
 
 fn signed(length: Duration) -> i64 {
@@ -365,8 +365,8 @@ mod tests {
     fn the_list_of_vcpu1_is_that_of_figure_4() {
         let mut budget = Budget::new(&Supply { kind: ServerKind::Sporadic, budget: ms(20), period: ms(50) });
         let rows = |budget: &Budget| -> alloc::vec::Vec<(u64, u64)> {
-            let chunks = budget.chunks.iter();
-            chunks.map(|c| (c.amount.as_nanos() / 1_000_000, c.at.as_nanos() / 1_000_000)).collect()
+            let replenishments = budget.replenishments.iter();
+            replenishments.map(|c| (c.amount.as_nanos() / 1_000_000, c.at.as_nanos() / 1_000_000)).collect()
         };
         budget.wake(at(0));
         assert_eq!(rows(&budget), [(20, 0)]);
@@ -416,11 +416,11 @@ mod tests {
                     _ => now += time(length),
                 }
                 awake ^= what == 0;
-                let sum = budget.chunks.iter().fold(Duration::ZERO, |sum, chunk| sum + chunk.amount);
+                let sum = budget.replenishments.iter().fold(Duration::ZERO, |sum, replenishment| sum + replenishment.amount);
                 prop_assert_eq!(sum, full);
-                let times: alloc::vec::Vec<Instant> = budget.chunks.iter().map(|chunk| chunk.at).collect();
+                let times: alloc::vec::Vec<Instant> = budget.replenishments.iter().map(|replenishment| replenishment.at).collect();
                 prop_assert!(times.is_sorted(), "{:?}", times);
-                prop_assert!(times.len() <= super::super::MAX_CHUNKS);
+                prop_assert!(times.len() <= super::super::MAX_REPLENISHMENTS);
             }
         }
 

@@ -1,9 +1,9 @@
 //! From a tree to domains: all memory that they will ever need is taken here.
 
 use super::budget::Budget;
-use super::domain::{Domain, Feed, Slot, Vp, NOWHERE};
+use super::domain::{CoreState, Domain, RunQueue, VirtualProcessor, NOWHERE};
 use super::queues::Queues;
-use super::work::Work;
+use super::task_state::TaskState;
 use super::{Server, TaskOrder, Tree};
 use crate::heap::{IndexedHeap, Key};
 use crate::PolicyConfig;
@@ -61,15 +61,15 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
     let within = |set: &CoreSet| set.bits() & cores.bits() != 0;
     let place_of = |core: CoreId| cores.iter().position(|other| other == core).unwrap_or(0);
     // Queues and virtual processors, in the order of servers.
-    let mut feeds: Vec<Feed> = Vec::new();
+    let mut run_queues: Vec<RunQueue> = Vec::new();
     let mut queue_numbers: Vec<(usize, usize, usize)> = Vec::new();
-    let mut vps: Vec<Vp> = Vec::new();
+    let mut vps: Vec<VirtualProcessor> = Vec::new();
     let mut homes: Vec<u32> = Vec::new();
     let mut by_core: Vec<[Option<usize>; MAX_CORES]> = Vec::new();
     for (number, server) in tree.servers.iter().enumerate() {
         by_core.push([None; MAX_CORES]);
         for (group, set) in server.queues.iter().enumerate().filter(|(_, set)| within(set)) {
-            let queue = feeds.len();
+            let queue = run_queues.len();
             queue_numbers.push((number, group, queue));
             let mut members = Vec::new();
             for core in set.iter() {
@@ -80,10 +80,10 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
                 vps.push(vp(tree, number, place_of(core), parent, queue));
             }
             let (ran, looks) = (Vec::new(), false);
-            feeds.push(Feed { quantum: server.quantum, vps: members, turns: 0, waiting: None, ran, looks });
+            run_queues.push(RunQueue { quantum: server.quantum, vps: members, turns: 0, waiting: None, ran, looks });
         }
     }
-    let mut tasks: Vec<Work> = Vec::new();
+    let mut tasks: Vec<TaskState> = Vec::new();
     let mut task_homes: Vec<u32> = Vec::new();
     let mut due = Vec::new();
     let unforeseen = tree.releases.iter().any(|release| *release != Release::Periodic);
@@ -95,7 +95,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         let Some((_, _, queue)) = queue else { continue };
         let release = tree.releases.get(n).copied().unwrap_or_default();
         let order = tree.servers[server].order;
-        let work = Work::new((TaskId(n as u16), task), (place, release), order, *queue);
+        let work = TaskState::new((TaskId(n as u16), task), (place, release), order, *queue);
         if let Some(place) = places.get_mut(n) {
             *place = tasks.len();
         }
@@ -103,25 +103,26 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         task_homes.push(*queue as u32);
         tasks.push(work);
     }
-    let by_laxity = |task: &&Work| task.order == TaskOrder::LeastLaxity;
-    for (queue, feed) in feeds.iter_mut().enumerate() {
-        feed.ran.reserve_exact(tasks.iter().filter(|task| task.queue == queue).filter(by_laxity).count());
+    let by_laxity = |task: &&TaskState| task.order == TaskOrder::LeastLaxity;
+    for (queue, run_queue) in run_queues.iter_mut().enumerate() {
+        run_queue.ran.reserve_exact(tasks.iter().filter(|task| task.queue == queue).filter(by_laxity).count());
     }
     let laxities = tasks.iter().any(|task| by_laxity(&task));
     let mut fed = alloc::vec![false; vps.len()];
-    for vp in tasks.iter().flat_map(|task| &feeds[task.queue].vps) {
+    for vp in tasks.iter().flat_map(|task| &run_queues[task.queue].vps) {
         let up = core::iter::successors(Some(*vp), |at| vps[*at].parent);
         up.for_each(|at| fed[at] = true);
     }
     let mut heap = IndexedHeap::for_tasks(tasks.len());
     due.into_iter().for_each(|key| heap.insert(key));
     // The virtual processors of the root are in no queue; they are given one that nobody looks at.
-    let nowhere = feeds.len() as u32;
+    let nowhere = run_queues.len() as u32;
     task_homes.extend(homes.into_iter().map(|home| if home == u32::MAX { nowhere } else { home }));
-    let slots = cores.iter().map(|core| Slot::new(core, vps.len(), by_core[0][core.index()].unwrap_or(0))).collect();
-    let shared = (0..feeds.len()).filter(|queue| feeds[*queue].vps.len() > 1).collect();
+    let core_states =
+        cores.iter().map(|core| CoreState::new(core, vps.len(), by_core[0][core.index()].unwrap_or(0))).collect();
+    let shared = (0..run_queues.len()).filter(|queue| run_queues[*queue].vps.len() > 1).collect();
     let mut domain = Domain {
-        slots,
+        core_states,
         shared,
         due: heap,
         aside: Vec::with_capacity(vps.len()),
@@ -133,15 +134,15 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         changes: None,
         lost: false,
         laxities,
-        queues: Queues::new(feeds.len() + 1, task_homes),
+        queues: Queues::new(run_queues.len() + 1, task_homes),
         tasks,
         vps,
-        feeds,
+        run_queues,
     };
     // What can never have work is not there: a polling server would be something to do for the server around it.
     for (vp, fed) in fed.into_iter().enumerate() {
         let nested = domain.vps[vp].parent.is_some_and(|parent| domain.vps[parent].parent.is_some());
-        domain.vps[vp].barren = nested && !fed;
+        domain.vps[vp].cannot_have_work = nested && !fed;
     }
     for vp in 0..domain.vps.len() {
         domain.show(vp, tactus_time::Instant::ZERO);
@@ -158,14 +159,14 @@ fn successors(tree: &Tree, places: &[usize]) -> Vec<(usize, usize)> {
     tree.releases.iter().enumerate().filter_map(pair).collect()
 }
 
-fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usize) -> Vp {
+fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usize) -> VirtualProcessor {
     let server = &tree.servers[number];
     let order = tree.servers[usize::from(server.parent)].order;
     let rank = match order {
         TaskOrder::FixedPriority => u64::from(u32::MAX - server.priority),
         _ => server.supply.map_or(0, |supply| supply.period.as_nanos()),
     };
-    Vp {
+    VirtualProcessor {
         server: number as u16,
         core,
         parent,
@@ -178,6 +179,6 @@ fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usi
         woken: 0,
         since: Instant::ZERO,
         absent: false,
-        barren: false,
+        cannot_have_work: false,
     }
 }

@@ -1,10 +1,8 @@
 //! The stored form of a tree.
 
-use super::{
-    Action, Change, Changing, Overrun, Part, Protocol, Server, ServerKind, Supply, TaskOrder, TaskPlacement, Tree,
-    Values,
-};
+use super::{Overrun, ReconfigurableTree, Server, ServerKind, Supply, TaskOrder, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
+use crate::reconfigure::{Action, Change, Part, Protocol, Values};
 use alloc::vec::Vec;
 use tactus_task::{EarlyArrival, Release};
 use tactus_time::{CoreSet, TaskId};
@@ -116,7 +114,7 @@ impl Parameters for Tree {
 
 const PART_BYTES: usize = 1 + 2;
 pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
-const PROTOCOLS: [Protocol; 2] = [Protocol::Quiet, Protocol::AtOnce];
+const PROTOCOLS: [Protocol; 2] = [Protocol::IdleInstant, Protocol::Immediate];
 
 fn put_part(out: &mut Vec<u8>, part: Part) {
     let (kind, place) = match part {
@@ -167,7 +165,7 @@ pub(crate) fn change(input: &mut Input) -> Result<Change, DecodeError> {
     Ok(Change { at, part, action, admitted, drains })
 }
 
-impl Parameters for Changing {
+impl Parameters for ReconfigurableTree {
     fn encode(&self, out: &mut Vec<u8>) {
         self.tree.encode(out);
         put(out, self.absent.len() as u64);
@@ -177,10 +175,10 @@ impl Parameters for Changing {
         out.push(number(&self.protocol, &PROTOCOLS));
     }
 
-    fn decode(input: &mut Input) -> Result<Changing, DecodeError> {
+    fn decode(input: &mut Input) -> Result<ReconfigurableTree, DecodeError> {
         let tree = Tree::decode(input)?;
         let absent = input.list(PART_BYTES, part)?;
         let changes = input.list(CHANGE_BYTES, change)?;
-        Ok(Changing { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
+        Ok(ReconfigurableTree { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
     }
 }

@@ -1,11 +1,11 @@
 //! One domain: its tasks, servers and queues, and what each of its cores does. Here is what an entry changes before it is
 //! decided anew who runs; the choice itself is in `assign`.
 
-use super::budget::{Budget, Hollow};
-use super::change::Changes;
+use super::budget::{Budget, WhenIdle};
+pub(super) use super::core_state::{CoreState, Offer};
 use super::queues::Queues;
-pub(super) use super::slot::{Offer, Slot};
-use super::work::Work;
+use super::reconfigure::Changes;
+use super::task_state::TaskState;
 use super::{Overrun, TaskOrder};
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
@@ -21,11 +21,11 @@ pub(super) const BACKGROUND: u64 = 1 << 63;
 
 /// Cores that share queues, and all that is on them.
 pub(crate) struct Domain {
-    pub(super) slots: Vec<Slot>,
+    pub(super) core_states: Vec<CoreState>,
     /// By place; an entity below their number is a task, the others are virtual processors.
-    pub(super) tasks: Vec<Work>,
-    pub(super) vps: Vec<Vp>,
-    pub(super) feeds: Vec<Feed>,
+    pub(super) tasks: Vec<TaskState>,
+    pub(super) vps: Vec<VirtualProcessor>,
+    pub(super) run_queues: Vec<RunQueue>,
     pub(super) queues: Queues,
     /// The queues that several cores share.
     pub(super) shared: Vec<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Domain {
     pub(super) places: Vec<usize>,
     /// Counts entries, to wake each server once in an entry.
     pub(super) entry: u32,
-    /// How it changes while it runs.
+    /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
     /// Whether a budget was lost for want of work in this decision.
     pub(super) lost: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Domain {
 }
 
 /// A server on one core.
-pub(super) struct Vp {
+pub(super) struct VirtualProcessor {
     /// Place in the tree.
     pub(super) server: u16,
     /// Its core's place in the domain.
@@ -73,18 +73,18 @@ pub(super) struct Vp {
     /// It is not there, or not any more.
     pub(super) absent: bool,
     /// It never is: it can have no work, and would only be something to do for the server around it.
-    pub(super) barren: bool,
+    pub(super) cannot_have_work: bool,
 }
 
-impl Vp {
+impl VirtualProcessor {
     /// Whether nothing is to be made of its budget.
-    pub(super) fn is_out(&self) -> bool {
-        self.absent || self.barren
+    pub(super) fn is_unused(&self) -> bool {
+        self.absent || self.cannot_have_work
     }
 }
 
 /// A queue and the virtual processors that take from it.
-pub(super) struct Feed {
+pub(super) struct RunQueue {
     pub(super) quantum: Duration,
     pub(super) vps: Vec<usize>,
     /// The turns that were given.
@@ -107,12 +107,12 @@ impl Domain {
         ticket: u32,
         records: &mut dyn Sink,
     ) -> Decision {
-        let slot = &mut self.slots[me];
-        let now = now.max(slot.since);
-        let left = absent.map_or(now, |at| at.max(slot.since).min(now));
-        let elapsed = left.since(slot.since);
-        slot.since = now;
-        let mut records = Recorder { sink: records, core: slot.id, now };
+        let core_state = &mut self.core_states[me];
+        let now = now.max(core_state.since);
+        let left = absent.map_or(now, |at| at.max(core_state.since).min(now));
+        let elapsed = left.since(core_state.since);
+        core_state.since = now;
+        let mut records = Recorder { sink: records, core: core_state.id, now };
         self.entry = self.entry.wrapping_add(1);
         let unfinished = self.leave(me, (left, elapsed), event, &mut records);
         for (task, at) in arrivals {
@@ -125,7 +125,7 @@ impl Domain {
             self.catch_up(me, (left, now), &mut records);
         }
         if self.changes.is_some() {
-            self.change(&mut records);
+            self.reconfigure(&mut records);
         }
         self.fall_due(me, &mut records);
         self.decide(me, unfinished, ticket, &mut records)
@@ -156,8 +156,8 @@ impl Domain {
         }
         let run = self.switch(me, unfinished, records);
         let timer = self.time_out(me, now);
-        self.slots[me].armed = timer;
-        let notify = self.whom_to_tell(me, now);
+        self.core_states[me].armed = timer;
+        let notify = self.cores_to_notify(me, now);
         for other in notify.iter() {
             records.core(EventKind::Notify, u64::from(other.0));
         }
@@ -172,15 +172,15 @@ impl Domain {
         event: Event,
         records: &mut Recorder,
     ) -> Option<(usize, u32)> {
-        while let Some(ghost) = self.slots[me].ghosts.pop() {
+        while let Some(ghost) = self.core_states[me].ghosts.pop() {
             if let Some(budget) = &mut self.vps[ghost].budget {
                 budget.drain(elapsed);
             }
             self.show(ghost, now);
         }
-        let OnCore::Job { place, job } = self.slots[me].doing else { return None };
-        self.slots[me].doing = OnCore::Nothing;
-        let path = self.slots[me].charged;
+        let OnCore::Job { place, job } = self.core_states[me].doing else { return None };
+        self.core_states[me].doing = OnCore::Nothing;
+        let path = self.core_states[me].charged;
         for (vp, background) in path.iter() {
             let vp = &mut self.vps[vp];
             let Some(budget) = vp.budget.as_mut().filter(|_| !background) else { continue };
@@ -213,7 +213,7 @@ impl Domain {
             }
         };
         if self.laxities {
-            self.feeds[task.queue].looks |= look || !goes_on;
+            self.run_queues[task.queue].looks |= look || !goes_on;
         }
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
@@ -257,14 +257,14 @@ impl Domain {
         let queue = task.queue;
         if self.laxities {
             // It came, or goes.
-            self.feeds[queue].looks |= task.ready() != self.queues.contains(place);
+            self.run_queues[queue].looks |= task.ready() != self.queues.contains(place);
         }
         if task.ready() {
             if task.order == TaskOrder::RoundRobin && task.slice.is_zero() {
-                let feed = &mut self.feeds[queue];
-                feed.turns += 1;
-                task.turn = feed.turns;
-                task.slice = feed.quantum;
+                let run_queue = &mut self.run_queues[queue];
+                run_queue.turns += 1;
+                task.turn = run_queue.turns;
+                task.slice = run_queue.quantum;
             }
             let key = Key::new(task.urgency().min(BACKGROUND - 1), place);
             self.queues.insert(key);
@@ -277,9 +277,9 @@ impl Domain {
 
     /// Whether one of those whose queue it is has had its core up to now. The root always has.
     fn is_served(&self, queue: usize) -> bool {
-        self.feeds[queue].vps.iter().any(|vp| {
+        self.run_queues[queue].vps.iter().any(|vp| {
             let it = &self.vps[*vp];
-            it.parent.is_none() || self.slots[it.core].charged.iter().any(|(at, _)| at == *vp)
+            it.parent.is_none() || self.core_states[it.core].charged.iter().any(|(at, _)| at == *vp)
         })
     }
 
@@ -289,11 +289,11 @@ impl Domain {
         let aside = |vp: &usize| self.vps[*vp].parent.is_some_and(|parent| self.vps[parent].below == queue);
         let some = self.queues.len(queue) > 0 || self.aside.iter().any(aside);
         // Of those who share a queue, one that lacks work is woken when it is known that a job waits for it.
-        if some && self.feeds[queue].vps.iter().any(|vp| self.vps[*vp].awake) {
+        if some && self.run_queues[queue].vps.iter().any(|vp| self.vps[*vp].awake) {
             return;
         }
-        for n in 0..self.feeds[queue].vps.len() {
-            let vp = self.feeds[queue].vps[n];
+        for n in 0..self.run_queues[queue].vps.len() {
+            let vp = self.run_queues[queue].vps[n];
             if self.vps[vp].awake != some {
                 self.set_awake(vp, some, now);
             }
@@ -315,10 +315,10 @@ impl Domain {
     }
 
     /// Whether it is chosen although it has no work.
-    pub(super) fn hollow(&self, vp: usize) -> Hollow {
+    pub(super) fn when_idle(&self, vp: usize) -> WhenIdle {
         match &self.vps[vp].budget {
-            Some(budget) if !self.vps[vp].awake => budget.when_hollow(),
-            _ => Hollow::Keeps,
+            Some(budget) if !self.vps[vp].awake => budget.when_idle(),
+            _ => WhenIdle::Preserve,
         }
     }
 
@@ -331,12 +331,12 @@ impl Domain {
             _ => it.rank,
         };
         let urgency = urgency.min(BACKGROUND - 1);
-        let band = match budget.eligible(now) && (it.awake || budget.when_hollow() != Hollow::Keeps) {
+        let band = match budget.eligible(now) && (it.awake || budget.when_idle() != WhenIdle::Preserve) {
             true => Some(urgency),
             false => (it.awake && it.background).then_some(urgency | BACKGROUND),
         };
-        let band = band.filter(|_| !it.is_out());
-        let next = if it.is_out() {
+        let band = band.filter(|_| !it.is_unused());
+        let next = if it.is_unused() {
             Instant::NEVER
         } else if it.awake || budget.ticks_on() {
             budget.next(now)
@@ -348,7 +348,7 @@ impl Domain {
             Some(urgency) => self.queues.insert(Key::new(urgency, entity)),
             None => self.queues.remove(entity),
         }
-        let heap = &mut self.slots[core].replenish;
+        let heap = &mut self.core_states[core].replenish;
         if next < Instant::NEVER {
             heap.insert(Key::at(next, vp));
         } else {
@@ -366,7 +366,8 @@ impl Domain {
     #[cold]
     fn catch_up(&mut self, me: usize, (left, now): (Instant, Instant), records: &mut Recorder) {
         loop {
-            let first = [self.slots[me].replenish.peek(), self.due.peek()].into_iter().flatten().map(Key::time).min();
+            let first =
+                [self.core_states[me].replenish.peek(), self.due.peek()].into_iter().flatten().map(Key::time).min();
             let Some(at) = first.map(|first| first.max(left)).filter(|at| *at < now) else { return };
             self.replenish_due(me, at, records);
             self.make_due(me, at, records);
@@ -376,14 +377,17 @@ impl Domain {
     /// The child scheduler whose proxy runs here has nothing to run before then; its completion is to follow.
     pub(super) fn sleep_until(&mut self, proxy: TaskId, until: Instant) {
         let tasks = &mut self.tasks;
-        let running = self.slots.iter().find_map(|slot| slot.running().filter(|place| tasks[*place].name.0 == proxy));
+        let running = self
+            .core_states
+            .iter()
+            .find_map(|core_state| core_state.running().filter(|place| tasks[*place].name.0 == proxy));
         if let Some(task) = running.map(|place| &mut tasks[place]).filter(|task| task.proxy) {
             task.sleep_until(until);
         }
     }
 
     fn replenish_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
-        while let Some(due) = self.slots[me].replenish.peek().filter(|due| due.time() <= now) {
+        while let Some(due) = self.core_states[me].replenish.peek().filter(|due| due.time() <= now) {
             let vp = &mut self.vps[due.place()];
             if let Some(budget) = &mut vp.budget {
                 if let Some(came) = budget.refresh(now, vp.awake) {
@@ -429,8 +433,8 @@ impl Domain {
 
     /// Since when another core runs the task and has not charged it, if one does.
     pub(super) fn runs_elsewhere(&self, me: usize, place: usize) -> Option<Instant> {
-        let mut others = self.slots.iter().enumerate().filter(|(core, _)| *core != me);
-        others.find(|(_, slot)| slot.running() == Some(place)).map(|(_, slot)| slot.since)
+        let mut others = self.core_states.iter().enumerate().filter(|(core, _)| *core != me);
+        others.find(|(_, core_state)| core_state.running() == Some(place)).map(|(_, core_state)| core_state.since)
     }
 
     /// Turns the core to what is planned for it. `unfinished`: what ran until now and could go on.
@@ -440,23 +444,23 @@ impl Domain {
         unfinished: Option<(usize, u32)>,
         records: &mut Recorder,
     ) -> Option<Running> {
-        let slot = &mut self.slots[me];
-        let chosen = slot.plan.map(|place| (place, self.tasks[place].job));
+        let core_state = &mut self.core_states[me];
+        let chosen = core_state.plan.map(|place| (place, self.tasks[place].job));
         if chosen != unfinished || chosen.is_none() {
             if let Some((place, job)) = unfinished {
                 records.job(EventKind::Preempt, self.tasks[place].name, job, 0);
             }
             match chosen {
                 Some((place, job)) => records.job(EventKind::Dispatch, self.tasks[place].name, job, 0),
-                None if !slot.idle => records.core(EventKind::Idle, 0),
+                None if !core_state.idle => records.core(EventKind::Idle, 0),
                 None => {}
             }
         }
-        slot.idle = chosen.is_none();
-        slot.doing = chosen.map_or(OnCore::Idle, |(place, job)| OnCore::Job { place, job });
-        slot.charged = slot.path;
+        core_state.idle = chosen.is_none();
+        core_state.doing = chosen.map_or(OnCore::Idle, |(place, job)| OnCore::Job { place, job });
+        core_state.charged = core_state.path;
         if let Some((place, _)) = chosen.filter(|(place, _)| self.tasks[*place].order == TaskOrder::LeastLaxity) {
-            let ran = &mut self.feeds[self.tasks[place].queue].ran;
+            let ran = &mut self.run_queues[self.tasks[place].queue].ran;
             if !ran.contains(&place) {
                 ran.push(place);
             }
@@ -469,24 +473,24 @@ impl Domain {
 
     /// When the core has to be called next.
     pub(super) fn time_out(&self, me: usize, now: Instant) -> Instant {
-        let slot = &self.slots[me];
-        let mut timer = slot.replenish.peek().map_or(Instant::NEVER, Key::time);
+        let core_state = &self.core_states[me];
+        let mut timer = core_state.replenish.peek().map_or(Instant::NEVER, Key::time);
         if let Some(due) = self.due.peek().filter(|_| me == 0) {
             timer = timer.min(due.time());
         }
         match &self.changes {
             // What was lost may have been all that was left.
-            Some(changes) if self.lost && changes.waits() => timer = now,
+            Some(changes) if self.lost && changes.is_pending() => timer = now,
             Some(changes) if me == 0 => timer = timer.min(changes.next()),
             _ => {}
         }
-        for ghost in slot.ghosts.iter().filter(|ghost| !self.vps[**ghost].awake) {
+        for ghost in core_state.ghosts.iter().filter(|ghost| !self.vps[**ghost].awake) {
             if let Some(budget) = &self.vps[*ghost].budget {
                 timer = timer.min(now.saturating_add(budget.left(now)));
             }
         }
-        let Some(place) = slot.running() else { return timer };
-        for (vp, _) in slot.charged.iter().filter(|(_, background)| !background) {
+        let Some(place) = core_state.running() else { return timer };
+        for (vp, _) in core_state.charged.iter().filter(|(_, background)| !background) {
             if let Some(budget) = &self.vps[vp].budget {
                 timer = timer.min(now.saturating_add(budget.left(now)));
             }
@@ -499,27 +503,28 @@ impl Domain {
     }
 
     /// The other cores whose plan has changed, or that have to be called earlier than they know.
-    pub(super) fn whom_to_tell(&mut self, me: usize, now: Instant) -> CoreSet {
+    pub(super) fn cores_to_notify(&mut self, me: usize, now: Instant) -> CoreSet {
         let mut notify = CoreSet::EMPTY;
-        for core in (0..self.slots.len()).filter(|core| *core != me) {
-            let wanted = self.slots[core].replenish.peek().map_or(Instant::NEVER, Key::time);
+        for core in (0..self.core_states.len()).filter(|core| *core != me) {
+            let wanted = self.core_states[core].replenish.peek().map_or(Instant::NEVER, Key::time);
             let mut wanted = wanted.min(self.overtaken(core, now));
             // The first core waits for releases; one that a change or an arrival brought may come before all others.
             let unforeseen = self.changes.is_some() || !self.places.is_empty();
             if let Some(due) = self.due.peek().filter(|_| core == 0 && unforeseen) {
                 wanted = wanted.min(due.time());
             }
-            let slot = &mut self.slots[core];
-            let other_job = slot.told != slot.plan;
-            slot.told = slot.plan;
-            if (other_job && slot.plan != slot.running()) || wanted < slot.armed || slot.called {
-                slot.called = false;
-                slot.armed = slot.armed.min(wanted);
-                notify.insert(slot.id);
+            let core_state = &mut self.core_states[core];
+            let other_job = core_state.told != core_state.plan;
+            core_state.told = core_state.plan;
+            if (other_job && core_state.plan != core_state.running()) || wanted < core_state.armed || core_state.called
+            {
+                core_state.called = false;
+                core_state.armed = core_state.armed.min(wanted);
+                notify.insert(core_state.id);
             }
         }
-        let slot = &mut self.slots[me];
-        (slot.told, slot.called) = (slot.plan, false);
+        let core_state = &mut self.core_states[me];
+        (core_state.told, core_state.called) = (core_state.plan, false);
         notify
     }
 }

@@ -17,16 +17,16 @@ mod arrivals;
 mod assign;
 mod budget;
 mod build;
-mod change;
 mod check;
-mod chunks;
 mod codec;
+mod core_state;
 mod domain;
 mod laxity;
 mod per_server;
 mod queues;
-mod slot;
-mod work;
+mod reconfigure;
+mod replenishments;
+mod task_state;
 
 use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
@@ -34,11 +34,10 @@ use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
-pub(crate) use change::{share, WHOLE};
-pub use change::{Action, Change, Changing, Part, Protocol, Values};
 pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
+pub use reconfigure::ReconfigurableTree;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
@@ -49,7 +48,7 @@ pub const MAX_DEPTH: usize = 6;
 /// The most arrivals that one call may bring; a machine brings further ones by its next call.
 pub const MAX_ARRIVALS: usize = 8;
 /// The most replenishments that a sporadic server keeps apart.
-pub const MAX_CHUNKS: usize = 32;
+pub const MAX_REPLENISHMENTS: usize = 32;
 
 /// A tree of servers and where each task is in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,7 +144,7 @@ impl Servers {
     pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::check(setup, tree(setup))?;
         match &setup.kind {
-            crate::PolicySpec::Changing(changing) => change::check(setup, changing),
+            crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::check(setup, changing),
             crate::PolicySpec::PerServer(plan) => plan.check(setup),
             _ => Ok(()),
         }
@@ -159,7 +158,7 @@ impl Servers {
         for set in build::domains(setup, tree) {
             let mut domain = build::domain(setup, tree, set);
             match &setup.kind {
-                crate::PolicySpec::Changing(changing) => change::attach(&mut domain, changing),
+                crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::attach(&mut domain, changing),
                 crate::PolicySpec::PerServer(plan) => plan.name(&mut domain),
                 _ => {}
             }
@@ -182,7 +181,9 @@ impl Servers {
 /// The tree in a set-up for it.
 fn tree(setup: &PolicyConfig) -> &Tree {
     match &setup.kind {
-        crate::PolicySpec::Servers(tree) | crate::PolicySpec::Changing(Changing { tree, .. }) => tree,
+        crate::PolicySpec::Servers(tree) | crate::PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
+            tree
+        }
         crate::PolicySpec::PerServer(SchedulerPlan { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }

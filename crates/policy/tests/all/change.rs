@@ -1,11 +1,11 @@
-//! Changing a system while it runs: the worked example, the rules one by one, and a slow machine beside the policy.
+//! ReconfigurableTree a system while it runs: the worked example, the rules one by one, and a slow machine beside the policy.
 
 use crate::common::changes::{changing, root};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply, Task,
-    TaskOrder, TaskPlacement, Tree, Values,
+    Action, Change, Overrun, Part, PolicyConfig, PolicySpec, Protocol, ReconfigurableTree, Server, ServerKind, Supply,
+    Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, Level, TaskId};
@@ -25,7 +25,12 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
     };
     let servers = [&[root(TaskOrder::EarliestDeadline)], servers].concat();
     let tree = Tree { servers, places: rows.iter().map(place).collect(), releases: Vec::new() };
-    let kind = PolicySpec::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
+    let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
+        tree,
+        absent: absent.to_vec(),
+        changes,
+        protocol: Protocol::IdleInstant,
+    });
     PolicyConfig { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 
@@ -156,7 +161,7 @@ fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> PolicyCon
     let server = Server { supply: Some(Supply { kind, budget: ms(3), period: ms(10) }), priority: 2, ..video(3) };
     let mut setup = setup(&[server], &rows, &[task(2)], changes);
     setup.tasks[1].offset = ms(arrives);
-    let PolicySpec::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     changing.tree.servers[0].order = TaskOrder::FixedPriority;
     for (place, priority) in changing.tree.places.iter_mut().zip([3, 0, 1]) {
         place.priority = priority;
@@ -195,7 +200,7 @@ type Line = Vec<Option<(TaskId, u32)>>;
 
 /// What runs in each nanosecond under the rules, worked out anew for each: tasks without servers.
 fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
-    let PolicySpec::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableTree(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     struct It {
         there: bool,
         ends: bool,

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use tactus_policy::{
-    Action, Change, Changeable, Mc2, Mc2Now, Part, PolicyConfig, PolicySpec, Protocol, Slot, Table, Task, Values,
+    Action, Change, Mc2, Mc2Now, Part, PolicyConfig, PolicySpec, Protocol, Reconfigurable, Slot, Table, Task, Values,
 };
 use tactus_record::{EventKind, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
@@ -66,8 +66,9 @@ fn example() -> (PolicyConfig, impl Fn(TaskId, u32) -> Duration) {
         Mc2Now::default(),
     ];
     let absent = vec![TaskId(4), TaskId(5)];
-    let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
-    let setup = PolicyConfig { cores: 2, kind: PolicySpec::ChangingMc2(all), tasks: rows.iter().map(task).collect() };
+    let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
+    let setup =
+        PolicyConfig { cores: 2, kind: PolicySpec::ReconfigurableMc2(all), tasks: rows.iter().map(task).collect() };
     let demand = |task: TaskId, job: u32| {
         ms(match task.0 {
             0 | 3 => 2,
@@ -98,7 +99,7 @@ fn all_cores_wait_for_an_instant_at_which_nothing_of_levels_a_to_c_is_left() {
 
 /// How many changes took effect.
 fn beside_the_slow_machine(setup: &PolicyConfig, most: &[u64]) -> usize {
-    let PolicySpec::ChangingMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let demand = demand_of(most);
     let entries = run(setup, &demand, Instant::from_nanos(END));
     let records = entries.iter().flat_map(|entry| &entry.records);
@@ -148,7 +149,13 @@ fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
         Mc2Now { budgets: vec![(TaskId(0), Duration::ZERO)], tables: Vec::new() },
     ];
     let (absent, changes) = (vec![TaskId(1)], vec![add(9, 1), add(55, 0)]);
-    let kind = PolicySpec::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    let kind = PolicySpec::ReconfigurableMc2(Reconfigurable {
+        policy,
+        absent,
+        changes,
+        effects,
+        protocol: Protocol::IdleInstant,
+    });
     let tasks = vec![task(Level::D, None, [0, 6, 0]), task(Level::A, Some(CoreId(0)), [8, 46, 1])];
     assert_eq!(beside_the_slow_machine(&PolicyConfig { cores: 1, kind, tasks }, &[1, 4]), 2);
 }

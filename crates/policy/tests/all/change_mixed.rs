@@ -5,7 +5,7 @@ use crate::common::changes::changing_mixed;
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Dual, DualNow, Mixed, MixedOrder, Part, PolicyConfig, PolicySpec, Protocol, Task,
+    Action, Change, Dual, DualNow, Mixed, MixedOrder, Part, PolicyConfig, PolicySpec, Protocol, Reconfigurable, Task,
     Values,
 };
 use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
@@ -27,7 +27,13 @@ fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> 
     let policy = Mixed { order: MixedOrder::FixedPriority, tasks: rows.iter().map(dual).collect() };
     let absent = absent.iter().map(|n| TaskId(*n)).collect();
     let (changes, effects) = changes.into_iter().unzip();
-    let kind = PolicySpec::ChangingMixed(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    let kind = PolicySpec::ReconfigurableMixed(Reconfigurable {
+        policy,
+        absent,
+        changes,
+        effects,
+        protocol: Protocol::IdleInstant,
+    });
     PolicyConfig { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 
@@ -110,7 +116,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
         (Change { admitted: false, ..change(33, 3, Action::Add) }, vec![]),
     ];
     let mut setup = setup(&rows, &[2, 3], changes);
-    if let PolicySpec::ChangingMixed(Changeable { policy, .. }) = &mut setup.kind {
+    if let PolicySpec::ReconfigurableMixed(Reconfigurable { policy, .. }) = &mut setup.kind {
         policy.order = MixedOrder::VirtualDeadline;
         policy.tasks[1].virtual_deadline = Duration::from_nanos(3_333_333);
     }
@@ -195,7 +201,7 @@ struct It {
 
 /// One core, worked out anew for each nanosecond; and when which change took effect there.
 fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<Doing>, Vec<(u32, u64)>) {
-    let PolicySpec::ChangingMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let here = |n: usize| setup.tasks[n].core == Some(CoreId(core));
     let critical = |n: usize| setup.tasks[n].level == Level::A;
     let begin = |(n, task): (usize, &Task)| {

@@ -1,10 +1,10 @@
-//! Changing servers inside others and on several cores, and what is in them: the rules one by one, and the worked examples.
+//! ReconfigurableTree servers inside others and on several cores, and what is in them: the rules one by one, and the worked examples.
 
 use crate::common::changes::{ns, root, server, task_of, told};
 use crate::common::{draw, run, Entry};
 use tactus_policy::{
-    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply, Task,
-    TaskOrder, TaskPlacement, Tree, Values,
+    Action, Change, Overrun, Part, PolicyConfig, PolicySpec, Protocol, ReconfigurableTree, Server, ServerKind, Supply,
+    Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_record::{EventKind, CHANGE_OVERLOADS};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -36,7 +36,12 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
         places: places.collect(),
         releases: Vec::new(),
     };
-    let kind = PolicySpec::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
+    let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
+        tree,
+        absent: absent.to_vec(),
+        changes,
+        protocol: Protocol::IdleInstant,
+    });
     PolicyConfig { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }
 }
 
@@ -169,7 +174,7 @@ fn in_ms(mut setup: PolicyConfig) -> PolicyConfig {
     for task in &mut setup.tasks {
         [&mut task.offset, &mut task.period, &mut task.deadline, &mut task.budget].into_iter().for_each(longer);
     }
-    let PolicySpec::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     for supply in changing.tree.servers.iter_mut().filter_map(|server| server.supply.as_mut()) {
         supply.kind = ServerKind::HardBandwidth;
         [&mut supply.budget, &mut supply.period].into_iter().for_each(longer);
@@ -217,7 +222,7 @@ fn a_changing_platform_draws_its_worked_example() {
         change(41, task(1), Action::Remove),
     ];
     let mut setup = in_ms(setup(vec![platform], &tasks, &[task(3)], changes));
-    let PolicySpec::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     (changing.tree.places[0].priority, changing.tree.places[1].priority) = (2, 1);
     is_drawn(&setup, "change_platform.txt");
 }

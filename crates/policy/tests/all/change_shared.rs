@@ -1,10 +1,10 @@
-//! Changing a system whose cores share queues, beside a reference that looks at everything in each nanosecond.
+//! ReconfigurableTree a system whose cores share queues, beside a reference that looks at everything in each nanosecond.
 
 use crate::common::changes::root;
 use crate::common::{run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, Task, TaskOrder,
+    Action, Change, Overrun, Part, PolicyConfig, PolicySpec, Protocol, ReconfigurableTree, Server, Task, TaskOrder,
     TaskPlacement, Tree, Values,
 };
 use tactus_record::EventKind;
@@ -54,8 +54,8 @@ fn changing() -> impl Strategy<Value = PolicyConfig> {
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: vec![root], places, releases: Vec::new() };
-            let changing = Changing { tree, absent, changes, protocol: Protocol::Quiet };
-            PolicyConfig { cores, kind: PolicySpec::Changing(changing), tasks: all }
+            let changing = ReconfigurableTree { tree, absent, changes, protocol: Protocol::IdleInstant };
+            PolicyConfig { cores, kind: PolicySpec::ReconfigurableTree(changing), tasks: all }
         },
     )
 }
@@ -95,8 +95,12 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
     let added = Part::Task(TaskId(2));
     let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
     let tree = Tree { servers: vec![root], places, releases: Vec::new() };
-    let kind =
-        PolicySpec::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::Quiet });
+    let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
+        tree,
+        absent: vec![added],
+        changes: vec![change],
+        protocol: Protocol::IdleInstant,
+    });
     let setup = PolicyConfig { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };
     let entries = run(&setup, &|task, _| ns(if task.0 < 2 { 10 } else { 1 }), Instant::from_nanos(40));
     assert_eq!(settled(&entries), [(0, 10, true)]);
@@ -105,7 +109,7 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
 /// The policy may settle a change only when nothing is left over on all cores that share the queue, and must when they idle; and in
 /// each nanosecond they run the most urgent jobs of their queue under the values of that time.
 fn beside_the_reference(setup: &PolicyConfig) {
-    let PolicySpec::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableTree(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     let demand = |task: TaskId, job: u32| time_of(setup.tasks[task.index()].budget.as_nanos(), task, job);
     let entries = run(setup, &|task, job| ns(demand(task, job)), Instant::from_nanos(END));
     let (settled, line) = (settled(&entries), timeline(&entries));

@@ -4,7 +4,7 @@ use crate::common::changes::{changing_trees, ns, told};
 use crate::common::{run, time_of, timeline};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Part, PolicyConfig, PolicySpec, Server, Task, TaskOrder, TaskPlacement, Values,
+    Action, Change, Part, PolicyConfig, PolicySpec, ReconfigurableTree, Server, Task, TaskOrder, TaskPlacement, Values,
 };
 use tactus_record::EventKind;
 use tactus_time::{Instant, TaskId};
@@ -44,7 +44,7 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(setup: &PolicyConfig, changing: &Changing) -> Machine {
+    fn new(setup: &PolicyConfig, changing: &ReconfigurableTree) -> Machine {
         let there = |part| !changing.absent.contains(&part);
         let server = |(n, it): (usize, &Server)| {
             let (time, period) = it.supply.map_or((ns(0), ns(1)), |supply| (supply.budget, supply.period));
@@ -234,7 +234,7 @@ type Line = Vec<Option<(TaskId, u32)>>;
 
 /// What runs in each nanosecond, and when which change took effect.
 fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
-    let PolicySpec::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::ReconfigurableTree(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     let mut machine = Machine::new(setup, changing);
     let mut waiting: Vec<(u32, Change)> = Vec::new();
     let (mut line, mut settled) = (Vec::new(), Vec::new());

@@ -3,8 +3,8 @@
 use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Mc2Now, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server,
-    ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree, Values,
+    Action, Change, DualNow, Mc2Now, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Reconfigurable,
+    ReconfigurableTree, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -104,8 +104,8 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = PolicyCo
             let changes: Vec<Change> = changes.into_iter().map(change).collect();
             let policy = super::systems::mixed(deadlines, &tasks);
             let absent = absent.collect();
-            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
-            PolicyConfig { cores: 2, kind: PolicySpec::ChangingMixed(all), tasks }
+            let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
+            PolicyConfig { cores: 2, kind: PolicySpec::ReconfigurableMixed(all), tasks }
         },
     )
 }
@@ -155,8 +155,8 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (PolicyConfig, Vec<u64>)>
                 changes.push(Change { at: ns(at), part, action, admitted: admitted > 0, drains: true });
             }
             let absent = (0..tasks.len()).filter(|n| !there[*n]).map(|n| TaskId(n as u16)).collect();
-            let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
-            (PolicyConfig { cores, kind: PolicySpec::ChangingMc2(all), tasks }, most)
+            let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
+            (PolicyConfig { cores, kind: PolicySpec::ReconfigurableMc2(all), tasks }, most)
         },
     )
 }
@@ -210,13 +210,13 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
                 Change { at: ns(at), part, action, admitted: admitted > 0, drains }
             };
             let changes = changes.into_iter().map(change).collect();
-            let changing = Changing {
+            let changing = ReconfigurableTree {
                 tree: Tree { servers: tree, places, releases: Vec::new() },
                 absent,
                 changes,
-                protocol: Protocol::Quiet,
+                protocol: Protocol::IdleInstant,
             };
-            PolicyConfig { cores: 1, kind: PolicySpec::Changing(changing), tasks }
+            PolicyConfig { cores: 1, kind: PolicySpec::ReconfigurableTree(changing), tasks }
         })
 }
 
@@ -281,7 +281,12 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: tree, places, releases: Vec::new() };
-            let kind = PolicySpec::Changing(Changing { tree, absent, changes, protocol: Protocol::Quiet });
+            let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
+                tree,
+                absent,
+                changes,
+                protocol: Protocol::IdleInstant,
+            });
             PolicyConfig { cores: 1, kind, tasks: all }
         })
 }

@@ -29,7 +29,7 @@ pub fn explain(
     found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
-    if comparison.agrees() || !matches!(setup.kind, PolicySpec::Servers(_) | PolicySpec::Changing(_)) {
+    if comparison.agrees() || !matches!(setup.kind, PolicySpec::Servers(_) | PolicySpec::ReconfigurableTree(_)) {
         return Ok(());
     }
     let machine = Steps::of(found);

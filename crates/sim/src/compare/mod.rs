@@ -14,7 +14,7 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{Changing, PolicyConfig, PolicySpec};
+use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree};
 use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -166,9 +166,9 @@ pub fn compare(
         PolicySpec::PartitionedRm | PolicySpec::PartitionedDm | PolicySpec::PartitionedEdf => false,
         PolicySpec::PartitionedFp(_)
         | PolicySpec::Mixed(_)
-        | PolicySpec::ChangingMixed(_)
+        | PolicySpec::ReconfigurableMixed(_)
         | PolicySpec::PerServer(_) => false,
-        PolicySpec::Servers(tree) | PolicySpec::Changing(Changing { tree, .. }) => {
+        PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
         PolicySpec::GlobalRm | PolicySpec::GlobalDm | PolicySpec::GlobalEdf | PolicySpec::GlobalFp(_) => true,
@@ -176,7 +176,7 @@ pub fn compare(
         | PolicySpec::ClusteredDm(given)
         | PolicySpec::ClusteredEdf(given)
         | PolicySpec::ClusteredFp(given) => given.sets.len() < setup.cores,
-        PolicySpec::Mc2(_) | PolicySpec::ChangingMc2(_) | PolicySpec::FineMc2(_) | PolicySpec::Mc2Messages(_) => true,
+        kind => kind.is_mc2(),
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
     order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));

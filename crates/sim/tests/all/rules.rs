@@ -207,7 +207,7 @@ fn a_server_that_is_given_three_times_its_new_budget_is_found() {
         let Some((system, setup)) = changing_setup(seed) else { continue };
         let view = tree_view(&setup).unwrap();
         let mut spoilt = setup.clone();
-        let PolicySpec::Changing(changing) = &mut spoilt.kind else { panic!("{:?}", setup.kind) };
+        let PolicySpec::ReconfigurableTree(changing) = &mut spoilt.kind else { panic!("{:?}", setup.kind) };
         for change in &mut changing.changes {
             if let (Part::Server(_), Action::Alter(values)) = (change.part, &mut change.action) {
                 values.time = values.period.min(values.time * 3);

@@ -9,8 +9,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::call::{
     BrandOperation, Call, SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_SUSPEND, SWITCH_UPCALL_DONE,
 };
-use tactus_rt::abi::layout::{COMPONENTS, MAX_THREADS, REGIONS};
+use tactus_rt::abi::layout::{MAX_THREADS, REGIONS};
 use tactus_rt::abi::shared::{event, name_text, slot, ComponentCard, Region, Slot};
+use tactus_rt::cards::components;
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, info, Caller, Error};
 
@@ -269,10 +270,7 @@ pub fn make(component: u64) -> u64 {
 
 /// The card of the component with this name, and its number.
 pub fn card(name: &str) -> (u64, &'static ComponentCard) {
-    let count = info().components as usize;
-    // SAFETY: the image builder maps so many cards there, read-only.
-    let cards = unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, count) };
-    match cards.iter().enumerate().find(|(_, card)| name_text(&card.name) == name) {
+    match components().iter().enumerate().find(|(_, card)| name_text(&card.name) == name) {
         Some((number, card)) => (number as u64, card),
         None => calls::give_up(),
     }

@@ -7,7 +7,7 @@
 use tactus_deferrable::Deferrable;
 use tactus_packets::service::{self, priority};
 use tactus_packets::{Parameters as Run, STREAMS};
-use tactus_sched::rt::abi::layout::PLAN;
+use tactus_sched::rt::scheduler::plan;
 use tactus_sched::rt::{calls, info, Caller, Error};
 use tactus_sched::{services, Parameters};
 
@@ -26,8 +26,8 @@ const END: u8 = 0x10;
 /// A word of the plan.
 fn word(place: u64) -> Option<u64> {
     let there = place < Run::WORDS as u64 && info().plan_bytes == 8 * Run::WORDS as u64;
-    // SAFETY: the image maps so many bytes there, read-only.
-    there.then(|| unsafe { ((PLAN + 8 * place) as *const u64).read() })
+    let bytes = plan().chunks_exact(8).nth(place as usize).filter(|_| there)?;
+    bytes.try_into().ok().map(u64::from_le_bytes)
 }
 
 fn run() -> Option<Run> {

@@ -4,16 +4,18 @@
 use crate::jobs::JobState;
 use crate::state::{self, Child, System};
 use crate::step::is_idle;
-use crate::{recovery, Next};
+use crate::Next;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
-use tactus_rt::abi::layout::{MAX_CORES, PLAN};
+use tactus_rt::abi::layout::MAX_CORES;
 use tactus_rt::abi::shared::ComponentCard;
+use tactus_rt::cards::components;
 use tactus_rt::time::{Duration, Instant};
-use tactus_rt::{calls, clock, info, Error};
+use tactus_rt::{calls, clock, info, scheduler, Error};
+use tactus_sched::recovery::Recovery;
 
 /// The run ended because a scheduler could not be set up.
 const END_BAD_PLAN: u8 = 0x74;
@@ -45,7 +47,7 @@ pub fn step(core: u8) -> Option<Next> {
         let patience = PATIENCE * (1 + below(child.component));
         let patience = clock::reading(Instant::ZERO + patience) - epoch;
         let timeout = epoch.min(clock::time_stamp() + patience);
-        return Some(Next { thread: child.upcall, timeout, anew: None });
+        return Some(Next { thread: child.upcall, timeout, restarts_with: None });
     }
     state::begin(core);
     None
@@ -68,20 +70,18 @@ fn next_child(system: &'static System, core: u8) -> Option<&'static Child> {
 
 /// How many schedulers there are below the component.
 fn below(component: u64) -> u64 {
-    let children = state::components().iter().enumerate().filter(|(_, card)| u64::from(card.parent) == component);
+    let children = components().iter().enumerate().filter(|(_, card)| u64::from(card.parent) == component);
     children.map(|(number, _)| 1 + below(number as u64)).sum()
 }
 
 /// Makes the policy from what the image holds, and the schedulers below what they are.
 fn set_up(core: u8) {
-    // SAFETY: the image builder maps the encoded plan read-only, `plan_bytes` long.
-    let plan = unsafe { core::slice::from_raw_parts(PLAN as *const u8, info().plan_bytes as usize) };
-    let Ok(setup) = PolicyConfig::decode(plan) else { fail("a scheduler cannot read its plan") };
+    let Ok(setup) = PolicyConfig::decode(scheduler::plan()) else { fail("a scheduler cannot read its plan") };
     let Ok((scheduler, policies)) = Scheduler::new(&setup) else { fail("a scheduler refuses its plan") };
     let PolicySpec::PerServer(plan) = setup.kind.clone() else { fail("a scheduler has the plan of another kind") };
     let own = info().component;
     // The image has them in the order of their plans.
-    let cards = state::components().iter().enumerate();
+    let cards = components().iter().enumerate();
     let below: Vec<_> = cards.filter(|(_, card)| card.role & role::SCHEDULER != 0 && card.parent == own).collect();
     if below.len() != plan.children.len() {
         fail("a scheduler has other children than its plan says");
@@ -102,8 +102,7 @@ fn set_up(core: u8) {
         jobs: plan.tasks.iter().map(|_| JobState::default()).collect(),
         plan,
         setup,
-        wards: recovery::wards(),
-        foreign: recovery::foreign(),
+        recovery: Recovery::new(),
     };
     // Refused where the kernel shares the regions already.
     let _ = calls::scheduler_control(SchedulerOperation::Region, 0, 0);
@@ -124,9 +123,8 @@ fn set_up(core: u8) {
         }
     }
     state::place(system, policies);
-    // SAFETY: inside the core's lock; no other reference to its state is there yet.
-    if let Some(state) = unsafe { state::of(core) } {
-        crate::verdict::publish(state);
+    if let Some(state) = state::of(core) {
+        crate::verdict::publish(&state);
     }
 }
 

@@ -1,24 +1,18 @@
-//! Components that were stopped: a task's, whose jobs end with it, or a scheduler's below, whose tasks do. Which are to be restarted
-//! the [root sees to](recovery).
+//! Components that were stopped: a task's, whose jobs end with it, or a child scheduler's, whose tasks do. The root restarts them.
 
 use crate::state::{CoreState, System};
-use crate::{recovery, COMPLETED, REMOVED};
-use core::ptr::{addr_of, addr_of_mut};
-use core::sync::atomic::{AtomicU64, Ordering};
+use crate::{COMPLETED, REMOVED};
+use core::sync::atomic::Ordering;
 use tactus_record::{EventKind, FaultKind, Record, Sink};
-use tactus_rt::abi::layout::{MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES};
-use tactus_rt::abi::shared::{ParentPage, Region};
 use tactus_rt::clock;
+use tactus_rt::scheduler::{OwnRegion, StoppedSet};
 use tactus_rt::time::{CoreId, TaskId};
+use tactus_sched::recovery::{self, Lost};
 
-/// Words of the set of all components.
-const WORDS: usize = MAX_COMPONENTS / 64;
-
-/// A component was stopped while this core ran a thread of this scheduler's or of one below. What is due from then on.
+/// Handles the fault of a component while this core ran a thread of this scheduler or of a descendant. What is due since.
 #[cold]
-pub fn told(state: &mut CoreState, region: *mut Region) -> u64 {
-    // SAFETY: the core's region; written before the event was posted.
-    let fault = unsafe { addr_of!((*region).fault).read_volatile() };
+pub fn handle(state: &mut CoreState, region: OwnRegion) -> u64 {
+    let fault = region.fault();
     let gone = fault.kind == FaultKind::Gone as u64;
     if !gone {
         recovery::stopped(state, fault.component);
@@ -41,40 +35,22 @@ pub fn told(state: &mut CoreState, region: *mut Region) -> u64 {
     let below = runs.and_then(|runs| system.child(runs)).is_some_and(|it| it.component == fault.component);
     match (lost, below) {
         (true, _) => {
-            let due = recovery::lost_with(state, fault.thread);
-            job_lost(state, due)
+            let lost = recovery::lost_with(state, fault.thread);
+            job_lost(state, lost)
         }
         (_, true) => REMOVED,
         _ => 0,
     }
 }
 
-/// Which components stay stopped: what the root found out, or the one above told, is kept and told to those below.
+/// Passes on which components stay stopped: the root's own findings, or those of the parent, to each child.
 pub fn pass_on(system: &System) {
-    if system.wards.is_empty() && system.foreign.is_empty() {
+    if system.recovery.is_empty() {
         return;
     }
-    let page = PARENT_PAGE as *const ParentPage;
-    let place = |component: u32| ((component / 64) as usize % WORDS, 1 << (component % 64));
-    let mut known = [0; WORDS];
-    for ward in system.wards.iter().filter(|ward| ward.stays_stopped()) {
-        let (word, bit) = place(ward.component);
-        known[word] |= bit;
-    }
-    for foreign in system.foreign.iter().filter(|_| !system.root) {
-        let (word, bit) = place(foreign.component);
-        // SAFETY: this scheduler's own page, mapped into each that is below another one; words are whole.
-        if unsafe { addr_of!((*page).stopped[word]).read_volatile() } & bit != 0 {
-            foreign.given_up.store(true, Ordering::Release);
-            known[word] |= bit;
-        }
-    }
+    let known = system.recovery.given_up((!system.root).then(StoppedSet::of_parent));
     for child in &system.children {
-        let page = (PARENT_PAGES + child.component * PAGE) as *mut ParentPage;
-        for (word, known) in known.into_iter().enumerate().filter(|(_, known)| *known != 0) {
-            // SAFETY: the page of a scheduler directly below, mapped writable here; all cores change these words so.
-            unsafe { AtomicU64::from_ptr(addr_of_mut!((*page).stopped[word])) }.fetch_or(known, Ordering::Release);
-        }
+        known.publish_to(child.component);
     }
 }
 
@@ -84,19 +60,22 @@ pub fn lost(state: &mut CoreState) -> u64 {
     pass_on(state.system);
     match state.running.task() {
         Some(task) if state.system.own(task).is_some() => {
-            let due = recovery::lost(state);
-            job_lost(state, due)
+            let lost = recovery::lost_with(state, state.system.thread_of(task));
+            job_lost(state, lost)
         }
         _ => REMOVED,
     }
 }
 
-/// Whoever runs on this core was stopped with its component: if only the job ends, it is finished.
-fn job_lost(state: &mut CoreState, due: u64) -> u64 {
-    if let (COMPLETED, Some(place)) = (due, state.running.task().and_then(|task| state.system.own(task))) {
-        state.system.jobs[place].finish();
+/// What is due since the running job or its task ended with its component.
+fn job_lost(state: &mut CoreState, lost: Lost) -> u64 {
+    if lost == Lost::Task {
+        return REMOVED;
     }
-    due
+    if let Some(index) = state.running.task().and_then(|task| state.system.own(task)) {
+        state.system.jobs[index].finish();
+    }
+    COMPLETED
 }
 
 /// The scheduler below is removed: so are all tasks of it and of those below it. Told once, by the core that finds out first.

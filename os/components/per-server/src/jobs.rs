@@ -1,4 +1,4 @@
-//! Which job a task's thread is in, so that a thread in the middle of a job that the policy ended begins anew with the next.
+//! Which job a task's thread is in, so that a thread in the middle of a job that the policy ended is restarted with the next.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -18,23 +18,15 @@ extern crate alloc;
 mod boot;
 mod faults;
 mod jobs;
-// One way to restart components, whoever does.
-#[allow(dead_code)]
-#[path = "../../scheduler/src/recovery.rs"]
-mod recovery;
-// One way to write records, whoever writes them.
-#[allow(dead_code)]
-#[path = "../../scheduler/src/ring.rs"]
-mod ring;
 mod state;
 mod step;
 mod verdict;
 #[cfg(feature = "wild")]
 mod wild;
 
-use core::ptr::addr_of_mut;
 use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::{calls, region, sequences, Caller, Error};
+use tactus_rt::scheduler::OwnRegion;
+use tactus_rt::{calls, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
@@ -48,8 +40,8 @@ const REMOVED: u64 = 1 << 17;
 struct Next {
     thread: u64,
     timeout: u64,
-    /// The thread is in the middle of a job that was killed: it begins anew with this job of this task (its index here).
-    anew: Option<(usize, u32)>,
+    /// The thread is in the middle of a job that was killed: it is restarted with this job of this task (its index here).
+    restarts_with: Option<(usize, u32)>,
 }
 
 impl Next {
@@ -57,7 +49,7 @@ impl Next {
     const NOBODY: Next = Next::nobody_until(NO_TIMEOUT);
 
     const fn nobody_until(timeout: u64) -> Next {
-        Next { thread: IDLE, timeout, anew: None }
+        Next { thread: IDLE, timeout, restarts_with: None }
     }
 }
 
@@ -82,19 +74,15 @@ fn complete(caller: Caller, [job, ..]: [u64; 5]) -> [u64; 2] {
 /// Decides and dispatches until the kernel takes it. `me` is the running thread; `job`: the job that it has finished, plus one, if
 /// it says so.
 fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
-    let region = region::of(core);
+    let region = OwnRegion::of(core);
     let mut stopped = None;
     loop {
-        // SAFETY: this core's region; the lock is that of the scheduler that the running thread is in.
-        let lock = unsafe { addr_of_mut!((*region).lock) };
-        // SAFETY: as above.
-        unsafe { sequences::take_lock(lock, me) };
-        // SAFETY: the core's region.
-        due |= unsafe { region::take_events(region) };
+        let lock = region.lock(me);
+        due |= region.take_events();
         let waits = if state::has_begun(core) { None } else { boot::step(core) };
-        // SAFETY: inside the lock of this core, and the reference ends before it is released.
-        let next = match (waits, unsafe { state::of(core) }) {
-            (None, Some(state)) => {
+        let next = match (waits, state::of(core)) {
+            (None, Some(mut state)) => {
+                let state = &mut *state;
                 // Somebody else may have decided since the dispatch was refused.
                 if stopped.take().is_some_and(|thread| state.next.thread == thread) {
                     due |= faults::lost(state);
@@ -108,12 +96,10 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
             (waits, _) => waits.unwrap_or(Next::NOBODY),
         };
         due = 0;
-        // SAFETY: a field of the region that the scheduler alone writes.
-        unsafe { addr_of_mut!((*region).next_thread).write_volatile(next.thread) };
-        // SAFETY: taken above.
-        unsafe { sequences::release_lock(lock) };
-        let ready = match next.anew {
-            Some((index, job)) => begin_anew(next.thread, index, job),
+        region.set_next_thread(next.thread);
+        drop(lock);
+        let ready = match next.restarts_with {
+            Some((index, job)) => restart_job(next.thread, index, job),
             None => Ok(()),
         };
         match ready.and_then(|()| calls::switch_thread(next.thread, flags, next.timeout)) {
@@ -128,7 +114,7 @@ fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
 
 /// The thread gives up the job in whose middle it is, to begin another one. Refused if something happened since it was decided.
 #[cold]
-fn begin_anew(thread: u64, index: usize, job: u32) -> Result<(), Error> {
+fn restart_job(thread: u64, index: usize, job: u32) -> Result<(), Error> {
     let outcome = calls::scheduler_control(SchedulerOperation::Reset, thread, 0);
     // A thread that is lost is found out when it is dispatched.
     if !matches!(outcome, Err(Error::Again | Error::Busy)) {

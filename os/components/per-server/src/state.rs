@@ -1,20 +1,20 @@
 //! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
 
 use crate::jobs::JobState;
-use crate::recovery::{Foreign, Ward};
-use crate::ring::Ring;
 use crate::verdict::Tally;
 use crate::Next;
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_policy::{CoreState as PolicyCore, PolicyConfig, Scheduler, SchedulerPlan};
 use tactus_record::Subject;
 use tactus_rt::abi::image::role;
-use tactus_rt::abi::layout::{CARDS, COMPONENTS, MAX_CORES};
+use tactus_rt::abi::layout::MAX_CORES;
 use tactus_rt::abi::shared::{ComponentCard, TaskCard};
+use tactus_rt::cards::components;
 use tactus_rt::info;
+use tactus_rt::scheduler::{task_cards, Borrowed, Once, PerCore, TraceRing};
 use tactus_rt::time::{CoreId, Instant, TaskId};
+use tactus_sched::recovery::{Host, Recovery};
 
 /// The same for all cores.
 pub struct System {
@@ -32,10 +32,8 @@ pub struct System {
     pub end: Instant,
     /// By index of its tasks.
     pub jobs: Vec<JobState>,
-    /// The components that this scheduler may restart: the root alone has any.
-    pub wards: Vec<Ward>,
-    /// Those that other components may restart.
-    pub foreign: Vec<Foreign>,
+    /// The components that are restarted: the root alone restarts any.
+    pub recovery: Recovery,
 }
 
 /// A child scheduler.
@@ -61,7 +59,7 @@ pub struct CoreState {
     /// The policy's.
     pub policy: PolicyCore,
     /// Its trace.
-    pub ring: Ring,
+    pub ring: TraceRing,
     /// The system.
     pub system: &'static System,
     /// By index of the scheduler's tasks: what is counted for the verdict.
@@ -103,7 +101,7 @@ impl System {
 
     /// All tasks, as the image tells of them.
     pub fn cards(&self) -> &'static [TaskCard] {
-        tasks()
+        task_cards()
     }
 
     /// The index of a task of this scheduler's own.
@@ -122,15 +120,15 @@ impl CoreState {
     }
 
     /// A core before its first decision.
-    pub fn new(core: u8, policy: PolicyCore, system: &'static System) -> CoreState {
+    pub fn new(core: u8, policy: PolicyCore, ring: TraceRing, system: &'static System) -> CoreState {
         let end = if system.root { system.end } else { Instant::NEVER };
         let own = system.plan.tasks.iter().zip(&system.setup.tasks);
         let here = |task: &tactus_policy::Task| task.core == Some(CoreId(core));
-        let tallies = own.map(|(name, task)| Tally::new(task, &tasks()[name.index()], here(task))).collect();
+        let tallies = own.map(|(name, task)| Tally::new(task, &task_cards()[name.index()], here(task))).collect();
         CoreState {
             core,
             policy,
-            ring: Ring::new(core),
+            ring,
             system,
             tallies,
             next: Next::NOBODY,
@@ -148,22 +146,33 @@ impl CoreState {
     pub fn run(&self) -> Option<(TaskId, u32)> {
         self.running.task().map(|task| (task, self.job))
     }
+}
 
-    /// This core must be entered then, for something beside the policy's work.
-    pub fn wake_at(&mut self, wake: Instant) {
-        self.limit = self.limit.min(wake);
+impl Host for CoreState {
+    fn recovery(&self) -> &'static Recovery {
+        &self.system.recovery
     }
-}
-
-/// All components.
-pub fn components() -> &'static [ComponentCard] {
-    // SAFETY: the image builder maps so many cards, read-only, into every scheduler.
-    unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) }
-}
-
-fn tasks() -> &'static [TaskCard] {
-    // SAFETY: the image builder maps so many cards, read-only.
-    unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, info().tasks as usize) }
+    fn core(&self) -> u8 {
+        self.core
+    }
+    fn ring(&mut self) -> &mut TraceRing {
+        &mut self.ring
+    }
+    fn running(&self) -> Option<(TaskId, u32)> {
+        self.run()
+    }
+    fn home_of(&self, thread: u64) -> Option<u64> {
+        self.system.task_of(thread).map(|task| self.system.cards()[task.index()].home)
+    }
+    fn abort(&mut self) {
+        self.aborted();
+    }
+    fn restart_at(&mut self, at: Option<Instant>) {
+        self.limit = at.map_or(self.end, |at| self.end.min(at));
+    }
+    fn enter_at(&mut self, at: Instant) {
+        self.limit = self.limit.min(at);
+    }
 }
 
 /// Whether this is the root.
@@ -183,32 +192,27 @@ pub fn upcall_thread(core: u8) -> u64 {
 /// Whether the thread runs the jobs of a task of this scheduler's that is at home in the component.
 pub fn is_home(thread: u64, component: u64) -> bool {
     let task = thread.wrapping_sub(info().cores.into());
-    tasks().get(task as usize).is_some_and(|card| card.home == component)
+    task_cards().get(task as usize).is_some_and(|card| card.home == component)
         && is_ready()
         && system().own(TaskId(task as u16)).is_some()
 }
 
-struct Shared<T>(UnsafeCell<Option<T>>);
-
-// SAFETY: `SYSTEM` is written once, before `READY`; each place of `CORES` is written once before `READY` and then used
-// inside the lock of its core only.
-unsafe impl<T> Sync for Shared<T> {}
-
-static SYSTEM: Shared<System> = Shared(UnsafeCell::new(None));
-static CORES: [Shared<CoreState>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
-static READY: AtomicBool = AtomicBool::new(false);
+static SYSTEM: Once<System> = Once::new();
+static CORES: PerCore<CoreState> = PerCore::new();
 static BEGUN: [AtomicBool; MAX_CORES] = [const { AtomicBool::new(false) }; MAX_CORES];
 
-/// Puts everything in its place. Once, by the first core that comes.
+/// Stores the system and each core's state. Once, by the first core that comes.
 pub fn place(system: System, policies: Vec<PolicyCore>) {
-    // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
-    let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
-    for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
-        // SAFETY: as above.
-        unsafe { *place.0.get() = Some(CoreState::new(number as u8, policy, system)) };
+    let system = SYSTEM.set(system);
+    for (core, policy) in (0_u8..).zip(policies) {
+        if let Some(ring) = TraceRing::claim(core) {
+            CORES.put(core, CoreState::new(core, policy, ring, system));
+        }
     }
     READY.store(true, Ordering::Release);
 }
+
+static READY: AtomicBool = AtomicBool::new(false);
 
 /// Whether the scheduler is set up.
 pub fn is_ready() -> bool {
@@ -217,8 +221,7 @@ pub fn is_ready() -> bool {
 
 /// The system. Only after [`is_ready`].
 pub fn system() -> &'static System {
-    // SAFETY: written before `READY`, not changed since.
-    match unsafe { &*SYSTEM.0.get() } {
+    match SYSTEM.get() {
         Some(system) => system,
         None => panic!("the scheduler is not set up"),
     }
@@ -234,14 +237,7 @@ pub fn has_begun(core: u8) -> bool {
     BEGUN[usize::from(core) % MAX_CORES].load(Ordering::Relaxed)
 }
 
-/// The core's own, if the scheduler is set up.
-///
-/// # Safety
-/// Inside the core's lock, with no other reference to the state.
-pub unsafe fn of(core: u8) -> Option<&'static mut CoreState> {
-    if !is_ready() {
-        return None;
-    }
-    // SAFETY: the caller vouches that it is the only one.
-    unsafe { (*CORES[usize::from(core) % MAX_CORES].0.get()).as_mut() }
+/// The core's own, if the scheduler is set up. Inside the core's lock.
+pub fn of(core: u8) -> Option<Borrowed<'static, CoreState>> {
+    CORES.borrow(core)
 }

@@ -2,25 +2,23 @@
 
 use crate::state::{Child, CoreState};
 use crate::verdict::{self, Counting};
-use crate::{faults, recovery, Next, COMPLETED, REMOVED};
-use core::ptr::{addr_of, addr_of_mut};
+use crate::{faults, Next, COMPLETED, REMOVED};
 use tactus_policy::{Decision, Event, Input, Policy, Running};
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
-use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
-use tactus_rt::abi::shared::{event, slot, Region, TaskPage};
-use tactus_rt::time::{CoreId, Instant, TaskId};
-use tactus_rt::{clock, region};
+use tactus_rt::abi::shared::event;
+use tactus_rt::clock;
+use tactus_rt::scheduler::{publish_job, OwnRegion};
+use tactus_rt::time::{CoreId, Instant};
+use tactus_sched::recovery;
 
 /// Handles what is due and says who is to run. Inside the core's lock.
-pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
+pub fn step(state: &mut CoreState, region: OwnRegion, mut due: u64) -> Next {
     if due & event::RESTARTED != 0 {
-        // SAFETY: the core's region; written before the event was posted.
-        let restarted = unsafe { addr_of!((*region).restarted).read_volatile() };
-        recovery::by_another(state, restarted as u32, (restarted >> 32) as u32);
+        recovery::by_another(state, region.restarted());
     }
     if due & event::FAULT != 0 {
-        due |= faults::told(state, region);
+        due |= faults::handle(state, region);
     }
     let mut stamp = clock::time_stamp();
     if clock::instant(stamp) >= state.limit {
@@ -33,9 +31,8 @@ pub fn step(state: &mut CoreState, region: *mut Region, mut due: u64) -> Next {
     }
     let now = clock::instant(stamp);
     faults::pass_on(state.system);
-    // SAFETY: the core's region; the kernel wrote it with the event.
-    let left = || clock::instant(unsafe { addr_of!((*region).left).read_volatile() });
-    let absent = (state.begun && due & event::GIVEN != 0).then(|| Input::Absent { since: left() });
+    let absent = state.begun && due & event::GIVEN != 0;
+    let absent = absent.then(|| Input::Absent { since: clock::instant(region.left()) });
     let sleep = if due & event::CHILD_IDLE == 0 { None } else { child_sleeps(state, region) };
     let Some((what, reason)) = event(state, due, now, (absent.is_some(), sleep.is_some())) else {
         return timed(state, state.next);
@@ -69,34 +66,34 @@ fn call(
     let (core, level, system) = (CoreId(state.core), reason as u8, state.system);
     let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
     let before = state.running.task();
-    let mut pen = state.ring.pen();
-    pen.store(Stored::about(state.running.with_level(level), now, core, EventKind::Enter, 0, expiry));
+    let mut writer = state.ring.writer();
+    writer.store(Stored::about(state.running.with_level(level), now, core, EventKind::Enter, 0, expiry));
     for input in inputs.into_iter().flatten() {
         let (subject, at) = match input {
             Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
             Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
             Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
         };
-        pen.store(Stored::about(subject, now, core, EventKind::Input, 0, at.as_nanos()));
+        writer.store(Stored::about(subject, now, core, EventKind::Input, 0, at.as_nanos()));
         system.scheduler.input(&mut state.policy, input);
     }
     if let (Event::Complete, Some(index)) = (what, before.and_then(|task| system.own(task))) {
         system.jobs[index].finish();
     }
-    let mut records = Counting { pen, tallies: &mut state.tallies, plan: &system.plan, changed: false };
+    let mut records = Counting { writer, tallies: &mut state.tallies, plan: &system.plan, changed: false };
     let decision = system.scheduler.handle(&mut state.policy, now, what, &mut records);
-    let Counting { mut pen, changed, .. } = records;
+    let Counting { mut writer, changed, .. } = records;
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
     };
     let after = clock::now();
-    pen.store(Stored::about(subject, after, core, EventKind::Leave, job, decision.timer.as_nanos()));
-    state.ring.keep(pen);
+    writer.store(Stored::about(subject, after, core, EventKind::Leave, job, decision.timer.as_nanos()));
+    state.ring.keep(writer);
     if let (EntryReason::Fault, Some(task)) = (reason, before) {
         faults::gone(state, task);
     }
-    state.ring.look(after);
+    state.ring.note_time(after);
     if changed || what == Event::Start {
         verdict::publish(state);
     }
@@ -104,27 +101,16 @@ fn call(
 }
 
 /// The child scheduler that had the core has given it back, not to be asked for before a time.
-fn child_sleeps(state: &CoreState, region: *mut Region) -> Option<Input> {
+fn child_sleeps(state: &CoreState, region: OwnRegion) -> Option<Input> {
     let child = state.running.task().and_then(|task| state.system.child(task))?;
-    // SAFETY: the core's region; the slot is that of a thread, so there is one. The kernel writes it on this core only,
-    // and one instruction takes the flag.
-    let (flags, timeout) = unsafe {
-        let place = addr_of_mut!((*region).slots[child.upcall as usize + 1]);
-        let flags = addr_of!((*place).flags).read_volatile();
-        core::arch::asm!("and word ptr [{at}], {rest}", at = in(reg) addr_of_mut!((*place).flags),
-            rest = const !slot::IDLE as i16, options(nostack));
-        (flags, addr_of!((*place).wake).read_volatile())
-    };
-    // Or it was told something before this one came to read that it gave the core back, and is to have it still.
+    let timeout = region.take_child_idle(child.upcall)?;
     let until = if timeout == NO_TIMEOUT { Instant::NEVER } else { clock::instant(timeout) };
-    (flags & slot::IDLE != 0).then_some(Input::Sleep { proxy: child.proxy, until })
+    Some(Input::Sleep { proxy: child.proxy, until })
 }
 
-/// Whether the child scheduler has given the core back, not to be asked for.
+/// Whether the child scheduler has yielded the core and has nothing to run.
 pub fn is_idle(child: &Child) -> bool {
-    let region = region::of(child.core.0);
-    // SAFETY: the core's region; the slot is that of a thread, so there is one.
-    unsafe { addr_of!((*region).slots[child.upcall as usize + 1].flags).read_volatile() & slot::IDLE != 0 }
+    OwnRegion::of(child.core.0).child_is_idle(child.upcall)
 }
 
 /// Keeps the decision and what follows from it.
@@ -155,27 +141,17 @@ fn timed(state: &CoreState, next: Next) -> Next {
         let index = state.system.own(task)?;
         state.system.jobs[index].is_behind(job).then_some((index, job))
     });
-    Next { timeout, anew: behind, ..next }
+    Next { timeout, restarts_with: behind, ..next }
 }
 
 /// Tells the chosen job's component what it needs to know.
 fn publish(state: &CoreState, running: &Running, stamp: u64) {
     let Some(index) = state.system.own(running.task) else { return };
-    let page = page_of(running.task);
-    // SAFETY: the page of a task of this scheduler's, mapped writable here, whose words are whole; its thread does not run now,
-    // since this core is in the scheduler, and runs on no other core.
-    unsafe {
-        addr_of_mut!((*page).job).write_volatile(running.job.into());
-        addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
-        addr_of_mut!((*page).since).write_volatile(stamp);
-        addr_of_mut!((*page).release).write_volatile(state.tallies[index].release(running.job).as_nanos());
-    }
+    // The thread does not run now: this core is in the scheduler, and no other core has it.
+    let release = state.tallies[index].release(running.job);
+    publish_job(running.task, running.job, running.charged, stamp, release);
     let job = &state.system.jobs[index];
     if !job.is_behind(running.job) {
         job.begin(running.job);
     }
-}
-
-fn page_of(task: TaskId) -> *mut TaskPage {
-    (TASK_PAGES + u64::from(task.0) * PAGE) as *mut TaskPage
 }

@@ -5,18 +5,18 @@
 //! it never finished is a time: when the first of them breaks its promise. So a child that was stopped, or that never got the core
 //! again, cannot keep a late job from being seen.
 
-use crate::ring::Pen;
 use crate::state::{self, CoreState};
 use core::fmt::Write;
-use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{SchedulerPlan, Task};
 use tactus_record::{EventKind, Record, Sink};
 use tactus_rt::abi::image::role;
-use tactus_rt::abi::layout::{CHILD_PAGE, CHILD_PAGES, MAX_CORES, PAGE};
-use tactus_rt::abi::shared::{name_text, ChildPage, Region, TaskCard};
+use tactus_rt::abi::layout::MAX_CORES;
+use tactus_rt::abi::shared::{name_text, ChildPage, TaskCard};
+use tactus_rt::cards::components;
+use tactus_rt::scheduler::{child_counts, publish_counts, OwnRegion, RingWriter};
 use tactus_rt::time::{Duration, Instant};
-use tactus_rt::{calls, info, region, Promises, Screen};
+use tactus_rt::{calls, info, Promises, Screen};
 
 /// One task's jobs so far.
 pub struct Tally {
@@ -121,7 +121,7 @@ impl Tally {
 /// Counts while it passes records on.
 pub struct Counting<'a> {
     /// Where records go.
-    pub pen: Pen,
+    pub writer: RingWriter,
     /// Where counts are kept, by index of the scheduler's tasks.
     pub tallies: &'a mut [Tally],
     /// Which tasks these are.
@@ -132,7 +132,7 @@ pub struct Counting<'a> {
 
 impl Sink for Counting<'_> {
     fn record(&mut self, record: Record) {
-        self.pen.store(record.stored());
+        self.writer.store(record.stored());
         if !matches!(record.kind, EventKind::Complete | EventKind::Dropped | EventKind::Removed) {
             return;
         }
@@ -160,7 +160,7 @@ const NOTHING: ChildPage = ChildPage {
 
 /// What a core has counted.
 fn sums(state: &CoreState) -> ChildPage {
-    let stopped = u64::from(crate::recovery::any_stopped());
+    let stopped = u64::from(state.system.recovery.any_stopped());
     let mut sums = ChildPage { lost_records: state.ring.dropped(), stopped, ..NOTHING };
     for tally in &state.tallies {
         sums.jobs += tally.finished;
@@ -187,8 +187,7 @@ fn sums(state: &CoreState) -> ChildPage {
 /// A child scheduler tells its counts. Each has one core.
 pub fn publish(state: &CoreState) {
     if !state.system.root {
-        // SAFETY: this scheduler's own page, mapped writable, of which it is the only writer.
-        unsafe { (CHILD_PAGE as *mut ChildPage).write_volatile(sums(state)) };
+        publish_counts(sums(state));
     }
 }
 
@@ -214,13 +213,11 @@ const PROMISE_BROKEN: u8 = 0x11;
 
 /// The run is over on this core; the last one ends it for all.
 #[cold]
-pub fn end(state: &mut CoreState, region: *mut Region, now: Instant) {
+pub fn end(state: &mut CoreState, region: OwnRegion, now: Instant) {
     if core::mem::replace(&mut state.ended, true) {
         return;
     }
-    // SAFETY: the core's region.
-    let refused = unsafe { addr_of!((*region).refused).read_volatile() };
-    state.ring.end(now, refused);
+    state.ring.end(now, region.refused());
     let cores = info().cores as usize;
     if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
         let held = tell(state, cores);
@@ -232,21 +229,24 @@ pub fn end(state: &mut CoreState, region: *mut Region, now: Instant) {
 fn tell(last: &CoreState, cores: usize) -> bool {
     let (mut own, mut console) = (sums(last), Screen);
     for core in (0..cores.min(MAX_CORES) as u8).filter(|core| *core != last.core) {
-        // SAFETY: all other cores have ended, and use their state no more.
-        if let Some(state) = unsafe { state::of(core) } {
-            add(&mut own, &sums(state));
-        }
+        // All other cores have ended: the last of them may be about to give its state back.
+        let state = loop {
+            match state::of(core) {
+                Some(state) => break state,
+                None => core::hint::spin_loop(),
+            }
+        };
+        add(&mut own, &sums(&state));
     }
     let _ = writeln!(console, "{}", name_text(&info().system));
     let _ = writeln!(console, "scheduler              jobs  missed  worst response  worst / bound  tardiness");
     let mut promises = Promises::default();
     line(&mut console, "root", &own, last.system.end, &mut promises);
-    for (number, card) in state::components().iter().enumerate() {
+    for (number, card) in components().iter().enumerate() {
         if card.role & (role::SCHEDULER | role::ROOT) != role::SCHEDULER {
             continue;
         }
-        // SAFETY: the page of a child scheduler, of whatever depth, mapped read-only into the root.
-        let mut sums = unsafe { ((CHILD_PAGES + number as u64 * PAGE) as *const ChildPage).read_volatile() };
+        let mut sums = child_counts(number as u64);
         // What was stopped is bound by no promise any more; the judge says so too.
         let lost = |child: &state::Child| child.component == number as u64 && child.lost.load(Ordering::Relaxed);
         if last.system.children.iter().any(lost) {
@@ -255,11 +255,9 @@ fn tell(last: &CoreState, cores: usize) -> bool {
         line(&mut console, name_text(&card.name), &sums, last.system.end, &mut promises);
     }
     for core in 0..cores as u8 {
-        // SAFETY: the region of a core that exists.
-        let counts = unsafe { region::Counts::of(region::of(core)) };
-        let _ = writeln!(console, "core {core}   {counts}");
+        let _ = writeln!(console, "core {core}   {}", OwnRegion::of(core).counts());
     }
-    crate::recovery::tell(&mut console);
+    last.system.recovery.report(&mut console);
     let (words, held) = promises.verdict();
     let _ = writeln!(console, "verdict: {words}");
     held

@@ -1,13 +1,12 @@
-//! Jobs that the policy ends: their threads begin anew before they run the next one.
+//! Jobs that the policy ends: their threads are restarted before they run the next one.
 //!
 //! The thread is set back when its task's next job is given a core, not before: however many jobs a policy ends at once, a
 //! decision sets one thread back at most.
 
-use crate::page_of;
 use crate::state::{system, System};
-use core::ptr::addr_of;
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_rt::abi::call::SchedulerOperation;
+use tactus_rt::scheduler::published_job;
 use tactus_rt::time::TaskId;
 use tactus_rt::{calls, Error};
 
@@ -15,10 +14,8 @@ use tactus_rt::{calls, Error};
 /// job on another core does so after this one, by the policy's own lock.)
 #[cold]
 pub fn ended(task: TaskId, job: u32) {
-    let page = page_of(task);
-    // SAFETY: the task's page, written by the core that gave the job its core last.
-    let (last, since) = unsafe { (addr_of!((*page).job).read_volatile(), addr_of!((*page).since).read_volatile()) };
-    if since != 0 && last == u64::from(job) {
+    // Written by the core that gave the job its core last.
+    if published_job(task) == Some(job.into()) {
         if let Some(given_up) = system().given_up.get(task.index()) {
             given_up.store(true, Relaxed);
         }
@@ -29,12 +26,12 @@ pub fn ended(task: TaskId, job: u32) {
 #[inline(always)]
 pub fn before_next(system: &System, task: TaskId) {
     if system.given_up.get(task.index()).is_some_and(|it| it.load(Relaxed)) {
-        begin_anew(system, task);
+        restart(system, task);
     }
 }
 
 #[cold]
-fn begin_anew(system: &System, task: TaskId) {
+fn restart(system: &System, task: TaskId) {
     // Nobody runs the thread: the core that did has left it before the policy could end its job. A thread that is lost with
     // its component is found out when it is dispatched.
     let outcome = loop {

@@ -15,26 +15,24 @@ extern crate alloc;
 
 mod expiry;
 mod kill;
-mod recovery;
-mod ring;
 mod start;
 mod state;
 mod verdict;
 
-use core::ptr::{addr_of, addr_of_mut};
-use state::{system, Core, CoreState, Look};
+use state::{system, ClockReading, Core, CoreState};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Input, Policy, Visitor};
 use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
-use tactus_rt::abi::shared::{event, Region, TaskPage};
+use tactus_rt::abi::shared::event;
+use tactus_rt::scheduler::{publish_job, OwnRegion};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
-use tactus_rt::{calls, clock, region, Caller, Error};
+use tactus_rt::{calls, clock, Caller, Error};
+use tactus_sched::recovery::{self, Lost};
 use verdict::Counting;
 
 tactus_rt::component! { upcall: upcall, services: [complete, raise] }
 
-/// What is to be told to the policy beside the kernel's events: the running job is finished.
+/// Beside the kernel's events: the running job is finished.
 const COMPLETED: u64 = 1 << 16;
 /// The running task can never run again.
 const REMOVED: u64 = 1 << 17;
@@ -44,22 +42,20 @@ const BEGUN: u64 = 1 << 18;
 const ARRIVED: u64 = 1 << 19;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED;
-/// What the policy is told; the rest is for the scheduler itself.
+/// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
 fn upcall(core: u8) -> ! {
-    let region = region::of(core);
-    // SAFETY: the core's region.
-    let due = unsafe { region::take_events(region) };
+    let due = OwnRegion::of(core).take_events();
     if due == event::TIMER {
         expiry::upcall(core);
     }
     upcall_for(core, due)
 }
 
-/// As [`upcall`], the long way: these events have been taken already.
+/// As [`upcall`] without the short path: these events have been taken already.
 #[cold]
 #[inline(never)]
 fn upcall_for(core: u8, due: u64) -> ! {
@@ -99,9 +95,9 @@ fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
-impl Look {
+impl ClockReading {
     #[inline(always)]
-    fn take(state: &CoreState) -> Look {
+    fn take(state: &CoreState) -> ClockReading {
         let stamp = clock::time_stamp();
         let now = if state.nanosecond_clock {
             // The run has begun.
@@ -109,7 +105,7 @@ impl Look {
         } else {
             converted(stamp)
         };
-        Look { stamp, now }
+        ClockReading { stamp, now }
     }
 }
 
@@ -123,10 +119,9 @@ fn converted(stamp: u64) -> Instant {
 /// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
 #[inline(always)]
 fn decide(core: u8, mut due: u64, flags: u64) {
-    let region = region::of(core);
+    let region = OwnRegion::of(core);
     loop {
-        // SAFETY: the core's region.
-        due |= unsafe { region::take_events(region) };
+        due |= region.take_events();
         let Some(Core { policy, state }) = state::running(core) else {
             begin(core, region, &mut due, flags);
             continue;
@@ -134,7 +129,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
         if due & RARE != 0 {
             due = rare(state, region, due);
         }
-        let mut look = Look::take(state);
+        let mut look = ClockReading::take(state);
         // Nearly always one event, and the timer's.
         while due & FOR_POLICY != 0 && !state.ended {
             let Some((reason, done)) = next(state, due, look) else { break };
@@ -143,21 +138,21 @@ fn decide(core: u8, mut due: u64, flags: u64) {
         }
         due &= !event::TIMER;
         if state.ended {
-            told(state);
+            report_end(state);
         }
         match dispatch(state, core, region, flags, look.now) {
             Dispatched::Taken => return,
             Dispatched::Refused => {}
-            Dispatched::Stopped => due |= recovery::lost(state),
+            Dispatched::Stopped => due |= lost(state),
         }
     }
 }
 
-/// What the policy is told first, and which bit of `due` that settles.
+/// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
-fn next(state: &CoreState, due: u64, look: Look) -> Option<(EntryReason, u64)> {
+fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
     if due & (BEGUN | REMOVED | COMPLETED | ARRIVED | event::NOTIFY) == 0 {
-        // An older time-out may come when what it was for has been handled: then nothing is due.
+        // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
     Some(if due & BEGUN != 0 {
@@ -175,7 +170,7 @@ fn next(state: &CoreState, due: u64, look: Look) -> Option<(EntryReason, u64)> {
 
 /// The core has not begun: sets the scheduler up, and waits for the start of the run.
 #[cold]
-fn begin(core: u8, region: *mut Region, due: &mut u64, flags: u64) {
+fn begin(core: u8, region: OwnRegion, due: &mut u64, flags: u64) {
     if *due & event::START != 0 {
         start::start(core);
     }
@@ -188,22 +183,22 @@ fn begin(core: u8, region: *mut Region, due: &mut u64, flags: u64) {
     }
 }
 
-/// One call of the policy, with one look at the clock; gives the look after it. When the run is over, marks the core as
+/// One call of the policy, with one reading of the clock; returns the reading after it. When the run is over, marks the core as
 /// ended instead.
 #[inline(always)]
-fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut look: Look) -> Look {
+fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut look: ClockReading) -> ClockReading {
     if look.now >= state.limit {
         if look.now >= state.end {
             return end(state, look);
         }
         recovery::go_on(state);
-        look = Look::take(state);
+        look = ClockReading::take(state);
     }
     state.look = look;
     state.system.scheduler.visit(policy, Call { state, reason })
 }
 
-/// What the policy is told.
+/// The policy's event for a reason of entry.
 #[inline(always)]
 fn event(reason: EntryReason) -> Event {
     match reason {
@@ -221,7 +216,7 @@ fn event(reason: EntryReason) -> Event {
 fn arrive<P: Policy>(policy: &P, core: &mut P::Core, raised: Option<TaskId>, records: &mut Counting, now: Instant) {
     let Some(task) = raised else { return };
     let subject = Subject::new(task, InputKind::Arrival as u8);
-    records.pen.store(Stored::about(subject, now, records.core, EventKind::Input, 0, now.as_nanos()));
+    records.writer.store(Stored::about(subject, now, records.core, EventKind::Input, 0, now.as_nanos()));
     policy.input(core, Input::Arrival { task, at: now });
 }
 
@@ -232,29 +227,29 @@ struct Call<'a> {
 }
 
 impl Visitor for Call<'_> {
-    type Output = Look;
+    type Output = ClockReading;
 
     #[inline(never)]
-    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Look {
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> ClockReading {
         let Call { state, reason } = self;
         let look = state.look;
         let (id, level) = (CoreId(state.core), reason as u8);
         let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
-        let mut records = Counting { pen: state.ring.pen(), counts: &mut state.counts, core: id };
-        records.pen.store(Stored::about(state.running.with_level(level), look.now, id, EventKind::Enter, 0, expiry));
+        let mut records = Counting { writer: state.ring.writer(), counts: &mut state.counts, core: id };
+        records.writer.store(Stored::about(state.running.with_level(level), look.now, id, EventKind::Enter, 0, expiry));
         if reason == EntryReason::Arrival {
             arrive(policy, core, state.raised.take(), &mut records, look.now);
         }
         let decision = policy.handle(core, look.now, event(reason), &mut records);
-        let Counting { mut pen, .. } = records;
-        let after = Look::take(state);
+        let Counting { mut writer, .. } = records;
+        let after = ClockReading::take(state);
         let (subject, job) = match decision.run {
             Some(running) => (Subject::new(running.task, level), running.job),
             None => (Subject::NONE.with_level(level), 0),
         };
         let leave = Stored::about(subject, after.now, id, EventKind::Leave, job, decision.timer.as_nanos());
-        pen.store(leave.with_ticket(decision.ticket));
-        state.ring.keep(pen);
+        writer.store(leave.with_ticket(decision.ticket));
+        state.ring.keep(writer);
         state.decide(&decision);
         publish(state, &decision, look.stamp);
         if !decision.notify.is_empty() {
@@ -264,24 +259,22 @@ impl Visitor for Call<'_> {
     }
 }
 
-/// The run is over, which is told once.
+/// Reports the end of the run on this core, once.
 #[cold]
-fn told(state: &mut CoreState) {
-    if !state.told {
-        state.told = true;
+fn report_end(state: &mut CoreState) {
+    if !state.end_reported {
+        state.end_reported = true;
         verdict::end();
     }
 }
 
 /// The run is over on this core.
 #[cold]
-fn end(state: &mut CoreState, look: Look) -> Look {
+fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
     state.ended = true;
     state.limit = Instant::ZERO;
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
-    // SAFETY: the core's region, shared with the kernel, which writes the field in one piece.
-    let refused = unsafe { addr_of!((*region::of(state.core)).refused).read_volatile() };
-    state.ring.end(look.now, refused);
+    state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look
 }
 
@@ -294,36 +287,27 @@ fn notify(cores: CoreSet) {
     }
 }
 
-/// Tells the chosen job's component what it needs to know.
+/// Publishes the chosen job to its component.
 #[inline(always)]
 fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     let Some(running) = decision.run else { return };
     let Some(counts) = state.counts.get(running.task.index()) else { return };
     kill::before_next(state.system, running.task);
-    let page = page_of(running.task);
-    // SAFETY: the task's page, mapped writable here; its thread does not run now, since this core is in the scheduler
-    // and no other core has the thread. Field by field: the whole would go through the stack.
-    unsafe {
-        addr_of_mut!((*page).job).write_volatile(running.job.into());
-        addr_of_mut!((*page).charged).write_volatile(running.charged.as_nanos());
-        addr_of_mut!((*page).since).write_volatile(stamp);
-        addr_of_mut!((*page).release).write_volatile(running.arrived.unwrap_or(counts.release(running.job)).as_nanos());
-    }
-}
-
-/// The page on which the task's component is told about its job.
-#[inline(always)]
-fn page_of(task: TaskId) -> *mut TaskPage {
-    (TASK_PAGES + u64::from(task.0) * PAGE) as *mut TaskPage
+    // The thread does not run now: this core is in the scheduler, and no other core has the thread.
+    publish_job(
+        running.task,
+        running.job,
+        running.charged,
+        stamp,
+        running.arrived.unwrap_or(counts.release(running.job)),
+    );
 }
 
 /// Components were stopped or run again. What is due from then on.
 #[cold]
-fn rare(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
+fn rare(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
     if due & event::RESTARTED != 0 {
-        // SAFETY: as in `take_events`; written before the event was posted.
-        let restarted = unsafe { addr_of!((*region).restarted).read_volatile() };
-        recovery::by_another(state, restarted as u32, (restarted >> 32) as u32);
+        recovery::by_another(state, region.restarted());
     }
     let due = due & !event::RESTARTED;
     if due & event::FAULT != 0 {
@@ -334,9 +318,8 @@ fn rare(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
 }
 
 /// A component was stopped while this core ran one of its threads. What is due from then on.
-fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
-    // SAFETY: as in `take_events`; written before the event was posted.
-    let fault = unsafe { addr_of!((*region).fault).read_volatile() };
+fn fault(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
+    let fault = region.fault();
     if fault.survives != 0 && fault.kind == FaultKind::Gone as u64 {
         // A thread has come back to a caller that gave up on it before: nothing stopped now.
         return due & !event::FAULT;
@@ -355,8 +338,25 @@ fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
     if fault.kind != FaultKind::Gone as u64 {
         recovery::stopped(state, fault.component);
     }
-    let lost = if fault.survives == 0 { recovery::lost_with(state, fault.thread) } else { 0 };
+    let lost = if fault.survives == 0 { ended(recovery::lost_with(state, fault.thread)) } else { 0 };
     due & !event::FAULT | lost
+}
+
+/// What is due since the thread that was to run was stopped with its component.
+#[cold]
+fn lost(state: &mut CoreState) -> u64 {
+    match state.run() {
+        Some((task, _)) => ended(recovery::lost_with(state, system().thread_of(task))),
+        None => 0,
+    }
+}
+
+/// What is due since the job or its task ended.
+fn ended(lost: Lost) -> u64 {
+    match lost {
+        Lost::Job => COMPLETED,
+        Lost::Task => REMOVED,
+    }
 }
 
 /// What became of a dispatch.
@@ -371,12 +371,11 @@ enum Dispatched {
 
 /// Gives the core to what was decided. `now` is when this core last looked at the clock.
 #[inline(always)]
-fn dispatch(state: &CoreState, core: u8, region: *mut Region, flags: u64, now: Instant) -> Dispatched {
+fn dispatch(state: &CoreState, core: u8, region: OwnRegion, flags: u64, now: Instant) -> Dispatched {
     let (thread, timeout) = (state.thread, state.timeout);
-    state.ring.look(now);
+    state.ring.note_time(now);
     loop {
-        // SAFETY: as in `take_events`.
-        unsafe { addr_of_mut!((*region).next_thread).write_volatile(thread) };
+        region.set_next_thread(thread);
         match calls::switch_thread(thread, flags, timeout) {
             Ok(()) => return Dispatched::Taken,
             // The thread's last core has not saved it yet; it will within its own dispatch.
@@ -390,9 +389,8 @@ fn dispatch(state: &CoreState, core: u8, region: *mut Region, flags: u64, now: I
 
 /// Sleeps until the run begins or an event comes.
 #[cold]
-fn sleep_until_start(region: *mut Region, flags: u64) {
-    // SAFETY: as in `take_events`.
-    unsafe { addr_of_mut!((*region).next_thread).write_volatile(IDLE) };
+fn sleep_until_start(region: OwnRegion, flags: u64) {
+    region.set_next_thread(IDLE);
     // An upcall that sleeps is over: the next event begins a new one. If an event is pending, this returns at once.
     let _ = calls::switch_thread(IDLE, flags, clock::clock().epoch);
 }

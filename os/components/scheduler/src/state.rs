@@ -1,7 +1,5 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
-use crate::recovery::{Foreign, Ward};
-use crate::ring::Ring;
 use crate::verdict::Counts;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -10,10 +8,11 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use tactus_policy::{CoreState as PolicyCore, Decision, PolicyConfig, Scheduler};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
-use tactus_rt::abi::layout::CARDS;
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
+use tactus_rt::scheduler::{task_cards, Once, TraceRing};
 use tactus_rt::time::{Instant, TaskId, MAX_CORES};
+use tactus_sched::recovery::{Host, Recovery};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
@@ -23,10 +22,8 @@ pub struct System {
     pub setup: PolicyConfig,
     /// When the run ends.
     pub end: Instant,
-    /// The components that this scheduler may restart.
-    pub wards: Vec<Ward>,
-    /// Those that other components may restart.
-    pub foreign: Vec<Foreign>,
+    /// The components that are restarted.
+    pub recovery: Recovery,
     /// By task: the policy ended its last job, and its thread is still in the middle of that.
     pub given_up: Vec<AtomicBool>,
 }
@@ -34,8 +31,7 @@ pub struct System {
 impl System {
     /// The tasks as the verdict names them.
     pub fn cards(&self) -> &'static [TaskCard] {
-        // SAFETY: the image builder maps one card per task, read-only.
-        unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, self.setup.tasks.len()) }
+        task_cards()
     }
 
     /// The thread that runs the task's jobs: threads of tasks follow those of the cores in the order of the tasks.
@@ -59,9 +55,9 @@ pub struct Core {
     pub state: CoreState,
 }
 
-/// A look at the clock.
+/// A reading of the clock.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct ClockReading {
     /// The reading of the time-stamp counter.
     pub stamp: u64,
     /// The point in time that it means.
@@ -73,7 +69,7 @@ pub struct CoreState {
     /// The core.
     pub core: u8,
     /// Its trace.
-    pub ring: Ring,
+    pub ring: TraceRing,
     /// The system.
     pub system: &'static System,
     /// Whether the run is over here.
@@ -98,23 +94,23 @@ pub struct CoreState {
     pub running: Subject,
     /// The number of its job.
     pub job: u32,
-    /// The last look at the clock.
-    pub look: Look,
+    /// The last reading of the clock.
+    pub look: ClockReading,
     /// Counts for the verdict, by task.
     pub counts: Vec<Counts>,
-    /// Whether the end was counted.
-    pub told: bool,
+    /// Whether its end was reported.
+    pub end_reported: bool,
     /// The task for which something arrived that the policy was not told yet.
     pub raised: Option<TaskId>,
 }
 
 impl CoreState {
     /// One core at the start of the run.
-    pub fn new(core: u8, system: &'static System) -> CoreState {
+    pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
         let clock = clock::clock();
         CoreState {
             core,
-            ring: Ring::new(core),
+            ring,
             system,
             ended: false,
             nanosecond_clock: clock.shift == 0 && clock.multiplier == 1,
@@ -127,9 +123,9 @@ impl CoreState {
             first_thread: system.thread_of(TaskId(0)),
             running: Subject::NONE,
             job: 0,
-            look: Look { stamp: 0, now: Instant::ZERO },
+            look: ClockReading { stamp: 0, now: Instant::ZERO },
             counts: system.setup.tasks.iter().zip(system.cards()).map(|(task, card)| Counts::new(task, card)).collect(),
-            told: false,
+            end_reported: false,
             raised: None,
         }
     }
@@ -176,6 +172,33 @@ impl CoreState {
     }
 }
 
+impl Host for CoreState {
+    fn recovery(&self) -> &'static Recovery {
+        &self.system.recovery
+    }
+    fn core(&self) -> u8 {
+        self.core
+    }
+    fn ring(&mut self) -> &mut TraceRing {
+        &mut self.ring
+    }
+    fn running(&self) -> Option<(TaskId, u32)> {
+        self.run()
+    }
+    fn home_of(&self, thread: u64) -> Option<u64> {
+        self.system.task_of(thread).and_then(|task| self.system.cards().get(task.index())).map(|card| card.home)
+    }
+    fn abort(&mut self) {
+        self.aborted();
+    }
+    fn restart_at(&mut self, at: Option<Instant>) {
+        self.limit = at.map_or(self.end, |at| self.end.min(at));
+    }
+    fn enter_at(&mut self, at: Instant) {
+        self.wake_at(at);
+    }
+}
+
 /// Where the time-stamp counter does not count nanoseconds.
 #[cold]
 #[inline(never)]
@@ -185,11 +208,10 @@ fn converted(wake: Instant) -> u64 {
 
 struct Shared<T>(UnsafeCell<Option<T>>);
 
-// SAFETY: `SYSTEM` is written once, before `READY`; each place of `CORES` is written once before `READY` and then used
-// only by its core, on which this component is not entered twice at a time (see the kernel's `post`).
+// SAFETY: each place of `CORES` is written once before `READY` and then used only by its core, on which this component is not entered twice at a time (see the kernel's `post`).
 unsafe impl<T> Sync for Shared<T> {}
 
-static SYSTEM: Shared<System> = Shared(UnsafeCell::new(None));
+static SYSTEM: Once<System> = Once::new();
 static CORES: [Shared<Core>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
 static READY: AtomicBool = AtomicBool::new(false);
 /// Each core's state once its run has begun. Null before.
@@ -197,11 +219,11 @@ static RUNNING: [AtomicPtr<Core>; MAX_CORES] = [const { AtomicPtr::new(null_mut(
 
 /// Puts everything in its place. Once, by core 0.
 pub fn place(system: System, policies: Vec<PolicyCore>) {
-    // SAFETY: nobody looks before `READY`, and the system is not moved or changed afterwards.
-    let system: &'static System = unsafe { (*SYSTEM.0.get()).insert(system) };
+    let system = SYSTEM.set(system);
     for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
-        // SAFETY: as above.
-        unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, system) }) };
+        let Some(ring) = TraceRing::claim(number as u8) else { continue };
+        // SAFETY: nobody looks before `READY`.
+        unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, ring, system) }) };
     }
     READY.store(true, Ordering::Release);
 }
@@ -213,8 +235,7 @@ pub fn is_ready() -> bool {
 
 /// The system. Only after [`is_ready`].
 pub fn system() -> &'static System {
-    // SAFETY: written before `READY`, not changed since.
-    match unsafe { &*SYSTEM.0.get() } {
+    match SYSTEM.get() {
         Some(system) => system,
         None => panic!("the scheduler is not set up"),
     }

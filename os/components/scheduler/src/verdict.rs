@@ -1,15 +1,15 @@
 //! The verdict as the machine itself can tell it, on its console, for machines that have no host: whether every promised job
 //! did its work within its bound. Whose fault it is where one did not, the host tells from the trace.
 
-use crate::ring::{Pen, Quill};
 use crate::state::{core_state, system};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{Action, Part, Release, Task};
 use tactus_record::{EventKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::TaskCard;
+use tactus_rt::scheduler::{OwnRegion, ReservedWriter, RingWriter};
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_rt::{calls, clock, region, Promises, Screen};
+use tactus_rt::{calls, clock, Promises, Screen};
 
 /// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
 #[derive(Clone, Copy)]
@@ -146,7 +146,7 @@ fn limit(task: &Task, card: &TaskCard) -> Duration {
 /// Counts while it passes records on.
 pub struct Counting<'a> {
     /// Where records go.
-    pub pen: Pen,
+    pub writer: RingWriter,
     /// Where counts are kept.
     pub counts: &'a mut [Counts],
     /// The core.
@@ -156,7 +156,7 @@ pub struct Counting<'a> {
 /// As [`Counting`], for the few records of [`tactus_policy::Policy::expire`].
 pub struct Releasing<'a> {
     /// Where records go.
-    pub quill: Quill,
+    pub writer: ReservedWriter,
     /// Where counts are kept.
     pub counts: &'a mut [Counts],
 }
@@ -168,7 +168,7 @@ impl Sink for Releasing<'_> {
 
     #[inline(always)]
     fn put(&mut self, kind: EventKind, stored: Stored) {
-        self.quill.store(stored);
+        self.writer.store(stored);
         if kind == EventKind::Release {
             if let Some(counts) = self.counts.get_mut(stored.task_number()) {
                 counts.released += 1;
@@ -185,17 +185,17 @@ impl Sink for Counting<'_> {
     fn store(&mut self, stored: Stored) {
         match EventKind::from_u8(stored.kind()) {
             Some(kind) => self.put(kind, stored),
-            None => self.pen.store(stored),
+            None => self.writer.store(stored),
         }
     }
 
     fn stage(&mut self) {
-        self.pen.store(Stored::about(Subject::NONE, clock::now(), self.core, EventKind::Stage, 0, 0));
+        self.writer.store(Stored::about(Subject::NONE, clock::now(), self.core, EventKind::Stage, 0, 0));
     }
 
     #[inline(always)]
     fn put(&mut self, kind: EventKind, stored: Stored) {
-        self.pen.store(stored);
+        self.writer.store(stored);
         if !matches!(kind, EventKind::Release | EventKind::Removed | EventKind::Complete | EventKind::Dropped) {
             if matches!(kind, EventKind::Changed | EventKind::ChangeRefused) {
                 changed(self.counts, kind, stored);
@@ -227,7 +227,9 @@ fn changed(counts: &mut [Counts], kind: EventKind, stored: Stored) {
     let changes = setup.kind.changes();
     let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == EventKind::Changed) else { return };
     let (servers, places) = match &setup.kind {
-        tactus_policy::PolicySpec::Changing(changing) => (&changing.tree.servers[..], &changing.tree.places[..]),
+        tactus_policy::PolicySpec::ReconfigurableTree(changing) => {
+            (&changing.tree.servers[..], &changing.tree.places[..])
+        }
         _ => (&[][..], &[][..]),
     };
     let now = Instant::from_nanos(stored.time);
@@ -272,8 +274,8 @@ fn is_for_the_host(task: usize) -> bool {
         tactus_policy::PolicySpec::Servers(tree) => {
             return tree.releases.get(task).is_some_and(|release| *release != Release::Periodic);
         }
-        tactus_policy::PolicySpec::Changing(changing) => changing,
-        tactus_policy::PolicySpec::ChangingMc2(_) => return system().setup.cores > 1,
+        tactus_policy::PolicySpec::ReconfigurableTree(changing) => changing,
+        tactus_policy::PolicySpec::ReconfigurableMc2(_) => return system().setup.cores > 1,
         _ => return false,
     };
     let servers = &changing.tree.servers;
@@ -345,7 +347,7 @@ fn tell() -> bool {
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
     let changes = !system().setup.kind.changes().is_empty();
-    let mut promises = Promises { stopped: crate::recovery::any_stopped(), ..Promises::default() };
+    let mut promises = Promises { stopped: system().recovery.any_stopped(), ..Promises::default() };
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
     let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
@@ -399,9 +401,7 @@ fn tell() -> bool {
         let _ = writeln!(console, "{:>6} µs", tardiness.as_nanos() / 1000);
     }
     for core in 0..system().setup.cores {
-        // SAFETY: the region of a core that exists.
-        let counts = unsafe { region::Counts::of(region::of(core as u8)) };
-        let _ = writeln!(console, "core {core}   {counts}");
+        let _ = writeln!(console, "core {core}   {}", OwnRegion::of(core as u8).counts());
     }
     if made + refused > 0 {
         let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
@@ -409,7 +409,7 @@ fn tell() -> bool {
     if promises.left_out > 0 {
         let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out);
     }
-    crate::recovery::tell(&mut console);
+    system().recovery.report(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
     if dropped > 0 {
         let _ = writeln!(console, "{dropped} records did not fit");

@@ -2,7 +2,7 @@
 //! sets of the source and without locks.
 
 use super::segments::Segments;
-use crate::command::run::{boot, compile_ours, image, Ran};
+use crate::command::run::{boot, compile_with, image, Ran};
 use crate::command::study::kept::{csv, markdown, plot, put, Line};
 use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};
@@ -15,9 +15,9 @@ use clap::Args;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use tactus_model::{Costs, Locks};
+use tactus_model::Costs;
 use tactus_plan::plan;
-use tactus_studies::mc2::{overhead_system, OVERHEAD_SHARES};
+use tactus_studies::mc2::{overhead_system, Variant, OVERHEAD_SHARES};
 use tactus_time::Duration;
 
 /// Options of `study mc2-overheads`.
@@ -48,15 +48,15 @@ pub fn length(text: &str) -> Result<Duration, String> {
 }
 
 /// The feature sets: the source's three, and ours.
-const SETS: [(&str, Locks); 4] = [
+const SETS: [(&str, Variant); 4] = [
     ("Basic", fine(false, false)),
     ("IM+TM", fine(true, false)),
     ("All", fine(true, true)),
-    ("no locks", Locks::Messages),
+    ("no locks", Variant::Messages),
 ];
 
-const fn fine(master: bool, redistribution: bool) -> Locks {
-    Locks::Fine { interrupt_master: master, timer_merging: master, work_redistribution: redistribution }
+const fn fine(master: bool, redistribution: bool) -> Variant {
+    Variant::Fine { interrupt_master: master, timer_merging: master, work_redistribution: redistribution }
 }
 
 /// One run.
@@ -121,7 +121,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     );
     lines::line("study", format!("overheads of MC², {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait, Network::Fetching);
+    let programs = compile_with(&wait, Network::Fetching, Some("tactus-scheduler/mc2-variants"));
     wait.end();
     let programs = programs?;
     let cells = run(arguments, &programs, &points)?;
@@ -174,10 +174,10 @@ fn run(arguments: &Arguments, programs: &Programs, points: &[Point]) -> Result<V
 /// One run; nothing if no table of level A can hold the system.
 fn one(arguments: &Arguments, programs: &Programs, point: &Point, machine: u16) -> Result<Option<Segments>, Failure> {
     let shares = OVERHEAD_SHARES[(point.number % 3) as usize];
-    let mut system = overhead_system(point.cores, point.n, shares, point.number, arguments.duration);
-    system.scheduling.locks = SETS[point.set].1;
+    let system = overhead_system(point.cores, point.n, shares, point.number, arguments.duration);
     let free = Costs::default();
-    let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
+    let mut promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
+    SETS[point.set].1.choose(&mut promised.setup);
     if tactus_policy::Scheduler::new(&promised.setup).is_err() {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 //! A fixed number of words; every step here takes a time that does not depend on the number of tasks (rule (a)).
 
 use crate::heap::Key;
-use crate::mc2::server::{Server, State};
+use crate::mc2::task_state::{State, TaskState};
 use crate::mc2::{Ghost, Job};
 use tactus_time::{Duration, Level};
 
@@ -20,7 +20,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn of(task: &Server, place: usize) -> Link {
+    pub(super) fn of(task: &TaskState, place: usize) -> Link {
         let key = if task.name.1 == Level::D { task.release_key(place) } else { task.deadline_key(place) };
         let ghost = task.state == State::Ghost;
         Link { key, job: Job::of(task, place), ghost, enforce: task.enforce, left: task.left, charged: task.charged }

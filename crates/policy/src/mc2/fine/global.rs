@@ -3,7 +3,7 @@
 use super::cpu::{Had, Link, Standing};
 use crate::cores::Cores;
 use crate::heap::{IndexedHeap, Key};
-use crate::mc2::server::{Server, State};
+use crate::mc2::task_state::{State, TaskState};
 use crate::mc2::{Ghost, Job};
 use crate::records::Recorder;
 use crate::{Event, Mc2, PolicyConfig};
@@ -26,7 +26,7 @@ pub(super) enum Spot {
 
 pub(super) struct Global {
     /// By place; places are in the order of task numbers.
-    tasks: Vec<Server>,
+    tasks: Vec<TaskState>,
     spots: Vec<Spot>,
     ready: IndexedHeap,
     /// How cores stood when somebody looked last.
@@ -38,7 +38,7 @@ impl Global {
     pub(super) fn new(setup: &PolicyConfig, mc2: &Mc2, level: Level) -> (Global, Vec<Instant>) {
         let of_level = |(_, task): &(usize, &crate::Task)| task.level == level;
         let numbered = || setup.tasks.iter().enumerate().filter(of_level);
-        let tasks: Vec<Server> = numbered().map(|(n, task)| Server::new(TaskId(n as u16), task, mc2)).collect();
+        let tasks: Vec<TaskState> = numbered().map(|(n, task)| TaskState::new(TaskId(n as u16), task, mc2)).collect();
         let first = numbered().map(|(_, task)| Instant::ZERO.saturating_add(task.offset)).collect();
         let global = Global {
             spots: alloc::vec![Spot::Out; tasks.len()],

@@ -9,7 +9,7 @@
 //! A core reports first and changes its standing then; the owner looks at the standing first. So whatever the owner knows
 //! to be over has been reported to it.
 
-use super::super::server::{Server, State};
+use super::super::task_state::{State, TaskState};
 use super::super::{Ghost, Job};
 use crate::Event;
 use tactus_sync::facade::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn of(task: &Server, place: usize) -> Part {
+    pub(super) fn of(task: &TaskState, place: usize) -> Part {
         let ghost = task.state == State::Ghost;
         Part { job: Job::of(task, place), ghost, enforce: task.enforce, left: task.left, charged: task.charged }
     }

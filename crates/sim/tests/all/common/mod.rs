@@ -153,7 +153,7 @@ pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> PolicyCon
     ];
     let plain = tactus_plan::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
-        PolicySpec::Mc2(_) | PolicySpec::ChangingMc2(_) => tables(system.cores, &plain.tasks),
+        PolicySpec::Mc2(_) | PolicySpec::ReconfigurableMc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
     let rulings: Vec<Admission> = rulings.into_iter().map(|it| Admission { tables: tables.clone(), ..it }).collect();

@@ -1,7 +1,8 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
 use super::arrivals::Arrivals;
-use super::{Overrun, TaskOrder, TaskPlacement, Values};
+use super::{Overrun, TaskOrder, TaskPlacement};
+use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
@@ -20,7 +21,7 @@ pub(crate) enum Dropped {
 
 /// A task and its jobs.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct TaskState {
     pub(crate) name: (TaskId, Level),
     pub(crate) overrun: Overrun,
     pub(crate) order: TaskOrder,
@@ -58,19 +59,19 @@ pub(crate) struct Work {
     left_to_core: bool,
 }
 
-impl Work {
+impl TaskState {
     pub(crate) fn new(
         (id, task): (TaskId, &Task),
         (place, release): (&TaskPlacement, Release),
         order: TaskOrder,
         queue: usize,
-    ) -> Work {
+    ) -> TaskState {
         let arrivals = release.early().map(|early| Box::new(Arrivals::new(early)));
         let first = match &arrivals {
             None => Instant::ZERO.saturating_add(task.offset),
             Some(_) => Instant::NEVER,
         };
-        Work {
+        TaskState {
             name: (id, task.level),
             overrun: place.overrun,
             order,
@@ -152,7 +153,7 @@ impl Work {
         Some(Duration::from_nanos(after)).filter(|after| *after <= self.wcet.saturating_sub(self.looked))
     }
 
-    /// How long the job has run since the last look. `since`: as in [`look`](Work::look).
+    /// How long the job has run since the last look. `since`: as in [`look`](TaskState::look).
     pub(crate) fn ran_since_look(&self, since: Duration) -> Duration {
         self.charged.saturating_sub(self.looked).checked_add(since).unwrap_or(Duration::MAX)
     }

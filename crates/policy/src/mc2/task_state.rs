@@ -26,7 +26,7 @@ pub(crate) enum State {
 
 /// A task, its jobs and its budgets.
 #[derive(Clone, Debug)]
-pub(crate) struct Server {
+pub(crate) struct TaskState {
     pub(crate) name: (TaskId, Level),
     pub(crate) state: State,
     /// It has boundaries before this instant only: none any more if its component was stopped.
@@ -52,7 +52,7 @@ pub(crate) struct Server {
     pub(crate) left: Duration,
 }
 
-impl Server {
+impl TaskState {
     /// The length of each budget, the allowance that all have alike included.
     pub(super) fn full_budget(task: &Task, budget: Duration, mc2: &Mc2) -> Duration {
         if task.level == Level::D {
@@ -62,17 +62,17 @@ impl Server {
         budget.checked_add(allowance).unwrap_or(Duration::MAX)
     }
 
-    pub(crate) fn new(id: TaskId, task: &Task, mc2: &Mc2) -> Server {
+    pub(crate) fn new(id: TaskId, task: &Task, mc2: &Mc2) -> TaskState {
         let budgeted = task.level != Level::D;
         let enforce = mc2.enforce && budgeted;
-        Server {
+        TaskState {
             name: (id, task.level),
             state: State::Waiting,
             until: Instant::NEVER,
             stopped: false,
             period: task.period,
             deadline: task.deadline,
-            full: Server::full_budget(task, task.budget, mc2),
+            full: TaskState::full_budget(task, task.budget, mc2),
             enforce,
             ghosts: mc2.slack_shifting && budgeted,
             released: 0,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use tactus_time::{CoreId, Instant};
 
 /// A core of the domain.
-pub(super) struct Slot {
+pub(super) struct CoreState {
     pub(super) id: CoreId,
     pub(super) since: Instant,
     pub(super) doing: OnCore,
@@ -70,9 +70,9 @@ impl Path {
     }
 }
 
-impl Slot {
-    pub(super) fn new(id: CoreId, vps: usize, root: usize) -> Slot {
-        Slot {
+impl CoreState {
+    pub(super) fn new(id: CoreId, vps: usize, root: usize) -> CoreState {
+        CoreState {
             id,
             since: Instant::ZERO,
             doing: OnCore::Nothing,

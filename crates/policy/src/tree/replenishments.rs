@@ -1,34 +1,34 @@
 //! The replenishments of a sporadic server, by time, in a list of bounded length (Stanovich, Baker, Wang and Harbour,
 //! "Defects of the POSIX sporadic server and how to correct them", RTAS 2010).
 
-use super::{ServerKind, MAX_CHUNKS};
+use super::{ServerKind, MAX_REPLENISHMENTS};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
 
 /// So much budget, to be had from then on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Chunk {
+pub(crate) struct Replenishment {
     pub(crate) amount: Duration,
     pub(crate) at: Instant,
 }
 
-/// Chunks in the order of their times; at most [`MAX_CHUNKS`].
+/// Replenishments in the order of their times; at most [`MAX_REPLENISHMENTS`].
 #[derive(Clone, Debug)]
-pub(crate) struct Chunks {
-    list: Vec<Chunk>,
+pub(crate) struct Replenishments {
+    list: Vec<Replenishment>,
 }
 
-impl Chunks {
+impl Replenishments {
     /// An empty list, with room where the kind needs it.
-    pub(crate) fn for_kind(kind: ServerKind) -> Chunks {
+    pub(crate) fn for_kind(kind: ServerKind) -> Replenishments {
         let room = matches!(kind, ServerKind::Sporadic | ServerKind::PosixSporadic);
-        Chunks { list: Vec::with_capacity(if room { MAX_CHUNKS } else { 0 }) }
+        Replenishments { list: Vec::with_capacity(if room { MAX_REPLENISHMENTS } else { 0 }) }
     }
 
     pub(crate) fn clear(&mut self) {
         self.list.clear();
     }
-    pub(crate) fn first(&self) -> Option<Chunk> {
+    pub(crate) fn first(&self) -> Option<Replenishment> {
         self.list.first().copied()
     }
     pub(crate) fn take_first(&mut self) {
@@ -37,42 +37,42 @@ impl Chunks {
         }
     }
 
-    /// Puts a chunk where its time says. Where the list is full, the chunk is joined to the one that follows it, or, being
+    /// Puts a replenishment where its time says. Where the list is full, the replenishment is joined to the one that follows it, or, being
     /// the last, takes the last one along to its own time: budget may come later than it should, never earlier.
-    pub(crate) fn insert(&mut self, chunk: Chunk) {
-        let place = self.list.partition_point(|other| other.at <= chunk.at);
-        if self.list.len() < MAX_CHUNKS {
-            self.list.insert(place, chunk);
+    pub(crate) fn insert(&mut self, replenishment: Replenishment) {
+        let place = self.list.partition_point(|other| other.at <= replenishment.at);
+        if self.list.len() < MAX_REPLENISHMENTS {
+            self.list.insert(place, replenishment);
             return;
         }
         if place < self.list.len() {
-            self.list[place].amount = sum(self.list[place].amount, chunk.amount);
+            self.list[place].amount = sum(self.list[place].amount, replenishment.amount);
         } else if let Some(last) = self.list.last_mut() {
-            last.amount = sum(last.amount, chunk.amount);
-            last.at = chunk.at;
+            last.amount = sum(last.amount, replenishment.amount);
+            last.at = replenishment.at;
         }
     }
 
-    /// The first chunk keeps `rest`, and `later` is to come. Where there is no room for both, the rest is joined to the
-    /// chunk that follows.
-    pub(crate) fn split(&mut self, rest: Duration, later: Chunk) {
+    /// The first replenishment keeps `rest`, and `later` is to come. Where there is no room for both, the rest is joined to the
+    /// replenishment that follows.
+    pub(crate) fn split(&mut self, rest: Duration, later: Replenishment) {
         if let Some(head) = self.list.first_mut() {
             head.amount = rest;
         }
         if rest.is_zero() {
             self.take_first();
-        } else if self.list.len() == MAX_CHUNKS {
+        } else if self.list.len() == MAX_REPLENISHMENTS {
             self.take_first();
             match self.list.first_mut() {
                 Some(next) => next.amount = sum(next.amount, rest),
-                None => return self.insert(Chunk { amount: sum(rest, later.amount), ..later }),
+                None => return self.insert(Replenishment { amount: sum(rest, later.amount), ..later }),
             }
         }
         self.insert(later);
     }
 
-    /// The server goes on at `now` after it was blocked: its first chunk counts from now, and takes in those that it
-    /// reaches, which are due before it would be used up. `used` of the first chunk is gone already.
+    /// The server goes on at `now` after it was blocked: its first replenishment counts from now, and takes in those that it
+    /// reaches, which are due before it would be used up. `used` of the first replenishment is gone already.
     pub(crate) fn new_phase(&mut self, now: Instant, used: Duration) {
         let Some(mut head) = self.first() else { return };
         head.at = now;
@@ -88,18 +88,18 @@ impl Chunks {
         }
     }
 
-    /// The first chunk comes at `at` instead, joined to the next one if it would not come before.
+    /// The first replenishment comes at `at` instead, joined to the next one if it would not come before.
     pub(crate) fn delay_first(&mut self, at: Instant) {
         let Some(head) = self.first() else { return };
         self.take_first();
         match self.list.first_mut().filter(|next| next.at <= at) {
             Some(next) => next.amount = sum(next.amount, head.amount),
-            None => self.list.insert(0, Chunk { at, ..head }),
+            None => self.list.insert(0, Replenishment { at, ..head }),
         }
     }
 
     #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Chunk> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Replenishment> {
         self.list.iter()
     }
 }

@@ -1,0 +1,141 @@
+//! Reconfigurations: tasks and servers that are added, removed and altered while the system runs. One engine for all policies.
+//!
+//! **The protocol** is that of the idle instant (Tindell and Alonso 1996; Real and Crespo, "Mode change protocols for
+//! real-time systems", Real-Time Systems 26, 2004). A reconfiguration is **requested** at its time; from then on what is to be
+//! removed releases no more jobs, and the jobs that it has run to their ends. It is **applied** at the first instant at which
+//! nothing that was released before is unfinished, so that no job sees the load of both before and after, whatever the order.
+//! Requests are decided in their order; several may be decided in one instant.
+//!
+//! **Admission** is by analysis, before the run; what it refuses is refused here when it is requested. What is to be applied is
+//! tested once more: it may not promise more than a core has, and more than was promised before.
+//!
+//! The engine keeps the list, the order and the records. What is idle, what is promised and what is applied is each policy's
+//! own ([`Reconfigure`]). An entry of a policy costs nothing here while nothing is requested. All memory is taken beforehand.
+
+mod parameters;
+
+use alloc::vec::Vec;
+pub(crate) use parameters::{check, requested_at};
+pub use parameters::{Action, Change, Part, Protocol, Reconfigurable, Values};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_time::{Duration, Instant};
+
+/// A reconfiguration as the policy keeps it: `T` is what it concerns there, and what it brings.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<T> {
+    /// Its number in the list of all.
+    pub(crate) number: u32,
+    /// When it is requested.
+    pub(crate) at: Instant,
+    pub(crate) action: Action,
+    /// Whether analysis admitted it.
+    pub(crate) admitted: bool,
+    pub(crate) target: T,
+}
+
+impl<T> Request<T> {
+    /// The reconfiguration with this number.
+    pub(crate) fn new(number: usize, change: &Change, target: T) -> Request<T> {
+        let Change { action, admitted, .. } = *change;
+        Request { number: number as u32, at: requested_at(change), action, admitted, target }
+    }
+
+    /// Whether its target is to release nothing from the request on.
+    pub(crate) fn removes(&self) -> bool {
+        self.admitted && self.action == Action::Remove
+    }
+}
+
+/// What each policy knows of reconfigurations, at one entry.
+pub(crate) trait Reconfigure<T> {
+    /// The time of the entry.
+    fn now(&self) -> Instant;
+    /// Writes a record about the request with this number.
+    fn record(&mut self, kind: EventKind, number: u32, argument: u64);
+    /// Lets the target of a removal release nothing from the request on.
+    fn stop_releases(&mut self, request: &Request<T>);
+    /// Whether nothing that was released before is unfinished, as far as the request could meet it.
+    fn is_idle(&self, request: &Request<T>) -> bool;
+    /// Takes up what the request promises, unless that is more than there is and more than before; whether it did.
+    fn accept(&mut self, request: &mut Request<T>) -> bool;
+    /// Applies the first of the requests that are not decided.
+    fn apply(&mut self, pending: &mut [Request<T>]);
+}
+
+/// The reconfigurations of what shares one idle instant: a core, a domain, or all cores.
+pub(crate) struct Requests<T> {
+    list: Vec<Request<T>>,
+    /// How many were requested, and how many of these are decided.
+    requested: usize,
+    decided: usize,
+    protocol: Protocol,
+}
+
+impl<T> Requests<T> {
+    /// None requested yet. `list` in the order of their times.
+    pub(crate) fn new(list: Vec<Request<T>>, protocol: Protocol) -> Requests<T> {
+        Requests { list, requested: 0, decided: 0, protocol }
+    }
+
+    /// Whether one was requested that is not decided.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.decided < self.requested
+    }
+
+    /// How many are decided.
+    pub(crate) fn decided(&self) -> usize {
+        self.decided
+    }
+
+    /// All, in their order.
+    pub(crate) fn all(&self) -> &[Request<T>] {
+        &self.list
+    }
+
+    /// When the next one is requested.
+    pub(crate) fn next(&self) -> Instant {
+        self.list.get(self.requested).map_or(Instant::NEVER, |request| request.at)
+    }
+
+    /// Takes up what is requested by now.
+    pub(crate) fn receive(&mut self, policy: &mut impl Reconfigure<T>) {
+        while let Some(request) = self.list.get(self.requested).filter(|request| request.at <= policy.now()) {
+            self.requested += 1;
+            policy.record(EventKind::ChangeAsked, request.number, request.at.as_nanos());
+            if request.removes() {
+                policy.stop_releases(request);
+            }
+        }
+    }
+
+    /// Decides what can be decided now. Whether anything was applied.
+    pub(crate) fn decide(&mut self, policy: &mut impl Reconfigure<T>) -> bool {
+        let mut any = false;
+        while self.decided < self.requested {
+            let pending = &mut self.list[self.decided..self.requested];
+            let request = &mut pending[0];
+            if !request.admitted {
+                policy.record(EventKind::ChangeRefused, request.number, CHANGE_NOT_ADMITTED);
+            } else if self.protocol == Protocol::IdleInstant && !policy.is_idle(request) {
+                break;
+            } else if policy.accept(request) {
+                policy.record(EventKind::Changed, request.number, 0);
+                policy.apply(pending);
+                any = true;
+            } else {
+                policy.record(EventKind::ChangeRefused, request.number, CHANGE_OVERLOADS);
+            }
+            self.decided += 1;
+        }
+        any
+    }
+}
+
+/// A whole core, in the unit in which shares are counted.
+pub(crate) const WHOLE: u64 = 1 << 32;
+
+/// The share of a core that `time` in each `period` is, rounded down.
+pub(crate) fn share(time: Duration, period: Duration) -> u64 {
+    let share = u128::from(time.as_nanos()) * u128::from(WHOLE) / u128::from(period.as_nanos().max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}

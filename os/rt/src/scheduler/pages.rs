@@ -1,0 +1,111 @@
+//! What the image gives a scheduler, and the pages that it shares with components and with other schedulers.
+
+use crate::service::info;
+use core::ptr::{addr_of, addr_of_mut};
+use core::sync::atomic::{AtomicU64, Ordering};
+use tactus_abi::layout::{
+    CARDS, CHILD_PAGE, CHILD_PAGES, MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, TASK_PAGES,
+};
+use tactus_abi::shared::{ChildPage, ParentPage, TaskCard, TaskPage};
+use tactus_time::{Duration, Instant, TaskId};
+
+/// The encoded plan of this scheduler.
+pub fn plan() -> &'static [u8] {
+    match info().plan_bytes {
+        0 => &[],
+        // SAFETY: the image builder maps so many bytes there, read-only, never changed.
+        bytes => unsafe { core::slice::from_raw_parts(PLAN as *const u8, bytes as usize) },
+    }
+}
+
+/// The cards of all tasks of the system.
+pub fn task_cards() -> &'static [TaskCard] {
+    match info().tasks {
+        0 => &[],
+        // SAFETY: the image builder maps so many cards there, read-only, never changed.
+        tasks => unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, tasks as usize) },
+    }
+}
+
+/// The window of task pages holds as many pages as this.
+const TASK_WINDOW: u64 = 4096;
+
+/// The page of a task, inside the window.
+#[inline(always)]
+fn page_of(task: TaskId) -> *mut TaskPage {
+    (TASK_PAGES + u64::from(task.0) % TASK_WINDOW * PAGE) as *mut TaskPage
+}
+
+/// Publishes to the task's component which job its thread runs: its number and charge, the time stamp since when, its release.
+#[inline(always)]
+pub fn publish_job(task: TaskId, job: u32, charged: Duration, since: u64, release: Instant) {
+    let page = page_of(task);
+    // SAFETY: inside the window of task pages; its words are whole. Field by field: the whole would go through the stack.
+    unsafe {
+        addr_of_mut!((*page).job).write_volatile(job.into());
+        addr_of_mut!((*page).charged).write_volatile(charged.as_nanos());
+        addr_of_mut!((*page).since).write_volatile(since);
+        addr_of_mut!((*page).release).write_volatile(release.as_nanos());
+    }
+}
+
+/// The job that was published last for the task; none if none was.
+pub fn published_job(task: TaskId) -> Option<u64> {
+    let page = page_of(task);
+    // SAFETY: inside the window of task pages; its words are whole.
+    let (job, since) = unsafe { (addr_of!((*page).job).read_volatile(), addr_of!((*page).since).read_volatile()) };
+    (since != 0).then_some(job)
+}
+
+/// Publishes what a child scheduler has counted, to its parent and the root. It is the only writer.
+pub fn publish_counts(counts: ChildPage) {
+    // SAFETY: this scheduler's own page.
+    unsafe { (CHILD_PAGE as *mut ChildPage).write_volatile(counts) };
+}
+
+/// What the child scheduler with this number published. For the root, which has the pages of all of them.
+pub fn child_counts(component: u64) -> ChildPage {
+    // SAFETY: inside the window of the children's pages.
+    unsafe { ((CHILD_PAGES + component % MAX_COMPONENTS as u64 * PAGE) as *const ChildPage).read_volatile() }
+}
+
+/// Words of a set of all components.
+const WORDS: usize = MAX_COMPONENTS / 64;
+
+/// Components that stay stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoppedSet([u64; WORDS]);
+
+impl StoppedSet {
+    fn bit(component: u32) -> (usize, u64) {
+        ((component / 64) as usize % WORDS, 1 << (component % 64))
+    }
+
+    /// Adds a component.
+    pub fn insert(&mut self, component: u32) {
+        let (word, bit) = StoppedSet::bit(component);
+        self.0[word] |= bit;
+    }
+
+    /// Whether the component is in the set.
+    pub fn contains(&self, component: u32) -> bool {
+        let (word, bit) = StoppedSet::bit(component);
+        self.0[word] & bit != 0
+    }
+
+    /// The set that the parent scheduler has published. For child schedulers.
+    pub fn of_parent() -> StoppedSet {
+        let page = PARENT_PAGE as *const ParentPage;
+        // SAFETY: this scheduler's own page; words are whole.
+        StoppedSet(core::array::from_fn(|word| unsafe { addr_of!((*page).stopped[word]).read_volatile() }))
+    }
+
+    /// Adds the set to what the child scheduler with this number is told.
+    pub fn publish_to(&self, component: u64) {
+        let page = (PARENT_PAGES + component % MAX_COMPONENTS as u64 * PAGE) as *mut ParentPage;
+        for (word, set) in self.0.iter().enumerate().filter(|(_, set)| **set != 0) {
+            // SAFETY: inside the window of the parent's pages; all cores change these words so.
+            unsafe { AtomicU64::from_ptr(addr_of_mut!((*page).stopped[word])) }.fetch_or(*set, Ordering::Release);
+        }
+    }
+}

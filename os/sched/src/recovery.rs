@@ -1,0 +1,303 @@
+//! Recovery: components that the system file lets a scheduler restart after a fault.
+//!
+//! The core that is notified of the fault restarts the component, a few steps at a time, so that no job waits long for it. A job
+//! that was in the component ends there; the task stays in the system, and its next job runs in the component's new life.
+//! A component that has been restarted as often as it may stays stopped, and its tasks are taken out.
+
+use alloc::vec::Vec;
+use core::fmt::Write;
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
+use tactus_record::{EventKind, Record, Sink};
+use tactus_rt::abi::image::NO_COMPONENT;
+use tactus_rt::abi::shared::{name_text, ComponentCard};
+use tactus_rt::cards::components;
+use tactus_rt::scheduler::{StoppedSet, TraceRing};
+use tactus_rt::time::{CoreId, Duration, Instant, TaskId};
+use tactus_rt::{calls, clock, Error};
+
+/// Steps at a time.
+const STEPS: usize = 4;
+/// Between them others run.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// The component runs.
+const RUNS: u8 = 0;
+/// It stays stopped.
+const GIVEN_UP: u8 = 1;
+/// Added to the number of the core that restarts it.
+const RESTARTED_BY: u8 = 2;
+
+/// What recovery asks of a scheduler, on the core that runs.
+pub trait Host {
+    /// The scheduler's components.
+    fn recovery(&self) -> &'static Recovery;
+    /// The core's number.
+    fn core(&self) -> u8;
+    /// Its trace.
+    fn ring(&mut self) -> &mut TraceRing;
+    /// The task and the job that the last decision chose.
+    fn running(&self) -> Option<(TaskId, u32)>;
+    /// The component in which a thread's task is at home; none if the thread is no task's.
+    fn home_of(&self, thread: u64) -> Option<u64>;
+    /// Counts the running job as ended with its component.
+    fn abort(&mut self);
+    /// Calls [`go_on`] at the first entry from `at` on; `None`: there are no steps left.
+    fn restart_at(&mut self, at: Option<Instant>);
+    /// Enters this core at `at` at the latest.
+    fn enter_at(&mut self, at: Instant);
+}
+
+/// What ends with a component that was stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lost {
+    /// The running job: the task goes on with its next one.
+    Job,
+    /// The task.
+    Task,
+}
+
+/// The components that a scheduler restarts, and those that another component restarts.
+pub struct Recovery {
+    supervised: Vec<Supervised>,
+    externally: Vec<ExternallySupervised>,
+    /// Components that were stopped and do not run again, or not yet: one bit for each.
+    stopped: [AtomicU64; 4],
+}
+
+/// A component that this scheduler may restart.
+struct Supervised {
+    component: u32,
+    most: u64,
+    per: Duration,
+    condition: AtomicU8,
+    /// The next step. Of the core that restarts it, as is what follows.
+    step: AtomicU64,
+    /// How often it was restarted.
+    count: AtomicU64,
+    /// When the last restarts began (ns), as many as are allowed within `per`.
+    times: Vec<AtomicU64>,
+}
+
+/// A component that another one may restart.
+struct ExternallySupervised {
+    component: u32,
+    by: u32,
+    /// How often it was restarted.
+    count: AtomicU64,
+    /// Whether it stays stopped, as far as this scheduler is told.
+    given_up: AtomicBool,
+}
+
+impl Supervised {
+    fn new(component: usize, card: &ComponentCard) -> Supervised {
+        Supervised {
+            component: component as u32,
+            most: card.restarts.into(),
+            per: Duration::from_nanos(card.restart_nanos),
+            condition: AtomicU8::new(RUNS),
+            step: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+            times: (0..card.restarts).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Whether it was restarted as often as it may be.
+    fn stays_stopped(&self) -> bool {
+        self.condition.load(Ordering::Acquire) == GIVEN_UP
+    }
+
+    /// Whether one more restart now is within the limit; if so, counts it.
+    fn may_restart(&self, now: Instant) -> bool {
+        let count = self.count.load(Ordering::Relaxed);
+        // The time of the restart before which there were `most - 1` others.
+        let Some(oldest) = self.times.get((count % self.most.max(1)) as usize) else { return false };
+        let since = now.since(Instant::from_nanos(oldest.load(Ordering::Relaxed)));
+        if count >= self.most && since < self.per {
+            return false;
+        }
+        oldest.store(now.as_nanos(), Ordering::Relaxed);
+        self.count.store(count + 1, Ordering::Relaxed);
+        true
+    }
+}
+
+impl Recovery {
+    /// The components whose cards name this scheduler, and those whose cards name another component.
+    pub fn new() -> Recovery {
+        let own = tactus_rt::info().component;
+        let cards = || components().iter().enumerate();
+        let others = cards().filter(|(_, card)| ![own, NO_COMPONENT].contains(&card.restarted_by));
+        let externally = |(number, card): (usize, &ComponentCard)| ExternallySupervised {
+            component: number as u32,
+            by: card.restarted_by,
+            count: AtomicU64::new(0),
+            given_up: AtomicBool::new(false),
+        };
+        let mine = cards().filter(|(_, card)| card.restarted_by == own);
+        Recovery {
+            supervised: mine.map(|(number, card)| Supervised::new(number, card)).collect(),
+            externally: others.map(externally).collect(),
+            stopped: [const { AtomicU64::new(0) }; 4],
+        }
+    }
+
+    /// Whether a component was stopped and does not run again.
+    pub fn any_stopped(&self) -> bool {
+        self.stopped.iter().any(|word| word.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Whether no component is ever restarted.
+    pub fn is_empty(&self) -> bool {
+        self.supervised.is_empty() && self.externally.is_empty()
+    }
+
+    /// The components that stay stopped: those that this scheduler gave up, and those of which its parent told it.
+    pub fn given_up(&self, by_parent: Option<StoppedSet>) -> StoppedSet {
+        let mut known = StoppedSet::default();
+        let own = self.supervised.iter().filter(|it| it.stays_stopped());
+        own.for_each(|it| known.insert(it.component));
+        let Some(by_parent) = by_parent else { return known };
+        for it in self.externally.iter().filter(|it| by_parent.contains(it.component)) {
+            it.given_up.store(true, Ordering::Release);
+            known.insert(it.component);
+        }
+        known
+    }
+
+    /// Writes which components were restarted, and which stay stopped.
+    pub fn report(&self, console: &mut impl Write) {
+        let name = |number: u32| components().get(number as usize).map_or("?", |card| name_text(&card.name));
+        for it in &self.supervised {
+            let count = it.count.load(Ordering::Relaxed);
+            let end = if it.stays_stopped() { ", and stays stopped: no more are allowed" } else { "" };
+            if count > 0 {
+                let _ = writeln!(console, "{} was restarted {count} times{end}", name(it.component));
+            }
+        }
+        for it in &self.externally {
+            let count = it.count.load(Ordering::Relaxed);
+            if count > 0 {
+                let _ = writeln!(console, "{} was restarted {count} times by {}", name(it.component), name(it.by));
+            }
+        }
+    }
+
+    /// The word and the bit of a component.
+    fn bit_of(&self, component: u64) -> Option<(&AtomicU64, u64)> {
+        Some((self.stopped.get((component / 64) as usize)?, 1 << (component % 64)))
+    }
+
+    fn supervised(&self, component: u64) -> Option<&Supervised> {
+        self.supervised.iter().find(|it| u64::from(it.component) == component)
+    }
+
+    /// Whether the component, which was stopped, will run again.
+    fn runs_again(&self, component: u64) -> bool {
+        match self.supervised(component) {
+            Some(it) => !it.stays_stopped(),
+            None => {
+                let other = self.externally.iter().find(|it| u64::from(it.component) == component);
+                other.is_some_and(|it| !it.given_up.load(Ordering::Acquire))
+            }
+        }
+    }
+}
+
+impl Default for Recovery {
+    fn default() -> Recovery {
+        Recovery::new()
+    }
+}
+
+/// This core was notified that the component was stopped.
+#[cold]
+pub fn stopped(host: &mut impl Host, component: u64) {
+    let recovery = host.recovery();
+    if let Some((word, bit)) = recovery.bit_of(component) {
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+    let Some(it) = recovery.supervised(component) else { return };
+    let mine = RESTARTED_BY + host.core();
+    // Several cores may be notified of one fault.
+    if it.condition.compare_exchange(RUNS, mine, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        return;
+    }
+    let now = clock::now();
+    if it.may_restart(now) {
+        it.step.store(0, Ordering::Relaxed);
+        host.restart_at(Some(now));
+        host.enter_at(now);
+    } else {
+        it.condition.store(GIVEN_UP, Ordering::Release);
+        note(host, it, 1);
+    }
+}
+
+/// What ends since a thread of this core's task was stopped with its component.
+#[cold]
+pub fn lost_with(host: &mut impl Host, thread: u64) -> Lost {
+    let Some(home) = host.home_of(thread) else { return Lost::Task };
+    if !host.recovery().runs_again(home) {
+        return Lost::Task;
+    }
+    if let Some((task, job)) = host.running() {
+        let core = CoreId(host.core());
+        let (time, task) = (clock::now(), Some(task));
+        host.ring().record(Record { time, arg: 0, job, task, kind: EventKind::Aborted, level: 0, core, ticket: 0 });
+    }
+    host.abort();
+    Lost::Job
+}
+
+fn note(host: &mut impl Host, it: &Supervised, level: u8) {
+    record(host, it.component, it.count.load(Ordering::Relaxed), level, 0);
+}
+
+fn record(host: &mut impl Host, component: u32, count: u64, level: u8, by: u32) {
+    if let Some((word, bit)) = host.recovery().bit_of(component.into()).filter(|_| level == 0) {
+        word.fetch_and(!bit, Ordering::Relaxed);
+    }
+    let (time, core) = (clock::now(), CoreId(host.core()));
+    let (job, kind) = (component, EventKind::Restarted);
+    host.ring().record(Record { time, arg: count, job, task: None, kind, level, core, ticket: by });
+}
+
+/// The kernel reported that another component restarted one.
+pub fn by_another(host: &mut impl Host, (component, by): (u32, u32)) {
+    let Some(it) = host.recovery().externally.iter().find(|it| it.component == component) else { return };
+    let count = it.count.fetch_add(1, Ordering::Relaxed) + 1;
+    record(host, component, count, 0, by);
+}
+
+/// Goes on with the restarts that are this core's.
+#[cold]
+pub fn go_on(host: &mut impl Host) {
+    let mine = RESTARTED_BY + host.core();
+    let mut unfinished = false;
+    for it in host.recovery().supervised.iter().filter(|it| it.condition.load(Ordering::Relaxed) == mine) {
+        unfinished |= !steps(host, it);
+    }
+    host.restart_at(unfinished.then(|| clock::now() + PAUSE));
+}
+
+/// Some steps of the component's restart; whether it is over.
+fn steps(host: &mut impl Host, it: &Supervised) -> bool {
+    for _ in 0..STEPS {
+        match calls::restart(it.component.into(), it.step.load(Ordering::Relaxed)) {
+            Ok(0) => {
+                note(host, it, 0);
+                it.condition.store(RUNS, Ordering::Release);
+                return true;
+            }
+            Ok(next) => it.step.store(next, Ordering::Relaxed),
+            // A thread has not left it yet.
+            Err(Error::Busy) => return false,
+            Err(_) => {
+                it.condition.store(GIVEN_UP, Ordering::Release);
+                note(host, it, 1);
+                return true;
+            }
+        }
+    }
+    false
+}
