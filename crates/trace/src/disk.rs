@@ -5,7 +5,7 @@
 //! not served counts with the time that had passed at the end of the run.
 
 use crate::summary::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive};
-use crate::{Spread, View};
+use crate::{Distribution, View};
 use std::collections::HashMap;
 use tactus_time::{Duration, Instant};
 
@@ -122,7 +122,7 @@ fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> Disk
                 first = Some(DiskBroken { client: client.name.clone(), number, time: due, limit, actual: response });
             }
         }
-        summary.response = Spread::of(&mut own.iter().map(|it| it.ended.since(it.arrived)).collect::<Vec<_>>());
+        summary.response = Distribution::of(&mut own.iter().map(|it| it.ended.since(it.arrived)).collect::<Vec<_>>());
         voided += summary.void;
         clients.push(summary);
     }
