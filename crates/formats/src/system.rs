@@ -183,6 +183,8 @@ pub enum Unwritable {
     },
     /// There are components, buffers or devices, which lie elsewhere.
     Components,
+    /// There are disks, which this writer does not know.
+    Disks,
 }
 
 impl fmt::Display for Unwritable {
@@ -192,6 +194,7 @@ impl fmt::Display for Unwritable {
                 write!(f, "task {task:?} has its job times from a list; a system file would need a file beside it")
             }
             Unwritable::Components => f.write_str("the system has components of its own, which lie beside its file"),
+            Unwritable::Disks => f.write_str("the system has disks; copy its [[disk]] tables from the file itself"),
         }
     }
 }
@@ -205,6 +208,9 @@ impl std::error::Error for Unwritable {}
 pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     if !system.components.is_empty() || system.platform != Platform::default() {
         return Err(Unwritable::Components);
+    }
+    if !system.disks.is_empty() {
+        return Err(Unwritable::Disks);
     }
     let mut text = String::new();
     // Writing to a string cannot fail.

@@ -69,6 +69,8 @@ impl ConfigurationAccess for Configuration {
         }
     }
 
+    /// # Safety
+    /// None is asked for here: both read a copy that never changes, and each has its own note of the registers that are sized.
     unsafe fn unsafe_clone(&self) -> Configuration {
         Configuration { card: self.card, sized: self.sized }
     }
