@@ -35,24 +35,36 @@ pub enum Step {
 #[derive(Clone, Copy, Debug)]
 pub struct Stepper<'t> {
     descriptor: Descriptor<'t>,
+    /// The states that conclude; [`NO_STATE`] where there is none.
+    false_state: u32,
+    true_state: u32,
     state: u32,
     stopped: bool,
 }
 
+/// No table has so many states.
+const NO_STATE: u32 = u32::MAX;
+
 impl<'t> Stepper<'t> {
     /// A monitor that has seen no event.
-    pub const fn new(descriptor: Descriptor<'t>) -> Self {
-        Stepper { state: descriptor.initial, descriptor, stopped: false }
+    pub fn new(descriptor: Descriptor<'t>) -> Self {
+        let number = |state: Option<u32>| match state {
+            Some(state) => state,
+            None => NO_STATE,
+        };
+        let (false_state, true_state) = (number(descriptor.false_state), number(descriptor.true_state));
+        Stepper { state: descriptor.initial, false_state, true_state, descriptor, stopped: false }
     }
     /// The present state.
     pub const fn state(&self) -> u32 {
         self.state
     }
     /// The verdict until now. A monitor that starts anew forgets it.
+    #[inline(always)]
     pub fn verdict(&self) -> Verdict {
-        if Some(self.state) == self.descriptor.false_state {
+        if self.state == self.false_state {
             Verdict::False
-        } else if Some(self.state) == self.descriptor.true_state {
+        } else if self.state == self.true_state {
             Verdict::True
         } else {
             Verdict::NotYet
@@ -65,10 +77,14 @@ impl<'t> Stepper<'t> {
             return Step::Stopped;
         }
         self.state = self.descriptor.table.next(self.state, event);
-        let verdict = self.verdict();
-        if !verdict.is_final() {
+        if self.state != self.false_state && self.state != self.true_state {
             return Step::Continues;
         }
+        self.conclude()
+    }
+    #[cold]
+    fn conclude(&mut self) -> Step {
+        let verdict = self.verdict();
         if self.descriptor.reset {
             self.state = self.descriptor.initial;
         } else {

@@ -199,6 +199,7 @@ fn cycles(machine: &Composed, division: u32) -> [u32; 4] {
 #[test]
 fn statement_10_the_order_of_times_is_the_sources_where_a_division_is_slow() {
     let [plain, row, packed, string] = cycles(&machine(2), 20);
+    println!("cycles: plain {plain}, row-per-word {row}, packed-words {packed}, bit-string {string}");
     assert!(plain < row && row < string && string < packed, "{plain} {row} {string} {packed}");
     // With a divider of the speed of a multiplication the last two change places.
     let [_, _, packed, string] = cycles(&machine(2), 2);
