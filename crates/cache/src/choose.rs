@@ -2,7 +2,7 @@
 //!
 //! What a group takes of a core depends on how many colours it has: with few its working set does not fit. [`choose`] gives every
 //! group a number of colours so that the sum of utilisations is least and no group exceeds a core; [`even`] gives all the same.
-//! Colours of two groups never meet, so what is chosen is safe to place by [`crate`]'s users with CAP.
+//! Colours of two groups never meet, so groups can be placed on any core.
 
 use alloc::vec;
 use alloc::vec::Vec;

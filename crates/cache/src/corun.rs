@@ -142,11 +142,6 @@ impl Corun {
         self.running.len() - 1
     }
 
-    /// Ends a program's accesses.
-    pub fn stop(&mut self, program: usize) {
-        self.running[program].clock = u64::MAX;
-    }
-
     /// Moves a program to another processor.
     pub fn migrate(&mut self, program: usize, processor: usize) {
         self.running[program].program.processor = processor;

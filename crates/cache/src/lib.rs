@@ -12,6 +12,7 @@ extern crate std;
 
 pub mod array;
 pub mod bounds;
+pub mod caches;
 #[cfg(feature = "solver")]
 pub mod choose;
 pub mod coherence;
@@ -26,6 +27,7 @@ pub mod lackey;
 pub mod line;
 #[cfg(feature = "files")]
 pub mod machine;
+mod transfer;
 
 pub use coherence::Protocol;
 pub use colours::{Colour, ColourSet, Colours, ColoursError};

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use std::collections::BTreeSet;
-use tactus_cache::hierarchy::Core;
+use tactus_cache::caches::Core;
 use tactus_cache::{Costs, Geometry, Hierarchy, Inclusion, Level, Protocol, Shape, State};
 
 /// A hierarchy with lines of 64 bytes: sizes in lines, (lines, ways).
