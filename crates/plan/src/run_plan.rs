@@ -16,6 +16,8 @@ pub struct RunPlan {
     pub setup: Setup,
     /// What the trace is read against.
     pub view: View,
+    /// What the check found, each with where and its remedy, for the terminal and the report alike.
+    pub findings: Vec<String>,
 }
 
 /// What follows from a check that was made with these costs.
@@ -52,7 +54,17 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         tree: tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
     };
-    RunPlan { setup, view }
+    RunPlan { setup, view, findings: findings(system, check) }
+}
+
+/// What a check found, each as `file:line: what; remedy`.
+pub fn findings(system: &System, check: &Check) -> Vec<String> {
+    let file = system.source.display();
+    let told = |finding: &tactus_analysis::Finding| match finding.line {
+        0 => format!("{file}: {}; {}", finding.what, finding.remedy),
+        line => format!("{file}:{line}: {}; {}", finding.what, finding.remedy),
+    };
+    check.findings.iter().map(told).collect()
 }
 
 /// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its
