@@ -379,7 +379,9 @@ fn the_checks_reasons_printed_lines_and_a_panics_place_are_told_as_text() {
     let summary = kept.judge(&trace);
     assert_eq!(summary.culprits[0].fault, "panicked at src/lib.rs:41: index <out> of bounds");
     let page = tactus_report::html(&kept.view, &trace, &summary, &kept.details);
-    for text in ["lengthen &lt;it&gt;", "panicked at src/lib.rs:41: index &lt;out&gt; of bounds", "flight: &lt;hello&gt;"] {
+    for text in
+        ["lengthen &lt;it&gt;", "panicked at src/lib.rs:41: index &lt;out&gt; of bounds", "flight: &lt;hello&gt;"]
+    {
         assert!(page.contains(text), "{text}");
     }
     assert!(page.contains("Why the check refused the system") && !page.contains("<hello>"));

@@ -238,7 +238,7 @@ fn a_fault_names_its_culprit_and_voids_only_the_culprits_promise() {
     );
     let [culprit] = &summary.culprits[..] else { panic!() };
     assert_eq!((culprit.component, culprit.task.as_deref(), culprit.address), (7, Some("bad"), 0xdead));
-    assert_eq!((culprit.time, culprit.fault), (at(3), "write to an address that it does not have or may only read"));
+    assert_eq!((culprit.time, &*culprit.fault), (at(3), "write to an address that it does not have or may only read"));
     assert_eq!(summary.tasks[0].removed_at, Some(at(3)));
     assert_eq!(summary.tasks[0].void.as_deref(), Some("its component was stopped"));
     let jobs = summary.tasks[0].jobs;
