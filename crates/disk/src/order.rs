@@ -6,7 +6,7 @@
 use crate::request::{Head, Request};
 use alloc::vec::Vec;
 
-/// The largest queue that [`exact`] looks through; 8 requests are 40,320 orders (source §IV: it collapses there).
+/// The largest queue that `exact` looks through; 8 requests are 40,320 orders (source §IV: it collapses there).
 pub const MOST_EXACT: usize = 8;
 
 /// The weight of a step.

@@ -306,7 +306,7 @@ const PLANTED: [Option<&str>; 18] = [
 #[test]
 fn each_rule_that_is_broken_on_purpose_is_found_broken() {
     let ways: Vec<usize> = (0..PLANTED.len()).collect();
-    let plant = |&way: &usize| run(&format!("plant-{way}-arena-1"), 4, "100 ms", Kernel::Planted);
+    let plant = |&way: &usize| run(&format!("plant-{way}-arena-1"), 4, "110 ms", Kernel::Planted);
     for (way, (told, words)) in ways.iter().zip(at_once(&ways, plant)) {
         // Another core may have been in the middle of a line.
         let found = told.log.lines().find_map(|line| line.split_once("tactus: broken rule: ")).map(|(_, it)| it);
@@ -314,7 +314,7 @@ fn each_rule_that_is_broken_on_purpose_is_found_broken() {
         println!("planted {way}: {}", found.unwrap_or("nothing, and nothing was found"));
         assert_eq!(found, PLANTED[*way], "{words}\n{}", told.log);
         // Only the first comes to its end.
-        assert_eq!(told.witness.len(), if found.is_none() { 4 } else { 0 }, "{}", told.log);
+        assert_eq!(told.witness.len(), if found.is_none() { 4 } else { 0 }, "{words}\n{}", told.log);
     }
 }
 
