@@ -7,14 +7,14 @@
 
 use std::collections::HashMap;
 use tactus_model::{Body, Costs, System};
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::{Summary, Trace};
 
 /// The longest that each kind of work took.
 pub fn costs(system: &System, trace: &Trace, summary: &Summary) -> Costs {
     let seen = &summary.overheads;
-    let most = |spread: &Option<tactus_trace::Spread>| spread.map_or(Duration::ZERO, |spread| spread.max);
+    let most = |spread: &Option<tactus_trace::Distribution>| spread.map_or(Duration::ZERO, |spread| spread.max);
     let around = trace.cores.iter().map(|records| around_jobs(system, records)).max().unwrap_or_default();
     Costs {
         release: most(&seen.timer_lateness),
@@ -35,9 +35,9 @@ fn around_jobs(system: &System, records: &[Record]) -> Duration {
     for record in records {
         let job = record.task.map(|task| (task, record.job));
         match record.kind {
-            Kind::Enter => entered = record.time,
-            Kind::Dispatch => chosen = job,
-            Kind::Leave => {
+            EventKind::Enter => entered = record.time,
+            EventKind::Dispatch => chosen = job,
+            EventKind::Leave => {
                 let Some(job) = job else { continue };
                 if chosen.take() == Some(job) {
                     begun.insert(job, entered);
@@ -46,10 +46,10 @@ fn around_jobs(system: &System, records: &[Record]) -> Duration {
                     begun.remove(&job);
                 }
             }
-            Kind::Preempt | Kind::Exhausted => {
+            EventKind::Preempt | EventKind::Exhausted => {
                 job.map(|job| begun.remove(&job));
             }
-            Kind::Complete => {
+            EventKind::Complete => {
                 let Some((task, number)) = job else { continue };
                 let Some(task_of_system) = system.tasks.get(task.index()) else { continue };
                 let Some(from) = begun.remove(&(task, number)) else { continue };
@@ -91,20 +91,20 @@ mod tests {
         System::parse_toml(text, std::path::Path::new("a.toml")).expect("a good file")
     }
 
-    fn record(micros: u64, kind: Kind) -> Record {
+    fn record(micros: u64, kind: EventKind) -> Record {
         let time = Instant::from_nanos(micros * 1_000);
-        let task = (kind != Kind::Enter).then_some(TaskId(0));
+        let task = (kind != EventKind::Enter).then_some(TaskId(0));
         Record { time, arg: 0, job: 0, task, kind, level: 0, core: CoreId(0), ticket: 0 }
     }
 
     #[test]
     fn the_way_from_a_job_is_what_it_was_charged_beyond_its_demand() {
         let records = [
-            record(0, Kind::Enter),
-            record(0, Kind::Dispatch),
-            record(10, Kind::Leave),
-            record(1_017, Kind::Enter),
-            record(1_017, Kind::Complete),
+            record(0, EventKind::Enter),
+            record(0, EventKind::Dispatch),
+            record(10, EventKind::Leave),
+            record(1_017, EventKind::Enter),
+            record(1_017, EventKind::Complete),
         ];
         assert_eq!(around_jobs(&system(), &records), Duration::from_micros(17));
     }
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn a_job_that_was_interrupted_tells_nothing() {
         let records = [
-            record(0, Kind::Enter),
-            record(0, Kind::Dispatch),
-            record(10, Kind::Leave),
-            record(500, Kind::Enter),
-            record(900, Kind::Leave),
-            record(1_417, Kind::Enter),
-            record(1_417, Kind::Complete),
+            record(0, EventKind::Enter),
+            record(0, EventKind::Dispatch),
+            record(10, EventKind::Leave),
+            record(500, EventKind::Enter),
+            record(900, EventKind::Leave),
+            record(1_417, EventKind::Enter),
+            record(1_417, EventKind::Complete),
         ];
         assert_eq!(around_jobs(&system(), &records), Duration::ZERO);
     }

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{Body, Schedulers, System};
-use tactus_policy::{Kind, SchedulerPlan, Setup};
-use tactus_record::Kind as What;
+use tactus_policy::{PolicyConfig, PolicySpec, SchedulerPlan};
+use tactus_record::EventKind;
 use tactus_sim::lockstep::{lockstep, Agreement};
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::{merge, Trace};
@@ -13,22 +13,22 @@ use tactus_trace::{merge, Trace};
 pub const PROGRAM: &str = "tactus-per-server";
 
 /// The set-up of each scheduler, the root's first; the system's own if there is one scheduler.
-pub fn of(system: &System, setup: &Setup) -> Result<Vec<Setup>, Failure> {
+pub fn of(system: &System, setup: &PolicyConfig) -> Result<Vec<PolicyConfig>, Failure> {
     if system.scheduling.schedulers == Schedulers::Single {
         return Ok(vec![setup.clone()]);
     }
     tactus_policy::divide(setup).map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))
 }
 
-fn plan(setup: &Setup) -> Option<&SchedulerPlan> {
+fn plan(setup: &PolicyConfig) -> Option<&SchedulerPlan> {
     match &setup.kind {
-        Kind::PerServer(plan) => Some(plan),
+        PolicySpec::PerServer(plan) => Some(plan),
         _ => None,
     }
 }
 
 /// Those below the root's, for the image.
-pub fn children(system: &System, setups: &[Setup]) -> Vec<tactus_image::ChildScheduler> {
+pub fn children(system: &System, setups: &[PolicyConfig]) -> Vec<tactus_image::ChildScheduler> {
     let parent = |child: usize| {
         let is_below = |plan: &SchedulerPlan| plan.children.iter().any(|it| usize::from(it.plan) == child);
         setups.iter().filter_map(plan).position(is_below).and_then(|parent| parent.checked_sub(1))
@@ -55,7 +55,7 @@ pub fn whole(system: &System, traces: &[Trace]) -> Trace {
 /// decided otherwise.
 pub fn replay(
     system: &System,
-    setup: &Setup,
+    setup: &PolicyConfig,
     traces: &[Trace],
     allowed: Duration,
 ) -> Result<Result<Agreement, String>, Failure> {
@@ -109,8 +109,8 @@ fn longest_turn_of_one(trace: &Trace) -> Duration {
         let mut entered = Instant::ZERO;
         for record in records {
             match record.kind {
-                What::Enter => entered = record.time,
-                What::Leave => longest = longest.max(record.time.since(entered)),
+                EventKind::Enter => entered = record.time,
+                EventKind::Leave => longest = longest.max(record.time.since(entered)),
                 _ => {}
             }
         }
@@ -125,8 +125,8 @@ fn longest_stretch(trace: &Trace, pause: Duration) -> Duration {
         let (mut began, mut left) = (Instant::ZERO, None::<Instant>);
         for record in records {
             match record.kind {
-                What::Enter if left.is_none_or(|left| record.time.since(left) > pause) => began = record.time,
-                What::Leave => {
+                EventKind::Enter if left.is_none_or(|left| record.time.since(left) > pause) => began = record.time,
+                EventKind::Leave => {
                     left = Some(record.time);
                     longest = longest.max(record.time.since(began));
                 }

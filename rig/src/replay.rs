@@ -11,7 +11,7 @@ use crate::machine::{Processor, PRIORITIES};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_structures::queue::Entry;
 use tactus_structures::Cores;
 use tactus_time::{CoreId, Duration, Level, TaskId};
@@ -126,7 +126,7 @@ impl Script {
             };
             let core = record.core.index();
             match record.kind {
-                Kind::Release => {
+                EventKind::Release => {
                     let deadline = record.arg.saturating_add(about.deadline.as_nanos()).min(u64::MAX >> 3);
                     let level = about.level.map_or(0, |level| level as u64);
                     let what = What::Activate {
@@ -138,12 +138,12 @@ impl Script {
                     state.jobs.insert((task, record.job), (place, what, true));
                     script.add(&mut state, core, place, what);
                 }
-                Kind::Exhausted => script.block(&mut state, core, (task, record.job)),
-                Kind::Complete => {
+                EventKind::Exhausted => script.block(&mut state, core, (task, record.job)),
+                EventKind::Complete => {
                     script.block(&mut state, core, (task, record.job));
                     state.end((task, record.job));
                 }
-                Kind::Replenish => {
+                EventKind::Replenish => {
                     // Whatever of the task is out of budget goes on.
                     let waiting: Vec<_> =
                         state.of_task(task).filter(|(_, job)| !job.2).map(|(name, _)| *name).collect();
@@ -155,7 +155,7 @@ impl Script {
                         }
                     }
                 }
-                Kind::Removed => {
+                EventKind::Removed => {
                     let all: Vec<_> = state.of_task(task).map(|(name, _)| *name).collect();
                     for name in all {
                         script.block(&mut state, core, name);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_rig::check::Broken;
 use tactus_rig::names::{run_named, DIRECTORIES};
 use tactus_rig::replay::{About, ReplayError, Script};
@@ -10,7 +10,7 @@ use tactus_rig::{Failed, Mode, Operation, Problem, Settings, Source};
 use tactus_time::{CoreId, Instant, Level, TaskId};
 use tactus_trace::Trace;
 
-fn record(time: u64, core: u8, kind: Kind, task: u16, job: u32, arg: u64) -> Record {
+fn record(time: u64, core: u8, kind: EventKind, task: u16, job: u32, arg: u64) -> Record {
     Record {
         time: Instant::from_nanos(time),
         arg,
@@ -30,12 +30,12 @@ fn trace(cores: u32, jobs: u32) -> (Trace, Vec<About>) {
     for job in 0..jobs {
         let (task, at) = ((job % 7) as u16, u64::from(job) * 1_000);
         let other = 1 + job % (cores - 1);
-        records[0].push(record(at, 0, Kind::Release, task, job, at));
-        let end = if job % 5 == 0 { Kind::Exhausted } else { Kind::Complete };
+        records[0].push(record(at, 0, EventKind::Release, task, job, at));
+        let end = if job % 5 == 0 { EventKind::Exhausted } else { EventKind::Complete };
         records[other as usize].push(record(at + 500_100, other as u8, end, task, job, 0));
         if job % 5 == 0 {
-            records[0].push(record(at + 500_200, 0, Kind::Replenish, task, job, 0));
-            records[0].push(record(at + 500_300, 0, Kind::Complete, task, job, 0));
+            records[0].push(record(at + 500_200, 0, EventKind::Replenish, task, job, 0));
+            records[0].push(record(at + 500_300, 0, EventKind::Complete, task, job, 0));
         }
     }
     records.iter_mut().for_each(|core| core.sort_by_key(|record: &Record| record.time));

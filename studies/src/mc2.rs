@@ -6,7 +6,7 @@
 
 use tactus_generate::Random;
 use tactus_model::{Body, Demand, Machine, Policy, Scheduling, System, Task};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
 /// Capacity of A, B and C as parts of all cores.
@@ -222,7 +222,7 @@ impl<'s> Tally<'s> {
 
 impl Sink for Tally<'_> {
     fn record(&mut self, record: Record) {
-        let Some(id) = record.task.filter(|_| record.kind == Kind::Complete) else { return };
+        let Some(id) = record.task.filter(|_| record.kind == EventKind::Complete) else { return };
         let task = &self.system.tasks[id.index()];
         self.done[id.index()] += 1;
         let Some(of) = task.level.and_then(|level| self.levels.get_mut(level.index())) else { return };

@@ -4,10 +4,10 @@
 use std::fmt::Write;
 use std::path::Path;
 use tactus_analysis::{Bound, Check};
-use tactus_model::{Costs, Spread, System};
+use tactus_model::{Costs, Migration, System};
 use tactus_plan::{plan, RunPlan};
-use tactus_policy::{Kind, Protocol};
-use tactus_record::Kind as What;
+use tactus_policy::{PolicySpec, Protocol};
+use tactus_record::EventKind;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{changes as broken_changes, Rule};
 use tactus_trace::{judge, Fate, Promise, Summary, Trace, Verdict};
@@ -292,7 +292,7 @@ impl Counts {
             tactus_model::Part::Server(n) => Some(n),
         };
         let Some(n) = around else {
-            let alone = matches!(system.policy, tactus_model::Policy::Ordered { spread: Spread::Partitioned, .. });
+            let alone = matches!(system.policy, tactus_model::Policy::Ordered { spread: Migration::Partitioned, .. });
             self.shared += u64::from(!alone);
             return;
         };
@@ -321,7 +321,7 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         }
         counts.accepted += 1;
         let mut promised = plan(&system, &check, &Costs::default());
-        let Kind::Changing(changing) = &mut promised.setup.kind else { panic!("{:?}", promised.setup.kind) };
+        let PolicySpec::Changing(changing) = &mut promised.setup.kind else { panic!("{:?}", promised.setup.kind) };
         changing.protocol = protocol;
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let summary = run(&system, &promised);
@@ -400,8 +400,10 @@ fn a_first_release_after_a_change_that_is_late_lost_or_one_too_many_is_found() {
     for (promised, trace) in accepted(0..150) {
         for core in 0..trace.cores.len() {
             let records = &trace.cores[core];
-            let Some(changed) = records.iter().position(|r| r.kind == What::Changed) else { continue };
-            let Some(first) = (changed..records.len()).find(|n| records[*n].kind == What::Release) else { continue };
+            let Some(changed) = records.iter().position(|r| r.kind == EventKind::Changed) else { continue };
+            let Some(first) = (changed..records.len()).find(|n| records[*n].kind == EventKind::Release) else {
+                continue;
+            };
             let mut spoilt = trace.clone();
             spoilt.cores[core][first].arg += 1;
             assert!(found(&promised, &spoilt));
@@ -429,19 +431,19 @@ fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
         for (n, change) in changes.list.iter().enumerate().filter(|(_, it)| it.what.starts_with("remove task")) {
             let before = n.checked_sub(1).map_or(&changes.start, |last| &changes.list[last].tasks);
             let ends = before.iter().zip(&change.tasks).position(|(before, after)| before.there && !after.there);
-            let took = trace.cores.iter().flatten().any(|r| r.kind == What::Changed && r.job as usize == n);
+            let took = trace.cores.iter().flatten().any(|r| r.kind == EventKind::Changed && r.job as usize == n);
             let Some(task) = ends.filter(|_| took) else { continue };
             // As if it had been asked for a period earlier.
             let mut spoilt = promised.clone();
             let early = change.at.saturating_sub(before[task].period);
             spoilt.view.changes.as_mut().expect("it changes").list[n].at = early;
             let between = |r: &tactus_record::Record| {
-                r.kind == What::Release
+                r.kind == EventKind::Release
                     && r.task == Some(TaskId(task as u16))
                     && (early..change.at).contains(&Duration::from_nanos(r.arg))
             };
             // The ask is noticed late then; what was released before it tells the same.
-            let asked = |r: &tactus_record::Record| r.kind == What::ChangeAsked && r.job as usize == n;
+            let asked = |r: &tactus_record::Record| r.kind == EventKind::ChangeAsked && r.job as usize == n;
             let mut trace = trace.clone();
             for records in &mut trace.cores {
                 let (Some(release), Some(asked)) = (records.iter().position(between), records.iter().position(asked))
@@ -465,7 +467,7 @@ fn a_change_that_was_not_admitted_or_comes_out_of_its_turn_is_found() {
     for (promised, trace) in accepted(0..150) {
         for core in 0..trace.cores.len() {
             let effects: Vec<usize> =
-                (0..trace.cores[core].len()).filter(|n| trace.cores[core][*n].kind == What::Changed).collect();
+                (0..trace.cores[core].len()).filter(|n| trace.cores[core][*n].kind == EventKind::Changed).collect();
             for at in &effects {
                 let mut spoilt = promised.clone();
                 let change = trace.cores[core][*at].job as usize;

@@ -7,7 +7,7 @@ use tactus_generate::Random;
 use tactus_model::{Costs, System};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Protocol;
-use tactus_record::Kind as What;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Level, TaskId};
 use tactus_trace::check::{budget, changes as broken_changes};
 use tactus_trace::{judge, Fate, Trace, Verdict};
@@ -168,7 +168,7 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
         counts.admitted += check.changes.iter().filter(|ruling| ruling.admitted()).count() as u64;
         let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
         let trace = tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs");
-        let gave_up = trace.cores.iter().flatten().any(|r| r.kind == What::Mode);
+        let gave_up = trace.cores.iter().flatten().any(|r| r.kind == EventKind::Mode);
         counts.gave_up += u64::from(gave_up);
         let summary = judge(&promised.view, &trace);
         for change in &summary.changes {
@@ -236,7 +236,7 @@ fn changes_of_mc2_that_do_not_wait_break_promises() {
 fn runs(
     draw: fn(u64) -> String,
     seeds: std::ops::Range<u64>,
-    spoil: fn(&mut tactus_policy::Kind),
+    spoil: fn(&mut tactus_policy::PolicySpec),
 ) -> impl Iterator<Item = (RunPlan, Trace)> {
     seeds.filter_map(move |seed| {
         let system = System::parse_toml(&draw(seed), Path::new("r.toml")).expect("a good file");
@@ -252,8 +252,8 @@ fn runs(
 
 #[test]
 fn a_policy_that_keeps_an_old_and_larger_budget_is_found() {
-    let keeps = |kind: &mut tactus_policy::Kind| {
-        let tactus_policy::Kind::ChangingMc2(all) = kind else { panic!("{kind:?}") };
+    let keeps = |kind: &mut tactus_policy::PolicySpec| {
+        let tactus_policy::PolicySpec::ChangingMc2(all) = kind else { panic!("{kind:?}") };
         all.effects.iter_mut().for_each(|effect| effect.budgets.clear());
     };
     let found = |spoil| {
@@ -270,9 +270,9 @@ fn a_job_of_level_a_that_comes_beside_the_grid_of_its_table_is_found() {
     let mut count = 0;
     for (promised, trace) in runs(mc2, 0..40, |_| ()) {
         assert_eq!(broken_changes(&promised.view, &trace), vec![]);
-        let changed: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == What::Changed).collect();
+        let changed: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Changed).collect();
         for core in 0..trace.cores.len() {
-            let level_a = |r: &tactus_record::Record| r.kind == What::Release && r.level == Level::A as u8;
+            let level_a = |r: &tactus_record::Record| r.kind == EventKind::Release && r.level == Level::A as u8;
             let after = |r: &tactus_record::Record| changed.iter().any(|changed| changed.time < r.time);
             let Some(first) = trace.cores[core].iter().position(|r| level_a(r) && after(r)) else { continue };
             let mut spoilt = trace.clone();
@@ -294,8 +294,8 @@ fn a_level_that_a_core_has_given_up_is_found_where_it_runs_after_a_change() {
             let records = &trace.cores[core];
             let back = |n: &usize| {
                 let mode = records[*n];
-                let change = |r: &tactus_record::Record| r.kind == What::Changed && r.time == mode.time;
-                mode.kind == What::Mode && mode.task.is_none() && records.iter().any(change)
+                let change = |r: &tactus_record::Record| r.kind == EventKind::Changed && r.time == mode.time;
+                mode.kind == EventKind::Mode && mode.task.is_none() && records.iter().any(change)
             };
             let Some(back) = (0..records.len()).find(back) else { continue };
             let mut spoilt = trace.clone();

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use tactus_model::{Costs, System};
 use tactus_plan::plan;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::TaskId;
 use tactus_trace::{judge, Promise, Trace, Verdict};
 
@@ -183,17 +183,20 @@ fn seen(trace: &Trace) -> BTreeMap<(u16, u32), Seen> {
         let mut running: Option<((u16, u32), u64)> = None;
         for r in records {
             let name = r.task.map(|task| (task.0, r.job));
-            let ends = matches!(r.kind, Kind::Dispatch | Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Idle);
-            if ends || r.kind == Kind::End {
+            let ends = matches!(
+                r.kind,
+                EventKind::Dispatch | EventKind::Preempt | EventKind::Complete | EventKind::Exhausted | EventKind::Idle
+            );
+            if ends || r.kind == EventKind::End {
                 if let Some((job, since)) = running.take() {
                     jobs.entry(job).or_default().ran.push((since, r.time.as_nanos()));
                 }
             }
             match (r.kind, name) {
-                (Kind::Release, Some(name)) => jobs.entry(name).or_default().release = r.arg,
-                (Kind::Dispatch, Some(name)) => running = Some((name, r.time.as_nanos())),
-                (Kind::Exhausted, Some(name)) => jobs.entry(name).or_default().exhausted = true,
-                (Kind::Complete, Some(name)) => {
+                (EventKind::Release, Some(name)) => jobs.entry(name).or_default().release = r.arg,
+                (EventKind::Dispatch, Some(name)) => running = Some((name, r.time.as_nanos())),
+                (EventKind::Exhausted, Some(name)) => jobs.entry(name).or_default().exhausted = true,
+                (EventKind::Complete, Some(name)) => {
                     let job = jobs.entry(name).or_default();
                     (job.completed, job.told) = (Some(r.time.as_nanos()), r.arg);
                 }

@@ -25,7 +25,7 @@ pub mod uniprocessor;
 pub mod utilisation;
 
 pub use check::{
-    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, Bound, Check, CoreLoad, Finding, Growth,
-    Ruling, TaskVerdict, Unassigned,
+    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, Check, CoreLoad,
+    Finding, Growth, TaskVerdict, Unassigned,
 };
 pub use tactus_task::{Slot, Table};

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
-    policy_key, Action, Body, Change, Demand, Locks, Machine, Mixed, Overrun, Part, Platform, Policy, Schedulers,
-    Scheduling, Server, ServerKind, Spread, System, TaskOrder, MAX_NAME,
+    policy_key, Action, Body, Change, Demand, Locks, Machine, Migration, Mixed, Overrun, Part, Platform, Policy,
+    Schedulers, Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -368,13 +368,13 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
         None => {
             let spread = match system.policy {
                 Policy::Ordered { spread, .. } => spread,
-                _ => Spread::Partitioned,
+                _ => Migration::Partitioned,
             };
             (spread, root_order(system), &system.scheduling.clusters)
         }
     };
     match (task.core, spread) {
-        (Some(core), Spread::Clustered) => {
+        (Some(core), Migration::Clustered) => {
             let cluster = clusters.iter().position(|cluster| cluster.contains(core));
             writeln!(text, "cluster = {}", cluster.unwrap_or(0))?;
         }

@@ -4,7 +4,7 @@ use super::random::Random;
 use super::{generate, scaled, tree, POLICIES, SHORTEST};
 use std::collections::HashMap;
 use tactus_model::{
-    shortest_period, Action, Change, Mixed, Part, Policy, Server, Spread, System, TaskOrder, TaskPlace, Values,
+    shortest_period, Action, Change, Migration, Mixed, Part, Policy, Server, System, TaskOrder, TaskPlacement, Values,
     MAX_CHANGES, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level};
@@ -38,21 +38,21 @@ pub fn changing_levels(seed: u64) -> System {
 /// some is added first, so that it begins absent.
 pub fn with_changes(system: &System) -> Option<System> {
     let (spread, order) = match system.policy {
-        Policy::PartitionedRm => (Spread::Partitioned, TaskOrder::RateMonotonic),
-        Policy::PartitionedEdf => (Spread::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
-        Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
+        Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
+        Policy::PartitionedEdf => (Migration::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
+        Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (spread, order),
-        Policy::Mixed(Mixed::Amc) => (Spread::Partitioned, TaskOrder::FixedPriority),
-        Policy::Mixed(Mixed::EdfVd) => (Spread::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::Mixed(Mixed::Amc) => (Migration::Partitioned, TaskOrder::FixedPriority),
+        Policy::Mixed(Mixed::EdfVd) => (Migration::Partitioned, TaskOrder::EarliestDeadline),
         // No priorities, and periods for deadlines.
-        Policy::Mc2 { .. } => (Spread::Global, TaskOrder::EarliestDeadline),
+        Policy::Mc2 { .. } => (Migration::Global, TaskOrder::EarliestDeadline),
     };
     let mut system = system.clone();
     if !system.policy.has_levels() {
         system.policy = Policy::Ordered { spread, order };
     }
-    system.scheduling.places.resize(system.tasks.len(), TaskPlace::default());
+    system.scheduling.places.resize(system.tasks.len(), TaskPlacement::default());
     let changes = Drawing { random: Random::new(system.seed ^ 0x6368_616e), system: &system, order }.changes();
     system.scheduling.changes = changes;
     (!system.scheduling.changes.is_empty()).then_some(system)
@@ -82,12 +82,12 @@ pub(super) fn core_by_core(mut system: System) -> System {
             place.insert((n, core), servers.len());
             let (name, cores) = (format!("{}-{core}", server.name), CoreSet::from_bits(1 << core.0));
             let one =
-                Server { name, parent, cores, spread: Spread::Partitioned, clusters: Vec::new(), ..server.clone() };
+                Server { name, parent, cores, spread: Migration::Partitioned, clusters: Vec::new(), ..server.clone() };
             servers.push(one);
         }
     }
     let tasks = system.tasks.len();
-    system.scheduling.places.resize(tasks, TaskPlace::default());
+    system.scheduling.places.resize(tasks, TaskPlacement::default());
     for (n, (task, it)) in system.tasks.iter_mut().zip(&mut system.scheduling.places).enumerate() {
         let (cores, clusters) = it.server.map_or((all, &clusters), |server| (old[server].cores, &old[server].clusters));
         let shared = match task.core {
@@ -106,7 +106,7 @@ pub(super) fn core_by_core(mut system: System) -> System {
         Policy::PartitionedRm | Policy::GlobalRm => TaskOrder::RateMonotonic,
         _ => TaskOrder::EarliestDeadline,
     };
-    system.policy = Policy::Ordered { spread: Spread::Partitioned, order };
+    system.policy = Policy::Ordered { spread: Migration::Partitioned, order };
     system
 }
 

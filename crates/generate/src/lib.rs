@@ -18,7 +18,7 @@ pub use trees::{tree, DEEPEST};
 
 pub use random::Random;
 use std::path::PathBuf;
-use tactus_model::{Body, Demand, Machine, Mixed, Policy, Scheduling, Spread, System, Task, TaskPlace};
+use tactus_model::{Body, Demand, Machine, Migration, Mixed, Policy, Scheduling, System, Task, TaskPlacement};
 use tactus_time::{CoreId, Duration, Level};
 
 /// The shortest execution time drawn; less would be lost in the system's own work.
@@ -91,7 +91,7 @@ impl Draw {
         let mut tasks = match self.policy {
             Policy::PartitionedRm | Policy::PartitionedEdf => self.partitioned(&mut random),
             Policy::GlobalRm | Policy::GlobalEdf => self.global(&mut random),
-            Policy::Ordered { spread: Spread::Global, .. } => self.global(&mut random),
+            Policy::Ordered { spread: Migration::Global, .. } => self.global(&mut random),
             Policy::Ordered { .. } => self.partitioned(&mut random),
             Policy::Mixed(_) => self.dual(&mut random),
             Policy::Mc2 { .. } => self.mixed(&mut random),
@@ -104,7 +104,10 @@ impl Draw {
             // Shorter periods go first.
             Policy::Mixed(Mixed::Amc) => {
                 let priority = |task: &Task| 1_000 - (task.period.as_nanos() / 1_000_000) as u32;
-                tasks.iter().map(|task| TaskPlace { priority: priority(task), ..TaskPlace::default() }).collect()
+                tasks
+                    .iter()
+                    .map(|task| TaskPlacement { priority: priority(task), ..TaskPlacement::default() })
+                    .collect()
             }
             _ => Vec::new(),
         };

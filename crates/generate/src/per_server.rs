@@ -2,7 +2,7 @@
 
 use super::changing::core_by_core;
 use super::tree;
-use tactus_model::{Policy, Schedulers, ServerKind, Spread, System, MAX_SERVERS};
+use tactus_model::{Migration, Policy, Schedulers, ServerKind, System, MAX_SERVERS};
 
 /// The most threads of an image.
 const MOST_THREADS: usize = 264;
@@ -11,7 +11,7 @@ const MOST_THREADS: usize = 264;
 /// divided. Where a server had several cores there is one for each, and inner servers that lose budget without work are deferrable.
 pub fn per_server(seed: u64) -> Option<System> {
     let mut system = core_by_core(tree(seed));
-    let Policy::Ordered { spread: Spread::Partitioned, .. } = system.policy else { return None };
+    let Policy::Ordered { spread: Migration::Partitioned, .. } = system.policy else { return None };
     if system.scheduling.servers.len() > MAX_SERVERS {
         return None;
     }

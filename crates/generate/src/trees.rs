@@ -7,7 +7,7 @@ use super::random::Random;
 use super::{plain, scaled, Draw};
 use std::path::PathBuf;
 use tactus_model::{
-    Demand, Machine, Overrun, Policy, Scheduling, Server, ServerKind, Spread, System, Task, TaskOrder, TaskPlace,
+    Demand, Machine, Migration, Overrun, Policy, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement,
 };
 use tactus_time::{CoreSet, Duration};
 
@@ -24,7 +24,7 @@ const KINDS: [ServerKind; 8] = [
     ServerKind::HardBandwidth,
     ServerKind::PriorityInheriting,
 ];
-const SPREADS: [Spread; 3] = [Spread::Partitioned, Spread::Clustered, Spread::Global];
+const SPREADS: [Migration; 3] = [Migration::Partitioned, Migration::Clustered, Migration::Global];
 const OVERRUNS: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
 
 /// A place in which tasks or servers can be: the root or a server.
@@ -32,7 +32,7 @@ struct Home {
     server: Option<usize>,
     cores: CoreSet,
     order: TaskOrder,
-    spread: Spread,
+    spread: Migration,
     clusters: Vec<CoreSet>,
     /// Of each core, what is not promised to servers inside.
     share: f64,
@@ -44,7 +44,7 @@ struct Drawing {
     servers: Vec<Server>,
     homes: Vec<Home>,
     tasks: Vec<Task>,
-    places: Vec<TaskPlace>,
+    places: Vec<TaskPlacement>,
 }
 
 /// The system of this seed: an order and a spread in turn, so that 27 seeds in a row have all of them, in the root and,
@@ -59,7 +59,7 @@ pub fn tree(seed: u64) -> System {
     let (outer, outermost) = match deepest {
         0 => (order, spread),
         // What the seed is for is in a server then.
-        _ => (it.for_servers(), Spread::Partitioned),
+        _ => (it.for_servers(), Migration::Partitioned),
     };
     let clusters = it.clusters(outermost, all);
     let quantum = it.quantum(outer);
@@ -68,15 +68,15 @@ pub fn tree(seed: u64) -> System {
     it.fill(root, deepest, Some((order, spread)), draw.utilisation);
     let Drawing { servers, mut tasks, mut places, .. } = it;
     tasks.iter_mut().enumerate().for_each(|(n, task)| task.name = format!("t{n}"));
-    if places.iter().all(|place| *place == TaskPlace::default()) {
+    if places.iter().all(|place| *place == TaskPlacement::default()) {
         places.clear();
     }
     let plain = servers.is_empty() && places.is_empty();
     let policy = match (outermost, outer) {
-        (Spread::Partitioned, TaskOrder::RateMonotonic) if plain => Policy::PartitionedRm,
-        (Spread::Partitioned, TaskOrder::EarliestDeadline) if plain => Policy::PartitionedEdf,
-        (Spread::Global, TaskOrder::RateMonotonic) if plain => Policy::GlobalRm,
-        (Spread::Global, TaskOrder::EarliestDeadline) if plain => Policy::GlobalEdf,
+        (Migration::Partitioned, TaskOrder::RateMonotonic) if plain => Policy::PartitionedRm,
+        (Migration::Partitioned, TaskOrder::EarliestDeadline) if plain => Policy::PartitionedEdf,
+        (Migration::Global, TaskOrder::RateMonotonic) if plain => Policy::GlobalRm,
+        (Migration::Global, TaskOrder::EarliestDeadline) if plain => Policy::GlobalEdf,
         (spread, order) => Policy::Ordered { spread, order },
     };
     let name = format!("tree-{seed}");
@@ -111,8 +111,8 @@ impl Drawing {
     }
 
     /// Parts the cores, where the spread is clustered.
-    fn clusters(&mut self, spread: Spread, cores: CoreSet) -> Vec<CoreSet> {
-        if spread != Spread::Clustered {
+    fn clusters(&mut self, spread: Migration, cores: CoreSet) -> Vec<CoreSet> {
+        if spread != Migration::Clustered {
             return Vec::new();
         }
         let count = self.random.between(1, cores.iter().count() as u64) as usize;
@@ -125,7 +125,7 @@ impl Drawing {
     }
 
     /// Draws servers into a place and, last, tasks beside them. `wanted` is for the first server that has none inside.
-    fn fill(&mut self, mut home: Home, deeper: usize, mut wanted: Option<(TaskOrder, Spread)>, load: f64) {
+    fn fill(&mut self, mut home: Home, deeper: usize, mut wanted: Option<(TaskOrder, Migration)>, load: f64) {
         let (mut promised, mut made) = ([0.0; 8], false);
         let inside = if deeper > 0 { self.random.between(1, 3) } else { 0 };
         for n in 0..inside {
@@ -141,7 +141,7 @@ impl Drawing {
             }
             let (order, spread) = match deeper {
                 0 => wanted.take().unwrap_or_else(|| self.order_and_spread()),
-                _ => (self.for_servers(), Spread::Partitioned),
+                _ => (self.for_servers(), Migration::Partitioned),
             };
             let exact = budget.as_nanos() as f64 / period.as_nanos() as f64;
             cores.iter().for_each(|core| promised[core.index()] += exact);
@@ -188,7 +188,7 @@ impl Drawing {
         }
     }
 
-    fn order_and_spread(&mut self) -> (TaskOrder, Spread) {
+    fn order_and_spread(&mut self) -> (TaskOrder, Migration) {
         (TaskOrder::ALL[self.random.between(0, 8) as usize], SPREADS[self.random.between(0, 2) as usize])
     }
 
@@ -214,9 +214,9 @@ impl Drawing {
     /// Tasks for what the place has; few of them beside servers.
     fn work(&mut self, home: &Home, load: f64, beside: bool) {
         let queues: Vec<CoreSet> = match home.spread {
-            Spread::Partitioned => home.cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
-            Spread::Clustered => home.clusters.clone(),
-            Spread::Global => vec![home.cores],
+            Migration::Partitioned => home.cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+            Migration::Clustered => home.clusters.clone(),
+            Migration::Global => vec![home.cores],
         };
         for queue in queues {
             let cores = queue.iter().count();
@@ -229,14 +229,14 @@ impl Drawing {
                     task.demand = Demand::Uniform { min: least, max: scaled(least, 1.5).min(most) };
                 }
                 task.core = match home.spread {
-                    Spread::Global => None,
+                    Migration::Global => None,
                     // Of a cluster, the first stands for all.
                     _ => queue.iter().next(),
                 };
                 let rule = if self.random.chance(0.6) { 0 } else { self.random.between(1, 3) as usize };
                 let (server, priority) = (home.server, self.priority(home.order));
                 self.tasks.push(task);
-                self.places.push(TaskPlace { server, priority, overrun: OVERRUNS[rule], virtual_deadline: None });
+                self.places.push(TaskPlacement { server, priority, overrun: OVERRUNS[rule], virtual_deadline: None });
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A task or server whose first change adds it stands in the file but begins **absent**: room is kept for it, and nothing
 //! of it runs. What is inside an absent server is absent with it. Whether a change is done is decided by admission, before
-//! it; [`Stage`] is the system between two changes, as admission looks at it.
+//! it; [`SystemRevision`] is the system between two changes, as admission looks at it.
 
 use crate::{Scheduling, System, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Level};
@@ -132,18 +132,18 @@ impl std::fmt::Display for Overpromised {
 
 /// The system between two changes.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct SystemRevision {
     /// Everything with its values as they are now, the absent included.
     pub system: System,
     tasks: Vec<bool>,
     servers: Vec<bool>,
 }
 
-impl Stage {
+impl SystemRevision {
     /// The system at its start.
-    pub fn first(system: &System) -> Stage {
+    pub fn first(system: &System) -> SystemRevision {
         let there = |part| !system.begins_absent(part);
-        Stage {
+        SystemRevision {
             system: system.clone(),
             tasks: (0..system.tasks.len()).map(|n| there(Part::Task(n))).collect(),
             servers: (0..system.scheduling.servers.len()).map(|n| there(Part::Server(n))).collect(),
@@ -169,7 +169,7 @@ impl Stage {
     ///
     /// # Errors
     /// Why it makes no sense now, in words.
-    pub fn after(&self, change: &Change) -> Result<Stage, String> {
+    pub fn after(&self, change: &Change) -> Result<SystemRevision, String> {
         let mut next = self.clone();
         let own = match change.part {
             Part::Task(n) => &mut next.tasks[n],

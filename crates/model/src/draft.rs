@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
-use crate::problem::Place;
-use crate::{Demand, Locks, Overrun, Policy, Schedulers, ServerKind, Spread, TaskOrder};
+use crate::problem::Location;
+use crate::{Demand, Locks, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -9,7 +9,7 @@ use tactus_time::{Duration, Level};
 #[derive(Clone, Debug)]
 pub(crate) struct At<T> {
     pub value: T,
-    pub place: Place,
+    pub place: Location,
 }
 
 /// What a file says about one key.
@@ -25,7 +25,7 @@ pub(crate) enum Given<T> {
 }
 
 impl<T> Given<T> {
-    pub fn is(value: T, place: Place) -> Self {
+    pub fn is(value: T, place: Location) -> Self {
         Given::Is(At { value, place })
     }
     pub fn get(&self) -> Option<&At<T>> {
@@ -56,7 +56,7 @@ impl<T: Copy> Given<T> {
 #[derive(Default)]
 pub(crate) struct Draft {
     /// Where a complaint about the system as a whole points.
-    pub place: Place,
+    pub place: Location,
     pub name: Given<String>,
     pub cores: Given<u64>,
     pub memory: Given<u64>,
@@ -81,7 +81,7 @@ pub(crate) struct Draft {
 
 #[derive(Default)]
 pub(crate) struct DraftTask {
-    pub place: Place,
+    pub place: Location,
     /// For messages: `task "nav"`.
     pub subject: String,
     pub name: Given<String>,
@@ -109,7 +109,7 @@ pub(crate) struct DraftPlace {
 }
 
 pub(crate) struct DraftServer {
-    pub place: Place,
+    pub place: Location,
     pub subject: String,
     pub name: Given<String>,
     pub parent: Given<String>,
@@ -121,7 +121,7 @@ pub(crate) struct DraftServer {
     pub delta: Given<Duration>,
     pub share: Given<f64>,
     pub works_for: Given<String>,
-    pub order: Given<(Spread, TaskOrder)>,
+    pub order: Given<(Migration, TaskOrder)>,
     pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
     pub quantum: Given<Duration>,
     pub priority: Given<u64>,
@@ -129,7 +129,7 @@ pub(crate) struct DraftServer {
 }
 
 pub(crate) struct DraftChange {
-    pub place: Place,
+    pub place: Location,
     /// For messages: `change number 2`.
     pub subject: String,
     pub at: Given<Duration>,
@@ -161,7 +161,7 @@ pub(crate) enum DraftDemand {
 }
 
 pub(crate) struct DraftComponent {
-    pub place: Place,
+    pub place: Location,
     pub subject: String,
     pub name: Given<String>,
     pub path: Given<PathBuf>,
@@ -181,7 +181,7 @@ pub(crate) struct DraftRights {
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
     pub restarted_by: Given<String>,
-    pub restarts_place: Option<Place>,
+    pub restarts_place: Option<Location>,
     pub restarts_most: Given<u64>,
     pub restarts_per: Given<Duration>,
 }
@@ -204,7 +204,7 @@ pub(crate) struct DraftPlatform {
 }
 
 pub(crate) struct DraftBuffer {
-    pub place: Place,
+    pub place: Location,
     pub subject: String,
     pub name: Given<String>,
     pub size: Given<u64>,
@@ -214,7 +214,7 @@ pub(crate) struct DraftBuffer {
 }
 
 pub(crate) struct DraftDevice {
-    pub place: Place,
+    pub place: Location,
     pub subject: String,
     pub name: Given<String>,
     pub component: Given<String>,

@@ -1,6 +1,6 @@
 //! Another length of a run than the file's, under the rules of the file.
 
-use crate::problem::{Collector, Complaint, Place, Problems};
+use crate::problem::{Collector, Complaint, Location, Problems};
 use crate::{System, LONGEST};
 use tactus_time::Duration;
 
@@ -16,7 +16,7 @@ impl System {
         let mut out = Collector::new(&self.source);
         let mut refuse =
             |line: Option<usize>, subject: &str, what: &str, value: Duration, limit: &str, remedy: &str| {
-                let place = line.map(|line| Place { line, column: 1 });
+                let place = line.map(|line| Location { line, column: 1 });
                 let (what, value, limit, remedy) = (what.into(), value.to_string(), limit.into(), remedy.into());
                 out.add(place, subject, Complaint::OutOfRange { what, value, limit, remedy });
             };

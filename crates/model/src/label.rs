@@ -1,6 +1,6 @@
 //! Words for people: names of policies, counts of levels.
 
-use crate::{Mixed, Policy, Spread, System, TaskOrder};
+use crate::{Migration, Mixed, Policy, System, TaskOrder};
 use tactus_time::Level;
 
 /// The policy's name in running text: `MC²`, `partitioned EDF` …
@@ -48,11 +48,11 @@ macro_rules! names {
     };
 }
 
-fn names(spread: Spread, order: TaskOrder) -> (&'static str, &'static str) {
+fn names(spread: Migration, order: TaskOrder) -> (&'static str, &'static str) {
     match spread {
-        Spread::Partitioned => names!("partitioned", order),
-        Spread::Clustered => names!("clustered", order),
-        Spread::Global => names!("global", order),
+        Migration::Partitioned => names!("partitioned", order),
+        Migration::Clustered => names!("clustered", order),
+        Migration::Global => names!("global", order),
     }
 }
 

@@ -22,14 +22,14 @@ mod rtapp;
 mod scheduling;
 mod units;
 
-pub use changes::{Action, Change, Part, Stage, Values};
+pub use changes::{Action, Change, Part, SystemRevision, Values};
 pub use demand::SHORTEST_JOB;
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
-pub use problem::{Complaint, Place, Problem, Problems};
-pub use scheduling::{Locks, Place as TaskPlace, Schedulers, Scheduling, Server, Spread};
+pub use problem::{Complaint, Location, Problem, Problems};
+pub use scheduling::{Locks, Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{Costs, Overrun, ServerKind, TaskOrder};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
@@ -82,7 +82,7 @@ pub enum Policy {
     /// [`System::scheduling`].
     Ordered {
         /// How cores share the root's queue.
-        spread: Spread,
+        spread: Migration,
         /// How the root orders.
         order: TaskOrder,
     },

@@ -48,7 +48,7 @@ pub struct Problem {
     /// The file that has to be changed.
     pub file: PathBuf,
     /// Where in it; nothing if the file as a whole is concerned.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// What it is about: `task "nav"`, `[policy]` …; empty where the complaint says enough.
     pub subject: String,
     /// What is wrong.
@@ -57,7 +57,7 @@ pub struct Problem {
 
 /// A place in a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Place {
+pub struct Location {
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
@@ -213,13 +213,13 @@ impl Collector {
         &self.file
     }
 
-    pub(crate) fn add(&mut self, place: impl Into<Option<Place>>, subject: &str, complaint: Complaint) {
+    pub(crate) fn add(&mut self, place: impl Into<Option<Location>>, subject: &str, complaint: Complaint) {
         let file = self.file.clone();
         self.keep(Problem { file, place: place.into(), subject: subject.to_string(), complaint });
     }
 
     /// A problem of a file that the system file names.
-    pub(crate) fn add_elsewhere(&mut self, file: &Path, place: Option<Place>, subject: &str, complaint: Complaint) {
+    pub(crate) fn add_elsewhere(&mut self, file: &Path, place: Option<Location>, subject: &str, complaint: Complaint) {
         self.keep(Problem { file: file.to_path_buf(), place, subject: subject.to_string(), complaint });
     }
 
@@ -238,7 +238,7 @@ impl Collector {
 
     pub(crate) fn out_of_range(
         &mut self,
-        place: Place,
+        place: Location,
         subject: &str,
         what: impl Into<String>,
         value: impl fmt::Display,
@@ -254,7 +254,7 @@ impl Collector {
         self.add(place, subject, complaint);
     }
 
-    pub(crate) fn refuse(&mut self, place: Place, subject: &str, why: impl Into<String>, remedy: impl Into<String>) {
+    pub(crate) fn refuse(&mut self, place: Location, subject: &str, why: impl Into<String>, remedy: impl Into<String>) {
         self.add(place, subject, Complaint::Refused { why: why.into(), remedy: remedy.into() });
     }
 

@@ -1,7 +1,7 @@
 //! Opening a system file and choosing its format.
 
 use crate::ordinary::read_ordinary;
-use crate::problem::{Collector, Complaint, Place, Problems};
+use crate::problem::{Collector, Complaint, Location, Problems};
 use crate::{check, form, rtapp, System};
 use std::path::Path;
 
@@ -60,14 +60,14 @@ fn refused(why: &str, remedy: &str) -> Complaint {
 }
 
 /// The text of an ordinary file of sensible length.
-pub(crate) fn read_text(path: &Path) -> Result<String, (Option<Place>, Complaint)> {
+pub(crate) fn read_text(path: &Path) -> Result<String, (Option<Location>, Complaint)> {
     let unreadable = |reason: String| (None, Complaint::Unreadable { reason });
     let bytes = read_ordinary(path, MAX_FILE).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|e| {
         let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
         let line = good.iter().filter(|b| **b == b'\n').count() + 1;
         let reason = "this is not UTF-8 text; save the file as UTF-8".to_string();
-        (Some(Place { line, column: 1 }), Complaint::Syntax { reason })
+        (Some(Location { line, column: 1 }), Complaint::Syntax { reason })
     })
 }
 
@@ -87,12 +87,12 @@ impl<'a> Lines<'a> {
     }
 
     /// Where the byte with this offset stands.
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> Location {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts[line - 1];
         // Counting the characters of one endless line for each of its values would take quadratic time.
         let before = self.text.get(start..offset).filter(|before| before.len() <= LONGEST_LINE);
         let column = before.map_or(offset - start, |before| before.chars().count()) + 1;
-        Place { line, column }
+        Location { line, column }
     }
 }

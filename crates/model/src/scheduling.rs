@@ -6,7 +6,7 @@ use tactus_time::{CoreSet, Duration};
 
 /// How cores share the queue of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spread {
+pub enum Migration {
     /// One queue for each core.
     Partitioned,
     /// One queue for each cluster of cores.
@@ -58,7 +58,7 @@ pub struct Scheduling {
     /// Whether servers share one scheduler. Both make the same schedule.
     pub schedulers: Schedulers,
     /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.
-    pub places: Vec<Place>,
+    pub places: Vec<TaskPlacement>,
     /// Changes of the running system, in the order in which they are asked for.
     pub changes: Vec<Change>,
 }
@@ -81,7 +81,7 @@ pub struct Server {
     /// How what is inside is ordered.
     pub order: TaskOrder,
     /// How its cores share queues.
-    pub spread: Spread,
+    pub spread: Migration,
     /// The clusters; empty unless clustered.
     pub clusters: Vec<CoreSet>,
     /// The length of a turn, or between two looks; zero where its order has none.
@@ -96,7 +96,7 @@ pub struct Server {
 
 /// Where a task is, and what it may do there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct TaskPlacement {
     /// Its server, by its place in [`Scheduling::servers`]; nothing for the root.
     pub server: Option<usize>,
     /// Larger goes first, where tasks are ordered by priority.
@@ -126,15 +126,15 @@ impl Scheduling {
     }
 
     /// The queues of a server or, without one, of the root: each a set of cores. `all` are the root's cores.
-    pub fn queues(&self, server: Option<&Server>, root: Spread, all: CoreSet) -> Vec<CoreSet> {
+    pub fn queues(&self, server: Option<&Server>, root: Migration, all: CoreSet) -> Vec<CoreSet> {
         let (spread, clusters, cores) = match server {
             Some(server) => (server.spread, &server.clusters, server.cores),
             None => (root, &self.clusters, all),
         };
         match spread {
-            Spread::Partitioned => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
-            Spread::Clustered => clusters.clone(),
-            Spread::Global => vec![cores],
+            Migration::Partitioned => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+            Migration::Clustered => clusters.clone(),
+            Migration::Global => vec![cores],
         }
     }
 }

@@ -1,5 +1,5 @@
 //! From a system and its check to what a run needs: the one step that every run takes, on whatever machine and from
-//! whichever front end. A [`RunPlan`] says what the policy is made from ([`Setup`](tactus_policy::Setup)) and what the
+//! whichever front end. A [`RunPlan`] says what the policy is made from ([`PolicyConfig`](tactus_policy::PolicyConfig)) and what the
 //! judge holds the run against ([`View`](tactus_trace::View)); [`costs`] says what the system's own work costs.
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,6 @@ mod reconfiguration;
 mod run_plan;
 mod server_rules;
 
-pub use policy_config::{setup, setup_with, Ruled};
+pub use policy_config::{setup, setup_with, Admission};
 pub use run_plan::{findings, plan, RunPlan};
 pub use server_rules::tree_view;

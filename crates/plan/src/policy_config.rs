@@ -3,8 +3,8 @@
 use crate::reconfiguration;
 use tactus_model::{self as model, Locks, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, FineMc2, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Priorities, Server, Setup, Supply, Table,
-    Task, TaskOrder, Tree,
+    Clusters, Dual, FineMc2, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Server, Supply,
+    Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -18,13 +18,13 @@ use tactus_time::{CoreSet, Duration, Level};
 /// task of level D has none, whatever the file says, since nothing at that level is held to one.
 ///
 /// Changes of a system that has some are all refused: what admission says of them is for [`setup_with`].
-pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> Setup {
+pub fn setup(system: &System, tables: Vec<Table>, allowances: &[Duration]) -> PolicyConfig {
     setup_with(system, tables, allowances, &[])
 }
 
 /// What admission says of a change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ruled {
+pub struct Admission {
     /// It is admitted.
     pub admitted: bool,
     /// It waits until its server is empty.
@@ -36,23 +36,23 @@ pub struct Ruled {
 }
 
 /// As [`setup`], with what admission says of each change, in their order; of which nothing is said, that is refused.
-pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], rulings: &[Ruled]) -> Setup {
+pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], rulings: &[Admission]) -> PolicyConfig {
     let allowance_of = |n: usize| allowance(system, allowances, n);
     let kind = match system.policy {
-        Policy::PartitionedRm => Kind::PartitionedRm,
-        Policy::PartitionedEdf => Kind::PartitionedEdf,
-        Policy::GlobalRm => Kind::GlobalRm,
-        Policy::GlobalEdf => Kind::GlobalEdf,
+        Policy::PartitionedRm => PolicySpec::PartitionedRm,
+        Policy::PartitionedEdf => PolicySpec::PartitionedEdf,
+        Policy::GlobalRm => PolicySpec::GlobalRm,
+        Policy::GlobalEdf => PolicySpec::GlobalEdf,
         Policy::Ordered { spread, order } => ordered(system, spread, order),
-        Policy::Mixed(scheme) => Kind::Mixed(mixed(system, scheme, allowances)),
+        Policy::Mixed(scheme) => PolicySpec::Mixed(mixed(system, scheme, allowances)),
         Policy::Mc2 { enforce, slack_shifting } => {
             let mc2 = Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables };
             match system.scheduling.locks {
-                Locks::One => Kind::Mc2(mc2),
+                Locks::One => PolicySpec::Mc2(mc2),
                 Locks::Fine { interrupt_master, timer_merging, work_redistribution } => {
-                    Kind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
+                    PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
                 }
-                Locks::Messages => Kind::Mc2Messages(mc2),
+                Locks::Messages => PolicySpec::Mc2Messages(mc2),
             }
         }
     };
@@ -63,18 +63,18 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         Task { level, core, offset, period, deadline, budget }
     });
     let kind = match kind {
-        Kind::Servers(tree) if !system.scheduling.changes.is_empty() => {
-            Kind::Changing(reconfiguration::changing(system, tree, rulings))
+        PolicySpec::Servers(tree) if !system.scheduling.changes.is_empty() => {
+            PolicySpec::Changing(reconfiguration::changing(system, tree, rulings))
         }
-        Kind::Mc2(mc2) if !system.scheduling.changes.is_empty() => {
-            Kind::ChangingMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
+        PolicySpec::Mc2(mc2) if !system.scheduling.changes.is_empty() => {
+            PolicySpec::ChangingMc2(reconfiguration::mc2(system, mc2, allowances, rulings))
         }
-        Kind::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
-            Kind::ChangingMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
+        PolicySpec::Mixed(mixed) if !system.scheduling.changes.is_empty() => {
+            PolicySpec::ChangingMixed(reconfiguration::mixed(system, mixed, allowances, rulings))
         }
         kind => kind,
     };
-    Setup { cores: system.cores, kind, tasks: tasks.collect() }
+    PolicyConfig { cores: system.cores, kind, tasks: tasks.collect() }
 }
 
 /// What a task's budget has on top, where budgets are enforced.
@@ -110,30 +110,30 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 }
 
 /// Any other order, with servers or without.
-fn ordered(system: &System, spread: model::Spread, order: TaskOrder) -> Kind {
+fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> PolicySpec {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
-    let usual = |place: &model::TaskPlace| place.server.is_none() && place.overrun == Overrun::Continue;
+    let usual = |place: &model::TaskPlacement| place.server.is_none() && place.overrun == Overrun::Continue;
     let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
     match (spread, order) {
-        (model::Spread::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return Kind::PartitionedDm,
-        (model::Spread::Global, TaskOrder::DeadlineMonotonic) if plain => return Kind::GlobalDm,
-        (model::Spread::Partitioned, TaskOrder::FixedPriority) if plain => {
-            return Kind::PartitionedFp(priorities(system));
+        (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
+        (model::Migration::Global, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::GlobalDm,
+        (model::Migration::Partitioned, TaskOrder::FixedPriority) if plain => {
+            return PolicySpec::PartitionedFp(priorities(system));
         }
-        (model::Spread::Global, TaskOrder::FixedPriority) if plain => {
-            return Kind::GlobalFp(priorities(system));
+        (model::Migration::Global, TaskOrder::FixedPriority) if plain => {
+            return PolicySpec::GlobalFp(priorities(system));
         }
         _ => {}
     }
     let all = CoreSet::first(system.cores);
-    if spread == model::Spread::Clustered && plain {
+    if spread == model::Migration::Clustered && plain {
         let clusters = |priorities| Clusters { sets: system.scheduling.queues(None, spread, all), priorities };
         let none = || clusters(Priorities(Vec::new()));
         match order {
-            TaskOrder::RateMonotonic => return Kind::ClusteredRm(none()),
-            TaskOrder::DeadlineMonotonic => return Kind::ClusteredDm(none()),
-            TaskOrder::EarliestDeadline => return Kind::ClusteredEdf(none()),
-            TaskOrder::FixedPriority => return Kind::ClusteredFp(clusters(priorities(system))),
+            TaskOrder::RateMonotonic => return PolicySpec::ClusteredRm(none()),
+            TaskOrder::DeadlineMonotonic => return PolicySpec::ClusteredDm(none()),
+            TaskOrder::EarliestDeadline => return PolicySpec::ClusteredEdf(none()),
+            TaskOrder::FixedPriority => return PolicySpec::ClusteredFp(clusters(priorities(system))),
             _ => {}
         }
     }
@@ -161,14 +161,14 @@ fn ordered(system: &System, spread: model::Spread, order: TaskOrder) -> Kind {
     });
     let place = |n: usize| {
         let place = places.get(n).copied().unwrap_or_default();
-        Place {
+        TaskPlacement {
             server: place.server.map_or(0, |server| server as u16 + 1),
             priority: place.priority,
             overrun: place.overrun,
         }
     };
     let servers = std::iter::once(root).chain(inside).collect();
-    Kind::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect() })
+    PolicySpec::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect() })
 }
 
 /// The tasks' priorities as the file gives them.

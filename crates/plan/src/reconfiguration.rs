@@ -1,12 +1,12 @@
 //! From the changes that a system file asks for to those that a policy makes.
 
-use crate::policy_config::{allowance, budget, Ruled};
-use tactus_model::{self as model, Stage, System};
+use crate::policy_config::{allowance, budget, Admission};
+use tactus_model::{self as model, System, SystemRevision};
 use tactus_policy::{Action, Change, Changeable, Changing, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Tree, Values};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// The tree with its changes. New values are those that come of all changes that were admitted before.
-pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changing {
+pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> Changing {
     let (changes, _) = through(system, rulings, |_, _| ());
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
     let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
@@ -17,10 +17,10 @@ pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Ruled]) -> Changi
 /// Each change as a policy makes it, and what `effect` tells of the system after it.
 fn through<N>(
     system: &System,
-    rulings: &[Ruled],
-    mut effect: impl FnMut(&Stage, Option<&Ruled>) -> N,
+    rulings: &[Admission],
+    mut effect: impl FnMut(&SystemRevision, Option<&Admission>) -> N,
 ) -> (Vec<Change>, Vec<N>) {
-    let mut stage = Stage::first(system);
+    let mut stage = SystemRevision::first(system);
     let one = |(n, change): (usize, &model::Change)| {
         let ruled = rulings.get(n);
         let next = stage.after(change).ok().filter(|_| ruled.is_some_and(|ruled| ruled.admitted));
@@ -43,10 +43,10 @@ pub(crate) fn mixed(
     system: &System,
     mut policy: Mixed,
     allowances: &[Duration],
-    rulings: &[Ruled],
+    rulings: &[Admission],
 ) -> Changeable<Mixed, Vec<DualNow>> {
     let mut known: Vec<Option<DualNow>> = vec![None; system.tasks.len()];
-    for now in duals(&Stage::first(system), allowances) {
+    for now in duals(&SystemRevision::first(system), allowances) {
         policy.tasks[now.task.index()].virtual_deadline = now.virtual_deadline;
         known[now.task.index()] = Some(now);
     }
@@ -67,8 +67,13 @@ pub(crate) fn mixed(
 }
 
 /// MC² with its changes.
-pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings: &[Ruled]) -> Changeable<Mc2, Mc2Now> {
-    let first = budgets(&Stage::first(system), allowances);
+pub(crate) fn mc2(
+    system: &System,
+    policy: Mc2,
+    allowances: &[Duration],
+    rulings: &[Admission],
+) -> Changeable<Mc2, Mc2Now> {
+    let first = budgets(&SystemRevision::first(system), allowances);
     let mut known: Vec<Option<Duration>> = vec![None; system.tasks.len()];
     first.into_iter().for_each(|(task, budget)| known[task.index()] = Some(budget));
     let mut tables = policy.tables.clone();
@@ -88,7 +93,7 @@ pub(crate) fn mc2(system: &System, policy: Mc2, allowances: &[Duration], rulings
 }
 
 /// The budget of each task that is there.
-fn budgets(stage: &Stage, allowances: &[Duration]) -> Vec<(TaskId, Duration)> {
+fn budgets(stage: &SystemRevision, allowances: &[Duration]) -> Vec<(TaskId, Duration)> {
     let (present, places) = stage.present();
     let one = |(task, n): (&model::Task, usize)| {
         let own = budget(task, task.level.unwrap_or_default(), allowance(&present, allowances, n));
@@ -104,7 +109,7 @@ fn absent(system: &System) -> Vec<TaskId> {
 }
 
 /// What each task that is there has.
-fn duals(stage: &Stage, allowances: &[Duration]) -> Vec<DualNow> {
+fn duals(stage: &SystemRevision, allowances: &[Duration]) -> Vec<DualNow> {
     let (present, places) = stage.present();
     let one = |((task, virtual_deadline), n): ((&model::Task, Duration), usize)| {
         let more = allowance(&present, allowances, n);
@@ -122,7 +127,7 @@ fn part(part: model::Part) -> Part {
     }
 }
 
-fn values(stage: &Stage, part: model::Part) -> Values {
+fn values(stage: &SystemRevision, part: model::Part) -> Values {
     let System { tasks, scheduling, .. } = &stage.system;
     match part {
         model::Part::Task(n) => {

@@ -1,10 +1,10 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
-use crate::{setup_with, tree_view, Ruled};
-use tactus_analysis::{Bound, Check, Ruling, TaskVerdict};
-use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, Stage, System, Task};
-use tactus_policy::Setup;
+use crate::{setup_with, tree_view, Admission};
+use tactus_analysis::{AdmissionVerdict, Bound, Check, TaskVerdict};
+use tactus_model::{policy_label, Body, Costs, Demand, Part, Policy, Schedulers, System, SystemRevision, Task};
+use tactus_policy::PolicyConfig;
 use tactus_time::{CoreId, Duration, Level};
 use tactus_trace::check::TreeView;
 use tactus_trace::{ChangeView, Changes, Now, Promise, TaskView, View};
@@ -13,7 +13,7 @@ use tactus_trace::{ChangeView, Changes, Now, Promise, TaskView, View};
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     /// What the policy is made from.
-    pub setup: Setup,
+    pub setup: PolicyConfig,
     /// What the trace is read against.
     pub view: View,
     /// What the check found, each with where and its remedy, for the terminal and the report alike.
@@ -23,13 +23,13 @@ pub struct RunPlan {
 /// What follows from a check that was made with these costs.
 pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     let allowances = allowances(system, costs);
-    let ruled = |ruling: &Ruling| Ruled {
+    let ruled = |ruling: &AdmissionVerdict| Admission {
         admitted: ruling.admitted(),
         drains: ruling.drains,
         allowances: ruling.allowances.clone(),
         tables: ruling.tables.clone(),
     };
-    let rulings: Vec<Ruled> = check.changes.iter().map(ruled).collect();
+    let rulings: Vec<Admission> = check.changes.iter().map(ruled).collect();
     let setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let tasks =
@@ -78,7 +78,7 @@ fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
 /// What was promised when, as the judge reads it.
 fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
-    let tasks = |stage: &Stage, verdicts: &[TaskVerdict], allowances: &[Duration]| -> Vec<Now> {
+    let tasks = |stage: &SystemRevision, verdicts: &[TaskVerdict], allowances: &[Duration]| -> Vec<Now> {
         let one = |(n, (task, verdict)): (usize, (&Task, &TaskVerdict))| Now {
             there: stage.has(Part::Task(n)),
             period: task.period,
@@ -89,7 +89,7 @@ fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
         };
         stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
     };
-    let mut stage = Stage::first(system);
+    let mut stage = SystemRevision::first(system);
     let start = tasks(&stage, &check.tasks, allowances);
     let mut list = Vec::new();
     for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
@@ -150,7 +150,7 @@ fn assumed_through(system: &System, check: &Check, n: usize, work: Duration) -> 
     if system.tasks[n].level.is_none() {
         return least;
     }
-    let mut stage = Stage::first(system);
+    let mut stage = SystemRevision::first(system);
     for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
         let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) else { continue };
         stage = next;

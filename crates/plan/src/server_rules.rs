@@ -1,16 +1,17 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Changing, Clusters, Kind, Overrun, Part, Priorities, ServerKind, Setup, TaskOrder, Tree, Values,
+    Action, Change, Changing, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ServerKind, TaskOrder,
+    Tree, Values,
 };
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
-pub fn tree_view(setup: &Setup) -> Option<TreeView> {
+pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
-        Kind::Servers(tree) => (tree, &[], &[]),
-        Kind::Changing(Changing { tree, absent, changes, .. }) => (tree, absent, changes),
+        PolicySpec::Servers(tree) => (tree, &[], &[]),
+        PolicySpec::Changing(Changing { tree, absent, changes, .. }) => (tree, absent, changes),
         plain => return plain_view(setup, plain),
     };
     let servers = tree.servers.iter().enumerate().map(|(n, server)| ServerView {
@@ -83,17 +84,22 @@ fn tree_change(tree: &Tree, change: &Change) -> TreeChange {
 }
 
 /// The view of an order without servers: a root with one queue for each core or cluster, or one for all.
-fn plain_view(setup: &Setup, kind: &Kind) -> Option<TreeView> {
+fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
     let fixed: Option<&dyn Fn(usize) -> u64> = match kind {
-        Kind::PartitionedRm | Kind::ClusteredRm(_) | Kind::GlobalRm => Some(&|n| setup.tasks[n].period.as_nanos()),
-        Kind::PartitionedDm | Kind::ClusteredDm(_) | Kind::GlobalDm => Some(&|n| setup.tasks[n].deadline.as_nanos()),
-        Kind::PartitionedFp(Priorities(given))
-        | Kind::ClusteredFp(Clusters { priorities: Priorities(given), .. })
-        | Kind::GlobalFp(Priorities(given)) => Some(&|n| u64::from(u32::MAX - given[n])),
-        Kind::PartitionedEdf | Kind::ClusteredEdf(_) | Kind::GlobalEdf => None,
+        PolicySpec::PartitionedRm | PolicySpec::ClusteredRm(_) | PolicySpec::GlobalRm => {
+            Some(&|n| setup.tasks[n].period.as_nanos())
+        }
+        PolicySpec::PartitionedDm | PolicySpec::ClusteredDm(_) | PolicySpec::GlobalDm => {
+            Some(&|n| setup.tasks[n].deadline.as_nanos())
+        }
+        PolicySpec::PartitionedFp(Priorities(given))
+        | PolicySpec::ClusteredFp(Clusters { priorities: Priorities(given), .. })
+        | PolicySpec::GlobalFp(Priorities(given)) => Some(&|n| u64::from(u32::MAX - given[n])),
+        PolicySpec::PartitionedEdf | PolicySpec::ClusteredEdf(_) | PolicySpec::GlobalEdf => None,
         _ => return None,
     };
-    let global = matches!(kind, Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalFp(_) | Kind::GlobalEdf);
+    let global =
+        matches!(kind, PolicySpec::GlobalRm | PolicySpec::GlobalDm | PolicySpec::GlobalFp(_) | PolicySpec::GlobalEdf);
     let cores = CoreSet::first(setup.cores);
     let queues = match kind.clusters() {
         Some(clusters) => clusters.sets.clone(),

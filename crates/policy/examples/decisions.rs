@@ -8,35 +8,35 @@
 
 use std::time::Instant as WallClock;
 use tactus_policy::{
-    Clusters, CoreState, Decision, Dual, Event, Kind, Mc2, Mixed, MixedOrder, Overrun, Place, Policy, Priorities,
-    Running, Scheduler, Server, ServerKind, Setup, Supply, Table, Task, TaskOrder, Tree, Visitor,
+    Clusters, CoreState, Decision, Dual, Event, Mc2, Mixed, MixedOrder, Overrun, Policy, PolicyConfig, PolicySpec,
+    Priorities, Running, Scheduler, Server, ServerKind, Supply, Table, Task, TaskOrder, TaskPlacement, Tree, Visitor,
 };
 use tactus_record::NoSink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Tasks with periods from 1 to 100 ms that load each core to nine tenths.
-fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duration>)> {
+fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(PolicyConfig, Vec<Duration>)> {
     let kind = match policy {
-        "prm" => Kind::PartitionedRm,
-        "pdm" => Kind::PartitionedDm,
-        "gdm" => Kind::GlobalDm,
-        "pedf" => Kind::PartitionedEdf,
-        "grm" => Kind::GlobalRm,
-        "gedf" => Kind::GlobalEdf,
-        "pfp" => Kind::PartitionedFp(priorities(tasks)),
-        "gfp" => Kind::GlobalFp(priorities(tasks)),
-        "cedf" => Kind::ClusteredEdf(pairs(cores, Priorities(Vec::new()))),
-        "cfp" => Kind::ClusteredFp(pairs(cores, priorities(tasks))),
-        "mc2" => Kind::Mc2(Mc2 {
+        "prm" => PolicySpec::PartitionedRm,
+        "pdm" => PolicySpec::PartitionedDm,
+        "gdm" => PolicySpec::GlobalDm,
+        "pedf" => PolicySpec::PartitionedEdf,
+        "grm" => PolicySpec::GlobalRm,
+        "gedf" => PolicySpec::GlobalEdf,
+        "pfp" => PolicySpec::PartitionedFp(priorities(tasks)),
+        "gfp" => PolicySpec::GlobalFp(priorities(tasks)),
+        "cedf" => PolicySpec::ClusteredEdf(pairs(cores, Priorities(Vec::new()))),
+        "cfp" => PolicySpec::ClusteredFp(pairs(cores, priorities(tasks))),
+        "mc2" => PolicySpec::Mc2(Mc2 {
             enforce: true,
             slack_shifting: true,
             allowance: Duration::ZERO,
             tables: vec![Table::default(); cores],
         }),
-        "amc" | "edf-vd" => Kind::Mixed(two_levels(policy, cores, tasks)),
+        "amc" | "edf-vd" => PolicySpec::Mixed(two_levels(policy, cores, tasks)),
         other => tree(other, cores, tasks)?,
     };
-    let two_levels = matches!(kind, Kind::Mixed(_));
+    let two_levels = matches!(kind, PolicySpec::Mixed(_));
     let global = policy.starts_with("g-");
     let mut demand = Vec::new();
     let mut list = Vec::new();
@@ -56,7 +56,7 @@ fn setup(policy: &str, cores: usize, tasks: usize) -> Option<(Setup, Vec<Duratio
             budget,
         });
     }
-    Some((Setup { cores, kind, tasks: list }, demand))
+    Some((PolicyConfig { cores, kind, tasks: list }, demand))
 }
 
 fn period_and_budget(n: usize, cores: usize, tasks: usize) -> (Duration, Duration) {
@@ -95,7 +95,7 @@ fn priorities(tasks: usize) -> Priorities {
 }
 
 /// A tree without servers, or with one server on each core.
-fn tree(name: &str, cores: usize, tasks: usize) -> Option<Kind> {
+fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
     let server = name == "cbs";
     let (spread, order) = if server { ("p", "edf") } else { name.split_once('-')? };
     let order = match order {
@@ -125,8 +125,9 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<Kind> {
     let supply = Supply { kind, budget: Duration::from_micros(9_500), period: Duration::from_millis(10) };
     let inside = server.then(|| Server { supply: Some(supply), ..root.clone() });
     let servers = std::iter::once(root).chain(inside).collect();
-    let place = |n: usize| Place { server: u16::from(server), priority: priority(n), overrun: Overrun::Continue };
-    Some(Kind::Servers(Tree { servers, places: (0..tasks).map(place).collect() }))
+    let place =
+        |n: usize| TaskPlacement { server: u16::from(server), priority: priority(n), overrun: Overrun::Continue };
+    Some(PolicySpec::Servers(Tree { servers, places: (0..tasks).map(place).collect() }))
 }
 
 fn main() {

@@ -3,7 +3,7 @@
 
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::tree::{change, put_change, Action, Change, Part, Protocol, CHANGE_BYTES};
-use crate::{Setup, SetupError};
+use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -24,16 +24,16 @@ pub struct Changeable<K, N> {
 
 /// Finds the first thing that is wrong with the changes; `effect` looks at what comes of one.
 pub(crate) fn check<K, N>(
-    setup: &Setup,
+    setup: &PolicyConfig,
     all: &Changeable<K, N>,
-    effect: impl Fn(TaskId, &N) -> Result<(), SetupError>,
-) -> Result<(), SetupError> {
+    effect: impl Fn(TaskId, &N) -> Result<(), PolicyConfigError>,
+) -> Result<(), PolicyConfigError> {
     let known = |task: TaskId| task.index() < setup.tasks.len();
     if !all.absent.iter().all(|task| known(*task)) {
-        return Err(SetupError::ChangePart(u32::MAX));
+        return Err(PolicyConfigError::ChangePart(u32::MAX));
     }
     if all.effects.len() != all.changes.len() {
-        return Err(SetupError::ChangeEffects(all.effects.len()));
+        return Err(PolicyConfigError::ChangeEffects(all.effects.len()));
     }
     let mut last = Duration::ZERO;
     for (n, (change, then)) in all.changes.iter().zip(&all.effects).enumerate() {
@@ -43,7 +43,7 @@ pub(crate) fn check<K, N>(
         };
         match change.part {
             Part::Task(task) if known(task) && sound && change.at >= last => effect(task, then)?,
-            _ => return Err(SetupError::ChangePart(n as u32)),
+            _ => return Err(PolicyConfigError::ChangePart(n as u32)),
         }
         last = change.at;
     }

@@ -1,12 +1,12 @@
 //! What makes a set-up usable, and what to say when it is not.
 
-use crate::{Clusters, Kind, Setup, Task};
+use crate::{Clusters, PolicyConfig, PolicySpec, Task};
 use core::fmt;
 use tactus_time::{CoreId, TaskId, MAX_CORES};
 
-/// Why no scheduler can be made from a [`Setup`].
+/// Why no scheduler can be made from a [`PolicyConfig`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SetupError {
+pub enum PolicyConfigError {
     /// The number of cores is zero or more than [`MAX_CORES`].
     CoreCount(usize),
     /// More tasks than a [`TaskId`] can number.
@@ -70,128 +70,128 @@ pub enum SetupError {
     TaskQueue(TaskId),
 }
 
-impl fmt::Display for SetupError {
+impl fmt::Display for PolicyConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            SetupError::CoreCount(n) => write!(f, "{n} cores: a system has 1 to {MAX_CORES}"),
-            SetupError::TaskCount(n) => write!(f, "{n} tasks: a system has at most {}", MAX_TASKS),
-            SetupError::ZeroPeriod(task) => {
+            PolicyConfigError::CoreCount(n) => write!(f, "{n} cores: a system has 1 to {MAX_CORES}"),
+            PolicyConfigError::TaskCount(n) => write!(f, "{n} tasks: a system has at most {}", MAX_TASKS),
+            PolicyConfigError::ZeroPeriod(task) => {
                 write!(f, "task {}: its period is zero; give a period greater than zero", task.0)
             }
-            SetupError::NoCore(task) => write!(f, "task {}: the policy binds it to a core, but none is given", task.0),
-            SetupError::CoreOutOfRange(task, core) => {
+            PolicyConfigError::NoCore(task) => write!(f, "task {}: the policy binds it to a core, but none is given", task.0),
+            PolicyConfigError::CoreOutOfRange(task, core) => {
                 write!(f, "task {}: it is bound to core {core}, which the system does not have", task.0)
             }
-            SetupError::ZeroBudget(task) => {
+            PolicyConfigError::ZeroBudget(task) => {
                 write!(f, "task {}: budgets are enforced and its budget is zero; give an execution time", task.0)
             }
-            SetupError::TableCount(n) => write!(f, "{n} level-A tables: there must be one for each core"),
-            SetupError::SlotBounds(core, slot) => write!(
+            PolicyConfigError::TableCount(n) => write!(f, "{n} level-A tables: there must be one for each core"),
+            PolicyConfigError::SlotBounds(core, slot) => write!(
                 f,
                 "level-A table of core {core}, slot {slot}: slots must be longer than zero, in ascending order, apart \
                  from each other and within the cycle"
             ),
-            SetupError::SlotTask(core, slot) => {
+            PolicyConfigError::SlotTask(core, slot) => {
                 write!(f, "level-A table of core {core}, slot {slot}: its task is not a level-A task of this core")
             }
-            SetupError::NoSlot(task) => {
+            PolicyConfigError::NoSlot(task) => {
                 write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
             }
-            SetupError::NoInterruptMaster => {
+            PolicyConfigError::NoInterruptMaster => {
                 write!(f, "merged timers and redistribution of work need the interrupt master: turn it on, or them off")
             }
-            SetupError::PriorityCount(n) => write!(f, "{n} priorities: there must be one for each task"),
-            SetupError::DualCount(n) => write!(f, "{n} times in the LO mode: there must be one for each task"),
-            SetupError::LowBudget(task) => write!(
+            PolicyConfigError::PriorityCount(n) => write!(f, "{n} priorities: there must be one for each task"),
+            PolicyConfigError::DualCount(n) => write!(f, "{n} times in the LO mode: there must be one for each task"),
+            PolicyConfigError::LowBudget(task) => write!(
                 f,
                 "task {}: in the LO mode a critical task may take no longer than its budget, and any other just that",
                 task.0
             ),
-            SetupError::Clusters => {
+            PolicyConfigError::Clusters => {
                 write!(f, "the clusters must part the cores: each core is in one of them, and none is empty")
             }
-            SetupError::ServerCount(n) => write!(f, "{n} servers: a tree has a root and at most 4095 servers more"),
-            SetupError::PlaceCount(n) => write!(f, "{n} places in the tree: there must be one for each task"),
-            SetupError::ServerParent(n) => write!(f, "server {n}: its parent must come before it"),
-            SetupError::ServerCores(n) => write!(
+            PolicyConfigError::ServerCount(n) => write!(f, "{n} servers: a tree has a root and at most 4095 servers more"),
+            PolicyConfigError::PlaceCount(n) => write!(f, "{n} places in the tree: there must be one for each task"),
+            PolicyConfigError::ServerParent(n) => write!(f, "server {n}: its parent must come before it"),
+            PolicyConfigError::ServerCores(n) => write!(
                 f,
                 "server {n}: it needs cores, and only some of those that its parent has (the root has all)"
             ),
-            SetupError::ServerQueues(n) => write!(
+            PolicyConfigError::ServerQueues(n) => write!(
                 f,
                 "server {n}: its queues must part its cores, and be of one core each where there are servers inside"
             ),
-            SetupError::ServerSupply(n) => {
+            PolicyConfigError::ServerSupply(n) => {
                 write!(f, "server {n}: it needs a budget longer than zero and no longer than its period (the root: none)")
             }
-            SetupError::ServerOrder(n) => write!(
+            PolicyConfigError::ServerOrder(n) => write!(
                 f,
                 "server {n}: servers inside it can only be ordered by priority, period or deadline; choose another order"
             ),
-            SetupError::ServerQuantum(n) => write!(f, "server {n}: its order needs a quantum longer than zero"),
-            SetupError::ServerDepth(n) => {
+            PolicyConfigError::ServerQuantum(n) => write!(f, "server {n}: its order needs a quantum longer than zero"),
+            PolicyConfigError::ServerDepth(n) => {
                 write!(f, "server {n}: it lies more than {} servers deep", crate::MAX_DEPTH)
             }
-            SetupError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
-            SetupError::ChangePart(u32::MAX) => {
+            PolicyConfigError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
+            PolicyConfigError::ChangePart(u32::MAX) => {
                 write!(f, "what is absent at the start must be a task or a server of the tree")
             }
-            SetupError::ChangePart(n) => write!(
+            PolicyConfigError::ChangePart(n) => write!(
                 f,
                 "change {n}: it must be of a task or a server of the tree, not come before the one in front of it, and give \
                  no budget longer than its period"
             ),
-            SetupError::ChangeEffects(n) => write!(f, "{n} effects of changes: there must be one for each change"),
-            SetupError::ChangeEffect(task) => write!(
+            PolicyConfigError::ChangeEffects(n) => write!(f, "{n} effects of changes: there must be one for each change"),
+            PolicyConfigError::ChangeEffect(task) => write!(
                 f,
                 "task {}: what a change gives it must be of its core, longer than zero and no longer in the LO mode",
                 task.0
             ),
-            SetupError::TaskQueue(task) => {
+            PolicyConfigError::TaskQueue(task) => {
                 write!(f, "task {}: it needs a core of its server, to tell in which queue it waits", task.0)
             }
         }
     }
 }
 
-impl core::error::Error for SetupError {}
+impl core::error::Error for PolicyConfigError {}
 
 /// One number is taken for "no task" in records.
 const MAX_TASKS: usize = u16::MAX as usize;
 
 /// Finds the first thing that would be wrong under any policy.
-pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
     if setup.cores == 0 || setup.cores > MAX_CORES {
-        return Err(SetupError::CoreCount(setup.cores));
+        return Err(PolicyConfigError::CoreCount(setup.cores));
     }
     if setup.tasks.len() > MAX_TASKS {
-        return Err(SetupError::TaskCount(setup.tasks.len()));
+        return Err(PolicyConfigError::TaskCount(setup.tasks.len()));
     }
     let zero = setup.tasks.iter().position(|task| task.period.is_zero());
-    zero.map_or(Ok(()), |n| Err(SetupError::ZeroPeriod(TaskId(n as u16))))
+    zero.map_or(Ok(()), |n| Err(PolicyConfigError::ZeroPeriod(TaskId(n as u16))))
 }
 
 /// Where the policy orders by priorities that come with it, there has to be one for each task.
-pub(crate) fn priorities(setup: &Setup) -> Result<(), SetupError> {
+pub(crate) fn priorities(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
     let given = match &setup.kind {
-        Kind::PartitionedFp(given) | Kind::GlobalFp(given) | Kind::ClusteredFp(Clusters { priorities: given, .. }) => {
-            given
-        }
+        PolicySpec::PartitionedFp(given)
+        | PolicySpec::GlobalFp(given)
+        | PolicySpec::ClusteredFp(Clusters { priorities: given, .. }) => given,
         _ => return Ok(()),
     };
     match given.0.len() == setup.tasks.len() {
         true => Ok(()),
-        false => Err(SetupError::PriorityCount(given.0.len())),
+        false => Err(PolicyConfigError::PriorityCount(given.0.len())),
     }
 }
 
 /// Finds the first task that the policy binds to a core and that has none, or one that does not exist.
-pub(crate) fn cores_of_tasks(setup: &Setup, binds: impl Fn(&Task) -> bool) -> Result<(), SetupError> {
+pub(crate) fn cores_of_tasks(setup: &PolicyConfig, binds: impl Fn(&Task) -> bool) -> Result<(), PolicyConfigError> {
     for (n, task) in setup.tasks.iter().enumerate().filter(|(_, task)| binds(task)) {
         let id = TaskId(n as u16);
-        let core = task.core.ok_or(SetupError::NoCore(id))?;
+        let core = task.core.ok_or(PolicyConfigError::NoCore(id))?;
         if core.index() >= setup.cores {
-            return Err(SetupError::CoreOutOfRange(id, core));
+            return Err(PolicyConfigError::CoreOutOfRange(id, core));
         }
     }
     Ok(())

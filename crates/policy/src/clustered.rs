@@ -14,10 +14,10 @@ use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
 use crate::tickets::Tickets;
-use crate::{check, Decision, Event, Policy, Priorities, Running, Setup, SetupError};
+use crate::{check, Decision, Event, Policy, PolicyConfig, PolicyConfigError, Priorities, Running};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use tactus_record::{Kind, Sink};
+use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Rank, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
@@ -81,13 +81,13 @@ struct CoreEntry {
 }
 
 /// The clusters of a set-up; of a global order, the one that all cores are in.
-fn sets(setup: &Setup) -> Vec<CoreSet> {
+fn sets(setup: &PolicyConfig) -> Vec<CoreSet> {
     setup.kind.clusters().map_or_else(|| alloc::vec![CoreSet::first(setup.cores)], |clusters| clusters.sets.clone())
 }
 
 impl<R: Rule> Clustered<R> {
     /// Clusters part the cores, and each task has a core, which tells its cluster. Where the order is global any task will do.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::priorities(setup)?;
         let Some(clusters) = setup.kind.clusters() else { return Ok(()) };
         let all = CoreSet::first(setup.cores).bits();
@@ -95,13 +95,13 @@ impl<R: Rule> Clustered<R> {
             (set.bits() != 0 && set.bits() & seen == 0 && set.bits() & !all == 0).then_some(seen | set.bits())
         });
         if seen != Some(all) {
-            return Err(SetupError::Clusters);
+            return Err(PolicyConfigError::Clusters);
         }
         check::cores_of_tasks(setup, |_| true)
     }
 
     /// Makes the containers and all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let sets = sets(setup);
         let core = |n| {
             let id = CoreId(n as u8);
@@ -137,7 +137,7 @@ impl<R: Rule> Policy for Clustered<R> {
         };
         drop(container);
         for other in notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
+            records.core(EventKind::Notify, u64::from(other.0));
         }
         Decision { run, timer, notify, ticket }
     }
@@ -145,7 +145,7 @@ impl<R: Rule> Policy for Clustered<R> {
 
 impl<R: Rule> Container<R> {
     /// The container of these cores, with the tasks whose core is `within`.
-    fn new(setup: &Setup, cores: CoreSet, within: impl Fn(Option<CoreId>) -> bool) -> Container<R> {
+    fn new(setup: &PolicyConfig, cores: CoreSet, within: impl Fn(Option<CoreId>) -> bool) -> Container<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| within(task.core));
         let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
         let mut releases = Heap::with_capacity(tasks.len());
@@ -177,11 +177,11 @@ impl<R: Rule> Container<R> {
         entry.running = None;
         let pending = match event {
             Event::Complete => {
-                records.about(Kind::Complete, task.subject(), job, task.charged().as_nanos());
+                records.about(EventKind::Complete, task.subject(), job, task.charged().as_nanos());
                 task.complete()
             }
             Event::Remove => {
-                records.about(Kind::Removed, task.subject(), job, 0);
+                records.about(EventKind::Removed, task.subject(), job, 0);
                 task.remove();
                 false
             }
@@ -222,7 +222,7 @@ impl<R: Rule> Container<R> {
                 continue;
             }
             let (job, first) = task.release();
-            records.about(Kind::Release, task.subject(), job, due.time().as_nanos());
+            records.about(EventKind::Release, task.subject(), job, due.time().as_nanos());
             if first {
                 self.ready.push(task.key::<R>(place));
             }
@@ -269,16 +269,16 @@ impl<R: Rule> Container<R> {
         entry.running = chosen.map(|(place, _)| place);
         if chosen != unfinished || chosen.is_none() {
             if let Some((place, job)) = unfinished {
-                records.about(Kind::Preempt, self.tasks[place].subject(), job, 0);
+                records.about(EventKind::Preempt, self.tasks[place].subject(), job, 0);
             }
             match chosen {
                 Some((place, job)) => {
-                    records.about(Kind::Dispatch, self.tasks[place].subject(), job, 0);
+                    records.about(EventKind::Dispatch, self.tasks[place].subject(), job, 0);
                     *on_core = OnCore::Job { place, job };
                 }
                 None => {
                     if *on_core != OnCore::Idle {
-                        records.core(Kind::Idle, 0);
+                        records.core(EventKind::Idle, 0);
                     }
                     *on_core = OnCore::Idle;
                 }

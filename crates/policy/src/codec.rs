@@ -1,10 +1,10 @@
-//! The stored form of a [`Setup`]: what the image builder writes and the scheduler component reads.
+//! The stored form of a [`PolicyConfig`]: what the image builder writes and the scheduler component reads.
 //!
 //! Little-endian, packed: the magic `TSET`, a version (`u16`), then the fields in the order of their declaration.
 //! Counts and lengths of time are `u64`, enums and booleans one byte, and an optional core is a byte that says whether
 //! it is there with a byte that says which. Nothing may follow.
 
-use crate::{Clusters, FineMc2, Kind, Mc2, Mc2Now, Priorities, Setup, Slot, Table, Task};
+use crate::{Clusters, FineMc2, Mc2, Mc2Now, PolicyConfig, PolicySpec, Priorities, Slot, Table, Task};
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
@@ -17,7 +17,7 @@ const TASK_BYTES: usize = 1 + 2 + 4 * 8;
 const SLOT_BYTES: usize = 2 + 2 * 8;
 const TABLE_BYTES: usize = 8 + 8;
 
-/// Why bytes are not a [`Setup`].
+/// Why bytes are not a [`PolicyConfig`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DecodeError {
     /// They do not begin with the magic.
@@ -51,7 +51,7 @@ impl fmt::Display for DecodeError {
 
 impl core::error::Error for DecodeError {}
 
-impl Setup {
+impl PolicyConfig {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -74,8 +74,8 @@ impl Setup {
     /// [`Scheduler::new`](crate::Scheduler::new) to say.
     ///
     /// # Errors
-    /// If the bytes are not what [`Setup::encode`] writes.
-    pub fn decode(bytes: &[u8]) -> Result<Setup, DecodeError> {
+    /// If the bytes are not what [`PolicyConfig::encode`] writes.
+    pub fn decode(bytes: &[u8]) -> Result<PolicyConfig, DecodeError> {
         let mut input = Input { bytes, at: 0 };
         if input.take::<4>() != Ok(MAGIC) {
             return Err(DecodeError::Magic);
@@ -86,10 +86,10 @@ impl Setup {
         }
         let at = input.at;
         let cores = usize::try_from(input.number()?).map_err(|_| DecodeError::Value(at))?;
-        let kind = Kind::decode(&mut input)?;
+        let kind = PolicySpec::decode(&mut input)?;
         let tasks = input.list(TASK_BYTES, Input::task)?;
         input.end()?;
-        Ok(Setup { cores, kind, tasks })
+        Ok(PolicyConfig { cores, kind, tasks })
     }
 }
 

@@ -2,7 +2,7 @@
 //! run in the order of their release, each with its own deadline, however late they are.
 
 use crate::heap::Key;
-use crate::Setup;
+use crate::PolicyConfig;
 use tactus_record::Subject;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -72,7 +72,7 @@ pub(crate) struct Jobs {
 
 impl Jobs {
     /// The task of this number of the set-up, before its first release.
-    pub(crate) fn new(setup: &Setup, number: usize) -> Jobs {
+    pub(crate) fn new(setup: &PolicyConfig, number: usize) -> Jobs {
         let (id, task) = (TaskId(number as u16), &setup.tasks[number]);
         let priority = setup.kind.priorities().get(number).copied().unwrap_or(0);
         Jobs {

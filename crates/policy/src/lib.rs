@@ -51,25 +51,25 @@ use tactus_record::Sink;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 pub use changes::Changeable;
-pub use check::SetupError;
+pub use check::PolicyConfigError;
 pub use clustered::Clusters;
 pub use codec::DecodeError;
 pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
-pub use scheduler::{CoreState, Kind, Scheduler, Visitor};
+pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
 pub use tactus_task::{Overrun, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Place, Protocol, SchedulerPlan, Server, Supply,
-    Tree, Values, MAX_CHUNKS, MAX_DEPTH,
+    divide, Action, Budget, Change, Changing, Child, DivideError, Part, Protocol, SchedulerPlan, Server, Supply,
+    TaskPlacement, Tree, Values, MAX_CHUNKS, MAX_DEPTH,
 };
 
 /// What a scheduler is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Setup {
+pub struct PolicyConfig {
     /// Number of cores, 1 to [`tactus_time::MAX_CORES`].
     pub cores: usize,
     /// The policy and its parameters.
-    pub kind: Kind,
+    pub kind: PolicySpec,
     /// The tasks; a [`TaskId`] is an index into this.
     pub tasks: Vec<Task>,
 }

@@ -10,10 +10,10 @@ use crate::heap::{Key, Ready};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, Recorder};
 use crate::releases::Releases;
-use crate::{check, Decision, Event, Policy, Running, Setup, SetupError};
+use crate::{check, Decision, Event, Policy, PolicyConfig, PolicyConfigError, Running};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use tactus_record::{Kind, Sink, Subject};
+use tactus_record::{EventKind, Sink, Subject};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
 /// What the cores share: nothing.
@@ -43,13 +43,13 @@ const IDLE: usize = usize::MAX - 1;
 
 impl<R: Rule> Partitioned<R> {
     /// Every task needs a core.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::priorities(setup)?;
         check::cores_of_tasks(setup, |_| true)
     }
 
     /// Makes all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core<R>>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core<R>>) {
         (Partitioned(PhantomData), (0..setup.cores).map(|core| Core::new(setup, CoreId(core as u8))).collect())
     }
 }
@@ -69,7 +69,7 @@ impl<R: Rule> Policy for Partitioned<R> {
 }
 
 impl<R: Rule> Core<R> {
-    fn new(setup: &Setup, id: CoreId) -> Core<R> {
+    fn new(setup: &PolicyConfig, id: CoreId) -> Core<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(id));
         let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
         let apart = mine().map(|(_, task)| task.offset.max(task.period)).max().unwrap_or_default();
@@ -103,7 +103,7 @@ impl<R: Rule> Core<R> {
             task.charge(elapsed);
             match event {
                 Event::Complete => {
-                    records.about(Kind::Complete, task.subject(), self.job, task.charged().as_nanos());
+                    records.about(EventKind::Complete, task.subject(), self.job, task.charged().as_nanos());
                     if task.complete() {
                         self.ready.replace_first(task.key::<R>(self.runs));
                     } else {
@@ -111,7 +111,7 @@ impl<R: Rule> Core<R> {
                     }
                 }
                 Event::Remove => {
-                    records.about(Kind::Removed, task.subject(), self.job, 0);
+                    records.about(EventKind::Removed, task.subject(), self.job, 0);
                     task.remove();
                     self.ready.pop();
                 }
@@ -134,17 +134,17 @@ impl<R: Rule> Core<R> {
         }
         task.charge(self.clock.try_advance(now)?);
         let mut records = Recorder { sink: records, core: self.id, now };
-        records.about(Kind::Complete, task.subject(), self.job, task.charged().as_nanos());
+        records.about(EventKind::Complete, task.subject(), self.job, task.charged().as_nanos());
         task.complete_alone();
         self.ready.pop();
         let run = match self.ready.peek().and_then(|chosen| Some((chosen.place(), self.tasks.get(chosen.place())?))) {
             Some((place, task)) => {
                 (self.runs, self.job) = (place, task.job());
-                records.about(Kind::Dispatch, task.subject(), self.job, 0);
+                records.about(EventKind::Dispatch, task.subject(), self.job, 0);
                 Some(Running { task: task.id(), job: self.job, charged: task.charged() })
             }
             None => {
-                records.core(Kind::Idle, 0);
+                records.core(EventKind::Idle, 0);
                 self.runs = IDLE;
                 None
             }
@@ -171,7 +171,7 @@ impl<R: Rule> Core<R> {
         let job = task.release_alone();
         let key = task.key::<R>(place);
         let mut records = Recorder { sink: records, core: self.id, now };
-        records.about(Kind::Release, subject, job, due.time().as_nanos());
+        records.about(EventKind::Release, subject, job, due.time().as_nanos());
         self.releases.replace_first_later(Key::at(next, place));
         let run = match self.tasks.get_mut(self.runs) {
             Some(running) => {
@@ -182,13 +182,13 @@ impl<R: Rule> Core<R> {
                     self.ready.push(key);
                     return Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 });
                 }
-                records.about(Kind::Preempt, running.subject(), self.job, 0);
+                records.about(EventKind::Preempt, running.subject(), self.job, 0);
                 Running { task: id, job, charged: Duration::ZERO }
             }
             None => Running { task: id, job, charged: Duration::ZERO },
         };
         self.ready.push_first(key);
-        records.about(Kind::Dispatch, subject, job, 0);
+        records.about(EventKind::Dispatch, subject, job, 0);
         (self.runs, self.job) = (place, job);
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
@@ -212,7 +212,7 @@ impl<R: Rule> Core<R> {
                 continue;
             }
             let (job, first) = task.release();
-            records.about(Kind::Release, task.subject(), job, due.time().as_nanos());
+            records.about(EventKind::Release, task.subject(), job, due.time().as_nanos());
             if first {
                 self.ready.push(task.key::<R>(place));
             }
@@ -226,7 +226,7 @@ impl<R: Rule> Core<R> {
         let Some(chosen) = self.ready.peek() else {
             // Nothing that could go on is ever missing from the ready queue.
             if self.runs != IDLE {
-                records.core(Kind::Idle, 0);
+                records.core(EventKind::Idle, 0);
             }
             self.runs = IDLE;
             return None;
@@ -237,9 +237,9 @@ impl<R: Rule> Core<R> {
         // The task's next job has another number than the one that is finished.
         if place != before || job != self.job {
             if let Some(subject) = unfinished {
-                records.about(Kind::Preempt, subject, self.job, 0);
+                records.about(EventKind::Preempt, subject, self.job, 0);
             }
-            records.about(Kind::Dispatch, task.subject(), job, 0);
+            records.about(EventKind::Dispatch, task.subject(), job, 0);
             (self.runs, self.job) = (place, job);
         }
         Some(Running { task: task.id(), job, charged: task.charged() })

@@ -1,6 +1,6 @@
 //! How policies write records, so that all of them write alike.
 
-use tactus_record::{Kind, Sink, Stored, Subject};
+use tactus_record::{EventKind, Sink, Stored, Subject};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Writes the records of one decision: one core, one time.
@@ -13,26 +13,26 @@ pub(crate) struct Recorder<'a, S: ?Sized = dyn Sink + 'a> {
 impl<S: Sink + ?Sized> Recorder<'_, S> {
     /// A record that concerns a job.
     #[inline]
-    pub(crate) fn job(&mut self, kind: Kind, (task, level): (TaskId, Level), job: u32, arg: u64) {
+    pub(crate) fn job(&mut self, kind: EventKind, (task, level): (TaskId, Level), job: u32, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, level as u8, (Some(task), job), arg));
     }
     /// The same where the subject was made beforehand.
     #[inline(always)]
-    pub(crate) fn about(&mut self, kind: Kind, subject: Subject, job: u32, arg: u64) {
+    pub(crate) fn about(&mut self, kind: EventKind, subject: Subject, job: u32, arg: u64) {
         self.sink.put(kind, Stored::about(subject, self.now, self.core, kind, job, arg));
     }
     /// A record that concerns a server's budget on this core.
     #[inline]
-    pub(crate) fn server(&mut self, kind: Kind, server: u16, arg: u64) {
+    pub(crate) fn server(&mut self, kind: EventKind, server: u16, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
     }
     /// A record that concerns a change of the system.
-    pub(crate) fn change(&mut self, kind: Kind, number: u32, arg: u64) {
+    pub(crate) fn change(&mut self, kind: EventKind, number: u32, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, number), arg));
     }
     /// A record that concerns the core alone.
     #[inline]
-    pub(crate) fn core(&mut self, kind: Kind, arg: u64) {
+    pub(crate) fn core(&mut self, kind: EventKind, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, 0), arg));
     }
 }

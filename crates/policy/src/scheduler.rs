@@ -10,12 +10,14 @@ use crate::mc2::{Containers, Fine, Mc2Now, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
 use crate::tree::{Change, Changing, Protocol, SchedulerPlan, Servers, Tree};
-use crate::{check, Decision, Event, FineMc2, Input as Fact, Mc2, Mixed, Policy, Priorities, Setup, SetupError};
+use crate::{
+    check, Decision, Event, FineMc2, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities,
+};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
 
-/// Makes [`Kind`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
+/// Makes [`PolicySpec`], [`Scheduler`] and [`CoreState`] from the list. A line says what the policy does, the number that
 /// stands for it in stored set-ups (never used again for another), its name with its parameters if it has any, and the
 /// type that decides. That type implements [`Policy`] and has two functions:
 /// `check(&Setup) -> Result<(), SetupError>` and `new(&Setup) -> (Self, Vec<Core>)`.
@@ -23,7 +25,7 @@ macro_rules! policies {
     ($($(#[$says:meta])* $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
         /// Which policy decides.
         #[derive(Clone, PartialEq, Eq, Debug)]
-        pub enum Kind {
+        pub enum PolicySpec {
             $($(#[$says])* $name $(($parameters))?,)*
         }
 
@@ -37,27 +39,27 @@ macro_rules! policies {
             $($name(<$policy as Policy>::Core),)*
         }
 
-        impl Kind {
+        impl PolicySpec {
             pub(crate) fn encode(&self, out: &mut Vec<u8>) {
                 match self {
-                    $(Kind::$name { .. } => out.push($number),)*
+                    $(PolicySpec::$name { .. } => out.push($number),)*
                 }
-                $($(if let Kind::$name { 0: given } = self {
+                $($(if let PolicySpec::$name { 0: given } = self {
                     <$parameters as Parameters>::encode(given, out);
                 })?)*
             }
 
-            pub(crate) fn decode(input: &mut Input) -> Result<Kind, DecodeError> {
+            pub(crate) fn decode(input: &mut Input) -> Result<PolicySpec, DecodeError> {
                 match input.byte()? {
-                    $($number => Ok(Kind::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    $($number => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
                     _ => Err(input.no_meaning()),
                 }
             }
         }
 
-        fn make(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
+        fn make(setup: &PolicyConfig) -> Result<(Scheduler, Vec<CoreState>), PolicyConfigError> {
             match &setup.kind {
-                $(Kind::$name { .. } => {
+                $(PolicySpec::$name { .. } => {
                     <$policy>::check(setup)?;
                     let (shared, cores) = <$policy>::new(setup);
                     let cores = cores.into_iter().map(|core| CoreState(Own::$name(core))).collect();
@@ -110,7 +112,7 @@ policies! {
     11 FineMc2(FineMc2) => Fine,
     /// MC² without locks: core 0 owns levels C and D, and is sent messages.
     12 Mc2Messages(Mc2) => Messages,
-    /// The same as [`Kind::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
+    /// The same as [`PolicySpec::Servers`], and it changes while it runs: see [`Changing`]. No two cores share a queue.
     13 Changing(Changing) => Servers,
     /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which
     /// tells its cluster.
@@ -121,21 +123,21 @@ policies! {
     16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
     /// The same with the largest priorities.
     17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
-    /// The same as [`Kind::Mixed`], and it changes while it runs: see [`Changeable`].
+    /// The same as [`PolicySpec::Mixed`], and it changes while it runs: see [`Changeable`].
     18 ChangingMixed(Changeable<Mixed, Vec<DualNow>>) => Modes,
-    /// The same as [`Kind::Mc2`], and it changes while it runs: see [`Changeable`].
+    /// The same as [`PolicySpec::Mc2`], and it changes while it runs: see [`Changeable`].
     19 ChangingMc2(Changeable<Mc2, Mc2Now>) => Containers,
     /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
     20 PerServer(SchedulerPlan) => Servers,
 }
 
-impl Kind {
+impl PolicySpec {
     /// The changes of the running system, in the order of their numbers.
     pub fn changes(&self) -> &[Change] {
         match self {
-            Kind::Changing(all) => &all.changes,
-            Kind::ChangingMixed(all) => &all.changes,
-            Kind::ChangingMc2(all) => &all.changes,
+            PolicySpec::Changing(all) => &all.changes,
+            PolicySpec::ChangingMixed(all) => &all.changes,
+            PolicySpec::ChangingMc2(all) => &all.changes,
             _ => &[],
         }
     }
@@ -143,9 +145,9 @@ impl Kind {
     /// When changes take effect; nothing where there are none.
     pub fn protocol_mut(&mut self) -> Option<&mut Protocol> {
         match self {
-            Kind::Changing(all) => Some(&mut all.protocol),
-            Kind::ChangingMixed(all) => Some(&mut all.protocol),
-            Kind::ChangingMc2(all) => Some(&mut all.protocol),
+            PolicySpec::Changing(all) => Some(&mut all.protocol),
+            PolicySpec::ChangingMixed(all) => Some(&mut all.protocol),
+            PolicySpec::ChangingMc2(all) => Some(&mut all.protocol),
             _ => None,
         }
     }
@@ -153,8 +155,8 @@ impl Kind {
     /// The priorities that come with the policy, in the order of the tasks; none where it needs none.
     pub(crate) fn priorities(&self) -> &[u32] {
         match self {
-            Kind::PartitionedFp(given) | Kind::GlobalFp(given) => &given.0,
-            Kind::ClusteredFp(given) => &given.priorities.0,
+            PolicySpec::PartitionedFp(given) | PolicySpec::GlobalFp(given) => &given.0,
+            PolicySpec::ClusteredFp(given) => &given.priorities.0,
             _ => &[],
         }
     }
@@ -162,8 +164,8 @@ impl Kind {
     /// The clusters of a clustered order.
     pub fn clusters(&self) -> Option<&Clusters> {
         match self {
-            Kind::ClusteredRm(given) | Kind::ClusteredDm(given) => Some(given),
-            Kind::ClusteredEdf(given) | Kind::ClusteredFp(given) => Some(given),
+            PolicySpec::ClusteredRm(given) | PolicySpec::ClusteredDm(given) => Some(given),
+            PolicySpec::ClusteredEdf(given) | PolicySpec::ClusteredFp(given) => Some(given),
             _ => None,
         }
     }
@@ -251,7 +253,7 @@ impl Scheduler {
     ///
     /// # Errors
     /// If the set-up breaks a rule; the first one found.
-    pub fn new(setup: &Setup) -> Result<(Scheduler, Vec<CoreState>), SetupError> {
+    pub fn new(setup: &PolicyConfig) -> Result<(Scheduler, Vec<CoreState>), PolicyConfigError> {
         check::check(setup)?;
         make(setup)
     }

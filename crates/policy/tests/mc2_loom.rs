@@ -6,8 +6,10 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
-use tactus_policy::{CoreState, Decision, Event, FineMc2, Kind, Mc2, Policy, Scheduler, Setup, Table, Task};
-use tactus_record::{Kind as What, Record, Sink};
+use tactus_policy::{
+    CoreState, Decision, Event, FineMc2, Mc2, Policy, PolicyConfig, PolicySpec, Scheduler, Table, Task,
+};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
 const NOBODY: usize = usize::MAX;
@@ -19,8 +21,8 @@ struct Counts {
 
 impl Sink for Counts {
     fn record(&mut self, record: Record) {
-        self.completed += usize::from(record.kind == What::Complete);
-        self.released += usize::from(record.kind == What::Release);
+        self.completed += usize::from(record.kind == EventKind::Complete);
+        self.released += usize::from(record.kind == EventKind::Release);
     }
 }
 
@@ -84,11 +86,11 @@ fn explore(
         Mc2 { enforce: false, slack_shifting: true, allowance: Duration::ZERO, tables: vec![Table::default(); 2] };
     let kind = match switches {
         Some([interrupt_master, timer_merging, work_redistribution]) => {
-            Kind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
+            PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
         }
-        None => Kind::Mc2Messages(mc2),
+        None => PolicySpec::Mc2Messages(mc2),
     };
-    let setup = Setup { cores: 2, kind, tasks };
+    let setup = PolicyConfig { cores: 2, kind, tasks };
     let executions = Arc::new(AtomicU64::new(0));
     let counted = executions.clone();
     let mut builder = loom::model::Builder::new();

@@ -13,7 +13,7 @@ pub const RECORD_BYTES: usize = 32;
 /// What happened. `task`, `job`, `level` and `arg` of the record are to be read as told here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum EventKind {
     /// A job was released. `arg`: its nominal release time (ns); the record's time is when that was noticed.
     Release = 1,
     /// The core begins or goes on to run the job.
@@ -38,7 +38,7 @@ pub enum Kind {
     Removed = 11,
     /// The job ended without being finished. `arg`: 0 it was left out at its release since the one before it was still
     /// unfinished, 1 it was not finished at its deadline, 2 the core gave up its level
-    /// ([`Kind::Mode`]), 3 it used up its budget.
+    /// ([`EventKind::Mode`]), 3 it used up its budget.
     Dropped = 12,
     /// A server has used up its budget on this core. `job`: its place in the tree. `arg`: when more comes (ns),
     /// `u64::MAX` if that is not known yet. No task.
@@ -78,7 +78,7 @@ pub enum Kind {
     /// The policy has done a part of its work, such as the releases of one level, and goes on with the next; the record's time
     /// is a look at the clock then. Not every policy tells.
     Stage = 39,
-    /// The policy was told a fact before the event of the call that the last [`Kind::Enter`] opened. `level` byte: [`InputKind`].
+    /// The policy was told a fact before the event of the call that the last [`EventKind::Enter`] opened. `level` byte: [`InputKind`].
     /// `task`: the proxy of the child scheduler concerned, or none. `arg`: an instant (ns).
     Input = 40,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
@@ -87,37 +87,37 @@ pub enum Kind {
     End = 37,
 }
 
-impl Kind {
+impl EventKind {
     /// The kind with this number, if there is one.
-    pub const fn from_u8(n: u8) -> Option<Kind> {
+    pub const fn from_u8(n: u8) -> Option<EventKind> {
         Some(match n {
-            1 => Kind::Release,
-            2 => Kind::Dispatch,
-            3 => Kind::Preempt,
-            4 => Kind::Complete,
-            5 => Kind::Exhausted,
-            6 => Kind::Replenish,
-            7 => Kind::GhostBegin,
-            8 => Kind::GhostEnd,
-            9 => Kind::Idle,
-            10 => Kind::Notify,
-            11 => Kind::Removed,
-            12 => Kind::Dropped,
-            13 => Kind::ServerExhausted,
-            14 => Kind::ServerReplenish,
-            15 => Kind::Mode,
-            16 => Kind::Changed,
-            17 => Kind::ChangeAsked,
-            18 => Kind::ChangeRefused,
-            32 => Kind::Enter,
-            33 => Kind::Leave,
-            34 => Kind::Fault,
-            35 => Kind::Refused,
-            36 => Kind::Aborted,
-            38 => Kind::Restarted,
-            37 => Kind::End,
-            39 => Kind::Stage,
-            40 => Kind::Input,
+            1 => EventKind::Release,
+            2 => EventKind::Dispatch,
+            3 => EventKind::Preempt,
+            4 => EventKind::Complete,
+            5 => EventKind::Exhausted,
+            6 => EventKind::Replenish,
+            7 => EventKind::GhostBegin,
+            8 => EventKind::GhostEnd,
+            9 => EventKind::Idle,
+            10 => EventKind::Notify,
+            11 => EventKind::Removed,
+            12 => EventKind::Dropped,
+            13 => EventKind::ServerExhausted,
+            14 => EventKind::ServerReplenish,
+            15 => EventKind::Mode,
+            16 => EventKind::Changed,
+            17 => EventKind::ChangeAsked,
+            18 => EventKind::ChangeRefused,
+            32 => EventKind::Enter,
+            33 => EventKind::Leave,
+            34 => EventKind::Fault,
+            35 => EventKind::Refused,
+            36 => EventKind::Aborted,
+            38 => EventKind::Restarted,
+            37 => EventKind::End,
+            39 => EventKind::Stage,
+            40 => EventKind::Input,
             _ => return None,
         })
     }
@@ -235,7 +235,7 @@ pub struct Record {
     /// The task, if one is concerned.
     pub task: Option<TaskId>,
     /// What.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The level of the task ([`Level`]), or as the kind says.
     pub level: u8,
     /// Where.
@@ -244,9 +244,9 @@ pub struct Record {
     pub ticket: u32,
 }
 
-/// `arg` of [`Kind::ChangeRefused`]: admission, before the run, found that a promise would be broken.
+/// `arg` of [`EventKind::ChangeRefused`]: admission, before the run, found that a promise would be broken.
 pub const CHANGE_NOT_ADMITTED: u64 = 0;
-/// `arg` of [`Kind::ChangeRefused`]: the core would have promised more than there is of it.
+/// `arg` of [`EventKind::ChangeRefused`]: the core would have promised more than there is of it.
 pub const CHANGE_OVERLOADS: u64 = 1;
 
 const NO_TASK: u16 = u16::MAX;
@@ -297,14 +297,21 @@ impl Subject {
 impl Stored {
     /// The record of these parts, with ticket 0.
     #[inline(always)]
-    pub const fn about(subject: Subject, time: Instant, core: CoreId, kind: Kind, job: u32, arg: u64) -> Self {
+    pub const fn about(subject: Subject, time: Instant, core: CoreId, kind: EventKind, job: u32, arg: u64) -> Self {
         let what = job as u64 | (kind as u64) << 48 | subject.0;
         Stored { time: time.as_nanos(), arg, what, place: core.0 as u64 }
     }
 
     /// The record of these parts, with ticket 0.
     #[inline(always)]
-    pub const fn new(time: Instant, core: CoreId, kind: Kind, level: u8, job: (Option<TaskId>, u32), arg: u64) -> Self {
+    pub const fn new(
+        time: Instant,
+        core: CoreId,
+        kind: EventKind,
+        level: u8,
+        job: (Option<TaskId>, u32),
+        arg: u64,
+    ) -> Self {
         let task = match job.0 {
             Some(task) => task.0,
             None => NO_TASK,
@@ -354,7 +361,7 @@ impl Stored {
 
     /// The record; nothing if the kind is not known.
     pub const fn record(&self) -> Option<Record> {
-        let Some(kind) = Kind::from_u8(self.kind()) else { return None };
+        let Some(kind) = EventKind::from_u8(self.kind()) else { return None };
         Some(Record {
             time: Instant::from_nanos(self.time),
             arg: self.arg,
@@ -408,7 +415,7 @@ pub trait Sink {
 
     /// The same for a record in words of a kind that the caller knows: a sink that treats kinds differently need not look.
     #[inline(always)]
-    fn put(&mut self, _kind: Kind, stored: Stored) {
+    fn put(&mut self, _kind: EventKind, stored: Stored) {
         self.store(stored);
     }
 
@@ -438,7 +445,7 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).store(stored);
     }
     #[inline]
-    fn put(&mut self, kind: Kind, stored: Stored) {
+    fn put(&mut self, kind: EventKind, stored: Stored) {
         (**self).put(kind, stored);
     }
 }

@@ -4,7 +4,7 @@
 //! something else) is passed over: a report of a damaged trace must still open.
 
 use std::collections::BTreeMap;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_trace::{Trace, View};
 
 /// Why a stretch of execution ended; the number is what the page reads.
@@ -66,7 +66,7 @@ pub(crate) struct History {
 pub(crate) fn read(view: &View, trace: &Trace) -> History {
     let mut history = History { jobs: vec![BTreeMap::new(); view.tasks.len()], ..History::default() };
     // Releases first: a job may complete on a core that is read before the one that released it.
-    for record in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Release) {
+    for record in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Release) {
         if let Some(jobs) = record.task.and_then(|t| history.jobs.get_mut(t.index())) {
             jobs.entry(record.job).or_insert(Job { release: record.arg, complete: None });
         }
@@ -102,13 +102,13 @@ fn read_core(view: &View, records: &[Record], history: &mut History) -> CoreHist
         let task = record.task.map(|t| t.0).filter(|t| usize::from(*t) < view.tasks.len());
         let runs_here = |open: &Open| task.is_some() && open.is_some_and(|(t, ..)| Some(t) == task);
         match (record.kind, task) {
-            (Kind::Dispatch, Some(t)) if run.is_none_or(|(other, job, _)| (other, job) != (t, record.job)) => {
+            (EventKind::Dispatch, Some(t)) if run.is_none_or(|(other, job, _)| (other, job) != (t, record.job)) => {
                 close(&mut run, time, Ending::Preempted, &mut out.runs);
                 run = Some((t, record.job, time));
             }
-            (Kind::Preempt, _) if runs_here(&run) => close(&mut run, time, Ending::Preempted, &mut out.runs),
-            (Kind::Exhausted, _) if runs_here(&run) => close(&mut run, time, Ending::Exhausted, &mut out.runs),
-            (Kind::Complete, Some(t)) => {
+            (EventKind::Preempt, _) if runs_here(&run) => close(&mut run, time, Ending::Preempted, &mut out.runs),
+            (EventKind::Exhausted, _) if runs_here(&run) => close(&mut run, time, Ending::Exhausted, &mut out.runs),
+            (EventKind::Complete, Some(t)) => {
                 let here = runs_here(&run);
                 if here {
                     close(&mut run, time, Ending::Completed, &mut out.runs);
@@ -118,26 +118,26 @@ fn read_core(view: &View, records: &[Record], history: &mut History) -> CoreHist
                     job.complete.get_or_insert(time);
                 }
             }
-            (Kind::Removed, _) if runs_here(&run) => close(&mut run, time, Ending::Removed, &mut out.runs),
-            (Kind::Idle, _) => close(&mut run, time, Ending::Preempted, &mut out.runs),
-            (Kind::GhostBegin, Some(t)) => {
+            (EventKind::Removed, _) if runs_here(&run) => close(&mut run, time, Ending::Removed, &mut out.runs),
+            (EventKind::Idle, _) => close(&mut run, time, Ending::Preempted, &mut out.runs),
+            (EventKind::GhostBegin, Some(t)) => {
                 close(&mut ghost, time, Ending::Preempted, &mut out.ghosts);
                 ghost = Some((t, record.job, time));
             }
-            (Kind::GhostEnd, _) if runs_here(&ghost) => {
+            (EventKind::GhostEnd, _) if runs_here(&ghost) => {
                 let ending = if record.arg == 0 { Ending::Exhausted } else { Ending::Preempted };
                 close(&mut ghost, time, ending, &mut out.ghosts);
             }
-            (Kind::Enter, _) => {
+            (EventKind::Enter, _) => {
                 let late = (record.level == 1).then(|| time.saturating_sub(record.arg));
                 turn = Some((time, record.level, late));
             }
-            (Kind::Leave, _) => {
+            (EventKind::Leave, _) => {
                 if let Some((start, reason, late)) = turn.take() {
                     out.turns.push(Turn { start, end: time, reason, late });
                 }
             }
-            (Kind::End, _) => break,
+            (EventKind::End, _) => break,
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::text::{count, escape, ms, percent, put, us};
 use tactus_time::{Duration, Level};
-use tactus_trace::{LevelSummary, Overheads, PromiseSummary, Spread, Summary, TaskSummary};
+use tactus_trace::{Distribution, LevelSummary, Overheads, PromiseSummary, Summary, TaskSummary};
 
 /// A length of the bar at which the worst case equals its bound, in percent of the whole track.
 const BOUND_AT: f64 = 80.0;
@@ -29,7 +29,7 @@ fn length(out: &mut String, d: Option<Duration>) {
     }
 }
 
-fn spread(out: &mut String, s: Option<Spread>) {
+fn spread(out: &mut String, s: Option<Distribution>) {
     for d in [s.map(|s| s.min), s.map(|s| s.median), s.map(|s| s.p99), s.map(|s| s.max)] {
         length(out, d);
     }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::Read;
 use synthetic::Wanted;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_report::{html, Details};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::{jobs, judge, schedule, SegmentKind, Trace, View};
@@ -124,7 +124,7 @@ fn hostile_names_stay_text() {
         arg: 0xdead,
         job: 1,
         task: Some(TaskId(2)),
-        kind: Kind::Fault,
+        kind: EventKind::Fault,
         level: 1,
         core: CoreId(0),
         ticket: 0,
@@ -361,7 +361,7 @@ fn the_checks_reasons_printed_lines_and_a_panics_place_are_told_as_text() {
         arg: 0xdead,
         job: 1,
         task: Some(TaskId(2)),
-        kind: Kind::Fault,
+        kind: EventKind::Fault,
         level: tactus_record::FaultKind::Panic as u8,
         core: CoreId(0),
         ticket: 0,

@@ -11,8 +11,8 @@
 
 use std::io::Read;
 use std::process::ExitCode;
-use tactus_policy::{Kind as Policy, Setup, Task};
-use tactus_record::{Kind, NoSink, Record};
+use tactus_policy::{PolicyConfig, PolicySpec, Task};
+use tactus_record::{EventKind, NoSink, Record};
 use tactus_sim::{simulate, simulate_into, Costs};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -32,17 +32,17 @@ fn run() -> Result<(), String> {
         return Err("usage: schedule POLICY CORES DURATION REPEAT < tasks.csv".into());
     };
     let kind = match policy.as_str() {
-        "partitioned-rm" => Policy::PartitionedRm,
-        "partitioned-edf" => Policy::PartitionedEdf,
-        "global-rm" => Policy::GlobalRm,
-        "global-edf" => Policy::GlobalEdf,
+        "partitioned-rm" => PolicySpec::PartitionedRm,
+        "partitioned-edf" => PolicySpec::PartitionedEdf,
+        "global-rm" => PolicySpec::GlobalRm,
+        "global-edf" => PolicySpec::GlobalEdf,
         other => return Err(format!("no policy is called {other:?}")),
     };
     let duration = Duration::from_nanos(number(duration)?);
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).map_err(|e| e.to_string())?;
     let tasks = input.lines().map(task).collect::<Result<Vec<Task>, String>>()?;
-    let setup = Setup { cores: number(cores)? as usize, kind, tasks };
+    let setup = PolicyConfig { cores: number(cores)? as usize, kind, tasks };
     let demand = |task: TaskId, _| setup.tasks[task.index()].budget;
 
     let (mut kept, mut unkept) = (f64::INFINITY, f64::INFINITY);
@@ -65,13 +65,14 @@ fn run() -> Result<(), String> {
 fn stretches(records: &[Record]) {
     let mut running: Option<(Instant, TaskId, u32)> = None;
     for record in records {
-        if !matches!(record.kind, Kind::Dispatch | Kind::Preempt | Kind::Complete | Kind::End) {
+        if !matches!(record.kind, EventKind::Dispatch | EventKind::Preempt | EventKind::Complete | EventKind::End) {
             continue;
         }
         if let Some((start, task, job)) = running.take().filter(|r| r.0 < record.time) {
             println!("{},{},{},{},{job}", record.core, start.as_nanos(), record.time.as_nanos(), task.0);
         }
-        running = record.task.filter(|_| record.kind == Kind::Dispatch).map(|task| (record.time, task, record.job));
+        running =
+            record.task.filter(|_| record.kind == EventKind::Dispatch).map(|task| (record.time, task, record.job));
     }
 }
 

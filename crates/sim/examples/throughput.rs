@@ -8,7 +8,7 @@
 //! `valgrind --tool=callgrind --toggle-collect='*simulate_into*'` with few seconds and divide.
 
 use std::process::ExitCode;
-use tactus_policy::{Kind, Setup, Task};
+use tactus_policy::{PolicyConfig, PolicySpec, Task};
 use tactus_record::NoSink;
 use tactus_sim::{simulate_into, Costs};
 use tactus_time::{CoreId, Duration, Level, TaskId};
@@ -20,7 +20,11 @@ fn main() -> ExitCode {
         eprintln!("usage: throughput [tasks: 1 to 10000] [virtual seconds: 1 to 1000000]");
         return ExitCode::from(2);
     };
-    let setup = Setup { cores: 1, kind: Kind::PartitionedEdf, tasks: (0..tasks).map(|i| task(i, tasks)).collect() };
+    let setup = PolicyConfig {
+        cores: 1,
+        kind: PolicySpec::PartitionedEdf,
+        tasks: (0..tasks).map(|i| task(i, tasks)).collect(),
+    };
     let demands: Vec<Duration> = setup.tasks.iter().map(|task| task.budget).collect();
     let demand = |task: TaskId, _| demands[task.index()];
     let start = std::time::Instant::now();

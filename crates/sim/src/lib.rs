@@ -18,7 +18,7 @@ pub use machine::{Counts, Simulation, Stuck};
 pub use tactus_task::Costs;
 
 use std::fmt;
-use tactus_policy::{Scheduler, Setup, SetupError};
+use tactus_policy::{PolicyConfig, PolicyConfigError, Scheduler};
 use tactus_record::Sink;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -27,7 +27,7 @@ use tactus_trace::Trace;
 #[derive(Debug)]
 pub enum Error {
     /// The policy refuses the set-up.
-    Setup(SetupError),
+    PolicyConfig(PolicyConfigError),
     /// The policy makes no progress.
     Stuck(Stuck),
 }
@@ -35,7 +35,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Setup(e) => write!(f, "the policy refuses this system: {e}"),
+            Error::PolicyConfig(e) => write!(f, "the policy refuses this system: {e}"),
             Error::Stuck(e) => e.fmt(f),
         }
     }
@@ -50,7 +50,7 @@ impl std::error::Error for Error {}
 /// # Errors
 /// If the policy refuses the set-up, or makes no progress.
 pub fn simulate(
-    setup: &Setup,
+    setup: &PolicyConfig,
     duration: Duration,
     demand: impl FnMut(TaskId, u32) -> Duration,
     costs: &Costs,
@@ -65,13 +65,13 @@ pub fn simulate(
 /// # Errors
 /// If the policy refuses the set-up, or makes no progress.
 pub fn simulate_into<S: Sink>(
-    setup: &Setup,
+    setup: &PolicyConfig,
     duration: Duration,
     demand: impl FnMut(TaskId, u32) -> Duration,
     costs: &Costs,
     sink: &mut S,
 ) -> Result<Counts, Error> {
-    let (scheduler, cores) = Scheduler::new(setup).map_err(Error::Setup)?;
+    let (scheduler, cores) = Scheduler::new(setup).map_err(Error::PolicyConfig)?;
     let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), demand, costs);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;

@@ -14,7 +14,7 @@
 
 use std::fmt;
 use tactus_policy::{Event, Policy, Running};
-use tactus_record::{EntryReason, Kind, Record, Sink};
+use tactus_record::{EntryReason, EventKind, Record, Sink};
 use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -194,7 +194,16 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     pub fn end<S: Sink>(&self, end: Instant, sink: &mut S) {
         for core in 0..self.cores.len() {
             let core = CoreId(core as u8);
-            sink.record(Record { time: end, arg: 0, job: 0, task: None, kind: Kind::End, level: 0, core, ticket: 0 });
+            sink.record(Record {
+                time: end,
+                arg: 0,
+                job: 0,
+                task: None,
+                kind: EventKind::End,
+                level: 0,
+                core,
+                ticket: 0,
+            });
         }
     }
 
@@ -211,7 +220,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             arg: if reason == EntryReason::Timer { core.timer.as_nanos() } else { 0 },
             job: was.map_or(0, |r| r.job),
             task: was.map(|r| r.task),
-            kind: Kind::Enter,
+            kind: EventKind::Enter,
             level: reason as u8,
             core: id,
             ticket: 0,
@@ -223,7 +232,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             arg: decision.timer.as_nanos(),
             job: decision.run.map_or(0, |r| r.job),
             task: decision.run.map(|r| r.task),
-            kind: Kind::Leave,
+            kind: EventKind::Leave,
             level: 0,
             core: id,
             ticket: decision.ticket,

@@ -5,7 +5,7 @@ use crate::jobs::Job;
 use crate::promise::Case;
 use crate::{Broken, Cause, SegmentKind, Share, What};
 use std::fmt::Write;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, TaskId};
 
 /// Looks at the window from the job's release to its completion, or the end of the run, on the core that the task is
@@ -46,7 +46,7 @@ pub(crate) fn explain(case: &Case, job: &Job, broken: &Broken) -> Cause {
     let within = |r: &&tactus_record::Record| r.time >= from && r.time <= to;
     let records = || case.trace.cores.iter().flatten().filter(within);
     cause.exhausted = job.exhausted > 0;
-    cause.fault = records().any(|r| r.kind == Kind::Fault);
+    cause.fault = records().any(|r| r.kind == EventKind::Fault);
 
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -82,7 +82,7 @@ pub(crate) fn explain(case: &Case, job: &Job, broken: &Broken) -> Cause {
     }
     let held: Vec<&str> = {
         let mut ids: Vec<TaskId> = records()
-            .filter(|r| r.kind == Kind::Exhausted && r.task != Some(job.task))
+            .filter(|r| r.kind == EventKind::Exhausted && r.task != Some(job.task))
             .filter_map(|r| r.task)
             .collect();
         ids.sort_unstable();

@@ -7,7 +7,7 @@
 use crate::check::{last_look, Rule, Violation};
 use crate::order::in_order;
 use crate::{ChangeSummary, Fate, Promise, Trace, View};
-use tactus_record::{Kind, Record, CHANGE_NOT_ADMITTED};
+use tactus_record::{EventKind, Record, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// What a system is at its start, and what is to become of it.
@@ -99,8 +99,8 @@ type Effect = (Instant, Option<usize>);
 impl<'v> History<'v> {
     pub(crate) fn of(view: &'v View, trace: &Trace) -> History<'v> {
         let effect = |r: &Record| match r.kind {
-            Kind::Changed => Some((r.time, Some(r.job as usize))),
-            Kind::ChangeRefused if r.arg != CHANGE_NOT_ADMITTED => Some((r.time, None)),
+            EventKind::Changed => Some((r.time, Some(r.job as usize))),
+            EventKind::ChangeRefused if r.arg != CHANGE_NOT_ADMITTED => Some((r.time, None)),
             _ => None,
         };
         let on = |home: CoreSet| {
@@ -166,13 +166,13 @@ impl<'v> History<'v> {
         let Some(changes) = self.changes else { return Vec::new() };
         let records = || trace.cores.iter().flatten();
         // A server on cores that share nothing changes on each of them by itself; the last one tells.
-        let of = |n: usize, kind: Kind| {
+        let of = |n: usize, kind: EventKind| {
             let all = records().filter(move |r| r.kind == kind && r.job as usize == n);
             (all.clone().count(), all.max_by_key(|r| r.time))
         };
         let one = |(n, change): (usize, &ChangeView)| {
             let [(took, last), (refused, no), (asked, _)] =
-                [Kind::Changed, Kind::ChangeRefused, Kind::ChangeAsked].map(|kind| of(n, kind));
+                [EventKind::Changed, EventKind::ChangeRefused, EventKind::ChangeAsked].map(|kind| of(n, kind));
             let fate = match asked {
                 0 => Fate::NotAsked,
                 _ if took + refused < asked => Fate::Waiting,
@@ -258,14 +258,14 @@ impl Walk<'_> {
         for r in records {
             let n = r.job as usize;
             match r.kind {
-                Kind::ChangeAsked => {
+                EventKind::ChangeAsked => {
                     let at = self.changes.list.get(n).map(|change| change.at);
                     if at.is_none_or(|at| r.time < Instant::ZERO.saturating_add(at)) {
                         self.wrong((r.time, r.core), None, format!("change {n} is asked for before its time"));
                     }
                     asked.push(n);
                 }
-                Kind::Changed | Kind::ChangeRefused => {
+                EventKind::Changed | EventKind::ChangeRefused => {
                     if !asked.contains(&n) {
                         self.wrong((r.time, r.core), None, format!("change {n} is settled and was not asked for"));
                     }
@@ -274,7 +274,7 @@ impl Walk<'_> {
                     }
                     last = Some(n);
                     let admitted = self.changes.list.get(n).is_some_and(|change| change.refused.is_none());
-                    if r.kind == Kind::Changed && !admitted {
+                    if r.kind == EventKind::Changed && !admitted {
                         self.wrong((r.time, r.core), None, format!("change {n} takes effect and was not admitted"));
                     }
                 }
@@ -327,7 +327,7 @@ impl Walk<'_> {
         for r in records {
             end = end.max(r.time);
             match r.kind {
-                Kind::ChangeAsked => {
+                EventKind::ChangeAsked => {
                     let change = r.job as usize;
                     let at =
                         self.changes.list.get(change).map_or(Instant::NEVER, |it| Instant::ZERO.saturating_add(it.at));
@@ -338,7 +338,7 @@ impl Walk<'_> {
                         }
                     }
                 }
-                Kind::Changed => {
+                EventKind::Changed => {
                     for (n, before, after) in self.concerned(r.job as usize) {
                         let first = self.first_release(n, r.time, after.period);
                         let it = &mut all[n];
@@ -364,12 +364,12 @@ impl Walk<'_> {
                         }
                     }
                 }
-                Kind::Removed => {
+                EventKind::Removed => {
                     if let Some(it) = r.task.and_then(|task| all.get_mut(task.index())) {
                         it.until = Instant::ZERO;
                     }
                 }
-                Kind::Release => {
+                EventKind::Release => {
                     let Some(n) = r.task.map(TaskId::index).filter(|n| *n < all.len()) else { continue };
                     let (at, it) = (Instant::from_nanos(r.arg), &mut all[n]);
                     let text = if it.due != Some(at) || !it.now.there {

@@ -3,7 +3,7 @@
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// One job of a task, from its release to the end of the run.
@@ -73,7 +73,7 @@ impl History {
     fn step(&mut self, r: &Record) {
         let Some(task) = r.task else { return };
         match r.kind {
-            Kind::Release => {
+            EventKind::Release => {
                 self.by_name.insert((task, r.job), self.jobs.len());
                 self.open.entry(task).or_default().push(self.jobs.len());
                 self.last.push((None, None));
@@ -95,38 +95,43 @@ impl History {
                 });
                 return;
             }
-            Kind::Removed => {
+            EventKind::Removed => {
                 for i in self.open.remove(&task).unwrap_or_default() {
                     self.jobs[i].removed = Some(r.time);
                 }
                 return;
             }
-            Kind::Dispatch | Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Dropped | Kind::Aborted => {}
+            EventKind::Dispatch
+            | EventKind::Preempt
+            | EventKind::Complete
+            | EventKind::Exhausted
+            | EventKind::Dropped
+            | EventKind::Aborted => {}
             _ => return,
         }
         let Some(&i) = self.by_name.get(&(task, r.job)) else { return };
         let (job, last) = (&mut self.jobs[i], &mut self.last[i]);
         match r.kind {
-            Kind::Dispatch => {
+            EventKind::Dispatch => {
                 job.started.get_or_insert(r.time);
                 job.migrations += u32::from(job.core.is_some_and(|c| c != r.core));
                 job.core = Some(r.core);
             }
             // A budget that is used up takes the core away too; whichever way that is written, it is no preemption.
-            Kind::Preempt if last.1 != Some(r.time) => {
+            EventKind::Preempt if last.1 != Some(r.time) => {
                 job.preemptions += 1;
                 last.0 = Some(r.time);
             }
-            Kind::Exhausted => {
+            EventKind::Exhausted => {
                 job.exhausted += 1;
                 if last.0 == Some(r.time) {
                     job.preemptions -= 1;
                 }
                 *last = (None, Some(r.time));
             }
-            Kind::Dropped => job.dropped = Some(r.time),
-            Kind::Aborted => job.aborted = true,
-            Kind::Complete => {
+            EventKind::Dropped => job.dropped = Some(r.time),
+            EventKind::Aborted => job.aborted = true,
+            EventKind::Complete => {
                 job.completed = Some(r.time);
                 job.charged = Duration::from_nanos(r.arg);
                 if let Some(open) = self.open.get_mut(&task) {

@@ -9,8 +9,8 @@ use crate::void::{void, Void};
 use crate::{
     promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind,
 };
-use crate::{CoreSummary, Spread, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
-use tactus_record::{FaultKind, Kind};
+use crate::{CoreSummary, Distribution, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
+use tactus_record::{EventKind, FaultKind};
 use tactus_time::{Duration, Instant, Level};
 
 /// Reads the trace against the promises. Never panics, whatever the trace holds; what makes no sense in it is passed
@@ -57,14 +57,14 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         summary.void_from = ended.map(|it| it.from);
         tasks.push(summary);
     }
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Removed) {
         if let Some(task) = r.task.and_then(|t| tasks.get_mut(t.index())) {
             task.removed_at = Some(task.removed_at.map_or(r.time, |t: Instant| t.min(r.time)));
         }
     }
     let mut total = JobCounts::default();
     tasks.iter().for_each(|t| total.add(&t.jobs));
-    let refused = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Refused).map(|r| r.arg).sum();
+    let refused = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Refused).map(|r| r.arg).sum();
     Summary {
         format: SUMMARY_FORMAT,
         system: view.name.clone(),
@@ -140,7 +140,7 @@ fn task_summary(
     }
     let mut responses: Vec<Duration> = jobs.iter().filter_map(Job::response).collect();
     let mut charges: Vec<Duration> = jobs.iter().filter(|j| j.completed.is_some()).map(|j| j.charged).collect();
-    let charged = Spread::of(&mut charges);
+    let charged = Distribution::of(&mut charges);
     TaskSummary {
         id: tactus_time::TaskId(0),
         name: task.name.clone(),
@@ -149,7 +149,7 @@ fn task_summary(
         period: task.period,
         deadline: task.deadline,
         jobs: counts,
-        response: Spread::of(&mut responses),
+        response: Distribution::of(&mut responses),
         tardiness_max,
         charged,
         charged_mean: charged.map(|c| c.mean()),
@@ -201,7 +201,7 @@ fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
             sum.migrations += task.migrations;
             sum.exhausted += task.exhausted;
         }
-        sum.response = Spread::of(&mut responses);
+        sum.response = Distribution::of(&mut responses);
         if sum.tasks > 0 {
             out.push(sum);
         }
@@ -237,7 +237,7 @@ fn per_core(trace: &Trace, segments: &[Segment], samples: Vec<Samples>) -> Vec<C
 }
 
 fn restarts(trace: &Trace) -> Vec<Restart> {
-    let mut all: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == Kind::Restarted).collect();
+    let mut all: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Restarted).collect();
     all.sort_by_key(|r| (r.time, r.core));
     let told = |r: &&tactus_record::Record| Restart {
         component: r.job,
@@ -255,13 +255,14 @@ fn restarts(trace: &Trace) -> Vec<Restart> {
 fn job_at(trace: &Trace, fault: &tactus_record::Record) -> Option<u32> {
     let task = fault.task?;
     let records = trace.cores.get(usize::from(fault.core.0))?;
-    let before = |r: &&tactus_record::Record| r.time <= fault.time && r.kind == Kind::Dispatch && r.task == Some(task);
+    let before =
+        |r: &&tactus_record::Record| r.time <= fault.time && r.kind == EventKind::Dispatch && r.task == Some(task);
     records.iter().rev().find(before).map(|r| r.job)
 }
 
 fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
     // Whoever is gone is no culprit: what ended its life before is.
-    let is_fault = |r: &&tactus_record::Record| r.kind == Kind::Fault && r.level != FaultKind::Gone as u8;
+    let is_fault = |r: &&tactus_record::Record| r.kind == EventKind::Fault && r.level != FaultKind::Gone as u8;
     let mut faults: Vec<_> = trace.cores.iter().flatten().filter(is_fault).collect();
     faults.sort_by_key(|r| (r.time, r.core));
     let words = |n| match FaultKind::from_u8(n) {

@@ -9,7 +9,7 @@ use crate::schedule::{schedule_with, Boundary};
 use crate::{Promise, SegmentKind, Trace, TraceError, View};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, TaskId};
 
 /// The length of one record.
@@ -78,14 +78,14 @@ pub fn litmus(view: &View, trace: &Trace) -> Vec<Vec<u8>> {
     for r in trace.cores.iter().flatten() {
         let Some(task) = r.task else { continue };
         match r.kind {
-            Kind::Release => {
+            EventKind::Release => {
                 let deadline = view.tasks.get(task.index()).map_or(Duration::ZERO, |t| t.deadline);
                 let due = Instant::from_nanos(r.arg).saturating_add(deadline);
                 let data = words(r.arg, due.as_nanos());
                 // The record's time is the nominal release.
                 steps.push((Instant::from_nanos(r.arg), 1, r.core, record(RELEASE, r.core.0, Some(task), r.job, data)));
             }
-            Kind::Complete => {
+            EventKind::Complete => {
                 // Bit 0 says that the kernel cut the job short, which never happens here.
                 let data = words(r.time.as_nanos(), r.arg << 1);
                 steps.push((r.time, 0, r.core, record(COMPLETION, r.core.0, Some(task), r.job, data)));

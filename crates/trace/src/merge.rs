@@ -7,7 +7,7 @@
 //! nominal time beside it.
 
 use crate::Trace;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::TaskId;
 
 /// The trace of the whole system, from those of its schedulers, the root's first. `tasks`: how many it has; numbers from
@@ -46,15 +46,15 @@ impl Core {
             let record = lists[scheduler][at[scheduler]];
             at[scheduler] += 1;
             match record.kind {
-                Kind::Enter => {
+                EventKind::Enter => {
                     if open.is_some_and(|open| open != scheduler) {
                         self.interrupted(record);
                     }
                     open = Some(scheduler);
                 }
-                Kind::Leave if open == Some(scheduler) => open = None,
+                EventKind::Leave if open == Some(scheduler) => open = None,
                 // The end of a decision that was interrupted, which has been told.
-                Kind::Leave => continue,
+                EventKind::Leave => continue,
                 _ => {}
             }
             self.take(scheduler, record);
@@ -68,39 +68,39 @@ impl Core {
     /// A decision ends where it was interrupted by a scheduler above.
     fn interrupted(&mut self, by: Record) {
         let (task, job) = self.running.map_or((None, 0), |(task, job, _)| (Some(task), job));
-        self.out.push(Record { task, job, kind: Kind::Leave, level: by.level, arg: u64::MAX, ticket: 0, ..by });
+        self.out.push(Record { task, job, kind: EventKind::Leave, level: by.level, arg: u64::MAX, ticket: 0, ..by });
     }
 
     fn take(&mut self, scheduler: usize, record: Record) {
         let job = self.is_job(&record);
         let this = record.task.map(|task| (task, record.job, record.level));
         match record.kind {
-            Kind::Preempt if job => {
+            EventKind::Preempt if job => {
                 if self.runs(&record) {
                     self.stop(record);
                 }
             }
             // Taken from a scheduler below.
-            Kind::Preempt => self.stop(record),
-            Kind::Dispatch if job => self.start(record, this),
-            Kind::Complete if job => {
+            EventKind::Preempt => self.stop(record),
+            EventKind::Dispatch if job => self.start(record, this),
+            EventKind::Complete if job => {
                 self.start(record, this);
                 self.running = None;
                 self.out.push(record);
             }
             // Killed, or taken out of the system with its component.
-            Kind::Dropped | Kind::Removed if job && self.runs(&record) => {
+            EventKind::Dropped | EventKind::Removed if job && self.runs(&record) => {
                 self.running = None;
                 self.out.push(record);
             }
-            Kind::Idle if scheduler == 0 => {
+            EventKind::Idle if scheduler == 0 => {
                 self.stop(record);
                 self.out.push(record);
             }
-            Kind::Idle => {}
-            Kind::Enter | Kind::Leave => self.bracket(record),
+            EventKind::Idle => {}
+            EventKind::Enter | EventKind::Leave => self.bracket(record),
             // What schedulers tell each other.
-            Kind::Input => {}
+            EventKind::Input => {}
             _ if record.task.is_some() && !job => {}
             _ => self.out.push(record),
         }
@@ -114,7 +114,7 @@ impl Core {
     /// Whoever runs does not any more.
     fn stop(&mut self, at: Record) {
         if let Some((task, job, level)) = self.running.take() {
-            self.out.push(Record { task: Some(task), job, level, kind: Kind::Preempt, arg: 0, ..at });
+            self.out.push(Record { task: Some(task), job, level, kind: EventKind::Preempt, arg: 0, ..at });
         }
     }
 
@@ -123,19 +123,19 @@ impl Core {
         if !self.runs(&at) {
             self.stop(at);
             self.running = job;
-            self.out.push(Record { kind: Kind::Dispatch, arg: 0, ..at });
+            self.out.push(Record { kind: EventKind::Dispatch, arg: 0, ..at });
         }
     }
 
     /// Beginning or end of a decision.
     fn bracket(&mut self, record: Record) {
-        if record.kind == Kind::Leave && record.task.is_none() {
+        if record.kind == EventKind::Leave && record.task.is_none() {
             // Whoever had the core has given it back.
             self.stop(Record { level: 0, ticket: 0, ..record });
         }
-        if record.kind == Kind::Leave && self.is_job(&record) && !self.runs(&record) {
+        if record.kind == EventKind::Leave && self.is_job(&record) && !self.runs(&record) {
             // The scheduler goes on with the job that it had before it lost the core: since it began this decision.
-            let began = self.out.iter().rev().find(|it| it.kind == Kind::Enter).map_or(record.time, |it| it.time);
+            let began = self.out.iter().rev().find(|it| it.kind == EventKind::Enter).map_or(record.time, |it| it.time);
             let at = Record { time: began, level: 0, ticket: 0, ..record };
             self.start(at, record.task.map(|task| (task, record.job, 0)));
         }
@@ -145,7 +145,7 @@ impl Core {
             Some(_) => (running.map(|it| it.0), running.map_or(0, |it| it.1)),
             None => (None, record.job),
         };
-        let job = if record.kind == Kind::Enter { 0 } else { job };
+        let job = if record.kind == EventKind::Enter { 0 } else { job };
         self.out.push(Record { task, job, ..record });
     }
 }

@@ -4,7 +4,7 @@
 //! decide second. Decisions that touched shared state carry a ticket for this; all others concern one core only.
 
 use crate::Trace;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::Instant;
 
 /// One call of the policy, or a record outside of any: records `start..end` of a core.
@@ -23,12 +23,12 @@ fn batches(records: &[Record]) -> Vec<Batch> {
     while start < records.len() {
         let mut end = start + 1;
         let mut ticket = 0;
-        let decides = records[start].kind == Kind::Enter;
+        let decides = records[start].kind == EventKind::Enter;
         if decides {
             // A call that never ends (the run stopped in it, or the next begins first) is a batch too.
-            while end < records.len() && records[end].kind != Kind::Enter {
+            while end < records.len() && records[end].kind != EventKind::Enter {
                 end += 1;
-                if records[end - 1].kind == Kind::Leave {
+                if records[end - 1].kind == EventKind::Leave {
                     ticket = records[end - 1].ticket;
                     break;
                 }

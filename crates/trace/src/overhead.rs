@@ -1,7 +1,7 @@
 //! The system's own work, as far as records show it.
 
-use crate::{Entries, Overheads, Spread, Trace};
-use tactus_record::{EntryReason, Kind};
+use crate::{Distribution, Entries, Overheads, Trace};
+use tactus_record::{EntryReason, EventKind};
 use tactus_time::{Duration, Instant};
 
 /// All occurrences on one core, before they are summed up.
@@ -27,13 +27,13 @@ impl Samples {
 
     pub(crate) fn sum_up(mut self) -> Overheads {
         let mut all = self.entries.concat();
-        let [start, timer, complete, notify, fault] = self.entries.each_mut().map(|e| Spread::of(e));
+        let [start, timer, complete, notify, fault] = self.entries.each_mut().map(|e| Distribution::of(e));
         Overheads {
             entries: Entries { start, timer, complete, notify, fault },
-            timer_lateness: Spread::of(&mut self.lateness),
-            release: Spread::of(&mut self.release),
-            schedule: Spread::of(&mut all),
-            inter_core: Spread::of(&mut self.inter_core),
+            timer_lateness: Distribution::of(&mut self.lateness),
+            release: Distribution::of(&mut self.release),
+            schedule: Distribution::of(&mut all),
+            inter_core: Distribution::of(&mut self.inter_core),
             switches: self.switches,
         }
     }
@@ -50,14 +50,14 @@ pub(crate) fn samples(trace: &Trace) -> Vec<Samples> {
         let mut had = None;
         for r in records {
             match r.kind {
-                Kind::Enter => {
+                EventKind::Enter => {
                     let reason = EntryReason::from_u8(r.level);
                     if reason == Some(EntryReason::Timer) && r.arg != u64::MAX {
                         samples.lateness.push(r.time.since(Instant::from_nanos(r.arg)));
                     }
                     entered = reason.map(|reason| (reason, r.time));
                 }
-                Kind::Leave => {
+                EventKind::Leave => {
                     if let Some((reason, since)) = entered.take() {
                         samples.entries[reason as usize].push(r.time.since(since));
                     }
@@ -70,8 +70,8 @@ pub(crate) fn samples(trace: &Trace) -> Vec<Samples> {
                         }
                     }
                 }
-                Kind::Notify => receivers.push(usize::try_from(r.arg).unwrap_or(usize::MAX)),
-                Kind::Release => samples.release.push(r.time.since(Instant::from_nanos(r.arg))),
+                EventKind::Notify => receivers.push(usize::try_from(r.arg).unwrap_or(usize::MAX)),
+                EventKind::Release => samples.release.push(r.time.since(Instant::from_nanos(r.arg))),
                 _ => {}
             }
         }
@@ -80,7 +80,7 @@ pub(crate) fn samples(trace: &Trace) -> Vec<Samples> {
         sent.sort_unstable();
         let mut under_way = sent.into_iter().peekable();
         let notified = |r: &&tactus_record::Record| {
-            r.kind == Kind::Enter && EntryReason::from_u8(r.level) == Some(EntryReason::Notify)
+            r.kind == EventKind::Enter && EntryReason::from_u8(r.level) == Some(EntryReason::Notify)
         };
         for enter in records.iter().filter(notified) {
             // Events that come before the first is handled are one: the receiver was entered for the earliest.

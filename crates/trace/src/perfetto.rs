@@ -5,7 +5,7 @@
 
 use crate::jobs::jobs;
 use crate::{run_end, schedule, SegmentKind, Trace, View};
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Instant, TaskId};
 
 /// The bytes of `trace.pftrace`.
@@ -93,9 +93,9 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
     }
     for r in trace.cores.iter().flatten() {
         let name = match r.kind {
-            Kind::ChangeAsked => "change asked for",
-            Kind::Changed => "change takes effect",
-            Kind::ChangeRefused => "change refused",
+            EventKind::ChangeAsked => "change asked for",
+            EventKind::Changed => "change takes effect",
+            EventKind::ChangeRefused => "change refused",
             _ => continue,
         };
         out.push((r.time, Event::Instant(CORES + u64::from(r.core.0), name)));

@@ -6,7 +6,7 @@ use crate::check::{self, Rule, TreeView};
 use crate::jobs::Job;
 use crate::void::{Ended, Void};
 use crate::{Broken, Cause, Overheads, Promise, Segment, Trace, Verdict, View, VoidBy, VoidTask, What};
-use tactus_record::{FaultKind, Kind};
+use tactus_record::{EventKind, FaultKind};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// Longest time for which a core may be said not to have noticed yet; a core that takes longer is at fault.
@@ -78,9 +78,10 @@ impl Case<'_> {
     /// Whether a component was stopped and did not run again.
     fn stopped(&self) -> bool {
         let records = || self.trace.cores.iter().flatten();
-        let fault = |r: &&tactus_record::Record| r.kind == Kind::Fault && r.level != FaultKind::Gone as u8;
+        let fault = |r: &&tactus_record::Record| r.kind == EventKind::Fault && r.level != FaultKind::Gone as u8;
         let again = |fault: &tactus_record::Record| {
-            records().any(|r| r.kind == Kind::Restarted && r.job == fault.job && r.level != 1 && r.time >= fault.time)
+            records()
+                .any(|r| r.kind == EventKind::Restarted && r.job == fault.job && r.level != 1 && r.time >= fault.time)
         };
         records().filter(fault).any(|fault| !again(fault))
     }
@@ -141,7 +142,7 @@ impl Case<'_> {
     }
 
     fn rule(&self) -> Option<Broken> {
-        let max = |spread: Option<crate::Spread>| spread.map_or(0, |s| s.max.as_nanos());
+        let max = |spread: Option<crate::Distribution>| spread.map_or(0, |s| s.max.as_nanos());
         let o = self.overheads;
         let noticed = [max(o.timer_lateness), max(o.schedule), max(o.schedule), max(o.inter_core)];
         let each = noticed.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
@@ -163,7 +164,7 @@ impl Case<'_> {
     }
 
     fn any_fault(&self, until: Instant) -> bool {
-        self.trace.cores.iter().flatten().any(|r| r.kind == Kind::Fault && r.time <= until)
+        self.trace.cores.iter().flatten().any(|r| r.kind == EventKind::Fault && r.time <= until)
     }
 
     fn about_no_job(&self, what: What, time: Instant, text: String) -> Broken {

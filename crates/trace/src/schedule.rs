@@ -1,7 +1,7 @@
 //! From records to stretches of time: what each core did, and when.
 
 use crate::Trace;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Instant, TaskId};
 
 /// A stretch of time on one core.
@@ -36,7 +36,7 @@ pub enum SegmentKind {
 
 /// The end of the run: the latest `End`, or the latest record where no core says that it ended.
 pub fn run_end(trace: &Trace) -> Instant {
-    let ends = trace.cores.iter().filter_map(|r| r.iter().rev().find(|r| r.kind == Kind::End));
+    let ends = trace.cores.iter().filter_map(|r| r.iter().rev().find(|r| r.kind == EventKind::End));
     let last = trace.cores.iter().filter_map(|r| r.last());
     ends.map(|r| r.time).max().or_else(|| last.map(|r| r.time).max()).unwrap_or(Instant::ZERO)
 }
@@ -108,37 +108,42 @@ impl Line<'_> {
     fn step(&mut self, r: &Record) {
         let inside = self.entered.is_some();
         match (r.kind, r.task) {
-            (Kind::Enter, _) => {
+            (EventKind::Enter, _) => {
                 self.entered = Some(r.time);
                 if self.boundary == Boundary::Leave {
                     self.turn_to(Doing::Scheduling, r.time);
                 }
             }
-            (Kind::Leave, task) => {
+            (EventKind::Leave, task) => {
                 let entered = self.entered.take().filter(|_| self.boundary == Boundary::Decision);
                 self.turn_to(task.map_or(Doing::Nothing, |t| Doing::Job(t, r.job)), entered.unwrap_or(r.time));
             }
             // Within a call only `Leave` says what comes of it; outside of one, these do.
-            (Kind::Dispatch, Some(task)) if !inside => self.turn_to(Doing::Job(task, r.job), r.time),
-            (Kind::Idle, _) if !inside => self.turn_to(Doing::Nothing, r.time),
-            (Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Removed | Kind::Dropped, Some(task))
-                if !inside =>
-            {
-                if matches!(self.state, Some((Doing::Job(t, j), _)) if t == task && (r.kind != Kind::Dropped || j == r.job))
+            (EventKind::Dispatch, Some(task)) if !inside => self.turn_to(Doing::Job(task, r.job), r.time),
+            (EventKind::Idle, _) if !inside => self.turn_to(Doing::Nothing, r.time),
+            (
+                EventKind::Preempt
+                | EventKind::Complete
+                | EventKind::Exhausted
+                | EventKind::Removed
+                | EventKind::Dropped,
+                Some(task),
+            ) if !inside => {
+                if matches!(self.state, Some((Doing::Job(t, j), _)) if t == task && (r.kind != EventKind::Dropped || j == r.job))
                 {
                     self.turn_to(Doing::Nothing, r.time);
                 }
             }
-            (Kind::GhostBegin, Some(task)) if !self.ghosts.iter().any(|g| (g.0, g.1) == (task, r.job)) => {
+            (EventKind::GhostBegin, Some(task)) if !self.ghosts.iter().any(|g| (g.0, g.1) == (task, r.job)) => {
                 self.ghosts.push((task, r.job, r.time));
             }
-            (Kind::GhostEnd, Some(task)) => {
+            (EventKind::GhostEnd, Some(task)) => {
                 if let Some(i) = self.ghosts.iter().position(|g| (g.0, g.1) == (task, r.job)) {
                     let (task, job, start) = self.ghosts.remove(i);
                     self.push(Some(task), job, start, r.time, SegmentKind::Ghost);
                 }
             }
-            (Kind::End, _) => self.stop(r.time),
+            (EventKind::End, _) => self.stop(r.time),
             _ => {}
         }
     }

@@ -109,7 +109,7 @@ pub struct JobCounts {
 
 /// Least, middle and greatest of a number of lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
+pub struct Distribution {
     /// How many there were.
     pub count: u64,
     /// Shortest.
@@ -152,12 +152,12 @@ pub struct TaskSummary {
     /// Its jobs.
     pub jobs: JobCounts,
     /// Response times of the completed jobs, from nominal release to completion.
-    pub response: Option<Spread>,
+    pub response: Option<Distribution>,
     /// By how much a job was late at most: completed after its deadline, or unfinished at the end.
     #[serde(rename = "tardiness_max_ns", serialize_with = "nanos")]
     pub tardiness_max: Duration,
     /// What the completed jobs were charged.
-    pub charged: Option<Spread>,
+    pub charged: Option<Distribution>,
     /// Charge of the completed jobs on average.
     #[serde(rename = "charged_mean_ns", serialize_with = "some_nanos")]
     pub charged_mean: Option<Duration>,
@@ -213,7 +213,7 @@ pub struct LevelSummary {
     /// Their jobs.
     pub jobs: JobCounts,
     /// Response times of all their completed jobs.
-    pub response: Option<Spread>,
+    pub response: Option<Distribution>,
     /// Greatest tardiness.
     #[serde(rename = "tardiness_max_ns", serialize_with = "nanos")]
     pub tardiness_max: Duration,
@@ -263,13 +263,13 @@ pub struct Overheads {
     /// Calls of the scheduler, from `Enter` to `Leave`, by reason; reasons that did not occur are `null`.
     pub entries: Entries,
     /// From the time for which a timer was set to the `Enter` that it caused.
-    pub timer_lateness: Option<Spread>,
+    pub timer_lateness: Option<Distribution>,
     /// From the nominal release of a job to the time at which it was noticed.
-    pub release: Option<Spread>,
+    pub release: Option<Distribution>,
     /// Calls of the scheduler, whatever the reason.
-    pub schedule: Option<Spread>,
+    pub schedule: Option<Distribution>,
     /// From the end of the decision that sent an inter-core event to the `Enter` that it caused on the receiver.
-    pub inter_core: Option<Spread>,
+    pub inter_core: Option<Distribution>,
     /// Decisions that gave the core to another job than before, or took it away.
     pub switches: u64,
 }
@@ -278,15 +278,15 @@ pub struct Overheads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Entries {
     /// The core started.
-    pub start: Option<Spread>,
+    pub start: Option<Distribution>,
     /// A time-out expired.
-    pub timer: Option<Spread>,
+    pub timer: Option<Distribution>,
     /// The running job finished.
-    pub complete: Option<Spread>,
+    pub complete: Option<Distribution>,
     /// Another core sent an event.
-    pub notify: Option<Spread>,
+    pub notify: Option<Distribution>,
     /// The running task's component was stopped.
-    pub fault: Option<Spread>,
+    pub fault: Option<Distribution>,
 }
 
 /// A component that faulted and was stopped.

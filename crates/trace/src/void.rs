@@ -15,7 +15,7 @@ use crate::extend;
 use crate::jobs::Job;
 use crate::{Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// How far the promise of one task binds.
@@ -106,7 +106,7 @@ pub(crate) fn void(
     end: Instant,
 ) -> Vec<Void> {
     let mut out: Vec<Void> = view.tasks.iter().map(|_| Void::default()).collect();
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed) {
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Removed) {
         if let Some(it) = r.task.and_then(|task| out.get_mut(task.index())) {
             it.stopped = Some(it.stopped.map_or(r.time, |from| from.min(r.time)));
         }

@@ -9,8 +9,10 @@
 
 pub mod linux;
 
-use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
-use tactus_record::{Kind as What, Record, Sink};
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_sim::{simulate_into, Costs, Error};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
@@ -45,7 +47,7 @@ pub struct Outcome {
 }
 
 /// The system. `seed` draws the offset of each task within its period.
-pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
+pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
     let mut offset = offsets(seed);
     let cores = CoreSet::first(2);
     let own = |cores: CoreSet| cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect::<Vec<_>>();
@@ -82,7 +84,7 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
     };
     for (platform, priority, execution, period) in APPLICATIONS {
         tasks.push(task(None, offset(period), period, execution));
-        places.push(Place { server: platform as u16 + 1, priority, overrun: Overrun::Continue });
+        places.push(TaskPlacement { server: platform as u16 + 1, priority, overrun: Overrun::Continue });
     }
     if background {
         // Beside platforms, plain priorities come behind all deadlines: a server that lives on what is left.
@@ -100,10 +102,10 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> Setup {
         }
         for (priority, execution, period, core) in BACKGROUND {
             tasks.push(task(Some(CoreId(core)), offset(period), period, execution));
-            places.push(Place { server: place, priority, overrun: Overrun::Continue });
+            places.push(TaskPlacement { server: place, priority, overrun: Overrun::Continue });
         }
     }
-    Setup { cores: 2, kind: Kind::Servers(Tree { servers, places }), tasks }
+    PolicyConfig { cores: 2, kind: PolicySpec::Servers(Tree { servers, places }), tasks }
 }
 
 /// Draws offsets, each within a period that is told in ms.
@@ -141,15 +143,15 @@ pub fn run(scheme: Scheme, background: bool, seed: u64, duration: Duration) -> R
 }
 
 struct Tally<'s> {
-    setup: &'s Setup,
+    setup: &'s PolicyConfig,
     done: [u32; 5],
     outcome: Outcome,
 }
 
 impl Sink for Tally<'_> {
     fn record(&mut self, record: Record) {
-        self.outcome.decisions += u64::from(record.kind == What::Enter);
-        let Some(n) = record.task.map(TaskId::index).filter(|n| *n < 5 && record.kind == What::Complete) else {
+        self.outcome.decisions += u64::from(record.kind == EventKind::Enter);
+        let Some(n) = record.task.map(TaskId::index).filter(|n| *n < 5 && record.kind == EventKind::Complete) else {
             return;
         };
         let task = &self.setup.tasks[n];

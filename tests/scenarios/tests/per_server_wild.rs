@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_scenarios::sketch::{file, server, task, RUN};
 use tactus_scenarios::{Finished, Scratch};
 use tactus_time::{Duration, Instant};
@@ -14,7 +14,7 @@ use tactus_trace::Trace;
 /// Finished jobs of each task, with their times.
 fn finished(trace: &Trace) -> BTreeMap<u16, Vec<(u32, Instant)>> {
     let mut jobs: BTreeMap<u16, Vec<(u32, Instant)>> = BTreeMap::new();
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Complete) {
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Complete) {
         jobs.entry(r.task.map_or(u16::MAX, |task| task.0)).or_default().push((r.job, r.time));
     }
     jobs

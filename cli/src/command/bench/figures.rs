@@ -4,7 +4,7 @@ use super::follow::{Counted, Path, Paths};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tactus_bench_book::Series;
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -160,12 +160,12 @@ fn entries(records: &[Record]) -> Entries {
     let mut released = Vec::new();
     for record in records {
         match record.kind {
-            Kind::Enter => {
+            EventKind::Enter => {
                 enter = Some(*record);
                 released.clear();
             }
-            Kind::Release => released.extend(record.task.map(|task| (task, record.job, record.arg))),
-            Kind::Leave => {
+            EventKind::Release => released.extend(record.task.map(|task| (task, record.job, record.arg))),
+            EventKind::Leave => {
                 let Some(begun) = enter.take() else { continue };
                 let length = record.time.since(begun.time).as_nanos();
                 entries.all.push(length);

@@ -21,9 +21,9 @@ use clap::Args;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use tactus_generate::Random;
-use tactus_model::{Body, Costs, Demand, Machine, Policy, Scheduling, Spread, System, Task, TaskOrder};
+use tactus_model::{Body, Costs, Demand, Machine, Migration, Policy, Scheduling, System, Task, TaskOrder};
 use tactus_plan::plan;
-use tactus_record::{EntryReason, Kind};
+use tactus_record::{EntryReason, EventKind};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 use tactus_trace::Trace;
 
@@ -47,8 +47,8 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-const SPREADS: [(&str, Spread); 3] =
-    [("global", Spread::Global), ("clustered", Spread::Clustered), ("partitioned", Spread::Partitioned)];
+const SPREADS: [(&str, Migration); 3] =
+    [("global", Migration::Global), ("clustered", Migration::Clustered), ("partitioned", Migration::Partitioned)];
 const SHIFT: u8 = 1;
 /// No decision takes so many instructions by itself.
 const TOO_MUCH: u64 = 30_000;
@@ -75,7 +75,7 @@ type Samples = [Vec<u64>; 6];
 /// What a job with nothing to do takes: its time is up before its first look at the clock.
 const NOTHING: Duration = Duration::from_nanos(1);
 
-fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration) -> System {
+fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Duration) -> System {
     let mut random = Random::new(seed ^ (n as u64) << 32);
     let mut utilisations: Vec<f64> = (0..n).map(|_| 0.001 + 0.099 * random.unit()).collect();
     let sum: f64 = utilisations.iter().sum();
@@ -86,9 +86,9 @@ fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration)
     let clusters: Vec<CoreSet> =
         (0..cores).step_by(2).map(|core| CoreSet::from_bits(3 << core & ((1_u16 << cores) - 1) as u8)).collect();
     let places = match spread {
-        Spread::Global => 0,
-        Spread::Clustered => clusters.len(),
-        Spread::Partitioned => cores,
+        Migration::Global => 0,
+        Migration::Clustered => clusters.len(),
+        Migration::Partitioned => cores,
     };
     let mut load = vec![0.0_f64; places];
     let tasks = utilisations.iter().enumerate().map(|(number, utilisation)| {
@@ -97,7 +97,7 @@ fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration)
         let core = least.map(|place| {
             load[place] += utilisation;
             // Of a cluster, the first core stands for all.
-            CoreId(if spread == Spread::Clustered { 2 * place } else { place } as u8)
+            CoreId(if spread == Migration::Clustered { 2 * place } else { place } as u8)
         });
         let execution =
             Duration::from_nanos((period.as_nanos() as f64 * utilisation) as u64).max(Duration::from_micros(5));
@@ -117,13 +117,13 @@ fn system(n: usize, cores: usize, spread: Spread, seed: u64, duration: Duration)
         }
     });
     let (policy, clusters) = match spread {
-        Spread::Global => (Policy::GlobalEdf, Vec::new()),
-        Spread::Partitioned => (Policy::PartitionedEdf, Vec::new()),
-        Spread::Clustered => (Policy::Ordered { spread, order: TaskOrder::EarliestDeadline }, clusters),
+        Migration::Global => (Policy::GlobalEdf, Vec::new()),
+        Migration::Partitioned => (Policy::PartitionedEdf, Vec::new()),
+        Migration::Clustered => (Policy::Ordered { spread, order: TaskOrder::EarliestDeadline }, clusters),
     };
     let tasks: Vec<Task> = tasks.collect();
     let places = match spread {
-        Spread::Clustered => vec![Default::default(); tasks.len()],
+        Migration::Clustered => vec![Default::default(); tasks.len()],
         _ => Vec::new(),
     };
     System {
@@ -172,7 +172,7 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
         let (mut entered, mut released, mut receivers) = (None, false, Vec::new());
         for record in records {
             match record.kind {
-                Kind::Enter => {
+                EventKind::Enter => {
                     let reason = EntryReason::from_u8(record.level);
                     (entered, released) = (Some((reason, record.time)), false);
                     if reason == Some(EntryReason::Timer) && record.arg != u64::MAX {
@@ -183,9 +183,9 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
                         }
                     }
                 }
-                Kind::Release => released = true,
-                Kind::Notify => receivers.push(record.arg as usize),
-                Kind::Leave => {
+                EventKind::Release => released = true,
+                EventKind::Notify => receivers.push(record.arg as usize),
+                EventKind::Leave => {
                     let Some((reason, since)) = entered.take() else { continue };
                     let took = record.time.since(since).as_nanos() >> SHIFT;
                     if took < TOO_MUCH && alone(since, record.time) {
@@ -210,7 +210,7 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
     for (records, mut sent) in trace.cores.iter().zip(sent) {
         sent.sort_unstable();
         let mut under_way = sent.into_iter().peekable();
-        for enter in records.iter().filter(|record| record.kind == Kind::Enter) {
+        for enter in records.iter().filter(|record| record.kind == EventKind::Enter) {
             let mut first = None;
             while let Some(time) = under_way.next_if(|t| *t <= enter.time) {
                 first.get_or_insert(time);
@@ -228,7 +228,7 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
 /// nothing else happened and no other core had anything to run, so that all instructions in between are this core's.
 fn switches(trace: &Trace, into: &mut Samples) {
     let mut begun = HashMap::new();
-    for record in trace.cores.iter().flatten().filter(|record| record.kind == Kind::Leave) {
+    for record in trace.cores.iter().flatten().filter(|record| record.kind == EventKind::Leave) {
         begun
             .entry((record.task, record.job))
             .and_modify(|t: &mut Instant| *t = record.time.min(*t))
@@ -238,8 +238,9 @@ fn switches(trace: &Trace, into: &mut Samples) {
         let others_idle = |from: Instant, to: Instant| {
             trace.cores.iter().enumerate().filter(|(n, _)| *n != core).all(|(_, records)| {
                 let next = records.partition_point(|record| record.time < from);
-                let last = records[..next].iter().rfind(|record| matches!(record.kind, Kind::Enter | Kind::Leave));
-                let idle = last.is_none_or(|record| record.kind == Kind::Leave && record.task.is_none());
+                let last =
+                    records[..next].iter().rfind(|record| matches!(record.kind, EventKind::Enter | EventKind::Leave));
+                let idle = last.is_none_or(|record| record.kind == EventKind::Leave && record.task.is_none());
                 idle && records.get(next).is_none_or(|record| record.time > to)
             })
         };
@@ -247,7 +248,7 @@ fn switches(trace: &Trace, into: &mut Samples) {
         let mut given: Option<(Instant, Option<Instant>)> = None;
         for record in records {
             match record.kind {
-                Kind::Enter => {
+                EventKind::Enter => {
                     let done = EntryReason::from_u8(record.level) == Some(EntryReason::Complete);
                     if let Some((left, woken)) = given.take().filter(|_| done) {
                         if others_idle(left, record.time) {
@@ -260,8 +261,8 @@ fn switches(trace: &Trace, into: &mut Samples) {
                     was_idle = record.task.is_none();
                     released.clear();
                 }
-                Kind::Release => released.push((record.task, record.job, Instant::from_nanos(record.arg))),
-                Kind::Leave => {
+                EventKind::Release => released.push((record.task, record.job, Instant::from_nanos(record.arg))),
+                EventKind::Leave => {
                     let job = (record.task, record.job);
                     if record.task.is_some() && begun.get(&job) == Some(&record.time) {
                         let release = released.iter().find(|(task, number, _)| (*task, *number) == job);
@@ -392,7 +393,7 @@ mod tests {
     use tactus_record::Record;
     use tactus_time::TaskId;
 
-    fn record(time: u64, kind: Kind, level: u8, task: Option<u16>, job: u32, arg: u64) -> Record {
+    fn record(time: u64, kind: EventKind, level: u8, task: Option<u16>, job: u32, arg: u64) -> Record {
         let time = Instant::from_nanos(time);
         Record { time, arg, job, task: task.map(TaskId), kind, level, core: CoreId(0), ticket: 0 }
     }
@@ -402,13 +403,13 @@ mod tests {
     /// An idle core wakes up for a job, 100 ns late, and runs it in one piece.
     fn woken() -> Vec<Record> {
         vec![
-            record(1_100, Kind::Enter, EntryReason::Timer as u8, None, 0, 1_000),
-            record(1_100, Kind::Release, 0, Some(0), 3, 1_000),
-            record(1_100, Kind::Dispatch, 0, Some(0), 3, 0),
-            record(1_700, Kind::Leave, EntryReason::Timer as u8, Some(0), 3, 5_000),
-            record(2_300, Kind::Enter, EntryReason::Complete as u8, Some(0), 0, 0),
-            record(2_300, Kind::Complete, 0, Some(0), 3, 1_200),
-            record(2_900, Kind::Leave, EntryReason::Complete as u8, None, 0, 5_000),
+            record(1_100, EventKind::Enter, EntryReason::Timer as u8, None, 0, 1_000),
+            record(1_100, EventKind::Release, 0, Some(0), 3, 1_000),
+            record(1_100, EventKind::Dispatch, 0, Some(0), 3, 0),
+            record(1_700, EventKind::Leave, EntryReason::Timer as u8, Some(0), 3, 5_000),
+            record(2_300, EventKind::Enter, EntryReason::Complete as u8, Some(0), 0, 0),
+            record(2_300, EventKind::Complete, 0, Some(0), 3, 1_200),
+            record(2_900, EventKind::Leave, EntryReason::Complete as u8, None, 0, 5_000),
         ]
     }
 
@@ -433,14 +434,14 @@ mod tests {
 
     #[test]
     fn nothing_counts_while_another_core_has_something_to_run_or_to_decide() {
-        let runs = vec![record(500, Kind::Leave, EntryReason::Timer as u8, Some(1), 0, 9_000)];
+        let runs = vec![record(500, EventKind::Leave, EntryReason::Timer as u8, Some(1), 0, 9_000)];
         assert_eq!(seen(vec![woken(), runs]), NOTHING_SEEN);
         let decides = vec![
-            record(2_000, Kind::Enter, EntryReason::Timer as u8, None, 0, 2_000),
-            record(2_100, Kind::Leave, EntryReason::Timer as u8, None, 0, 9_000),
+            record(2_000, EventKind::Enter, EntryReason::Timer as u8, None, 0, 2_000),
+            record(2_100, EventKind::Leave, EntryReason::Timer as u8, None, 0, 9_000),
         ];
         assert_eq!(seen(vec![woken(), decides]), NOTHING_SEEN);
-        let sleeps = vec![record(500, Kind::Leave, EntryReason::Complete as u8, None, 0, 9_000)];
+        let sleeps = vec![record(500, EventKind::Leave, EntryReason::Complete as u8, None, 0, 9_000)];
         assert_eq!(seen(vec![woken(), sleeps]), [vec![300], vec![650]]);
     }
 
@@ -448,7 +449,10 @@ mod tests {
     fn a_job_that_was_interrupted_gives_no_switch() {
         let mut cut = woken();
         let of = |kind, level| record(1_900, kind, level, Some(0), 3, 0);
-        cut.splice(4..4, [of(Kind::Enter, EntryReason::Timer as u8), of(Kind::Leave, EntryReason::Timer as u8)]);
+        cut.splice(
+            4..4,
+            [of(EventKind::Enter, EntryReason::Timer as u8), of(EventKind::Leave, EntryReason::Timer as u8)],
+        );
         assert_eq!(seen(vec![cut]), NOTHING_SEEN);
     }
 }

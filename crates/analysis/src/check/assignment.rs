@@ -7,7 +7,7 @@
 use crate::partitioned::{self, Fit, Order};
 use crate::utilisation::Utilisation;
 use std::fmt;
-use tactus_model::{policy_label, Costs, Policy, Spread, System};
+use tactus_model::{policy_label, Costs, Migration, Policy, System};
 use tactus_time::{CoreId, Level};
 
 /// Why there is no assignment.
@@ -39,7 +39,7 @@ impl std::error::Error for Unassigned {}
 pub fn is_bound(policy: &Policy, level: Option<Level>) -> bool {
     match policy {
         Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) => true,
-        Policy::Ordered { spread, .. } => *spread == Spread::Partitioned,
+        Policy::Ordered { spread, .. } => *spread == Migration::Partitioned,
         Policy::Mc2 { .. } => level.is_some_and(|level| level <= Level::B),
         Policy::GlobalRm | Policy::GlobalEdf => false,
     }

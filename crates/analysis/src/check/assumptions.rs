@@ -5,7 +5,7 @@
 
 use super::report::Check;
 use super::{assumed, id};
-use tactus_model::{Demand, Policy, Spread, System, Task};
+use tactus_model::{Demand, Migration, Policy, System, Task};
 use tactus_time::{Duration, Level};
 
 /// Sets `exceeded_by` of every task.
@@ -55,7 +55,7 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
             other.core.is_none() || task.core.is_none() || other.core == task.core
         }
         // Whoever shares the core, by whatever order; where cores share queues, everybody.
-        Policy::Ordered { spread, .. } => spread != Spread::Partitioned || other.core == task.core,
+        Policy::Ordered { spread, .. } => spread != Migration::Partitioned || other.core == task.core,
         Policy::Mc2 { enforce, .. } => match (task.level, other.level) {
             // A table isolates its tasks from each other.
             (Some(Level::A), _) | (Some(Level::D) | None, _) => false,

@@ -14,13 +14,13 @@
 
 use super::report::{Bound, Check, TaskVerdict};
 use super::{id, one_system};
-use tactus_model::{Action, Change, Costs, Part, Policy, Stage, System};
+use tactus_model::{Action, Change, Costs, Part, Policy, System, SystemRevision};
 use tactus_task::Table;
 use tactus_time::Duration;
 
 /// What admission says of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ruling {
+pub struct AdmissionVerdict {
     /// When it is asked for.
     pub at: Duration,
     /// The change in words.
@@ -40,7 +40,7 @@ pub struct Ruling {
     pub tables: Vec<Table>,
 }
 
-impl Ruling {
+impl AdmissionVerdict {
     /// Whether it is admitted.
     pub fn admitted(&self) -> bool {
         self.refused.is_none()
@@ -48,7 +48,7 @@ impl Ruling {
 }
 
 /// `at 2 s: add task radar: refused: …`
-impl std::fmt::Display for Ruling {
+impl std::fmt::Display for AdmissionVerdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "at {}: {}: ", self.at, self.change)?;
         match &self.refused {
@@ -60,7 +60,7 @@ impl std::fmt::Display for Ruling {
 
 /// Judges the system as it begins, and every change.
 pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
-    let mut stage = Stage::first(system);
+    let mut stage = SystemRevision::first(system);
     let mut aligned = true;
     let first = judge(&stage, aligned, costs, cache);
     let mut now = first.clone();
@@ -80,7 +80,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
                 Some(why) => Err(why),
             }
         });
-        let mut ruling = Ruling {
+        let mut ruling = AdmissionVerdict {
             at: change.at,
             change: system.describe(change),
             line: change.line,
@@ -110,7 +110,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
 }
 
 /// The allowances with the system's own work, where the check itself leaves that out.
-fn enforced(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Vec<Duration> {
+fn enforced(stage: &SystemRevision, aligned: bool, costs: &Costs, cache: Duration) -> Vec<Duration> {
     if !matches!(stage.system.policy, Policy::Mixed(_) | Policy::Mc2 { .. }) {
         return vec![Duration::ZERO; stage.system.tasks.len()];
     }
@@ -120,7 +120,7 @@ fn enforced(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Vec
 }
 
 /// The check of what is there, told by the tasks of the whole file.
-fn judge(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Check {
+fn judge(stage: &SystemRevision, aligned: bool, costs: &Costs, cache: Duration) -> Check {
     let (mut system, places) = stage.present();
     if !aligned {
         // So many instants that none is listed: each task counts by itself.
@@ -154,7 +154,7 @@ fn judge(stage: &Stage, aligned: bool, costs: &Costs, cache: Duration) -> Check 
 }
 
 /// What speaks against the change from the one to the other.
-fn objection(now: &Check, then: &Check, next: &Stage) -> Option<String> {
+fn objection(now: &Check, then: &Check, next: &SystemRevision) -> Option<String> {
     let there = |n: usize| next.has(Part::Task(n));
     let worse = |n: &usize| now.tasks[*n].met && !then.tasks[*n].met;
     if now.accepted || then.findings.len() > now.findings.len() {
@@ -194,7 +194,7 @@ fn concerned(system: &System, part: Part) -> Option<usize> {
 }
 
 /// Whether a task in the outermost server around what changes is promised something before or after.
-fn drains(next: &Stage, change: &Change, now: &Check, then: &Check) -> bool {
+fn drains(next: &SystemRevision, change: &Change, now: &Check, then: &Check) -> bool {
     let outermost = |server: Option<usize>| way(&next.system, server).last();
     let around = outermost(concerned(&next.system, change.part));
     let promised = |n: usize| [now, then].iter().any(|check| check.tasks[n].promise() != Bound::None);
@@ -203,7 +203,7 @@ fn drains(next: &Stage, change: &Change, now: &Check, then: &Check) -> bool {
 
 /// A server for which the change does not wait may have work of before, that came to be under what it was supplied with then. What
 /// is in there has the weaker of both promises until a change finds it empty.
-fn keep_weaker(before: &Stage, change: &Change, now: &Check, then: &mut Check) {
+fn keep_weaker(before: &SystemRevision, change: &Change, now: &Check, then: &mut Check) {
     let system = &before.system;
     let server = concerned(system, change.part);
     let on_the_way: Vec<usize> = way(system, server).collect();

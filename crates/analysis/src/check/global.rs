@@ -1,7 +1,7 @@
 //! Global and clustered orders: response bounds where Bertogna and Cirinei's test finds them, tardiness bounds beside them.
 //! A cluster is a global system by itself; one of one core is judged as one core.
 
-use super::growth::{self, Growth, Purse};
+use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
 use super::{partitioned, plain, sensitivity};
@@ -12,7 +12,7 @@ use crate::overhead::{Charge, GLOBAL_ENTRIES_PER_INSTANT};
 use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
 use crate::utilisation::Utilisation;
-use tactus_model::{Spread, System};
+use tactus_model::{Migration, System};
 use tactus_time::{CoreSet, Duration};
 
 /// One queue and the cores that share it.
@@ -59,12 +59,12 @@ impl<'s> Group<'s> {
     }
 }
 
-fn groups(system: &System, (spread, rank): (Spread, Rank), entry: Duration) -> Vec<Group<'_>> {
+fn groups(system: &System, (spread, rank): (Migration, Rank), entry: Duration) -> Vec<Group<'_>> {
     let queues = rank::queues(system, spread).into_iter();
     queues.map(|(cores, places)| Group::new(system, cores, places, rank, entry)).collect()
 }
 
-pub(crate) fn check(system: &System, spread: Spread, rank: Rank, entry: Duration, check: &mut Check) {
+pub(crate) fn check(system: &System, spread: Migration, rank: Rank, entry: Duration, check: &mut Check) {
     for group in groups(system, (spread, rank), entry) {
         match group.cores.iter().next() {
             Some(core) if group.m == 1 => partitioned::one_core(system, core, group.places, rank, entry, check),
@@ -77,7 +77,7 @@ pub(crate) fn check(system: &System, spread: Spread, rank: Rank, entry: Duration
         Bound::Response(_) | Bound::None => None,
     });
     let tardy = late.max().map_or(String::new(), |x| format!(" · tardiness at most {x}"));
-    let spread = if spread == Spread::Global { "global" } else { "clustered" };
+    let spread = if spread == Migration::Global { "global" } else { "clustered" };
     check.summary = format!("{spread} {} · {} of {} cores{tardy}", rank.label(), hundredths(u), system.cores);
 }
 
@@ -112,10 +112,10 @@ fn met(responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
 /// By how much each execution time may grow, so that all tasks that share its queue are still shown to be in time.
 pub(crate) fn growth(
     system: &System,
-    spread: Spread,
+    spread: Migration,
     rank: Rank,
     entry: Duration,
-    purse: &mut Purse,
+    purse: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     for group in groups(system, (spread, rank), entry) {

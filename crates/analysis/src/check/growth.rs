@@ -85,16 +85,16 @@ fn turn(mut low: u64, mut high: u64, step: u64, with: &mut dyn FnMut(u64) -> Opt
 const STEPS: u64 = 4096;
 
 /// A purse that steps of a search spend from.
-pub(crate) struct Purse {
+pub(crate) struct SearchBudget {
     left: Effort,
     /// What of it may be spent before the next share begins.
     share: Effort,
 }
 
-impl Purse {
+impl SearchBudget {
     /// With this in it.
-    pub(crate) fn with(effort: Effort) -> Purse {
-        Purse { left: effort, share: effort }
+    pub(crate) fn with(effort: Effort) -> SearchBudget {
+        SearchBudget { left: effort, share: effort }
     }
     /// Keeps what is left for so many shares alike, of which this is one.
     pub(crate) fn part(&mut self, shares: usize) {

@@ -27,7 +27,7 @@ mod level_b;
 mod level_c;
 mod summary;
 
-use super::growth::{Growth, Purse};
+use super::growth::{Growth, SearchBudget};
 use super::report::Check;
 use super::{assumed, id};
 use crate::arrivals::Instants;
@@ -80,7 +80,7 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
 }
 
 /// By how much each execution time may grow at its task's own level; see [`growth`].
-pub(crate) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+pub(crate) fn growth(system: &System, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
     growth::search(system, entry, purse, growth);
 }
 

@@ -8,7 +8,7 @@
 //! **Costs.** Budgets are enforced by what a job is charged, so both of a task's are enlarged by an allowance as under MC² (see
 //! [`crate::overhead`]), and go beyond it by one entry at most: C' = C + allowance + E. All time of a core is charged to somebody; one entry under way blocks.
 
-use super::growth::{self, Growth, Purse};
+use super::growth::{self, Growth, SearchBudget};
 use super::report::{hundredths, Bound, Check};
 use super::{assumed, partitioned, sensitivity};
 use crate::effort::Effort;
@@ -192,7 +192,7 @@ fn explanation(scheme: Mixed, critical: bool) -> &'static str {
 }
 
 /// By how much each task's time at its own level may grow, so that its core still passes.
-pub(super) fn growth(system: &System, scheme: Mixed, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+pub(super) fn growth(system: &System, scheme: Mixed, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
     let all = cores(system, scheme, entry, None);
     for (number, core) in all.iter().enumerate() {
         purse.part(all.len() - number);

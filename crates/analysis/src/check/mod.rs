@@ -20,14 +20,14 @@ mod sensitivity;
 mod servers;
 
 pub use assignment::{assignment, is_bound, Unassigned};
-pub use changes::Ruling;
+pub use changes::AdmissionVerdict;
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
 use crate::effort::Effort;
 use crate::overhead;
 use rank::Rank;
-use tactus_model::{Costs, Overrun, Policy, Spread, Stage, System};
+use tactus_model::{Costs, Migration, Overrun, Policy, System, SystemRevision};
 use tactus_time::{Duration, Level, TaskId};
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
@@ -56,7 +56,7 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
             _ => mc2::check(system, entry, &mut check),
         },
         Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, cache), entry, &mut check),
-        Some((Spread::Partitioned, order)) => partitioned::check(system, Rank::of(order), entry, &mut check),
+        Some((Migration::Partitioned, order)) => partitioned::check(system, Rank::of(order), entry, &mut check),
         Some((spread, order)) => global::check(system, spread, Rank::of(order), entry, &mut check),
     }
     stopped(system, entry, &mut check);
@@ -79,7 +79,7 @@ pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth
 pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, effort: Effort) -> Vec<Growth> {
     if !system.scheduling.changes.is_empty() {
         // As it begins.
-        let (present, places) = Stage::first(system).present();
+        let (present, places) = SystemRevision::first(system).present();
         let mut growth = vec![Growth::Unknown; system.tasks.len()];
         for (found, n) in sensitivity_with_cache(&present, costs, cache, effort).into_iter().zip(places) {
             growth[n] = found;
@@ -88,14 +88,14 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, e
     }
     let entry = entry(system, costs, cache);
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
-    let mut purse = growth::Purse::with(effort);
+    let mut purse = growth::SearchBudget::with(effort);
     match rank::of_policy(&system.policy) {
         None => match system.policy {
             Policy::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut purse, &mut growth),
             _ => mc2::growth(system, entry, &mut purse, &mut growth),
         },
         Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut purse, &mut growth),
-        Some((Spread::Partitioned, order)) => {
+        Some((Migration::Partitioned, order)) => {
             partitioned::growth(system, Rank::of(order), entry, &mut purse, &mut growth);
         }
         Some((spread, order)) => global::growth(system, spread, Rank::of(order), entry, &mut purse, &mut growth),

@@ -1,6 +1,6 @@
 //! One core by itself: fixed priorities (RM, DM, SJF, given ones), EDF, and the orders that change from job to job.
 
-use super::growth::{self, Growth, Purse};
+use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
 use super::{plain, sensitivity};
@@ -11,14 +11,14 @@ use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::round_robin::Turn;
 use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
-use tactus_model::{Overrun, Spread, System, TaskOrder};
+use tactus_model::{Migration, Overrun, System, TaskOrder};
 use tactus_time::{CoreId, Duration};
 
 /// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
 pub(super) type Responses = Vec<Option<Duration>>;
 
 pub(super) fn check(system: &System, rank: Rank, entry: Duration, check: &mut Check) {
-    for (cores, places) in rank::queues(system, Spread::Partitioned) {
+    for (cores, places) in rank::queues(system, Migration::Partitioned) {
         one_core(system, cores.iter().next().unwrap_or_default(), places, rank, entry, check);
     }
     let busiest = check.cores.iter().map(|c| c.levels[0]).max().unwrap_or(0);
@@ -74,8 +74,8 @@ fn tasks(system: &System, places: &[usize], entry: Duration) -> Vec<Sporadic> {
 
 /// By how much each execution time may grow, so that its core still passes. Cores share the purse; what is left of it then
 /// goes to those whose share did not do.
-pub(super) fn growth(system: &System, rank: Rank, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
-    let queues = rank::queues(system, Spread::Partitioned);
+pub(super) fn growth(system: &System, rank: Rank, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
+    let queues = rank::queues(system, Migration::Partitioned);
     for (core, (_, places)) in queues.iter().enumerate() {
         purse.part(queues.len() - core);
         growth_on(system, places.clone(), rank, entry, purse, growth);
@@ -92,7 +92,7 @@ pub(super) fn growth_on(
     mut places: Vec<usize>,
     rank: Rank,
     entry: Duration,
-    purse: &mut Purse,
+    purse: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     if places.iter().all(|&n| growth[n] != Growth::Unknown) {

@@ -1,6 +1,6 @@
 //! Spread and order of a system's root, and how they sort tasks.
 
-use tactus_model::{Policy, Spread, System, TaskOrder};
+use tactus_model::{Migration, Policy, System, TaskOrder};
 use tactus_time::CoreSet;
 
 /// How the jobs of one queue are ordered.
@@ -65,19 +65,19 @@ impl Rank {
 }
 
 /// How the cores of the root share queues, and its order; nothing for policies with levels.
-pub(super) fn of_policy(policy: &Policy) -> Option<(Spread, TaskOrder)> {
+pub(super) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
     Some(match policy {
-        Policy::PartitionedRm => (Spread::Partitioned, TaskOrder::RateMonotonic),
-        Policy::PartitionedEdf => (Spread::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
-        Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
+        Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
+        Policy::PartitionedEdf => (Migration::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
+        Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (*spread, *order),
         Policy::Mc2 { .. } | Policy::Mixed(_) => return None,
     })
 }
 
 /// The root's queues: each a set of cores, with the tasks that wait in it, in the order of the file. Tasks in servers are left out.
-pub(super) fn queues(system: &System, spread: Spread) -> Vec<(CoreSet, Vec<usize>)> {
+pub(super) fn queues(system: &System, spread: Migration) -> Vec<(CoreSet, Vec<usize>)> {
     let sets = system.scheduling.queues(None, spread, CoreSet::first(system.cores));
     let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
     let inside = |set: &CoreSet, n: usize| {

@@ -1,9 +1,9 @@
 //! What a check gives back: verdicts, findings and the tables, and how they are shown to people.
 
-use super::changes::Ruling;
+use super::changes::AdmissionVerdict;
 use crate::utilisation::Utilisation;
 use std::fmt;
-use tactus_model::{Policy, Spread, System};
+use tactus_model::{Migration, Policy, System};
 use tactus_task::Table;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
@@ -26,7 +26,7 @@ pub struct Check {
     /// One line for people.
     pub summary: String,
     /// What admission says of each change, in the order of the file; all else is about the system as it begins.
-    pub changes: Vec<Ruling>,
+    pub changes: Vec<AdmissionVerdict>,
 }
 
 /// What is promised for a task.
@@ -151,7 +151,7 @@ impl Check {
             }
         };
         let tasks: Vec<TaskVerdict> = system.tasks.iter().enumerate().map(verdict).collect();
-        let shared = |spread| matches!(spread, Spread::Global | Spread::Clustered);
+        let shared = |spread| matches!(spread, Migration::Global | Migration::Clustered);
         let bound_to_cores = match system.policy {
             Policy::GlobalRm | Policy::GlobalEdf => false,
             Policy::Ordered { spread, .. } => !shared(spread),

@@ -8,8 +8,9 @@
 
 use crate::effort::Effort;
 use crate::reservation::local::{schedulable, Local};
-use crate::reservation::supply::{Kind, Server};
+use crate::reservation::supply::Server;
 use crate::task::Sporadic;
+use tactus_task::ServerKind;
 use tactus_time::Duration;
 
 /// What the tasks inside are, and how they are scheduled.
@@ -43,7 +44,7 @@ pub struct Design {
 
 /// The least budget, to the nanosecond, with which a server of this kind and period serves the workload; `None` if
 /// even the whole processor does not do, or the effort runs out in every try.
-pub fn least_budget(workload: &Workload, kind: Kind, period: Duration, effort: Effort) -> Option<Duration> {
+pub fn least_budget(workload: &Workload, kind: ServerKind, period: Duration, effort: Effort) -> Option<Duration> {
     let passes = |q: u64| {
         let server = Server::new(kind, Duration::from_nanos(q), period);
         schedulable(workload.tasks, workload.policy, workload.blocking, &server, &mut effort.clone())
@@ -66,7 +67,7 @@ pub fn least_budget(workload: &Workload, kind: Kind, period: Duration, effort: E
 /// The cheapest of the given periods; among equals the longest period. `None` if none does.
 pub fn least_bandwidth(
     workload: &Workload,
-    kind: Kind,
+    kind: ServerKind,
     periods: impl IntoIterator<Item = Duration>,
     price: Price,
     effort: Effort,
@@ -109,9 +110,9 @@ mod tests {
         let tasks = [Sporadic::implicit(ms(2), ms(20)), Sporadic::implicit(ms(6), ms(50))];
         for policy in [Local::FixedPriority, Local::EarliestDeadline] {
             let workload = Workload { tasks: &tasks, policy, blocking: Duration::ZERO };
-            let q = least_budget(&workload, Kind::Periodic, ms(8), Effort::default()).unwrap();
+            let q = least_budget(&workload, ServerKind::Periodic, ms(8), Effort::default()).unwrap();
             let passes = |q| {
-                let server = Server::new(Kind::Periodic, q, ms(8));
+                let server = Server::new(ServerKind::Periodic, q, ms(8));
                 schedulable(&tasks, policy, Duration::ZERO, &server, &mut Effort::default())
             };
             assert!(passes(q) && !passes(q - Duration::from_nanos(1)), "{policy:?} {q}");
@@ -127,7 +128,7 @@ mod tests {
         let design = |per_period| {
             let price = Price { per_period, ..Price::default() };
             let periods = usual_periods(&tasks).into_iter().step_by(6);
-            least_bandwidth(&workload, Kind::Periodic, periods, price, Effort::default()).unwrap()
+            least_bandwidth(&workload, ServerKind::Periodic, periods, price, Effort::default()).unwrap()
         };
         let (free, dear) = (design(Duration::ZERO), design(us(100)));
         assert!(free.server.period < dear.server.period, "{free:?} {dear:?}");

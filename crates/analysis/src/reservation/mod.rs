@@ -15,4 +15,4 @@ pub mod soft;
 pub mod supply;
 pub mod tree;
 
-pub use supply::{BoundedDelay, Kind, Recurring, Server, Supply};
+pub use supply::{BoundedDelay, Recurring, Server, Supply};

@@ -13,6 +13,7 @@
 //! ([`Server::as_task`]).
 
 use crate::task::{to_duration, Sporadic, Withheld};
+use tactus_task::ServerKind;
 use tactus_time::Duration;
 
 /// A share of a processor.
@@ -110,7 +111,7 @@ impl BoundedDelay {
         let period = delay * p / (2 * (p - q));
         let budget = (delay * q).div_ceil(2 * (p - q));
         (budget > 0 && budget <= period).then_some(())?;
-        Some(Server::new(Kind::ConstantBandwidth, ns(budget)?, ns(period)?))
+        Some(Server::new(ServerKind::HardBandwidth, ns(budget)?, ns(period)?))
     }
 }
 
@@ -126,34 +127,11 @@ impl Supply for BoundedDelay {
     }
 }
 
-/// How a server spends and regains its budget.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Q at every period's start, spent with or without work.
-    Periodic,
-    /// Q at every period's start, lost as soon as there is no work.
-    Polling,
-    /// Q at every period's start, kept through the period.
-    Deferrable,
-    /// What was spent comes back P after the server became active (Sprunt, Sha and Lehoczky 1989; Stanovich et al. 2010).
-    Sporadic,
-    /// Hard constant-bandwidth server under EDF (Abeni and Buttazzo 1998; hard rule: throttled until the deadline).
-    ConstantBandwidth,
-    /// Soft constant-bandwidth server (Abeni and Buttazzo 1998): a budget that is used up comes back at once, with a deadline
-    /// one period later. It has a supply of no fixed kind; see [`super::soft`].
-    SoftBandwidth,
-    /// One replenishment only: having used u from t on, it may run again at t + uP/Q (Danish, Li and West, RTAS 2011).
-    PriorityInheriting,
-    /// The sporadic server as POSIX defines it, which may take more than its budget (Stanovich et al., RTAS 2010): there is
-    /// no bound for it.
-    PosixSporadic,
-}
-
 /// A server (Q, P, D).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Server {
     /// Which rule it follows.
-    pub kind: Kind,
+    pub kind: ServerKind,
     /// Q.
     pub budget: Duration,
     /// P; greater than zero.
@@ -164,7 +142,7 @@ pub struct Server {
 
 impl Server {
     /// A server whose deadline is its period.
-    pub const fn new(kind: Kind, budget: Duration, period: Duration) -> Server {
+    pub const fn new(kind: ServerKind, budget: Duration, period: Duration) -> Server {
         Server { kind, budget, period, deadline: period }
     }
 
@@ -173,7 +151,7 @@ impl Server {
     /// [`super::tree`] tells which kind this is sound for beneath which scheduler.
     pub fn supply(&self, response: Duration) -> Recurring {
         let gone = match self.kind {
-            Kind::Polling => Duration::ZERO,
+            ServerKind::Polling => Duration::ZERO,
             _ => self.budget,
         };
         let blackout = (self.period + response).saturating_sub(self.budget + gone);
@@ -185,7 +163,7 @@ impl Server {
     /// (Q, P, D). A CBS under EDF needs more care, see [`super::tree`].
     pub fn as_task(&self) -> Sporadic {
         let jitter = match self.kind {
-            Kind::Deferrable | Kind::PriorityInheriting => self.period.saturating_sub(self.budget),
+            ServerKind::Deferrable | ServerKind::PriorityInheriting => self.period.saturating_sub(self.budget),
             _ => Duration::ZERO,
         };
         Sporadic { execution: self.budget, period: self.period, deadline: self.deadline, jitter }
@@ -225,7 +203,7 @@ mod tests {
     #[test]
     fn the_supply_of_a_periodic_server_is_the_printed_one() {
         for (q, p) in [(1, 5), (3, 5), (4, 5), (2, 7), (5, 5)] {
-            let server = Server::new(Kind::Periodic, ns(q), ns(p));
+            let server = Server::new(ServerKind::Periodic, ns(q), ns(p));
             for t in 0..60 {
                 let sbf = server.least(ns(t)).as_nanos() as i64;
                 assert_eq!(sbf, printed(q as i64, p as i64, t as i64), "({q}, {p}) at {t}");

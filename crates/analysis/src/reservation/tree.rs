@@ -20,8 +20,9 @@ mod priority;
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::Local;
-use crate::reservation::supply::{Kind, Recurring, Server, Supply};
+use crate::reservation::supply::{Recurring, Server, Supply};
 use crate::task::{Sporadic, Withheld};
+use tactus_task::ServerKind;
 use tactus_time::Duration;
 
 /// Who decides between these children; the most urgent first under fixed priorities.
@@ -122,7 +123,7 @@ pub fn judge_with(root: &Scheduler, supply: &dyn Supply, work: &Work, effort: &m
                     verdict.supply = given(server, r, scheduler.policy, work);
                 }
                 // A soft CBS has a response but no supply: what is inside is judged by other means.
-                let unknown = untested.is_some() || server.kind == Kind::SoftBandwidth;
+                let unknown = untested.is_some() || server.kind == ServerKind::SoftBandwidth;
                 waiting.push((verdict.path.clone(), inner, verdict.supply, unknown));
             }
             verdicts.push(verdict);
@@ -146,13 +147,12 @@ fn plus(a: Duration, b: Duration) -> Duration {
 
 /// How a server behaves among its peers. One that would lose its budget without work keeps it as long as a periodic server inside
 /// has some, which counts as work until it has gone by.
-fn kind(node: &Node) -> Option<Kind> {
-    let periodic =
-        |inner: &Node| matches!(inner, Node::Server(s, _) if matches!(s.kind, Kind::Periodic | Kind::Deferrable));
+fn kind(node: &Node) -> Option<ServerKind> {
+    let periodic = |inner: &Node| matches!(inner, Node::Server(s, _) if matches!(s.kind, ServerKind::Periodic | ServerKind::Deferrable));
     match node {
         Node::Task(_) => None,
         Node::Server(server, inner) => Some(match server.kind {
-            Kind::Periodic | Kind::Polling if inner.children.iter().any(periodic) => Kind::Deferrable,
+            ServerKind::Periodic | ServerKind::Polling if inner.children.iter().any(periodic) => ServerKind::Deferrable,
             kind => kind,
         }),
     }
@@ -175,8 +175,8 @@ fn given(server: &Server, response: Duration, policy: Local, work: &Work) -> Opt
     let response = response.max(server.budget);
     let mut supply = server.supply(response);
     match (server.kind, policy) {
-        (Kind::Sporadic, Local::EarliestDeadline) => supply.blackout += server.budget,
-        (Kind::PriorityInheriting, Local::FixedPriority) => {
+        (ServerKind::Sporadic, Local::EarliestDeadline) => supply.blackout += server.budget,
+        (ServerKind::PriorityInheriting, Local::FixedPriority) => {
             // What it took too much lengthens its wait, in its own share.
             let (e, p, q) = (
                 u128::from(work.entry.as_nanos()),
@@ -187,7 +187,7 @@ fn given(server: &Server, response: Duration, policy: Local, work: &Work) -> Opt
             supply.blackout = supply.blackout.checked_add(longer)?;
             supply.period = server.period.checked_add(longer)?.checked_add(response.saturating_sub(server.budget))?;
         }
-        (Kind::SoftBandwidth | Kind::PosixSporadic | Kind::PriorityInheriting, _) => return None,
+        (ServerKind::SoftBandwidth | ServerKind::PosixSporadic | ServerKind::PriorityInheriting, _) => return None,
         _ => {}
     }
     Some(supply)
@@ -206,7 +206,7 @@ mod tests {
         Node::Task(Sporadic::implicit(ms(1), ms(100)))
     }
 
-    fn server(kind: Kind, q: u64, p: u64, inner: Vec<Node>) -> Node {
+    fn server(kind: ServerKind, q: u64, p: u64, inner: Vec<Node>) -> Node {
         Node::Server(Server::new(kind, ms(q), ms(p)), Scheduler { policy: Local::FixedPriority, children: inner })
     }
 
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_tree_of_depth_three_adds_up_the_blackouts() {
-        let wrap = |q, p, inner| server(Kind::Periodic, q, p, vec![inner]);
+        let wrap = |q, p, inner| server(ServerKind::Periodic, q, p, vec![inner]);
         let root = root(Local::FixedPriority, vec![wrap(8, 10, wrap(10, 20, wrap(4, 20, leaf())))]);
         let verdicts = judge(&root, &Whole, &mut Effort::default());
         let r: Vec<_> = verdicts.iter().map(|v| v.response.unwrap()).collect();
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn beneath_a_server_that_fails_nothing_is_promised() {
         let inner = root(Local::EarliestDeadline, vec![leaf()]);
-        let five = Node::Server(Server::new(Kind::Sporadic, ms(5), ms(10)), inner);
+        let five = Node::Server(Server::new(ServerKind::Sporadic, ms(5), ms(10)), inner);
         let root = root(Local::FixedPriority, vec![Node::Task(Sporadic::implicit(ms(6), ms(10))), five]);
         let verdicts = judge(&root, &Whole, &mut Effort::default());
         assert_eq!(verdicts.iter().map(Verdict::met).collect::<Vec<_>>(), [true, false, false]);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_server_without_bound_takes_the_promise_of_those_that_are_less_urgent_and_of_no_others() {
-        for kind in [Kind::PosixSporadic, Kind::SoftBandwidth] {
+        for kind in [ServerKind::PosixSporadic, ServerKind::SoftBandwidth] {
             let root = root(Local::FixedPriority, vec![leaf(), server(kind, 2, 10, vec![leaf()]), leaf()]);
             let untested: Vec<_> =
                 judge(&root, &Whole, &mut Effort::default()).iter().map(|v| (v.met(), v.untested)).collect();
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_the_system_takes_lengthens_every_response_of_a_tree() {
         let us = Duration::from_micros;
-        let root = root(Local::FixedPriority, vec![server(Kind::Deferrable, 5, 20, vec![leaf()])]);
+        let root = root(Local::FixedPriority, vec![server(ServerKind::Deferrable, 5, 20, vec![leaf()])]);
         let work = Work { entry: us(10), completion: us(10), instants: None, recurring: vec![(us(20), ms(20))] };
         let r = judge_with(&root, &Whole, &work, &mut Effort::default());
         // The budget: 5 ms, 10 µs of blocking, 2·20 µs of entries. Inside: 20 + 5.05 − 10 ms without supply, then the

@@ -4,7 +4,7 @@ use crate::common::Dice;
 use std::path::Path;
 use tactus_analysis::{check, Bound};
 use tactus_model::{Costs, System};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::Duration;
 
 /// Systems per order; unoptimised code gets fewer.
@@ -14,7 +14,7 @@ struct Responses<'s>(&'s System, Vec<Duration>);
 
 impl Sink for Responses<'_> {
     fn record(&mut self, record: Record) {
-        if let (Kind::Complete, Some(task)) = (record.kind, record.task) {
+        if let (EventKind::Complete, Some(task)) = (record.kind, record.task) {
             let t = &self.0.tasks[task.index()];
             let release = t.offset + t.period * u64::from(record.job);
             let response = Duration::from_nanos(record.time.as_nanos()) - release;

@@ -4,7 +4,7 @@ use crate::common::Dice;
 use std::path::PathBuf;
 use tactus_analysis::{check, Bound, Check};
 use tactus_model::{Body, Costs, Demand, Machine, Policy, System, Task};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 fn us(n: u64) -> Duration {
@@ -20,7 +20,7 @@ struct Responses<'s> {
 
 impl Sink for Responses<'_> {
     fn record(&mut self, record: Record) {
-        if let (Kind::Complete, Some(task)) = (record.kind, record.task) {
+        if let (EventKind::Complete, Some(task)) = (record.kind, record.task) {
             let t = &self.system.tasks[task.index()];
             let release = t.offset + t.period * u64::from(record.job);
             let response = Duration::from_nanos(record.time.as_nanos()) - release;

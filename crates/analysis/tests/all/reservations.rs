@@ -8,9 +8,10 @@ use tactus_analysis::effort::Effort;
 use tactus_analysis::reservation::local::{responses, Local};
 use tactus_analysis::reservation::mpr::{edf_schedulable, Mpr};
 use tactus_analysis::reservation::platform::{passes, Platform};
-use tactus_analysis::reservation::supply::{Kind, Recurring, Server, Supply, Whole};
+use tactus_analysis::reservation::supply::{Recurring, Server, Supply, Whole};
 use tactus_analysis::reservation::tree::{judge, Node, Scheduler};
 use tactus_analysis::task::Sporadic;
+use tactus_task::ServerKind;
 use tactus_time::Duration;
 
 /// How many times more optimised code draws.
@@ -37,8 +38,12 @@ fn scheduler(dice: &mut Dice, percent: u64, depth: u64) -> Scheduler {
         let budget = p * share / 100;
         if depth > 0 && budget > 0 && dice.between(0, 2) > 0 {
             let kinds = match policy {
-                Local::FixedPriority => [Kind::Periodic, Kind::Polling, Kind::Deferrable, Kind::Sporadic],
-                Local::EarliestDeadline => [Kind::ConstantBandwidth, Kind::Periodic, Kind::Polling, Kind::Sporadic],
+                Local::FixedPriority => {
+                    [ServerKind::Periodic, ServerKind::Polling, ServerKind::Deferrable, ServerKind::Sporadic]
+                }
+                Local::EarliestDeadline => {
+                    [ServerKind::HardBandwidth, ServerKind::Periodic, ServerKind::Polling, ServerKind::Sporadic]
+                }
             };
             let server = Server::new(dice.pick(&kinds), ns(budget), ns(p));
             let inside = dice.between(30, 90) * share / 100;
@@ -180,7 +185,7 @@ fn falsify_platforms(seed: u64, sets: u64) -> Tally {
         let edf = dice.between(0, 1) == 0;
         let late = dice.pick(&[0, 3]);
         if dice.between(0, 1) == 0 {
-            let server = Server::new(Kind::Periodic, ns(q), ns(p));
+            let server = Server::new(ServerKind::Periodic, ns(q), ns(p));
             let platform = Platform((0..m).map(|_| &server as &dyn Supply).collect());
             let policy = if edf { Local::EarliestDeadline } else { Local::FixedPriority };
             if passes(&sporadic, policy, &platform).contains(&None) {

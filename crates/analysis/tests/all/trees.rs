@@ -5,8 +5,8 @@ use crate::common::Dice;
 use std::collections::BTreeMap;
 use tactus_analysis::{check, Bound, Check};
 use tactus_generate::{tree, Draw};
-use tactus_model::{Costs, Mixed, Overrun, Policy, Spread, System};
-use tactus_record::{Kind, Record, Sink};
+use tactus_model::{Costs, Migration, Mixed, Overrun, Policy, System};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{Duration, Level, TaskId};
 
 /// Keeps the longest response of every task.
@@ -18,7 +18,7 @@ struct Responses<'s> {
 
 impl Sink for Responses<'_> {
     fn record(&mut self, record: Record) {
-        if let (Kind::Complete, Some(task)) = (record.kind, record.task) {
+        if let (EventKind::Complete, Some(task)) = (record.kind, record.task) {
             let t = &self.system.tasks[task.index()];
             let response = Duration::from_nanos(record.time.as_nanos()) - (t.offset + t.period * u64::from(record.job));
             let worst = &mut self.worst[task.index()];
@@ -89,7 +89,8 @@ fn hold(seed: u64, with_costs: bool, tallies: &mut BTreeMap<String, Tally>) {
             None => "root".to_string(),
             Some(s) => {
                 let s = &system.scheduling.servers[s];
-                let many = if s.spread != Spread::Partitioned && s.cores.iter().count() > 1 { " shared" } else { "" };
+                let many =
+                    if s.spread != Migration::Partitioned && s.cores.iter().count() > 1 { " shared" } else { "" };
                 format!("{:?} {:?}{many}", s.kind, s.order)
             }
         };

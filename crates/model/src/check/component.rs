@@ -2,7 +2,7 @@
 
 use super::{names, runs_component};
 use crate::draft::{Draft, DraftComponent, Given};
-use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{Component, Grant};
 use std::collections::HashSet;
 
@@ -121,7 +121,7 @@ fn check_cycles(drafts: &[DraftComponent], components: &[Component], out: &mut C
     }
     let start = path.iter().position(|i| *i == at).unwrap_or(0);
     let circle: Vec<&str> = path[start..].iter().chain([&at]).map(|i| components[*i].name.as_str()).collect();
-    let place = drafts[at].uses.first().map_or(Place::default(), |grant| grant.place);
+    let place = drafts[at].uses.first().map_or(Location::default(), |grant| grant.place);
     let why = format!("the components call each other in a circle: {}", circle.join(" → "));
     out.refuse(place, &drafts[at].subject, why, "take one of these grants away");
 }

@@ -8,10 +8,10 @@ mod server;
 mod task;
 
 use crate::draft::{Draft, DraftComponent, DraftTask, Given};
-use crate::problem::{Collector, Complaint, Place};
+use crate::problem::{Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
-    Machine, Policy, Schedulers, Scheduling, System, TaskPlace, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT,
+    Machine, Policy, Schedulers, Scheduling, System, TaskPlacement, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT,
     KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
 };
 use std::collections::HashMap;
@@ -84,7 +84,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
 
 /// The policy is told in full where it is more than its kind; otherwise nothing is left to tell beside it.
 fn told(policy: Policy, mut scheduling: Scheduling) -> (Policy, Scheduling) {
-    if scheduling.changes.is_empty() && scheduling.places.iter().all(|place| *place == TaskPlace::default()) {
+    if scheduling.changes.is_empty() && scheduling.places.iter().all(|place| *place == TaskPlacement::default()) {
         scheduling.places.clear();
     }
     let ordered = !matches!(policy, Policy::Mixed(_)) && !scheduling.is_plain();
@@ -129,7 +129,7 @@ fn is_name_char(c: char) -> bool {
 }
 
 /// A name can be a folder and a word in a table: a letter or digit, then letters, digits, `-`, `_` and `.`.
-fn check_name(name: &str, place: Place, subject: &str, what: &str, out: &mut Collector) {
+fn check_name(name: &str, place: Location, subject: &str, what: &str, out: &mut Collector) {
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     if starts_well && name.chars().all(is_name_char) && name.len() <= MAX_NAME {
         return;
@@ -169,7 +169,7 @@ fn count(draft: &Draft, out: &mut Collector) -> bool {
         out.add(draft.place, "", complaint);
     }
     let mut few = true;
-    let mut check = |subject: &str, what: &str, n: usize, most: usize, place: Option<Place>| {
+    let mut check = |subject: &str, what: &str, n: usize, most: usize, place: Option<Location>| {
         if let Some(place) = place {
             let limit = format!("more than {most}");
             out.out_of_range(place, subject, format!("the number of {what}"), n, limit, "leave some out");

@@ -1,7 +1,7 @@
 //! The rules for systems in which each server has a scheduler of its own: what such schedulers, which share no memory,
 //! cannot decide is refused.
 
-use crate::problem::{Collector, Place};
+use crate::problem::{Collector, Location};
 use crate::{Server, ServerKind, System};
 
 /// The most servers inside one another: the root's scheduler is the fourth.
@@ -9,10 +9,10 @@ const DEEPEST: usize = 3;
 const REMEDY: &str = "or choose schedulers = \"single\"";
 
 /// Finds all that is in the way. `place` is that of the key.
-pub(super) fn check(system: &System, place: Place, out: &mut Collector) {
+pub(super) fn check(system: &System, place: Location, out: &mut Collector) {
     let refuse = |out: &mut Collector, line: usize, subject: &str, why: &str, remedy: &str| {
         let why = format!("{why}, and schedulers are \"per-server\"");
-        out.refuse(Place { line, column: 1 }, subject, why, format!("{remedy}, {REMEDY}"));
+        out.refuse(Location { line, column: 1 }, subject, why, format!("{remedy}, {REMEDY}"));
     };
     let servers = &system.scheduling.servers;
     let places = &system.scheduling.places;

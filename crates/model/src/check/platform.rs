@@ -3,7 +3,7 @@
 use super::{names, runs_component, unique};
 use crate::draft::{At, Draft, DraftBuffer, DraftComponent, DraftDevice, Given};
 use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
-use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
     Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_COLOURS, MAX_DEVICES, MAX_LINE, MAX_MEMORY,
@@ -113,7 +113,7 @@ fn root(draft: &Draft, out: &mut Collector) -> Option<usize> {
             }
             continue;
         }
-        let mut not = |place: Place, what: &str, remedy: &str| {
+        let mut not = |place: Location, what: &str, remedy: &str| {
             out.refuse(place, &it.subject, format!("it is the root scheduler and {what}"), remedy);
         };
         if let Some(grant) = it.uses.first() {

@@ -2,10 +2,10 @@
 
 use super::change;
 use crate::draft::{At, Draft, DraftServer, DraftTask, Given};
-use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
-    Mixed, Overrun, Policy, Scheduling, Server, ServerKind, Spread, TaskOrder, TaskPlace, DEFAULT_QUANTUM, MAX_DEPTH,
-    MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
+    Migration, Mixed, Overrun, Policy, Scheduling, Server, ServerKind, TaskOrder, TaskPlacement, DEFAULT_QUANTUM,
+    MAX_DEPTH, MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level};
 
@@ -13,7 +13,7 @@ use tactus_time::{CoreId, CoreSet, Duration, Level};
 #[derive(Clone, Debug)]
 pub(super) struct Home {
     pub order: TaskOrder,
-    pub spread: Spread,
+    pub spread: Migration,
     pub cores: CoreSet,
     pub clusters: Vec<CoreSet>,
     /// For messages: `policy "global-edf"`, `server "video"`.
@@ -29,15 +29,15 @@ pub(super) struct Homes {
 }
 
 /// What the kind of the policy tells of order and spread; nothing for MC².
-pub(crate) fn of_policy(policy: &Policy) -> Option<(Spread, TaskOrder)> {
+pub(crate) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
     Some(match policy {
-        Policy::PartitionedRm => (Spread::Partitioned, TaskOrder::RateMonotonic),
-        Policy::PartitionedEdf => (Spread::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::GlobalRm => (Spread::Global, TaskOrder::RateMonotonic),
-        Policy::GlobalEdf => (Spread::Global, TaskOrder::EarliestDeadline),
+        Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
+        Policy::PartitionedEdf => (Migration::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
+        Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (*spread, *order),
-        Policy::Mixed(Mixed::Amc) => (Spread::Partitioned, TaskOrder::FixedPriority),
-        Policy::Mixed(Mixed::EdfVd) => (Spread::Partitioned, TaskOrder::EarliestDeadline),
+        Policy::Mixed(Mixed::Amc) => (Migration::Partitioned, TaskOrder::FixedPriority),
+        Policy::Mixed(Mixed::EdfVd) => (Migration::Partitioned, TaskOrder::EarliestDeadline),
         Policy::Mc2 { .. } => return None,
     })
 }
@@ -98,20 +98,20 @@ pub(super) fn check(draft: &Draft, cores: Option<usize>, out: &mut Collector) ->
 /// Clusters part the cores, where the spread is clustered; elsewhere there are none.
 fn clusters(
     given: &Given<Vec<At<Vec<At<u64>>>>>,
-    spread: Spread,
+    spread: Migration,
     all: CoreSet,
-    (place, subject): (Place, &str),
+    (place, subject): (Location, &str),
     out: &mut Collector,
 ) -> Option<Vec<CoreSet>> {
     let given = match (given, spread) {
         (Given::Broken, _) => return None,
-        (Given::Absent, Spread::Clustered) => {
+        (Given::Absent, Migration::Clustered) => {
             let complaint = Complaint::MissingKey { key: "clusters", example: "clusters = [[0, 1], [2, 3]]".into() };
             out.add(place, subject, complaint);
             return None;
         }
         (Given::Absent, _) => return Some(Vec::new()),
-        (Given::Is(at), Spread::Clustered) => at,
+        (Given::Is(at), Migration::Clustered) => at,
         (Given::Is(at), _) => {
             out.refuse(at.place, subject, "clusters are given, but the policy is not clustered", "remove them");
             return None;
@@ -168,7 +168,7 @@ fn quantum(given: &Given<Duration>, order: TaskOrder, subject: &str, out: &mut C
 fn priority(
     given: &Given<u64>,
     wanted: Option<&Home>,
-    (place, subject): (Place, &str),
+    (place, subject): (Location, &str),
     out: &mut Collector,
 ) -> Option<u32> {
     let home = wanted?;
@@ -376,7 +376,7 @@ fn contents(draft: &Draft, homes: &Homes, out: &mut Collector) {
         };
         let Some(home) = home.filter(|_| inner(key)) else { continue };
         let place = at.unwrap_or(draft.place);
-        if home.spread != Spread::Partitioned {
+        if home.spread != Migration::Partitioned {
             let why = format!("{} has servers inside, which are bound to their cores", home.name);
             out.refuse(place, "", why, "choose partitioned- there; what is in a server may be global");
         }
@@ -442,7 +442,7 @@ pub(super) fn place(
     level: Option<Level>,
     deadline: Option<Duration>,
     out: &mut Collector,
-) -> Option<TaskPlace> {
+) -> Option<TaskPlacement> {
     let placing = &draft.placing;
     let virtual_deadline = virtual_deadline(draft, policy, level, deadline, out);
     if matches!(policy, Some(Policy::Mc2 { .. })) {
@@ -456,7 +456,7 @@ pub(super) fn place(
             let why = format!("{key:?} has no meaning under MC², whose levels tell all that");
             out.refuse(place, &draft.subject, why, "remove it, or choose another kind");
         }
-        return Some(TaskPlace::default());
+        return Some(TaskPlacement::default());
     }
     let (server, home) = home?;
     let priority = priority(&placing.priority, Some(home), (draft.place, &draft.subject), out);
@@ -469,7 +469,7 @@ pub(super) fn place(
         }
         _ => Some(placing.overrun.value().unwrap_or(Overrun::Continue)),
     };
-    Some(TaskPlace { server, priority: priority?, overrun: overrun?, virtual_deadline })
+    Some(TaskPlacement { server, priority: priority?, overrun: overrun?, virtual_deadline })
 }
 
 /// Critical tasks under EDF-VD may be given one, before their deadline.
@@ -498,12 +498,12 @@ fn virtual_deadline(
 pub(super) fn core(draft: &DraftTask, home: &Home, out: &mut Collector) -> Option<CoreId> {
     let subject = draft.subject.as_str();
     let own: Vec<CoreId> = home.cores.iter().collect();
-    if let (Given::Is(at), true) = (&draft.placing.cluster, home.spread != Spread::Clustered) {
+    if let (Given::Is(at), true) = (&draft.placing.cluster, home.spread != Migration::Clustered) {
         let why = format!("a cluster is given, but {} has none", home.name);
         out.refuse(at.place, subject, why, "remove it");
     }
     match (home.spread, &draft.core) {
-        (Spread::Partitioned, Given::Is(at)) => {
+        (Migration::Partitioned, Given::Is(at)) => {
             let core = u8::try_from(at.value).ok().map(CoreId).filter(|core| own.contains(core));
             if core.is_none() {
                 let limit = match home.name.starts_with("policy") {
@@ -514,18 +514,18 @@ pub(super) fn core(draft: &DraftTask, home: &Home, out: &mut Collector) -> Optio
             }
             core
         }
-        (Spread::Partitioned, Given::Absent) if own.len() == 1 => own.first().copied(),
-        (Spread::Partitioned, Given::Absent) => {
+        (Migration::Partitioned, Given::Absent) if own.len() == 1 => own.first().copied(),
+        (Migration::Partitioned, Given::Absent) => {
             out.add(draft.place, subject, Complaint::MissingKey { key: "core", example: "core = 0".into() });
             None
         }
         (_, Given::Is(at)) => {
-            let any = if home.spread == Spread::Global { "any core" } else { "any core of its cluster" };
+            let any = if home.spread == Migration::Global { "any core" } else { "any core of its cluster" };
             let why = format!("a core is given, but {} runs a task on {any}", home.name);
             out.refuse(at.place, subject, why, "remove it");
             None
         }
-        (Spread::Clustered, _) => match &draft.placing.cluster {
+        (Migration::Clustered, _) => match &draft.placing.cluster {
             Given::Is(at) => {
                 let cluster = usize::try_from(at.value).ok().and_then(|n| home.clusters.get(n));
                 if cluster.is_none() {

@@ -3,8 +3,10 @@
 use super::server::{self, Home, Homes};
 use super::Context;
 use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
-use crate::problem::{nearest, Collector, Complaint, Place};
-use crate::{shortest_period, Body, Component, Demand, Policy, Task, TaskPlace, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB};
+use crate::problem::{nearest, Collector, Complaint, Location};
+use crate::{
+    shortest_period, Body, Component, Demand, Policy, Task, TaskPlacement, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB,
+};
 use tactus_time::{CoreId, Duration, Level};
 
 /// Checks a task and makes it; nothing if something is wrong with it.
@@ -14,7 +16,7 @@ pub(super) fn check(
     homes: &Homes,
     components: &[Component],
     out: &mut Collector,
-) -> Option<(Task, TaskPlace)> {
+) -> Option<(Task, TaskPlacement)> {
     let level = check_level(draft, context, out);
     let period = check_period(draft, context, out);
     let deadline = check_deadline(draft, context, period, out);
@@ -267,7 +269,7 @@ fn needed_at(own: Level) -> &'static str {
 /// One execution time by itself. Without a known deadline, only its lower limit is looked at.
 fn check_length(
     length: Duration,
-    place: Place,
+    place: Location,
     subject: &str,
     what: &str,
     deadline: Option<Duration>,

@@ -1,7 +1,7 @@
 //! A typed reader of TOML tables: takes keys one by one, reports what cannot be read, and goes on.
 
 use crate::draft::Given;
-use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::read::Lines;
 use crate::units::{parse_duration, parse_size, UnitError};
 use crate::LONGEST;
@@ -20,7 +20,7 @@ pub(super) struct Reader<'a> {
 /// One table.
 pub(super) struct Section<'a> {
     table: &'a DeTable<'a>,
-    pub place: Place,
+    pub place: Location,
     /// What complaints are about: `task "nav"`.
     pub subject: String,
     /// The keys that unknown ones were most likely meant to be.
@@ -47,13 +47,13 @@ impl Reader<'_> {
         Some(section)
     }
 
-    pub fn place(&self, value: &Value<'_>) -> Place {
+    pub fn place(&self, value: &Value<'_>) -> Location {
         self.lines.place(value.span().start)
     }
 
     pub fn malformed(
         &mut self,
-        place: Place,
+        place: Location,
         subject: &str,
         what: impl Into<String>,
         value: &Value<'_>,

@@ -10,7 +10,7 @@ mod task;
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::read::Lines;
-use crate::{Locks, Mixed, Policy, Schedulers, Spread};
+use crate::{Locks, Migration, Mixed, Policy, Schedulers};
 use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     let mut reader = Reader { lines, out };
     let mut draft = Draft::default();
     let top = reader.open(&root, String::new(), &TOP)?;
-    draft.place = crate::Place { line: 1, column: 1 };
+    draft.place = crate::Location { line: 1, column: 1 };
 
     top.require(&mut reader, "system", "[system]");
     if let Some(section) = top.get("system").and_then(|value| reader.open(value, "[system]".into(), &SYSTEM)) {
@@ -116,10 +116,10 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     let kind = kind.and_then(|(_, kind)| kind.get_ref().as_str());
     // The parameters of a policy are known only where it is chosen; without a known kind, none is complained about.
     let known: &[&str] = match kind.map(|kind| (kind, server::policy(kind))) {
-        Some((_, Some((Spread::Clustered, order)))) if order.has_quantum() => {
+        Some((_, Some((Migration::Clustered, order)))) if order.has_quantum() => {
             &["kind", "clusters", "quantum", "schedulers"]
         }
-        Some((_, Some((Spread::Clustered, _)))) => &["kind", "clusters", "schedulers"],
+        Some((_, Some((Migration::Clustered, _)))) => &["kind", "clusters", "schedulers"],
         Some((_, Some((_, order)))) if order.has_quantum() => &["kind", "quantum", "schedulers"],
         Some((_, Some(_))) => &["kind", "schedulers"],
         Some(("mc2", None)) => MC2_KEYS,

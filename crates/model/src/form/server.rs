@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::{At, DraftPlace, DraftServer, Given};
 use crate::problem::{nearest, Complaint};
-use crate::{Overrun, ServerKind, Spread, TaskOrder};
+use crate::{Migration, Overrun, ServerKind, TaskOrder};
 use toml::de::DeValue;
 
 const SERVER: [&str; 15] = [
@@ -23,8 +23,8 @@ const SERVER: [&str; 15] = [
     "priority",
     "background",
 ];
-const SPREADS: [(&str, Spread); 3] =
-    [("partitioned", Spread::Partitioned), ("clustered", Spread::Clustered), ("global", Spread::Global)];
+const SPREADS: [(&str, Migration); 3] =
+    [("partitioned", Migration::Partitioned), ("clustered", Migration::Clustered), ("global", Migration::Global)];
 const ORDERS: [&str; 9] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr"];
 const SUPPLIES: [(&str, ServerKind); 8] = [
     ("periodic", ServerKind::Periodic),
@@ -50,7 +50,7 @@ pub(super) fn policy_names() -> impl Iterator<Item = String> {
 }
 
 /// What a name like `clustered-edf` means.
-pub(super) fn policy(name: &str) -> Option<(Spread, TaskOrder)> {
+pub(super) fn policy(name: &str) -> Option<(Migration, TaskOrder)> {
     let (spread, order) = name.split_once('-')?;
     let spread = SPREADS.iter().find(|(name, _)| *name == spread)?.1;
     Some((spread, TaskOrder::ALL[ORDERS.iter().position(|name| *name == order)?]))

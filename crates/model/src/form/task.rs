@@ -2,7 +2,7 @@
 
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
-use crate::problem::{Complaint, Place};
+use crate::problem::{Complaint, Location};
 use crate::read::read_text;
 use crate::units::parse_duration;
 use crate::{Demand, LONGEST, MAX_LIST, SHORTEST_JOB};
@@ -207,7 +207,7 @@ fn read_list(actual: &Section<'_>, reader: &mut Reader<'_>) -> Option<DraftDeman
                         found: shorten(line),
                         expected: format!("a time from {SHORTEST_JOB} to {LONGEST} like \"1.5 ms\""),
                     };
-                    let place = Place { line: i + 1, column: 1 };
+                    let place = Location { line: i + 1, column: 1 };
                     reader.out.add_elsewhere(&path, Some(place), &actual.subject, complaint);
                 }
             }

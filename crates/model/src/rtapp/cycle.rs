@@ -4,7 +4,7 @@ use super::fields::{describe, microseconds, Fields, Reader, Timer, EXPECTED_TIME
 use super::json::{Member, Node};
 use super::thread::read_loop;
 use crate::draft::{At, Given};
-use crate::problem::{Complaint, Place};
+use crate::problem::{Complaint, Location};
 use crate::{MAX_LIST, SHORTEST_JOB};
 use tactus_time::Duration;
 
@@ -36,7 +36,7 @@ enum Event {
 
 /// A sequence of events and how often it comes before the next phase.
 pub(super) struct Phase {
-    place: Place,
+    place: Location,
     subject: String,
     /// Nothing inside for no end.
     loops: Given<Option<u64>>,
@@ -51,7 +51,7 @@ pub(super) struct Cycle {
     /// What the jobs take, in order, over and over.
     pub jobs: Vec<Duration>,
     /// Where the longest job runs.
-    pub run: Place,
+    pub run: Location,
     /// How many jobs there are, if there is an end.
     pub loops: Given<u64>,
 }
@@ -367,13 +367,13 @@ fn sleep_of(events: &[At<Event>]) -> Duration {
 struct Jobs {
     done: Vec<Duration>,
     current: Duration,
-    current_place: Place,
+    current_place: Location,
     longest: Duration,
-    longest_place: Place,
+    longest_place: Location,
 }
 
 impl Jobs {
-    fn run(&mut self, time: Duration, place: Place) {
+    fn run(&mut self, time: Duration, place: Location) {
         if self.current.is_zero() {
             self.current_place = place;
         }
@@ -389,7 +389,7 @@ impl Jobs {
         job
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Location {
         self.longest_place
     }
 }

@@ -2,7 +2,7 @@
 
 use super::json::{Member, Node, Value};
 use crate::draft::{At, Given};
-use crate::problem::{nearest, Collector, Complaint, Place};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::LONGEST;
 use tactus_time::Duration;
 
@@ -35,7 +35,7 @@ impl Reader<'_> {
 /// One object.
 pub(super) struct Fields<'a> {
     members: &'a [Member],
-    pub place: Place,
+    pub place: Location,
     /// What complaints are about.
     pub subject: String,
 }

@@ -4,7 +4,7 @@
 //! Written here because readers of standard JSON lose the order or the second of two equal keys, and none known to us
 //! takes keys without a value.
 
-use crate::problem::Place;
+use crate::problem::Location;
 use crate::read::Lines;
 
 /// Deeper than any rt-app file, and shallow enough for any stack.
@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 32;
 /// A value and where it begins.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Value {
-    pub place: Place,
+    pub place: Location,
     pub node: Node,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Node {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Member {
     pub key: String,
-    pub place: Place,
+    pub place: Location,
     /// Nothing if the key stands alone: `"suspend",`.
     pub value: Option<Value>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Member {
 /// What the text breaks off with, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct SyntaxError {
-    pub place: Place,
+    pub place: Location,
     pub reason: String,
 }
 
@@ -70,7 +70,7 @@ impl Parser<'_> {
         self.rest().chars().next()
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Location {
         self.lines.place(self.at)
     }
 

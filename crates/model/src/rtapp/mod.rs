@@ -11,7 +11,7 @@ mod policy;
 mod thread;
 
 use crate::draft::{Draft, Given};
-use crate::problem::{Collector, Complaint, Place};
+use crate::problem::{Collector, Complaint, Location};
 use crate::{LONGEST, MAX_TASKS};
 use fields::{Fields, Reader, Timer};
 use policy::Class;
@@ -125,7 +125,7 @@ fn read_duration(global: &Fields<'_>, reader: &mut Reader<'_>) -> Given<Duration
 }
 
 /// Puts the threads together to a system.
-fn draft(threads: &[Thread], global: &Global, place: Place, mut reader: Reader<'_>) -> Option<Draft> {
+fn draft(threads: &[Thread], global: &Global, place: Location, mut reader: Reader<'_>) -> Option<Draft> {
     let cores = policy::cores(threads, &mut reader)?;
     let duration = match &global.duration {
         Given::Is(at) => at.value,

@@ -5,7 +5,7 @@ use super::fields::{describe, Fields, Reader};
 use super::json::Member;
 use super::policy::{self, Class};
 use crate::draft::{At, DraftDemand, DraftExecution, DraftPlace, DraftTask, Given};
-use crate::problem::{Complaint, Place};
+use crate::problem::{Complaint, Location};
 use crate::{Demand, MAX_TASKS};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
@@ -49,7 +49,7 @@ const SCHEDULING: [&str; 6] = ["policy", "priority", "dl-runtime", "dl-period", 
 pub(super) struct Thread {
     pub name: String,
     pub subject: String,
-    pub place: Place,
+    pub place: Location,
     pub instances: At<u64>,
     pub class: At<Class>,
     pub priority: Option<At<i64>>,

@@ -25,10 +25,10 @@ use crate::changes::{self, asked_at};
 use crate::heap::{Heap, Key};
 use crate::records::Recorder;
 use crate::tree::{share, Action, Change, Part, Protocol, Values, WHOLE};
-use crate::{Changeable, Mc2, Setup, SetupError, Table};
+use crate::{Changeable, Mc2, PolicyConfig, PolicyConfigError, Table};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use tactus_record::{Kind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// What a change brings beside what it says of its own task.
@@ -41,7 +41,7 @@ pub struct Mc2Now {
 }
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, all: &Changeable<Mc2, Mc2Now>) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, all: &Changeable<Mc2, Mc2Now>) -> Result<(), PolicyConfigError> {
     changes::check(setup, all, |_, then| {
         let mc2 = &all.policy;
         let sound = |(task, budget): &(TaskId, Duration)| {
@@ -49,11 +49,11 @@ pub(super) fn check(setup: &Setup, all: &Changeable<Mc2, Mc2Now>) -> Result<(), 
             task.is_some_and(|task| !(mc2.enforce && task.level != Level::D && budget.is_zero()))
         };
         if let Some((task, _)) = then.budgets.iter().find(|budget| !sound(budget)) {
-            return Err(SetupError::ChangeEffect(*task));
+            return Err(PolicyConfigError::ChangeEffect(*task));
         }
         for (core, table) in &then.tables {
             if core.index() >= setup.cores {
-                return Err(SetupError::TableCount(core.index() + 1));
+                return Err(PolicyConfigError::TableCount(core.index() + 1));
             }
             super::check::slots(setup, *core, table)?;
         }
@@ -182,7 +182,7 @@ fn act(
 
 /// Takes the changes into what all cores share and what each has.
 pub(super) fn attach(
-    setup: &Setup,
+    setup: &PolicyConfig,
     all: &Changeable<Mc2, Mc2Now>,
     shared: &mut Shared,
     locals: &mut [(&mut Local, &mut Watch)],
@@ -347,7 +347,7 @@ impl Shared {
     fn ask(&mut self, records: &mut Recorder) {
         let Some(board) = &mut self.board else { return };
         while let Some(change) = board.list.get(board.asked).filter(|change| change.at <= records.now) {
-            records.change(Kind::ChangeAsked, board.asked as u32, change.at.as_nanos());
+            records.change(EventKind::ChangeAsked, board.asked as u32, change.at.as_nanos());
             if let (true, Action::Remove, Some((place, _))) = (change.admitted, change.action, change.own) {
                 self.tasks[place].end_at(change.at);
             }
@@ -364,15 +364,15 @@ impl Shared {
             let n = board.settled;
             let waits = board.protocol == Protocol::Quiet && !self.is_quiet(&board, n, records.now);
             if !board.list[n].admitted {
-                records.change(Kind::ChangeRefused, n as u32, CHANGE_NOT_ADMITTED);
+                records.change(EventKind::ChangeRefused, n as u32, CHANGE_NOT_ADMITTED);
             } else if waits {
                 break;
             } else if board.promises(n, self.cores()) {
-                records.change(Kind::Changed, n as u32, 0);
+                records.change(EventKind::Changed, n as u32, 0);
                 self.change(&mut board, n, records.now);
                 any = true;
             } else {
-                records.change(Kind::ChangeRefused, n as u32, CHANGE_OVERLOADS);
+                records.change(EventKind::ChangeRefused, n as u32, CHANGE_OVERLOADS);
             }
             board.settled += 1;
         }

@@ -2,7 +2,7 @@
 
 use super::{Ghost, Job};
 use crate::records::Recorder;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 
 /// What a core does between two decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,20 +43,20 @@ impl Face {
     ) {
         for (before, after) in self.ghosts.iter().zip(&ghosts) {
             if let Some(ghost) = before.filter(|ghost| !ghost.is(after)) {
-                records.job(Kind::GhostEnd, ghost.name, ghost.job, ghost.left.as_nanos());
+                records.job(EventKind::GhostEnd, ghost.name, ghost.job, ghost.left.as_nanos());
             }
         }
         if let Some(job) = unfinished.filter(|job| Some(*job) != run) {
-            records.job(Kind::Preempt, job.name, job.number, 0);
+            records.job(EventKind::Preempt, job.name, job.number, 0);
         }
         for (before, after) in self.ghosts.iter().zip(&ghosts) {
             if let Some(ghost) = after.filter(|ghost| !ghost.is(before)) {
-                records.job(Kind::GhostBegin, ghost.name, ghost.job, ghost.left.as_nanos());
+                records.job(EventKind::GhostBegin, ghost.name, ghost.job, ghost.left.as_nanos());
             }
         }
         match run {
-            Some(job) if unfinished != run => records.job(Kind::Dispatch, job.name, job.number, 0),
-            None if self.doing != Doing::Idle => records.core(Kind::Idle, 0),
+            Some(job) if unfinished != run => records.job(EventKind::Dispatch, job.name, job.number, 0),
+            None if self.doing != Doing::Idle => records.core(EventKind::Idle, 0),
             _ => {}
         }
         self.ghosts = ghosts;

@@ -9,7 +9,7 @@ use super::table::{Now, Position};
 use super::{Ghost, Job};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
-use crate::{Event, Mc2, Setup, Table};
+use crate::{Event, Mc2, PolicyConfig, Table};
 use alloc::vec::Vec;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -37,7 +37,7 @@ pub(crate) struct Wanted {
 
 impl Local {
     /// Those of these levels on this core; of level A if that is among them.
-    pub(crate) fn new(setup: &Setup, mc2: &Mc2, id: CoreId, levels: &[Level]) -> Local {
+    pub(crate) fn new(setup: &PolicyConfig, mc2: &Mc2, id: CoreId, levels: &[Level]) -> Local {
         let numbers: Vec<usize> = (0..setup.tasks.len())
             .filter(|n| levels.contains(&setup.tasks[*n].level) && setup.tasks[*n].core == Some(id))
             .collect();

@@ -20,7 +20,7 @@ mod table;
 
 use crate::clustered::{ContainerRank, RELEASE_CORE};
 use crate::records::{Clock, Recorder};
-use crate::{Changeable, Decision, Event, Mc2, Policy, Running, Setup, SetupError};
+use crate::{Changeable, Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Running};
 use alloc::vec::Vec;
 pub use change::Mc2Now;
 use change::Watch;
@@ -30,7 +30,7 @@ use local::Local;
 pub(crate) use messages::Messages;
 use server::Server;
 use shared::Shared;
-use tactus_record::{Kind, Sink};
+use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
@@ -101,9 +101,9 @@ impl Ghost {
 
 impl Containers {
     /// Levels A and B need cores, level A a table with slots for all its tasks.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         match &setup.kind {
-            crate::Kind::ChangingMc2(all) => {
+            crate::PolicySpec::ChangingMc2(all) => {
                 check::check(setup, &all.policy, &all.absent)?;
                 change::check(setup, all)
             }
@@ -112,7 +112,7 @@ impl Containers {
     }
 
     /// Makes the containers and all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let mc2 = parameters(setup);
         let mut shared = Shared::new(setup, mc2);
         let core = |n| {
@@ -131,7 +131,7 @@ impl Containers {
             }
         };
         let mut cores: Vec<Core> = (0..setup.cores).map(core).collect();
-        if let crate::Kind::ChangingMc2(all) = &setup.kind {
+        if let crate::PolicySpec::ChangingMc2(all) = &setup.kind {
             let mut locals: Vec<_> = cores.iter_mut().map(|core| (&mut core.local, &mut core.watch)).collect();
             change::attach(setup, all, &mut shared, &mut locals);
             for core in &mut cores {
@@ -144,9 +144,9 @@ impl Containers {
 }
 
 /// The parameters of MC² in a set-up for it.
-fn parameters(setup: &Setup) -> &Mc2 {
+fn parameters(setup: &PolicyConfig) -> &Mc2 {
     match &setup.kind {
-        crate::Kind::Mc2(mc2) | crate::Kind::ChangingMc2(Changeable { policy: mc2, .. }) => mc2,
+        crate::PolicySpec::Mc2(mc2) | crate::PolicySpec::ChangingMc2(Changeable { policy: mc2, .. }) => mc2,
         other => unreachable!("the list of policies takes MC² for {other:?}"),
     }
 }
@@ -231,7 +231,7 @@ impl Containers {
         let run = local.run.map(|job| (job, core.local.charged(job.place()))).or(wanted.run);
         core.face.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
         for other in notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
+            records.core(EventKind::Notify, u64::from(other.0));
         }
         let level_a = local.run.is_some_and(|job| job.name.1 == Level::A);
         let next_shared = if core.alone && level_a { Instant::NEVER } else { core.next_shared };

@@ -10,7 +10,7 @@
 use crate::heap::Key;
 use crate::records::Recorder;
 use crate::{Mc2, Task};
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Whether a task has something that competes for a core.
@@ -121,7 +121,7 @@ impl Server {
         let number = self.released;
         self.released = number.wrapping_add(1);
         self.next = boundary.saturating_add(self.period);
-        records.job(Kind::Release, self.name, number, boundary.as_nanos());
+        records.job(EventKind::Release, self.name, number, boundary.as_nanos());
         if self.state == State::Ready {
             return false;
         }
@@ -138,7 +138,7 @@ impl Server {
 
     /// Ends the oldest unfinished job.
     pub(crate) fn complete(&mut self, records: &mut Recorder) {
-        records.job(Kind::Complete, self.name, self.job, self.charged.as_nanos());
+        records.job(EventKind::Complete, self.name, self.job, self.charged.as_nanos());
         self.job = self.job.wrapping_add(1);
         self.charged = Duration::ZERO;
         if self.job != self.released {
@@ -162,7 +162,7 @@ impl Server {
             return false;
         }
         let next = self.boundary.saturating_add(self.period);
-        records.job(Kind::Exhausted, self.name, self.job, next.as_nanos());
+        records.job(EventKind::Exhausted, self.name, self.job, next.as_nanos());
         let number = self.budget.wrapping_add(1);
         if number == self.released {
             self.state = State::Waiting;
@@ -184,7 +184,7 @@ impl Server {
 
     /// Takes the task out for good.
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
-        records.job(Kind::Removed, self.name, self.job, 0);
+        records.job(EventKind::Removed, self.name, self.job, 0);
         (self.until, self.stopped) = (Instant::ZERO, true);
         self.state = State::Waiting;
     }
@@ -239,7 +239,7 @@ impl Server {
         self.left = self.full;
         self.state = State::Ready;
         if self.enforce {
-            records.job(Kind::Replenish, self.name, self.job, self.full.as_nanos());
+            records.job(EventKind::Replenish, self.name, self.job, self.full.as_nanos());
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{Ghost, Job};
 use crate::cores::Cores;
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
-use crate::{Event, Mc2, Setup};
+use crate::{Event, Mc2, PolicyConfig};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -72,7 +72,7 @@ pub(crate) struct Wanted {
 }
 
 impl Shared {
-    pub(crate) fn new(setup: &Setup, mc2: &Mc2) -> Shared {
+    pub(crate) fn new(setup: &PolicyConfig, mc2: &Mc2) -> Shared {
         let tasks: Vec<Server> = setup
             .tasks
             .iter()

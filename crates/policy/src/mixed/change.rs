@@ -17,14 +17,14 @@ use crate::changes::{self, asked_at};
 use crate::heap::Key;
 use crate::records::Recorder;
 use crate::tree::{share, Action, Change, Part, Protocol, Values, WHOLE};
-use crate::{Changeable, Setup, SetupError};
+use crate::{Changeable, PolicyConfig, PolicyConfigError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use tactus_record::{Kind, Sink, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, Sink, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, all: &Changeable<Mixed, Vec<DualNow>>) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, all: &Changeable<Mixed, Vec<DualNow>>) -> Result<(), PolicyConfigError> {
     changes::check(setup, all, |task, effect| {
         let core = setup.tasks[task.index()].core;
         let sound = |now: &DualNow| {
@@ -33,7 +33,7 @@ pub(super) fn check(setup: &Setup, all: &Changeable<Mixed, Vec<DualNow>>) -> Res
             !now.low.is_zero() && task.is_some_and(fits)
         };
         match effect.iter().find(|now| !sound(now)) {
-            Some(now) => Err(SetupError::ChangeEffect(now.task)),
+            Some(now) => Err(PolicyConfigError::ChangeEffect(now.task)),
             None => Ok(()),
         }
     })
@@ -66,7 +66,7 @@ struct Waiting {
 
 impl Core {
     /// Takes its changes into it.
-    pub(super) fn attach(&mut self, setup: &Setup, all: &Changeable<Mixed, Vec<DualNow>>) {
+    pub(super) fn attach(&mut self, setup: &PolicyConfig, all: &Changeable<Mixed, Vec<DualNow>>) {
         let place = |task: TaskId| self.tasks.iter().position(|work| work.name.0 == task);
         let one = |(n, (change, effect)): (usize, (&Change, &Vec<DualNow>))| {
             let Part::Task(task) = change.part else { return None };
@@ -97,7 +97,7 @@ impl Core {
     pub(super) fn ask<S: Sink>(&mut self, records: &mut Recorder<S>) {
         let Some(mut changes) = self.changes.take() else { return };
         while let Some(change) = changes.list.get(changes.asked).filter(|change| change.at <= records.now) {
-            records.change(Kind::ChangeAsked, change.number, change.at.as_nanos());
+            records.change(EventKind::ChangeAsked, change.number, change.at.as_nanos());
             if change.admitted && change.action == Action::Remove {
                 let task = &mut self.tasks[change.place];
                 task.until = task.until.min(change.at);
@@ -116,13 +116,13 @@ impl Core {
             let n = changes.settled;
             let Waiting { number, admitted, .. } = changes.list[n];
             if !admitted {
-                records.change(Kind::ChangeRefused, number, CHANGE_NOT_ADMITTED);
+                records.change(EventKind::ChangeRefused, number, CHANGE_NOT_ADMITTED);
             } else if changes.protocol == Protocol::Quiet && self.ready.peek().is_some() {
                 break;
             } else if self.try_to(&mut changes, n, records.now) {
-                records.change(Kind::Changed, number, 0);
+                records.change(EventKind::Changed, number, 0);
             } else {
-                records.change(Kind::ChangeRefused, number, CHANGE_OVERLOADS);
+                records.change(EventKind::ChangeRefused, number, CHANGE_OVERLOADS);
             }
             changes.settled += 1;
         }

@@ -4,10 +4,10 @@ use super::change::Changes;
 use super::{Dual, Mixed, MixedOrder};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::{Clock, OnCore, Recorder};
-use crate::{Decision, Event, Running, Setup, Task};
+use crate::{Decision, Event, PolicyConfig, Running, Task};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use tactus_record::{Kind, Sink};
+use tactus_record::{EventKind, Sink};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -129,7 +129,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(setup: &Setup, mixed: &Mixed, id: CoreId) -> Core {
+    pub(super) fn new(setup: &PolicyConfig, mixed: &Mixed, id: CoreId) -> Core {
         let all = setup.tasks.iter().zip(&mixed.tasks).enumerate();
         let mine: Vec<_> = all.filter(|(_, (task, _))| task.core == Some(id)).collect();
         let mut releases = Heap::with_capacity(mine.len());
@@ -156,7 +156,7 @@ impl Core {
         self.release_due(|time| time < now, &mut records);
         if self.mode == Mode::High && self.ready.peek().is_none() {
             self.mode = Mode::Low;
-            records.sink.store(tactus_record::Stored::new(now, self.id, Kind::Mode, Level::B as u8, (None, 0), 0));
+            records.sink.store(tactus_record::Stored::new(now, self.id, EventKind::Mode, Level::B as u8, (None, 0), 0));
         }
         if changing {
             self.settle(&mut records);
@@ -185,13 +185,13 @@ impl Core {
         task.charged = task.charged.checked_add(elapsed).unwrap_or(Duration::MAX);
         match event {
             Event::Complete => {
-                records.job(Kind::Complete, task.name, job, task.charged.as_nanos());
+                records.job(EventKind::Complete, task.name, job, task.charged.as_nanos());
                 task.end();
                 self.queue(place);
                 None
             }
             Event::Remove => {
-                records.job(Kind::Removed, task.name, job, 0);
+                records.job(EventKind::Removed, task.name, job, 0);
                 (task.removed, task.until, task.pending) = (true, Instant::ZERO, 0);
                 self.queue(place);
                 None
@@ -218,7 +218,7 @@ impl Core {
     /// A critical job has used its LO time and is not finished.
     fn give_up_others<S: Sink>(&mut self, cause: ((TaskId, Level), u32), records: &mut Recorder<S>) {
         self.mode = Mode::High;
-        records.job(Kind::Mode, cause.0, cause.1, 0);
+        records.job(EventKind::Mode, cause.0, cause.1, 0);
         for place in 0..self.tasks.len() {
             let task = &mut self.tasks[place];
             if task.pending == 0 {
@@ -261,7 +261,7 @@ impl Core {
             }
             let number = task.released;
             task.released = number.wrapping_add(1);
-            records.job(Kind::Release, task.name, number, due.time().as_nanos());
+            records.job(EventKind::Release, task.name, number, due.time().as_nanos());
             task.begin(number, due.time());
             if self.mode == Mode::High && !task.is_critical() {
                 drop_job(task, Dropped::Level, records);
@@ -281,7 +281,7 @@ impl Core {
         let before = self.doing;
         let Some(place) = self.ready.peek().map(Key::place) else {
             if before != OnCore::Idle {
-                records.core(Kind::Idle, 0);
+                records.core(EventKind::Idle, 0);
             }
             self.doing = OnCore::Idle;
             return None;
@@ -290,9 +290,9 @@ impl Core {
         self.doing = OnCore::Job { place, job: task.job };
         if self.doing != before {
             if let Some((name, job)) = unfinished {
-                records.job(Kind::Preempt, name, job, 0);
+                records.job(EventKind::Preempt, name, job, 0);
             }
-            records.job(Kind::Dispatch, task.name, task.job, 0);
+            records.job(EventKind::Dispatch, task.name, task.job, 0);
         }
         Some(Running { task: task.name.0, job: task.job, charged: task.charged })
     }
@@ -300,6 +300,6 @@ impl Core {
 
 /// Ends the task's oldest job unfinished.
 fn drop_job<S: Sink>(task: &mut Work, why: Dropped, records: &mut Recorder<S>) {
-    records.job(Kind::Dropped, task.name, task.job, why as u64);
+    records.job(EventKind::Dropped, task.name, task.job, why as u64);
     task.end();
 }

@@ -18,7 +18,7 @@ mod change;
 mod codec;
 mod core;
 
-use crate::{check, Changeable, Decision, Event, Kind, Policy, Setup, SetupError};
+use crate::{check, Changeable, Decision, Event, Policy, PolicyConfig, PolicyConfigError, PolicySpec};
 use alloc::vec::Vec;
 use core::Core;
 use tactus_record::Sink;
@@ -72,32 +72,32 @@ pub(crate) struct Modes;
 
 impl Modes {
     /// Finds the first thing that is wrong.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         let mixed = parameters(setup);
         if mixed.tasks.len() != setup.tasks.len() {
-            return Err(SetupError::DualCount(mixed.tasks.len()));
+            return Err(PolicyConfigError::DualCount(mixed.tasks.len()));
         }
         check::cores_of_tasks(setup, |_| true)?;
         for (n, (task, dual)) in setup.tasks.iter().zip(&mixed.tasks).enumerate() {
             let id = TaskId(n as u16);
             if task.budget.is_zero() || dual.low.is_zero() {
-                return Err(SetupError::ZeroBudget(id));
+                return Err(PolicyConfigError::ZeroBudget(id));
             }
             if dual.low > task.budget || (task.level != Level::A && dual.low != task.budget) {
-                return Err(SetupError::LowBudget(id));
+                return Err(PolicyConfigError::LowBudget(id));
             }
         }
         match &setup.kind {
-            Kind::ChangingMixed(all) => change::check(setup, all),
+            PolicySpec::ChangingMixed(all) => change::check(setup, all),
             _ => Ok(()),
         }
     }
 
     /// Makes all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let core = |n| {
             let mut core = Core::new(setup, parameters(setup), CoreId(n as u8));
-            if let Kind::ChangingMixed(all) = &setup.kind {
+            if let PolicySpec::ChangingMixed(all) = &setup.kind {
                 core.attach(setup, all);
             }
             core
@@ -107,9 +107,9 @@ impl Modes {
 }
 
 /// The parameters in a set-up for such a policy.
-fn parameters(setup: &Setup) -> &Mixed {
+fn parameters(setup: &PolicyConfig) -> &Mixed {
     match &setup.kind {
-        Kind::Mixed(mixed) | Kind::ChangingMixed(Changeable { policy: mixed, .. }) => mixed,
+        PolicySpec::Mixed(mixed) | PolicySpec::ChangingMixed(Changeable { policy: mixed, .. }) => mixed,
         other => unreachable!("the list of policies takes two levels for {other:?}"),
     }
 }

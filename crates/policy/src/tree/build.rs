@@ -6,7 +6,7 @@ use super::queues::Queues;
 use super::work::Work;
 use super::{Server, TaskOrder, Tree};
 use crate::heap::{IndexedHeap, Key};
-use crate::Setup;
+use crate::PolicyConfig;
 use alloc::vec::Vec;
 use tactus_time::{CoreId, CoreSet, Instant, TaskId, MAX_CORES};
 
@@ -42,7 +42,7 @@ pub(super) fn queue_of(server: &Server, core: Option<CoreId>) -> Option<usize> {
 }
 
 /// Makes the domain of these cores.
-pub(super) fn domain(setup: &Setup, tree: &Tree, cores: CoreSet) -> Domain {
+pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domain {
     let within = |set: &CoreSet| set.bits() & cores.bits() != 0;
     let place_of = |core: CoreId| cores.iter().position(|other| other == core).unwrap_or(0);
     // Queues and virtual processors, in the order of servers.

@@ -27,9 +27,9 @@ use super::work::Work;
 use super::Tree;
 use crate::heap::Key;
 use crate::records::Recorder;
-use crate::{Setup, SetupError};
+use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
-use tactus_record::{Kind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// A tree, and how it changes while it runs.
@@ -104,13 +104,13 @@ pub enum Protocol {
 }
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, changing: &Changing) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, changing: &Changing) -> Result<(), PolicyConfigError> {
     let known = |part: Part| match part {
         Part::Task(task) => task.index() < setup.tasks.len(),
         Part::Server(n) => n > 0 && usize::from(n) < changing.tree.servers.len(),
     };
     if !changing.absent.iter().all(|part| known(*part)) {
-        return Err(SetupError::ChangePart(u32::MAX));
+        return Err(PolicyConfigError::ChangePart(u32::MAX));
     }
     let mut last = Duration::ZERO;
     for (n, change) in changing.changes.iter().enumerate() {
@@ -120,7 +120,7 @@ pub(super) fn check(setup: &Setup, changing: &Changing) -> Result<(), SetupError
             (Action::Add | Action::Remove, _) => true,
         };
         if !known(change.part) || !sound || change.at < last {
-            return Err(SetupError::ChangePart(n as u32));
+            return Err(PolicyConfigError::ChangePart(n as u32));
         }
         last = change.at;
     }
@@ -236,7 +236,7 @@ impl Domain {
         let now = records.now;
         while let Some(change) = changes.list.get(changes.asked).filter(|change| change.at <= now) {
             changes.asked += 1;
-            records.change(Kind::ChangeAsked, change.number, change.at.as_nanos());
+            records.change(EventKind::ChangeAsked, change.number, change.at.as_nanos());
             if change.admitted && change.action == Action::Remove {
                 self.release_until(change.on, change.at);
             }
@@ -244,13 +244,13 @@ impl Domain {
         while changes.settled < changes.asked {
             let change = changes.list[changes.settled];
             if !change.admitted {
-                records.change(Kind::ChangeRefused, change.number, CHANGE_NOT_ADMITTED);
+                records.change(EventKind::ChangeRefused, change.number, CHANGE_NOT_ADMITTED);
             } else if changes.protocol == Protocol::Quiet && !(self.is_quiet(now) && self.is_settled(&change, now)) {
                 break;
             } else if self.overloads(&changes, &change) {
-                records.change(Kind::ChangeRefused, change.number, CHANGE_OVERLOADS);
+                records.change(EventKind::ChangeRefused, change.number, CHANGE_OVERLOADS);
             } else {
-                records.change(Kind::Changed, change.number, 0);
+                records.change(EventKind::Changed, change.number, 0);
                 self.take_effect(&mut changes, &change, records);
             }
             changes.settled += 1;
@@ -492,7 +492,7 @@ impl Domain {
                 budget.wake(now);
             }
             if !it.absent {
-                records.server(Kind::ServerReplenish, it.server, full.as_nanos());
+                records.server(EventKind::ServerReplenish, it.server, full.as_nanos());
                 self.slots[it.core].called |= budget.when_hollow() != Hollow::Keeps;
             }
         }

@@ -2,53 +2,53 @@
 
 use super::build::queue_of;
 use super::{Server, TaskOrder, Tree, MAX_DEPTH};
-use crate::{Setup, SetupError};
+use crate::{PolicyConfig, PolicyConfigError};
 use tactus_time::{CoreSet, TaskId};
 
 /// More servers than anybody needs, on all cores together, and few enough for places to be small numbers.
 const MAX_SERVERS: usize = 4_096;
 
 /// Finds the first thing that is wrong.
-pub(super) fn check(setup: &Setup, tree: &Tree) -> Result<(), SetupError> {
+pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfigError> {
     if tree.servers.is_empty() || tree.servers.len() > MAX_SERVERS {
-        return Err(SetupError::ServerCount(tree.servers.len()));
+        return Err(PolicyConfigError::ServerCount(tree.servers.len()));
     }
     if tree.places.len() != setup.tasks.len() {
-        return Err(SetupError::PlaceCount(tree.places.len()));
+        return Err(PolicyConfigError::PlaceCount(tree.places.len()));
     }
     for (n, server) in tree.servers.iter().enumerate() {
         check_server(setup, tree, n, server)?;
     }
     for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
         let id = TaskId(n as u16);
-        let server = tree.servers.get(usize::from(place.server)).ok_or(SetupError::TaskServer(id))?;
+        let server = tree.servers.get(usize::from(place.server)).ok_or(PolicyConfigError::TaskServer(id))?;
         if let Some(core) = task.core.filter(|core| core.index() >= setup.cores) {
-            return Err(SetupError::CoreOutOfRange(id, core));
+            return Err(PolicyConfigError::CoreOutOfRange(id, core));
         }
         if queue_of(server, task.core).is_none() {
-            return Err(SetupError::TaskQueue(id));
+            return Err(PolicyConfigError::TaskQueue(id));
         }
         let needs_budget = place.overrun == super::Overrun::Stop
             || matches!(server.order, TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::ShortestJob);
         if needs_budget && task.budget.is_zero() {
-            return Err(SetupError::ZeroBudget(id));
+            return Err(PolicyConfigError::ZeroBudget(id));
         }
     }
     Ok(())
 }
 
-fn check_server(setup: &Setup, tree: &Tree, n: usize, server: &Server) -> Result<(), SetupError> {
+fn check_server(setup: &PolicyConfig, tree: &Tree, n: usize, server: &Server) -> Result<(), PolicyConfigError> {
     let place = n as u16;
     let all = CoreSet::first(setup.cores).bits();
     let parent = usize::from(server.parent);
     let allowed = match n {
         0 if server.parent == 0 && server.cores.bits() == all => all,
-        0 => return Err(SetupError::ServerCores(place)),
+        0 => return Err(PolicyConfigError::ServerCores(place)),
         _ if parent < n => tree.servers[parent].cores.bits(),
-        _ => return Err(SetupError::ServerParent(place)),
+        _ => return Err(PolicyConfigError::ServerParent(place)),
     };
     if server.cores.is_empty() || server.cores.bits() & !allowed != 0 {
-        return Err(SetupError::ServerCores(place));
+        return Err(PolicyConfigError::ServerCores(place));
     }
     // Queues part the cores; those of servers with servers inside are of one core each.
     let mut covered = 0;
@@ -56,16 +56,16 @@ fn check_server(setup: &Setup, tree: &Tree, n: usize, server: &Server) -> Result
     for queue in &server.queues {
         let apart = queue.bits() & covered == 0 && !queue.is_empty();
         if !apart || (inner && queue.bits().count_ones() > 1) {
-            return Err(SetupError::ServerQueues(place));
+            return Err(PolicyConfigError::ServerQueues(place));
         }
         covered |= queue.bits();
     }
     if covered != server.cores.bits() {
-        return Err(SetupError::ServerQueues(place));
+        return Err(PolicyConfigError::ServerQueues(place));
     }
     let timed = matches!(server.order, TaskOrder::LeastLaxity | TaskOrder::RoundRobin);
     if timed && server.quantum.is_zero() {
-        return Err(SetupError::ServerQuantum(place));
+        return Err(PolicyConfigError::ServerQuantum(place));
     }
     let orders_servers = matches!(
         server.order,
@@ -75,12 +75,12 @@ fn check_server(setup: &Setup, tree: &Tree, n: usize, server: &Server) -> Result
             | TaskOrder::EarliestDeadline
     );
     if inner && !orders_servers {
-        return Err(SetupError::ServerOrder(place));
+        return Err(PolicyConfigError::ServerOrder(place));
     }
     match server.supply {
         None if n == 0 => {}
         Some(supply) if n > 0 && !supply.budget.is_zero() && supply.budget <= supply.period => {}
-        _ => return Err(SetupError::ServerSupply(place)),
+        _ => return Err(PolicyConfigError::ServerSupply(place)),
     }
     let (mut at, mut depth) = (n, 1);
     while at != 0 {
@@ -88,7 +88,7 @@ fn check_server(setup: &Setup, tree: &Tree, n: usize, server: &Server) -> Result
         depth += 1;
     }
     if depth > MAX_DEPTH {
-        return Err(SetupError::ServerDepth(place));
+        return Err(PolicyConfigError::ServerDepth(place));
     }
     Ok(())
 }

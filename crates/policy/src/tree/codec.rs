@@ -1,7 +1,8 @@
 //! The stored form of a tree.
 
 use super::{
-    Action, Change, Changing, Overrun, Part, Place, Protocol, Server, ServerKind, Supply, TaskOrder, Tree, Values,
+    Action, Change, Changing, Overrun, Part, Protocol, Server, ServerKind, Supply, TaskOrder, TaskPlacement, Tree,
+    Values,
 };
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
@@ -86,7 +87,7 @@ impl Parameters for Tree {
         let places = input.list(PLACE_BYTES, |input| {
             let server = u16::from_le_bytes(input.take()?);
             let priority = u32::from_le_bytes(input.take()?);
-            Ok(Place { server, priority, overrun: meaning(input, &OVERRUNS)? })
+            Ok(TaskPlacement { server, priority, overrun: meaning(input, &OVERRUNS)? })
         })?;
         Ok(Tree { servers, places })
     }

@@ -11,7 +11,7 @@ use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
 use alloc::vec::Vec;
-use tactus_record::{Kind, Sink};
+use tactus_record::{EventKind, Sink};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 /// Entries of servers without budget lie behind all others.
@@ -147,7 +147,7 @@ impl Domain {
         self.slots[me].armed = timer;
         let notify = self.whom_to_tell(me, now);
         for other in notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
+            records.core(EventKind::Notify, u64::from(other.0));
         }
         Decision { run, timer, notify, ticket }
     }
@@ -173,7 +173,7 @@ impl Domain {
             let vp = &mut self.vps[vp];
             let Some(budget) = vp.budget.as_mut().filter(|_| !background) else { continue };
             if budget.charge(now, elapsed) {
-                records.server(Kind::ServerExhausted, vp.server, budget.next(now).as_nanos());
+                records.server(EventKind::ServerExhausted, vp.server, budget.next(now).as_nanos());
             }
         }
         let task = &mut self.tasks[place];
@@ -356,7 +356,7 @@ impl Domain {
             let vp = &mut self.vps[due.place()];
             if let Some(budget) = &mut vp.budget {
                 if let Some(came) = budget.refresh(now, vp.awake) {
-                    records.server(Kind::ServerReplenish, vp.server, came.as_nanos());
+                    records.server(EventKind::ServerReplenish, vp.server, came.as_nanos());
                 }
             }
             self.show(due.place(), now);
@@ -413,11 +413,11 @@ impl Domain {
         let chosen = slot.plan.map(|place| (place, self.tasks[place].job));
         if chosen != unfinished || chosen.is_none() {
             if let Some((place, job)) = unfinished {
-                records.job(Kind::Preempt, self.tasks[place].name, job, 0);
+                records.job(EventKind::Preempt, self.tasks[place].name, job, 0);
             }
             match chosen {
-                Some((place, job)) => records.job(Kind::Dispatch, self.tasks[place].name, job, 0),
-                None if !slot.idle => records.core(Kind::Idle, 0),
+                Some((place, job)) => records.job(EventKind::Dispatch, self.tasks[place].name, job, 0),
+                None if !slot.idle => records.core(EventKind::Idle, 0),
                 None => {}
             }
         }

@@ -29,7 +29,7 @@ mod work;
 
 use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
-use crate::{Decision, Event, Input, Policy, Setup, SetupError};
+use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 pub use budget::Budget;
 pub(crate) use change::{share, WHOLE};
@@ -53,7 +53,7 @@ pub struct Tree {
     /// The servers; place 0 is the root. A server comes after its parent.
     pub servers: Vec<Server>,
     /// For each task of the set-up, in its order.
-    pub places: Vec<Place>,
+    pub places: Vec<TaskPlacement>,
 }
 
 /// A server, or the root.
@@ -92,7 +92,7 @@ pub struct Supply {
 
 /// Where a task is, and what it may do there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct TaskPlacement {
     /// Place of its server.
     pub server: u16,
     /// Larger goes first, where its server orders by [`TaskOrder::FixedPriority`].
@@ -126,25 +126,25 @@ enum Home {
 
 impl Servers {
     /// Finds the first thing that is wrong with the tree.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::check(setup, tree(setup))?;
         match &setup.kind {
-            crate::Kind::Changing(changing) => change::check(setup, changing),
-            crate::Kind::PerServer(plan) => plan.check(setup),
+            crate::PolicySpec::Changing(changing) => change::check(setup, changing),
+            crate::PolicySpec::PerServer(plan) => plan.check(setup),
             _ => Ok(()),
         }
     }
 
     /// Makes the domains and all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let tree = tree(setup);
         let mut domains = Vec::new();
         let mut cores: Vec<Option<Core>> = (0..setup.cores).map(|_| None).collect();
         for set in build::domains(setup.cores, tree) {
             let mut domain = build::domain(setup, tree, set);
             match &setup.kind {
-                crate::Kind::Changing(changing) => change::attach(&mut domain, changing),
-                crate::Kind::PerServer(plan) => plan.name(&mut domain),
+                crate::PolicySpec::Changing(changing) => change::attach(&mut domain, changing),
+                crate::PolicySpec::PerServer(plan) => plan.name(&mut domain),
                 _ => {}
             }
             let alone = set.iter().nth(1).is_none();
@@ -169,10 +169,10 @@ impl Servers {
 }
 
 /// The tree in a set-up for it.
-fn tree(setup: &Setup) -> &Tree {
+fn tree(setup: &PolicyConfig) -> &Tree {
     match &setup.kind {
-        crate::Kind::Servers(tree) | crate::Kind::Changing(Changing { tree, .. }) => tree,
-        crate::Kind::PerServer(SchedulerPlan { tree, .. }) => tree,
+        crate::PolicySpec::Servers(tree) | crate::PolicySpec::Changing(Changing { tree, .. }) => tree,
+        crate::PolicySpec::PerServer(SchedulerPlan { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }
 }

@@ -10,9 +10,9 @@
 //! meanwhile, each thing at its own time. A core belongs to one server at each level, so no scheduler waits for another one.
 
 use super::domain::Domain;
-use super::{Overrun, Place, Server, TaskOrder, Tree};
+use super::{Overrun, Server, TaskOrder, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
-use crate::{Kind, Setup, SetupError, Task};
+use crate::{PolicyConfig, PolicyConfigError, PolicySpec, Task};
 use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
@@ -72,8 +72,8 @@ impl core::error::Error for DivideError {}
 ///
 /// # Errors
 /// If the policy is no tree of servers, or a server is not on one core.
-pub fn divide(setup: &Setup) -> Result<Vec<Setup>, DivideError> {
-    let Kind::Servers(tree) = &setup.kind else { return Err(DivideError::NoTree) };
+pub fn divide(setup: &PolicyConfig) -> Result<Vec<PolicyConfig>, DivideError> {
+    let PolicySpec::Servers(tree) = &setup.kind else { return Err(DivideError::NoTree) };
     let several = |queue: &CoreSet| queue.iter().nth(1).is_some();
     for (n, server) in tree.servers.iter().enumerate() {
         let shared = if n == 0 { server.queues.iter().any(several) } else { several(&server.cores) };
@@ -96,7 +96,7 @@ fn inside(tree: &Tree, server: usize) -> Vec<TaskId> {
 }
 
 /// The scheduler of one server. `schedulers`: the servers that have one.
-fn plan(setup: &Setup, tree: &Tree, own: usize, schedulers: &[usize]) -> Setup {
+fn plan(setup: &PolicyConfig, tree: &Tree, own: usize, schedulers: &[usize]) -> PolicyConfig {
     let cores = CoreSet::first(setup.cores);
     let alone = |core: CoreId| CoreSet::from_bits(1 << core.0);
     let is_child = |n: &usize| *n != 0 && usize::from(tree.servers[*n].parent) == own;
@@ -115,7 +115,7 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, schedulers: &[usize]) -> Setup {
         if usize::from(place.server) == own {
             let core = task.core.or_else(|| tree.servers[own].cores.iter().next());
             tasks.push(Task { core, ..*task });
-            made.places.push(Place { server: 0, ..*place });
+            made.places.push(TaskPlacement { server: 0, ..*place });
             names.push(TaskId(n as u16));
         }
     }
@@ -125,12 +125,12 @@ fn plan(setup: &Setup, tree: &Tree, own: usize, schedulers: &[usize]) -> Setup {
         let (level, long) = (Level::A, Duration::MAX);
         let offset = within.iter().map(|task| setup.tasks[task.index()].offset).min().unwrap_or(long);
         tasks.push(Task { level, core: Some(core), offset, period: long, deadline: long, budget: Duration::ZERO });
-        made.places.push(Place { server: local(*server), priority: 0, overrun: Overrun::Continue });
+        made.places.push(TaskPlacement { server: local(*server), priority: 0, overrun: Overrun::Continue });
         let proxy = TaskId((setup.tasks.len() + server) as u16);
         children.push(Child { plan: index as u16, core, proxy, tasks: within });
     }
     let plan = SchedulerPlan { tree: made, tasks: names, servers, children };
-    Setup { cores: setup.cores, kind: Kind::PerServer(plan), tasks }
+    PolicyConfig { cores: setup.cores, kind: PolicySpec::PerServer(plan), tasks }
 }
 
 impl SchedulerPlan {
@@ -146,16 +146,16 @@ impl SchedulerPlan {
     }
 
     /// Finds what would keep it from being used.
-    pub(super) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
+    pub(super) fn check(&self, setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         if setup.tasks.len() != self.tasks.len() + self.children.len() {
-            return Err(SetupError::PlaceCount(self.tasks.len() + self.children.len()));
+            return Err(PolicyConfigError::PlaceCount(self.tasks.len() + self.children.len()));
         }
         if self.servers.len() != self.tree.servers.len() {
-            return Err(SetupError::ServerCount(self.servers.len()));
+            return Err(PolicyConfigError::ServerCount(self.servers.len()));
         }
         let shares = |server: &Server| server.queues.iter().any(|queue| queue.iter().nth(1).is_some());
         match self.tree.servers.iter().position(shares) {
-            Some(server) => Err(SetupError::ServerQueues(server as u16)),
+            Some(server) => Err(PolicyConfigError::ServerQueues(server as u16)),
             None => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
-use super::{Overrun, Place, TaskOrder, Values};
+use super::{Overrun, TaskOrder, TaskPlacement, Values};
 use crate::records::Recorder;
 use crate::Task;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -54,7 +54,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn new(id: TaskId, task: &Task, place: &Place, order: TaskOrder, queue: usize) -> Work {
+    pub(crate) fn new(id: TaskId, task: &Task, place: &TaskPlacement, order: TaskOrder, queue: usize) -> Work {
         let first = Instant::ZERO.saturating_add(task.offset);
         Work {
             name: (id, task.level),
@@ -189,13 +189,13 @@ impl Work {
         let (number, boundary) = (self.released, self.next);
         self.released = number.wrapping_add(1);
         self.next = boundary.saturating_add(self.period);
-        records.job(Kind::Release, self.name, number, boundary.as_nanos());
+        records.job(EventKind::Release, self.name, number, boundary.as_nanos());
         if self.overrun == Overrun::Stop {
             self.left = self.wcet.checked_add(uncharged).unwrap_or(Duration::MAX);
-            records.job(Kind::Replenish, self.name, self.job, self.wcet.as_nanos());
+            records.job(EventKind::Replenish, self.name, self.job, self.wcet.as_nanos());
         }
         if self.pending > 0 && self.overrun == Overrun::Skip {
-            records.job(Kind::Dropped, self.name, number, Dropped::Skipped as u64);
+            records.job(EventKind::Dropped, self.name, number, Dropped::Skipped as u64);
             return;
         }
         if self.pending == 0 {
@@ -235,19 +235,19 @@ impl Work {
     }
 
     pub(crate) fn complete(&mut self, records: &mut Recorder) {
-        records.job(Kind::Complete, self.name, self.job, self.charged.as_nanos());
+        records.job(EventKind::Complete, self.name, self.job, self.charged.as_nanos());
         self.end();
     }
 
     pub(crate) fn kill(&mut self, records: &mut Recorder) {
-        records.job(Kind::Dropped, self.name, self.job, Dropped::Killed as u64);
+        records.job(EventKind::Dropped, self.name, self.job, Dropped::Killed as u64);
         self.end();
     }
 
     /// Says so if there is a job, and the period's budget is used up.
     pub(crate) fn exhaust(&mut self, records: &mut Recorder) {
         if self.pending > 0 && !self.ready() {
-            records.job(Kind::Exhausted, self.name, self.job, self.next.as_nanos());
+            records.job(EventKind::Exhausted, self.name, self.job, self.next.as_nanos());
         }
     }
 
@@ -273,7 +273,7 @@ impl Work {
     }
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
-        records.job(Kind::Removed, self.name, self.job, 0);
+        records.job(EventKind::Removed, self.name, self.job, 0);
         self.removed = true;
         self.pending = 0;
     }

@@ -4,17 +4,17 @@ use crate::common::changes::{changing, root};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, ServerKind, Setup, Supply, Task, TaskOrder,
-    Tree, Values,
+    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply, Task,
+    TaskOrder, TaskPlacement, Tree, Values,
 };
-use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// A task: server, period, and what a job takes, in ms.
 struct Row(u16, u64, u64);
 
-fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>) -> Setup {
-    let place = |row: &Row| Place { server: row.0, priority: 0, overrun: Overrun::Continue };
+fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>) -> PolicyConfig {
+    let place = |row: &Row| TaskPlacement { server: row.0, priority: 0, overrun: Overrun::Continue };
     let task = |row: &Row| Task {
         level: Level::A,
         core: core(0),
@@ -25,8 +25,8 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
     };
     let servers = [&[root(TaskOrder::EarliestDeadline)], servers].concat();
     let tree = Tree { servers, places: rows.iter().map(place).collect() };
-    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
-    Setup { cores: 1, kind, tasks: rows.iter().map(task).collect() }
+    let kind = PolicySpec::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
+    PolicyConfig { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 
 fn video(budget: u64) -> Server {
@@ -47,12 +47,12 @@ fn values(time: u64, period: u64) -> Action {
     Action::Alter(Values { time: ms(time), period: ms(period), deadline: ms(period), priority: 0 })
 }
 
-fn start(setup: &Setup, until: u64) -> Vec<Entry> {
+fn start(setup: &PolicyConfig, until: u64) -> Vec<Entry> {
     run(setup, &|task, _| setup.tasks[task.index()].budget, Instant::ZERO + ms(until))
 }
 
 /// When records of this kind about changes came, in ms, with their numbers and `arg`.
-fn told(entries: &[Entry], kind: What) -> Vec<(u64, u32, u64)> {
+fn told(entries: &[Entry], kind: EventKind) -> Vec<(u64, u32, u64)> {
     let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
     records.map(|r| (r.time.as_nanos() / 1_000_000, r.job, r.arg)).collect()
 }
@@ -60,12 +60,12 @@ fn told(entries: &[Entry], kind: What) -> Vec<(u64, u32, u64)> {
 /// When jobs of the task were released, in ms.
 fn releases(entries: &[Entry], task: u16) -> Vec<u64> {
     let records = entries.iter().flat_map(|entry| &entry.records);
-    let own = records.filter(|r| r.kind == What::Release && r.task == Some(TaskId(task)));
+    let own = records.filter(|r| r.kind == EventKind::Release && r.task == Some(TaskId(task)));
     own.map(|r| r.arg / 1_000_000).collect()
 }
 
 /// T1 (2 of 10), T2 (7 of 20), T3 (3 of 30) in S1 (2 of 10), T4 (4 of 10), T5 (8 of 20).
-fn example() -> Setup {
+fn example() -> PolicyConfig {
     let rows = [Row(0, 10, 2), Row(0, 20, 7), Row(1, 30, 3), Row(0, 10, 4), Row(0, 20, 8)];
     let changes = vec![
         change(22, task(1), Action::Remove),
@@ -82,11 +82,11 @@ fn a_removed_task_goes_on_to_its_end_and_what_needs_its_time_begins_after() {
     let entries = start(&setup, 80);
     let drawn = draw::draw(&setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
     crate::common::compare("change.txt", &drawn);
-    assert_eq!(told(&entries, What::ChangeAsked).iter().map(|told| told.0).collect::<Vec<_>>(), [22, 22, 40, 51]);
-    assert_eq!(told(&entries, What::ChangeRefused), [(40, 2, CHANGE_NOT_ADMITTED)]);
+    assert_eq!(told(&entries, EventKind::ChangeAsked).iter().map(|told| told.0).collect::<Vec<_>>(), [22, 22, 40, 51]);
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(40, 2, CHANGE_NOT_ADMITTED)]);
     assert_eq!(releases(&entries, 1), [0, 20], "nothing is released after the removal");
     let added = releases(&entries, 3)[0];
-    let done = told(&entries, What::Changed)[1].0;
+    let done = told(&entries, EventKind::Changed)[1].0;
     assert_eq!(added, done, "the first job comes when the change takes effect");
     assert!(done > 22, "not while the removed task has a job");
 }
@@ -97,8 +97,8 @@ fn a_change_that_would_promise_more_than_the_core_is_refused_whatever_the_table_
     let setup =
         setup(&[], &rows, &[task(1)], vec![change(13, task(1), Action::Add), change(17, task(0), values(4, 10))]);
     let entries = start(&setup, 60);
-    assert_eq!(told(&entries, What::ChangeRefused), [(16, 0, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, What::Changed), [(17, 1, 0)], "one that lowers the load is made");
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(16, 0, CHANGE_OVERLOADS)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(17, 1, 0)], "one that lowers the load is made");
     assert!(releases(&entries, 1).is_empty());
 }
 
@@ -108,8 +108,8 @@ fn a_change_of_an_overloaded_core_may_lower_its_load_and_not_raise_it() {
     let changes = vec![change(12, Part::Server(1), values(9, 10)), change(14, Part::Server(1), values(1, 10))];
     let setup = setup(&[video(7)], &rows, &[], changes);
     let entries = run(&setup, &|task, _| ms(1 + u64::from(task.0 % 2)), Instant::ZERO + ms(60));
-    assert_eq!(told(&entries, What::ChangeRefused), [(14, 0, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, What::Changed), [(14, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(14, 0, CHANGE_OVERLOADS)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(14, 1, 0)]);
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn changes_wait_for_their_turn_and_what_is_asked_in_vain_changes_nothing() {
         |task: TaskId, job: u32| if task.0 == 0 && job == 0 { ms(10) } else { setup.tasks[task.index()].budget };
     let entries = run(&setup, &demand, Instant::ZERO + ms(60));
     // At 10 one job ends as the next one comes: nothing is left over, and the first change is settled.
-    assert_eq!(told(&entries, What::ChangeRefused), [(10, 0, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, What::Changed), [(20, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(10, 0, CHANGE_OVERLOADS)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(20, 1, 0)]);
     assert_eq!(releases(&entries, 0), [0, 10]);
 }
 
@@ -134,7 +134,7 @@ fn a_server_is_removed_when_its_work_is_done_and_may_come_back() {
     let setup = setup(&[video(2)], &rows, &[], changes);
     let entries = start(&setup, 80);
     // Its job has 2 in [0, 10), waits for budget, and has 2 more; then it is gone.
-    assert_eq!(told(&entries, What::Changed).iter().map(|told| told.0).collect::<Vec<_>>(), [14, 45]);
+    assert_eq!(told(&entries, EventKind::Changed).iter().map(|told| told.0).collect::<Vec<_>>(), [14, 45]);
     assert_eq!(releases(&entries, 1), [0, 45, 65]);
 }
 
@@ -144,19 +144,19 @@ fn a_server_that_nothing_is_promised_of_changes_though_it_has_work_left() {
     let change = Change { drains: false, ..change(12, Part::Server(1), values(4, 10)) };
     let setup = setup(&[video(2)], &rows, &[], vec![change]);
     let entries = start(&setup, 80);
-    assert_eq!(told(&entries, What::Changed), [(14, 0, 0)]);
-    let came: Vec<_> = told(&entries, What::ServerReplenish).into_iter().filter(|told| told.0 >= 14).collect();
+    assert_eq!(told(&entries, EventKind::Changed), [(14, 0, 0)]);
+    let came: Vec<_> = told(&entries, EventKind::ServerReplenish).into_iter().filter(|told| told.0 >= 14).collect();
     assert_eq!(came[..2], [(14, 1, 4_000_000), (24, 1, 4_000_000)]);
 }
 
 /// T1 (8 of 100) goes first, then S1 (3 of 10) with T2, then T3 (2 of 50).
-fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> Setup {
+fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> PolicyConfig {
     let rows = [Row(0, 100, 8), Row(1, 100, execution), Row(0, 50, 2)];
     let changes = vec![change(7, task(0), Action::Remove), change(7, task(2), Action::Add)];
     let server = Server { supply: Some(Supply { kind, budget: ms(3), period: ms(10) }), priority: 2, ..video(3) };
     let mut setup = setup(&[server], &rows, &[task(2)], changes);
     setup.tasks[1].offset = ms(arrives);
-    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     changing.tree.servers[0].order = TaskOrder::FixedPriority;
     for (place, priority) in changing.tree.places.iter_mut().zip([3, 0, 1]) {
         place.priority = priority;
@@ -168,13 +168,17 @@ fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> Setup {
 /// or after it, the server has it and the next one back to back, and what began with the change would wait for both.
 #[test]
 fn a_change_waits_until_budgets_that_go_by_without_work_have_gone_by() {
-    let changed = |setup: &Setup| told(&start(setup, 60), What::Changed).iter().map(|told| told.0).collect::<Vec<_>>();
+    let changed = |setup: &PolicyConfig| {
+        told(&start(setup, 60), EventKind::Changed).iter().map(|told| told.0).collect::<Vec<_>>()
+    };
     // T2 has 2 of the first budget and the whole of the second.
     let setup = with_idle_server(ServerKind::Periodic, 8, 5);
     let entries = start(&setup, 60);
     assert_eq!(changed(&setup), [13, 13]);
-    let done =
-        entries.iter().flat_map(|entry| &entry.records).find(|r| r.kind == What::Complete && r.task == Some(TaskId(2)));
+    let done = entries
+        .iter()
+        .flat_map(|entry| &entry.records)
+        .find(|r| r.kind == EventKind::Complete && r.task == Some(TaskId(2)));
     assert_eq!(done.map(|r| r.time), Some(Instant::ZERO + ms(15)), "as its bound says, 2 after its release");
     assert_eq!(changed(&with_idle_server(ServerKind::Polling, 8, 5)), [13, 13]);
     // The second budget goes by, after what is left of the first.
@@ -190,8 +194,8 @@ const END: u64 = 150;
 type Line = Vec<Option<(TaskId, u32)>>;
 
 /// What runs in each nanosecond under the rules, worked out anew for each: tasks without servers.
-fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
-    let Kind::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
+    let PolicySpec::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     struct It {
         there: bool,
         ends: bool,
@@ -286,7 +290,7 @@ fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32
     (line, settled)
 }
 
-fn beside_the_slow_machine(setup: &Setup) {
+fn beside_the_slow_machine(setup: &PolicyConfig) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos();
         time_of(most, task, job)
@@ -301,7 +305,7 @@ fn beside_the_slow_machine(setup: &Setup) {
     let took: Vec<(u32, u64)> = entries
         .iter()
         .flat_map(|entry| &entry.records)
-        .filter(|r| r.kind == What::Changed && r.time.as_nanos() < END)
+        .filter(|r| r.kind == EventKind::Changed && r.time.as_nanos() < END)
         .map(|r| (r.job, r.time.as_nanos()))
         .collect();
     assert_eq!(took, settled);

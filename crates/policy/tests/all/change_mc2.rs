@@ -7,8 +7,10 @@ use crate::common::{draw, ms, run};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tactus_policy::{Action, Change, Changeable, Kind, Mc2, Mc2Now, Part, Protocol, Setup, Slot, Table, Task, Values};
-use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED};
+use tactus_policy::{
+    Action, Change, Changeable, Mc2, Mc2Now, Part, PolicyConfig, PolicySpec, Protocol, Slot, Table, Task, Values,
+};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// A task: level, core, period, budget, in ms.
@@ -16,7 +18,7 @@ struct Row(Level, Option<u8>, u64, u64);
 
 /// On core 0 T1 (A, 2 of 10) and T2 (B, 3 of 10), on core 1 T4 (B, 2 of 10), on any T3 (C, 6 of 20); T5 (A, 3 of 10, core 1) and T6 (C, 9
 /// of 10) are to come.
-fn example() -> (Setup, impl Fn(TaskId, u32) -> Duration) {
+fn example() -> (PolicyConfig, impl Fn(TaskId, u32) -> Duration) {
     let rows = [
         Row(Level::A, Some(0), 10, 2),
         Row(Level::B, Some(0), 10, 3),
@@ -65,7 +67,7 @@ fn example() -> (Setup, impl Fn(TaskId, u32) -> Duration) {
     ];
     let absent = vec![TaskId(4), TaskId(5)];
     let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
-    let setup = Setup { cores: 2, kind: Kind::ChangingMc2(all), tasks: rows.iter().map(task).collect() };
+    let setup = PolicyConfig { cores: 2, kind: PolicySpec::ChangingMc2(all), tasks: rows.iter().map(task).collect() };
     let demand = |task: TaskId, job: u32| {
         ms(match task.0 {
             0 | 3 => 2,
@@ -83,26 +85,26 @@ fn all_cores_wait_for_an_instant_at_which_nothing_of_levels_a_to_c_is_left() {
     let entries = run(&setup, &demand, Instant::ZERO + ms(44));
     let drawn = draw::draw(&setup, &entries, 44, &|task| format!("T{}", task.0 + 1));
     crate::common::compare("change-mc2.txt", &drawn);
-    let at = |kind: What| -> Vec<(u64, u32)> {
+    let at = |kind: EventKind| -> Vec<(u64, u32)> {
         let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
         records.map(|r| (r.time.as_nanos() / 1_000_000, r.job)).collect()
     };
-    assert_eq!(at(What::Changed), [(15, 0), (15, 1), (25, 2)]);
-    assert_eq!(at(What::ChangeRefused), [(31, 3)]);
-    let releases = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == What::Release);
+    assert_eq!(at(EventKind::Changed), [(15, 0), (15, 1), (25, 2)]);
+    assert_eq!(at(EventKind::ChangeRefused), [(31, 3)]);
+    let releases = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == EventKind::Release);
     let of_t5: Vec<u64> = releases.filter(|r| r.task == Some(TaskId(4))).map(|r| r.arg / 1_000_000).collect();
     assert_eq!(of_t5, [20, 30, 40], "level A keeps to the table, which counts from time zero");
 }
 
 /// How many changes took effect.
-fn beside_the_slow_machine(setup: &Setup, most: &[u64]) -> usize {
-    let Kind::ChangingMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn beside_the_slow_machine(setup: &PolicyConfig, most: &[u64]) -> usize {
+    let PolicySpec::ChangingMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let demand = demand_of(most);
     let entries = run(setup, &demand, Instant::from_nanos(END));
     let records = entries.iter().flat_map(|entry| &entry.records);
     let settled: Vec<(u32, u64, bool)> = records
-        .filter(|r| r.kind == What::Changed || r.kind == What::ChangeRefused && r.arg != CHANGE_NOT_ADMITTED)
-        .map(|r| (r.job, r.time.as_nanos(), r.kind == What::Changed))
+        .filter(|r| r.kind == EventKind::Changed || r.kind == EventKind::ChangeRefused && r.arg != CHANGE_NOT_ADMITTED)
+        .map(|r| (r.job, r.time.as_nanos(), r.kind == EventKind::Changed))
         .collect();
     let (ours, d) = moments(setup, &entries);
     let (absent, changes, effects) = (&all.absent[..], &all.changes[..], &all.effects[..]);
@@ -146,9 +148,9 @@ fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
         Mc2Now { budgets: vec![(TaskId(0), Duration::ZERO)], tables: Vec::new() },
     ];
     let (absent, changes) = (vec![TaskId(1)], vec![add(9, 1), add(55, 0)]);
-    let kind = Kind::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    let kind = PolicySpec::ChangingMc2(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
     let tasks = vec![task(Level::D, None, [0, 6, 0]), task(Level::A, Some(CoreId(0)), [8, 46, 1])];
-    assert_eq!(beside_the_slow_machine(&Setup { cores: 1, kind, tasks }, &[1, 4]), 2);
+    assert_eq!(beside_the_slow_machine(&PolicyConfig { cores: 1, kind, tasks }, &[1, 4]), 2);
 }
 
 proptest! {

@@ -5,15 +5,16 @@ use crate::common::changes::changing_mixed;
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Dual, DualNow, Kind, Mixed, MixedOrder, Part, Protocol, Setup, Task, Values,
+    Action, Change, Changeable, Dual, DualNow, Mixed, MixedOrder, Part, PolicyConfig, PolicySpec, Protocol, Task,
+    Values,
 };
-use tactus_record::{Kind as What, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// A task: level, period, LO time, HI time, priority; in ms.
 struct Row(Level, u64, u64, u64, u32);
 
-fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> Setup {
+fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> PolicyConfig {
     let dual = |row: &Row| Dual { low: ms(row.2), priority: row.4, virtual_deadline: ms(row.1) };
     let task = |row: &Row| Task {
         level: row.0,
@@ -26,8 +27,8 @@ fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> 
     let policy = Mixed { order: MixedOrder::FixedPriority, tasks: rows.iter().map(dual).collect() };
     let absent = absent.iter().map(|n| TaskId(*n)).collect();
     let (changes, effects) = changes.into_iter().unzip();
-    let kind = Kind::ChangingMixed(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
-    Setup { cores: 1, kind, tasks: rows.iter().map(task).collect() }
+    let kind = PolicySpec::ChangingMixed(Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet });
+    PolicyConfig { cores: 1, kind, tasks: rows.iter().map(task).collect() }
 }
 
 fn change(at: u64, task: u16, action: Action) -> Change {
@@ -39,7 +40,7 @@ fn now(task: u16, low: u64, own: u64, virtual_deadline: u64) -> DualNow {
 }
 
 /// When records of this kind about changes came, in ms, with their numbers and `arg`.
-fn told(entries: &[Entry], kind: What) -> Vec<(u64, u32, u64)> {
+fn told(entries: &[Entry], kind: EventKind) -> Vec<(u64, u32, u64)> {
     let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
     records.map(|r| (r.time.as_nanos() / 1_000_000, r.job, r.arg)).collect()
 }
@@ -47,13 +48,13 @@ fn told(entries: &[Entry], kind: What) -> Vec<(u64, u32, u64)> {
 /// When jobs of the task were released, in ms.
 fn releases(entries: &[Entry], task: u16) -> Vec<u64> {
     let records = entries.iter().flat_map(|entry| &entry.records);
-    let own = records.filter(|r| r.kind == What::Release && r.task == Some(TaskId(task)));
+    let own = records.filter(|r| r.kind == EventKind::Release && r.task == Some(TaskId(task)));
     own.map(|r| r.arg / 1_000_000).collect()
 }
 
 /// T1 is critical (LO 2, HI 5 of 10), T2 is not (2 of 10), T3 is not (2 of 20), T4 is critical (LO 1, HI 2 of 10), T5 is not (8 of
 /// 10). T1's second job takes 5.
-fn example() -> (Setup, impl Fn(TaskId, u32) -> Duration) {
+fn example() -> (PolicyConfig, impl Fn(TaskId, u32) -> Duration) {
     let rows = [
         Row(Level::A, 10, 2, 5, 1),
         Row(Level::B, 10, 2, 2, 3),
@@ -83,10 +84,10 @@ fn changes_wait_for_the_instant_at_which_both_levels_are_served_again() {
     let drawn = draw::draw(&setup, &entries, 44, &|task| format!("T{}", task.0 + 1));
     crate::common::compare("change-amc.txt", &drawn);
     // T2 has [10, 12); T1 has used its LO time at 14, and goes on to its end at 17, which is where nothing is left.
-    let modes: Vec<_> = told(&entries, What::Mode).into_iter().map(|told| told.0).collect();
+    let modes: Vec<_> = told(&entries, EventKind::Mode).into_iter().map(|told| told.0).collect();
     assert_eq!(modes, [14, 17]);
-    assert_eq!(told(&entries, What::Changed), [(17, 0, 0), (17, 1, 0), (24, 2, 0)]);
-    assert_eq!(told(&entries, What::ChangeRefused), [(31, 3, CHANGE_NOT_ADMITTED)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(17, 0, 0), (17, 1, 0), (24, 2, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(31, 3, CHANGE_NOT_ADMITTED)]);
     assert_eq!(releases(&entries, 2), [0], "nothing is released after the removal");
     assert_eq!(releases(&entries, 3)[..3], [17, 27, 37], "the first job comes when the change takes effect");
 }
@@ -109,7 +110,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
         (Change { admitted: false, ..change(33, 3, Action::Add) }, vec![]),
     ];
     let mut setup = setup(&rows, &[2, 3], changes);
-    if let Kind::ChangingMixed(Changeable { policy, .. }) = &mut setup.kind {
+    if let PolicySpec::ChangingMixed(Changeable { policy, .. }) = &mut setup.kind {
         policy.order = MixedOrder::VirtualDeadline;
         policy.tasks[1].virtual_deadline = Duration::from_nanos(3_333_333);
     }
@@ -122,8 +123,8 @@ fn virtual_deadlines_change_with_those_who_compete() {
     let entries = run(&setup, &demand, Instant::ZERO + ms(48));
     let drawn = draw::draw(&setup, &entries, 48, &|task| format!("T{}", task.0 + 1));
     crate::common::compare("change-edf-vd.txt", &drawn);
-    assert_eq!(told(&entries, What::Changed), [(18, 0, 0), (18, 1, 0)]);
-    assert_eq!(told(&entries, What::ChangeRefused), [(33, 2, CHANGE_NOT_ADMITTED)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(18, 0, 0), (18, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(33, 2, CHANGE_NOT_ADMITTED)]);
 }
 
 #[test]
@@ -132,10 +133,10 @@ fn what_a_change_brings_other_tasks_of_the_core_comes_with_it() {
     // T2's LO time of 5 comes as T1 goes.
     let changes = vec![(change(3, 0, Action::Remove), vec![now(1, 4, 9, 20)])];
     let entries = run(&setup(&rows, &[], changes), &|_, _| ms(4), Instant::ZERO + ms(60));
-    let modes: Vec<_> = told(&entries, What::Mode).into_iter().map(|told| told.0).collect();
+    let modes: Vec<_> = told(&entries, EventKind::Mode).into_iter().map(|told| told.0).collect();
     // T2's first job has used its LO time at 2; the later ones are within theirs.
     assert_eq!(modes, [2, 8]);
-    assert_eq!(told(&entries, What::Changed), [(8, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(8, 0, 0)]);
 }
 
 #[test]
@@ -151,9 +152,9 @@ fn a_change_that_would_promise_more_than_the_core_in_either_mode_is_refused_and_
     ];
     let setup = setup(&rows, &[2], changes);
     let entries = run(&setup, &|task, _| ms(if task.0 == 0 { 3 } else { 2 }), Instant::ZERO + ms(60));
-    assert_eq!(told(&entries, What::ChangeRefused), [(15, 0, CHANGE_OVERLOADS), (25, 1, CHANGE_OVERLOADS)]);
+    assert_eq!(told(&entries, EventKind::ChangeRefused), [(15, 0, CHANGE_OVERLOADS), (25, 1, CHANGE_OVERLOADS)]);
     assert!(releases(&entries, 2).is_empty());
-    assert!(told(&entries, What::Mode).is_empty(), "T1 has its LO time of before");
+    assert!(told(&entries, EventKind::Mode).is_empty(), "T1 has its LO time of before");
 }
 
 #[test]
@@ -193,8 +194,8 @@ struct It {
 }
 
 /// One core, worked out anew for each nanosecond; and when which change took effect there.
-fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<Doing>, Vec<(u32, u64)>) {
-    let Kind::ChangingMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<Doing>, Vec<(u32, u64)>) {
+    let PolicySpec::ChangingMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let here = |n: usize| setup.tasks[n].core == Some(CoreId(core));
     let critical = |n: usize| setup.tasks[n].level == Level::A;
     let begin = |(n, task): (usize, &Task)| {
@@ -306,7 +307,7 @@ fn slowly(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<
     (line, settled)
 }
 
-fn beside_the_slow_machine(setup: &Setup) {
+fn beside_the_slow_machine(setup: &PolicyConfig) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos() + 2;
         time_of(most, task, job)
@@ -315,7 +316,7 @@ fn beside_the_slow_machine(setup: &Setup) {
     let line = timeline(&entries);
     for core in 0..setup.cores {
         let records = || entries.iter().filter(|entry| entry.core == core).flat_map(|entry| &entry.records);
-        let modes: Vec<_> = records().filter(|record| record.kind == What::Mode).collect();
+        let modes: Vec<_> = records().filter(|record| record.kind == EventKind::Mode).collect();
         let (expected, settled) = slowly(setup, core as u8, &demand);
         for (now, (job, both)) in expected.into_iter().enumerate() {
             let before = |time: Instant| time.as_nanos() <= now as u64;
@@ -326,7 +327,7 @@ fn beside_the_slow_machine(setup: &Setup) {
             assert_eq!(serves, both, "mode of core {core} at {now}");
         }
         let took: Vec<(u32, u64)> = records()
-            .filter(|r| r.kind == What::Changed && r.time.as_nanos() < END)
+            .filter(|r| r.kind == EventKind::Changed && r.time.as_nanos() < END)
             .map(|r| (r.job, r.time.as_nanos()))
             .collect();
         assert_eq!(took, settled, "core {core}");

@@ -3,10 +3,10 @@
 use crate::common::changes::{ns, root, server, task_of, told};
 use crate::common::{draw, run, Entry};
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, ServerKind, Setup, Supply, Task, TaskOrder,
-    Tree, Values,
+    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, ServerKind, Supply, Task,
+    TaskOrder, TaskPlacement, Tree, Values,
 };
-use tactus_record::{Kind as What, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, CHANGE_OVERLOADS};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 fn task(n: u16) -> Part {
@@ -22,31 +22,32 @@ fn values(time: u64, period: u64) -> Action {
 }
 
 /// Servers in one root, and tasks with the place of their server.
-fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: Vec<Change>) -> Setup {
+fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: Vec<Change>) -> PolicyConfig {
     let cores = servers
         .iter()
         .fold(1, |most, server| most.max(server.cores.iter().map(|core| core.index() + 1).max().unwrap_or(1)));
     let all = CoreSet::first(cores);
     let queues = all.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
     let root = Server { cores: all, queues, ..root(TaskOrder::EarliestDeadline) };
-    let places = tasks.iter().map(|(server, _)| Place { server: *server, priority: 0, overrun: Overrun::Continue });
+    let places =
+        tasks.iter().map(|(server, _)| TaskPlacement { server: *server, priority: 0, overrun: Overrun::Continue });
     let tree = Tree { servers: std::iter::once(root).chain(servers).collect(), places: places.collect() };
-    let kind = Kind::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
-    Setup { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }
+    let kind = PolicySpec::Changing(Changing { tree, absent: absent.to_vec(), changes, protocol: Protocol::Quiet });
+    PolicyConfig { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }
 }
 
-fn start(setup: &Setup, until: u64) -> Vec<Entry> {
+fn start(setup: &PolicyConfig, until: u64) -> Vec<Entry> {
     run(setup, &|task, _| setup.tasks[task.index()].budget, Instant::from_nanos(until))
 }
 
 fn releases(entries: &[Entry], task: u16) -> Vec<u64> {
     let records = entries.iter().flat_map(|entry| &entry.records);
-    let own = records.filter(|r| r.kind == What::Release && r.task == Some(TaskId(task)));
+    let own = records.filter(|r| r.kind == EventKind::Release && r.task == Some(TaskId(task)));
     own.map(|r| r.arg).collect()
 }
 
 /// S1 (5 of 10) with T0 (2 of 20) and S2 (2 of 10), which has T1 (4 of 40).
-fn nested(changes: Vec<Change>, absent: &[Part]) -> Setup {
+fn nested(changes: Vec<Change>, absent: &[Part]) -> PolicyConfig {
     let tasks = [(1, task_of(0, 0, 20, 2)), (2, task_of(0, 0, 40, 4))];
     setup(vec![server(0, 5, 10), server(1, 2, 10)], &tasks, absent, changes)
 }
@@ -55,9 +56,9 @@ fn nested(changes: Vec<Change>, absent: &[Part]) -> Setup {
 fn a_server_inside_another_waits_until_its_work_is_done_and_what_is_around_it_has_nothing_to_run() {
     // T1 has 2 in S2's first period and 2 in its second.
     let entries = start(&nested(vec![change(1, Part::Server(2), values(3, 10))], &[]), 60);
-    assert_eq!(told(&entries, What::Changed), [(12, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(12, 0, 0)]);
     let came: Vec<_> =
-        told(&entries, What::ServerReplenish).into_iter().filter(|came| came.1 == 2 && came.0 >= 12).collect();
+        told(&entries, EventKind::ServerReplenish).into_iter().filter(|came| came.1 == 2 && came.0 >= 12).collect();
     assert_eq!(came[0], (12, 2, 3), "the whole budget at once");
 }
 
@@ -65,21 +66,24 @@ fn a_server_inside_another_waits_until_its_work_is_done_and_what_is_around_it_ha
 fn a_sibling_that_waits_for_budget_may_have_work_left_and_one_that_could_run_may_not() {
     // S2 has used its 2 by 4 and waits; T0 is done by 2: S1 has nothing that it could run.
     let entries = start(&nested(vec![change(1, task(0), values(1, 20))], &[]), 60);
-    assert_eq!(told(&entries, What::Changed), [(4, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(4, 0, 0)]);
     // Where nothing is promised there, it is enough that the core is quiet and the task itself has no job.
     let now = Change { drains: false, ..change(1, task(0), values(1, 20)) };
-    assert_eq!(told(&start(&nested(vec![now], &[]), 60), What::Changed), [(4, 0, 0)]);
+    assert_eq!(told(&start(&nested(vec![now], &[]), 60), EventKind::Changed), [(4, 0, 0)]);
 }
 
 #[test]
 fn a_whole_subtree_ends_when_all_of_its_work_is_done_and_comes_back_with_full_budgets() {
     let changes = vec![change(1, Part::Server(1), Action::Remove), change(50, Part::Server(1), Action::Add)];
     let entries = start(&nested(changes, &[]), 100);
-    assert_eq!(told(&entries, What::Changed), [(12, 0, 0), (50, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(12, 0, 0), (50, 1, 0)]);
     assert_eq!((releases(&entries, 0), releases(&entries, 1)), (vec![0, 50, 70, 90], vec![0, 50, 90]));
-    let came: Vec<_> = told(&entries, What::ServerReplenish).into_iter().filter(|came| came.0 == 50).collect();
+    let came: Vec<_> = told(&entries, EventKind::ServerReplenish).into_iter().filter(|came| came.0 == 50).collect();
     assert_eq!(came, [(50, 1, 5), (50, 2, 2)], "the outer one and the inner one");
-    assert!(!told(&entries, What::ServerReplenish).iter().any(|came| (13..50).contains(&came.0)), "nothing in between");
+    assert!(
+        !told(&entries, EventKind::ServerReplenish).iter().any(|came| (13..50).contains(&came.0)),
+        "nothing in between"
+    );
 }
 
 #[test]
@@ -88,7 +92,7 @@ fn what_is_itself_absent_does_not_come_with_the_server_around_it() {
     let changes = vec![change(5, Part::Server(1), Action::Add), change(26, Part::Server(2), Action::Add)];
     let entries = start(&nested(changes, &absent), 60);
     assert_eq!((releases(&entries, 0), releases(&entries, 1)), (vec![5, 25, 45], vec![27]));
-    assert_eq!(told(&entries, What::Changed), [(5, 0, 0), (27, 1, 0)], "not before T0's job of 25 is done");
+    assert_eq!(told(&entries, EventKind::Changed), [(5, 0, 0), (27, 1, 0)], "not before T0's job of 25 is done");
 }
 
 #[test]
@@ -103,9 +107,9 @@ fn servers_inside_another_are_promised_no_more_than_it_has() {
         change(1, Part::Server(1), values(9, 10)),
     ];
     let entries = start(&setup(servers, &tasks, &[], changes), 60);
-    let refused: Vec<_> = told(&entries, What::ChangeRefused).into_iter().map(|(_, n, why)| (n, why)).collect();
+    let refused: Vec<_> = told(&entries, EventKind::ChangeRefused).into_iter().map(|(_, n, why)| (n, why)).collect();
     assert_eq!(refused, [(0, CHANGE_OVERLOADS), (1, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, What::Changed).into_iter().map(|it| it.1).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(told(&entries, EventKind::Changed).into_iter().map(|it| it.1).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn a_server_on_cores_that_share_nothing_changes_on_each_of_them_by_itself() {
     // On core 0 there is 1 to do, on core 1 there are 4, which take two periods.
     let tasks = [(1, task_of(0, 0, 40, 1)), (1, task_of(1, 0, 40, 4))];
     let entries = start(&setup(vec![wide], &tasks, &[], vec![change(1, Part::Server(1), values(3, 10))]), 60);
-    assert_eq!(told(&entries, What::Changed), [(1, 0, 0), (12, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::Changed), [(1, 0, 0), (12, 0, 0)]);
 }
 
 #[test]
@@ -127,10 +131,10 @@ fn a_server_whose_cores_share_a_queue_changes_when_both_are_quiet() {
     // T0 and T1 share the platform's two budgets of 2; T2 keeps core 1 busy until 7.
     let tasks = [(1, any(40, 3)), (1, any(40, 1)), (0, task_of(1, 0, 40, 5))];
     let entries = start(&setup(vec![platform], &tasks, &[], vec![change(1, Part::Server(1), values(3, 10))]), 60);
-    let changed = told(&entries, What::Changed);
-    let done = told(&entries, What::Complete).iter().map(|it| it.0).filter(|at| *at < 40).max();
+    let changed = told(&entries, EventKind::Changed);
+    let done = told(&entries, EventKind::Complete).iter().map(|it| it.0).filter(|at| *at < 40).max();
     assert_eq!(changed.iter().map(|it| Some(it.0)).collect::<Vec<_>>(), [done], "when the last job is done");
-    let came = told(&entries, What::ServerReplenish).into_iter().filter(|it| it.0 == changed[0].0);
+    let came = told(&entries, EventKind::ServerReplenish).into_iter().filter(|it| it.0 == changed[0].0);
     assert_eq!(came.map(|it| (it.1, it.2)).collect::<Vec<_>>(), [(1, 3), (1, 3)], "a full budget on each core");
 }
 
@@ -151,17 +155,17 @@ fn a_budget_that_comes_in_the_instant_of_a_change_keeps_it_waiting_in_no_kind_of
         it.supply = it.supply.map(|supply| Supply { kind, ..supply });
         let tasks = [(1, task_of(0, 0, 60, 4)), (0, task_of(0, 50, 60, 1))];
         let entries = start(&setup(vec![it], &tasks, &[], vec![change(10, task(1), Action::Remove)]), 60);
-        assert_eq!(told(&entries, What::Changed), [(10, 0, 0)], "{kind:?}");
+        assert_eq!(told(&entries, EventKind::Changed), [(10, 0, 0)], "{kind:?}");
     }
 }
 
 /// In milliseconds, for a drawing.
-fn in_ms(mut setup: Setup) -> Setup {
+fn in_ms(mut setup: PolicyConfig) -> PolicyConfig {
     let longer = |length: &mut Duration| *length = *length * 1_000_000;
     for task in &mut setup.tasks {
         [&mut task.offset, &mut task.period, &mut task.deadline, &mut task.budget].into_iter().for_each(longer);
     }
-    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     for supply in changing.tree.servers.iter_mut().filter_map(|server| server.supply.as_mut()) {
         supply.kind = ServerKind::HardBandwidth;
         [&mut supply.budget, &mut supply.period].into_iter().for_each(longer);
@@ -175,7 +179,7 @@ fn in_ms(mut setup: Setup) -> Setup {
     setup
 }
 
-fn is_drawn(setup: &Setup, name: &str) {
+fn is_drawn(setup: &PolicyConfig, name: &str) {
     let entries = start(setup, 80_000_000);
     let drawn = draw::draw(setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
     crate::common::compare(name, &drawn);
@@ -209,7 +213,7 @@ fn a_changing_platform_draws_its_worked_example() {
         change(41, task(1), Action::Remove),
     ];
     let mut setup = in_ms(setup(vec![platform], &tasks, &[task(3)], changes));
-    let Kind::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::Changing(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };
     (changing.tree.places[0].priority, changing.tree.places[1].priority) = (2, 1);
     is_drawn(&setup, "change_platform.txt");
 }

@@ -4,9 +4,10 @@ use crate::common::changes::root;
 use crate::common::{run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changing, Kind, Overrun, Part, Place, Protocol, Server, Setup, Task, TaskOrder, Tree, Values,
+    Action, Change, Changing, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server, Task, TaskOrder,
+    TaskPlacement, Tree, Values,
 };
-use tactus_record::Kind as What;
+use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 200;
@@ -18,7 +19,7 @@ fn ns(n: u64) -> Duration {
 }
 
 /// Two or three cores that share one queue, or a pair and one by itself.
-fn changing() -> impl Strategy<Value = Setup> {
+fn changing() -> impl Strategy<Value = PolicyConfig> {
     let task = (0u64..10, 6u64..40, 1u64..6, 0u32..5, any::<bool>(), 0u8..3);
     let change = (0..END, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5), 0u8..10);
     (0usize..3, 0usize..4, prop::collection::vec(task, 2..8), prop::collection::vec(change, 0..8)).prop_map(
@@ -32,7 +33,7 @@ fn changing() -> impl Strategy<Value = Setup> {
             let (mut absent, mut places) = (Vec::new(), Vec::new());
             let mut all = Vec::new();
             for (n, (offset, period, budget, priority, there, core)) in tasks.into_iter().enumerate() {
-                places.push(Place { server: 0, priority, overrun: Overrun::Continue });
+                places.push(TaskPlacement { server: 0, priority, overrun: Overrun::Continue });
                 absent.extend((!there).then_some(Part::Task(TaskId(n as u16))));
                 let core = (spread == 2).then_some(CoreId(core));
                 let (period, budget) = (ns(period), ns(budget));
@@ -54,7 +55,7 @@ fn changing() -> impl Strategy<Value = Setup> {
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: vec![root], places };
             let changing = Changing { tree, absent, changes, protocol: Protocol::Quiet };
-            Setup { cores, kind: Kind::Changing(changing), tasks: all }
+            PolicyConfig { cores, kind: PolicySpec::Changing(changing), tasks: all }
         },
     )
 }
@@ -73,8 +74,8 @@ struct It {
 /// When each change was settled by the policy, and whether it took effect.
 fn settled(entries: &[Entry]) -> Vec<(u32, u64, bool)> {
     let records = entries.iter().flat_map(|entry| &entry.records);
-    let settled = records.filter(|r| matches!(r.kind, What::Changed | What::ChangeRefused));
-    settled.map(|r| (r.job, r.time.as_nanos(), r.kind == What::Changed)).collect()
+    let settled = records.filter(|r| matches!(r.kind, EventKind::Changed | EventKind::ChangeRefused));
+    settled.map(|r| (r.job, r.time.as_nanos(), r.kind == EventKind::Changed)).collect()
 }
 
 /// T0 and T1 keep both cores busy, longer than is assumed of them; each job ends as the next one is released.
@@ -90,20 +91,21 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
         deadline: ns(10),
         budget: ns(budget),
     };
-    let places = vec![Place { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
+    let places = vec![TaskPlacement { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
     let added = Part::Task(TaskId(2));
     let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
     let tree = Tree { servers: vec![root], places };
-    let kind = Kind::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::Quiet });
-    let setup = Setup { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };
+    let kind =
+        PolicySpec::Changing(Changing { tree, absent: vec![added], changes: vec![change], protocol: Protocol::Quiet });
+    let setup = PolicyConfig { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };
     let entries = run(&setup, &|task, _| ns(if task.0 < 2 { 10 } else { 1 }), Instant::from_nanos(40));
     assert_eq!(settled(&entries), [(0, 10, true)]);
 }
 
 /// The policy may settle a change only when nothing is left over on all cores that share the queue, and must when they idle; and in
 /// each nanosecond they run the most urgent jobs of their queue under the values of that time.
-fn beside_the_reference(setup: &Setup) {
-    let Kind::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn beside_the_reference(setup: &PolicyConfig) {
+    let PolicySpec::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     let demand = |task: TaskId, job: u32| time_of(setup.tasks[task.index()].budget.as_nanos(), task, job);
     let entries = run(setup, &|task, job| ns(demand(task, job)), Instant::from_nanos(END));
     let (settled, line) = (settled(&entries), timeline(&entries));

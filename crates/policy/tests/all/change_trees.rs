@@ -3,8 +3,10 @@
 use crate::common::changes::{changing_trees, ns, told};
 use crate::common::{run, time_of, timeline};
 use proptest::prelude::*;
-use tactus_policy::{Action, Change, Changing, Kind, Part, Place, Server, Setup, Task, TaskOrder, Values};
-use tactus_record::Kind as What;
+use tactus_policy::{
+    Action, Change, Changing, Part, PolicyConfig, PolicySpec, Server, Task, TaskOrder, TaskPlacement, Values,
+};
+use tactus_record::EventKind;
 use tactus_time::{Instant, TaskId};
 
 fn task(n: u16) -> Part {
@@ -42,7 +44,7 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(setup: &Setup, changing: &Changing) -> Machine {
+    fn new(setup: &PolicyConfig, changing: &Changing) -> Machine {
         let there = |part| !changing.absent.contains(&part);
         let server = |(n, it): (usize, &Server)| {
             let (time, period) = it.supply.map_or((ns(0), ns(1)), |supply| (supply.budget, supply.period));
@@ -56,7 +58,7 @@ impl Machine {
             }
         };
         let servers = changing.tree.servers.iter().enumerate().map(server).collect();
-        let task = |(n, (own, place)): (usize, (&Task, &Place))| Slow {
+        let task = |(n, (own, place)): (usize, (&Task, &TaskPlacement))| Slow {
             home: usize::from(place.server),
             there: there(task(n as u16)),
             ends: false,
@@ -231,8 +233,8 @@ impl Machine {
 type Line = Vec<Option<(TaskId, u32)>>;
 
 /// What runs in each nanosecond, and when which change took effect.
-fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
-    let Kind::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
+    let PolicySpec::Changing(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     let mut machine = Machine::new(setup, changing);
     let mut waiting: Vec<(u32, Change)> = Vec::new();
     let (mut line, mut settled) = (Vec::new(), Vec::new());
@@ -318,7 +320,7 @@ fn slowly(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32
     (line, settled)
 }
 
-fn beside_the_slow_machine(setup: &Setup) {
+fn beside_the_slow_machine(setup: &PolicyConfig) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos();
         time_of(most, task, job)
@@ -326,7 +328,7 @@ fn beside_the_slow_machine(setup: &Setup) {
     let entries = run(setup, &|task, job| ns(demand(task, job)), Instant::from_nanos(END));
     let (expected, settled) = slowly(setup, &demand);
     let took: Vec<(u32, u64)> =
-        told(&entries, What::Changed).into_iter().filter(|it| it.0 < END).map(|(at, n, _)| (n, at)).collect();
+        told(&entries, EventKind::Changed).into_iter().filter(|it| it.0 < END).map(|(at, n, _)| (n, at)).collect();
     assert_eq!(took, settled);
     let line = timeline(&entries);
     for (now, expected) in expected.into_iter().enumerate() {

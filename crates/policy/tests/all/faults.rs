@@ -7,8 +7,8 @@ use crate::common::{
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{Event, Kind, Policy, Scheduler, Setup};
-use tactus_record::{Kind as Record, NoSink};
+use tactus_policy::{Event, Policy, PolicyConfig, PolicySpec, Scheduler};
+use tactus_record::{EventKind, NoSink};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// A small generator of its own, so that a failing case is the same each time.
@@ -22,7 +22,7 @@ impl Chance {
 }
 
 /// A run in which entries are late by up to `lateness`, and cores are hit by events of `extra` in between.
-fn shaken(setup: &Setup, seed: u64, lateness: u64, end: u64, extra: &[Event]) -> Vec<Entry> {
+fn shaken(setup: &PolicyConfig, seed: u64, lateness: u64, end: u64, extra: &[Event]) -> Vec<Entry> {
     let (mut late, mut noise) = (Chance(seed), Chance(!seed));
     let faults = Faults {
         delay: &mut || match late.below(3) {
@@ -49,7 +49,7 @@ proptest! {
         // Later than several periods at times.
         let entries = shaken(&setup, seed, 40, 400, &HARMLESS);
         invariants::check(&setup, &entries);
-        if matches!(setup.kind, Kind::PartitionedRm | Kind::PartitionedEdf) {
+        if matches!(setup.kind, PolicySpec::PartitionedRm | PolicySpec::PartitionedEdf) {
             prop_assert!(entries.iter().all(|entry| entry.decision.notify.is_empty() && entry.decision.ticket == 0));
         }
     }
@@ -62,10 +62,10 @@ proptest! {
         let entries = shaken(&setup, seed, 12, 400, &events);
         invariants::check(&setup, &entries);
         let removed: Vec<TaskId> = entries.iter().flat_map(|entry| &entry.records)
-            .filter(|record| record.kind == Record::Removed).filter_map(|record| record.task).collect();
+            .filter(|record| record.kind == EventKind::Removed).filter_map(|record| record.task).collect();
         for entry in &entries {
             for (task, _) in entry.running.iter().flatten().filter(|(task, _)| removed.contains(task)) {
-                let at = entries.iter().find(|e| e.records.iter().any(|r| r.kind == Record::Removed && r.task == Some(*task)));
+                let at = entries.iter().find(|e| e.records.iter().any(|r| r.kind == EventKind::Removed && r.task == Some(*task)));
                 prop_assert!(entry.now <= at.expect("it was removed").now);
             }
         }
@@ -81,21 +81,21 @@ proptest! {
             let Some(task) = record.task else { continue };
             match record.kind {
                 // A job may need budgets of three periods, the one before it as many.
-                Record::Release => {
+                EventKind::Release => {
                     let waiting = pending.entry(task).or_default();
                     *waiting += 1;
-                    let enforced = matches!(&setup.kind, Kind::Mc2(mc2) if mc2.enforce);
+                    let enforced = matches!(&setup.kind, PolicySpec::Mc2(mc2) if mc2.enforce);
                     let most = if enforced { u32::MAX } else { 2 };
                     prop_assert!(*waiting <= most, "{} jobs of task {} wait", waiting, task.0);
                 }
-                Record::Complete | Record::Dropped => *pending.entry(task).or_default() -= 1,
+                EventKind::Complete | EventKind::Dropped => *pending.entry(task).or_default() -= 1,
                 _ => {}
             }
         }
         // Held to budgets below its demand, a task falls behind for ever; but it goes on.
         for (n, task) in setup.tasks.iter().enumerate() {
             // Where there are two levels of criticality, jobs end with their budgets.
-            let ends = |kind| kind == Record::Complete || kind == Record::Dropped;
+            let ends = |kind| kind == EventKind::Complete || kind == EventKind::Dropped;
             let completed = entries.iter().flat_map(|entry| &entry.records)
                 .filter(|record| ends(record.kind) && record.task == Some(TaskId(n as u16))).count() as u64;
             let periods = 3_000 / task.period.as_nanos();
@@ -114,7 +114,7 @@ proptest! {
             task.deadline = Duration::from_nanos(u64::MAX >> (n % 3));
             task.budget = Duration::from_nanos(u64::MAX >> (n % 5 * 13));
         }
-        if let Kind::Servers(tree) = &mut setup.kind {
+        if let PolicySpec::Servers(tree) = &mut setup.kind {
             for server in &mut tree.servers {
                 if let Some(supply) = &mut server.supply {
                     supply.period = supply.period * (1 << factor);
@@ -123,14 +123,14 @@ proptest! {
                 server.quantum = Duration::from_nanos((u64::MAX >> (offset % 9)).max(1));
             }
         }
-        if let Kind::Mixed(mixed) = &mut setup.kind {
+        if let PolicySpec::Mixed(mixed) = &mut setup.kind {
             for (dual, task) in mixed.tasks.iter_mut().zip(&setup.tasks) {
                 let shift = if task.level == Level::A { offset % 9 } else { 0 };
                 dual.low = Duration::from_nanos((task.budget.as_nanos() >> shift).max(1));
                 dual.virtual_deadline = task.deadline;
             }
         }
-        if let Kind::Mc2(mc2) = &mut setup.kind {
+        if let PolicySpec::Mc2(mc2) = &mut setup.kind {
             for table in mc2.tables.iter_mut().filter(|table| !table.slots.is_empty()) {
                 table.cycle = Duration::from_nanos(u64::MAX >> (offset % 20));
             }

@@ -2,8 +2,8 @@
 //! golden schedule. It is here so that the page cannot go stale.
 
 use crate::common::{core, draw, invariants, ms};
-use tactus_policy::{Decision, Event, Kind, Policy, Running, Setup, Task};
-use tactus_record::{Kind as What, Record, Sink};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicySpec, Running, Task};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 // BEGIN first come, first served
@@ -21,7 +21,7 @@ pub struct Core {
 
 impl FirstCome {
     /// Makes all cores.
-    pub fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let core = |n: usize| {
             let mine = setup.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(CoreId(n as u8)));
             let first = |(id, task): (usize, &Task)| (TaskId(id as u16), *task, Instant::ZERO + task.offset, 0);
@@ -44,7 +44,7 @@ impl Policy for FirstCome {
         if let Some(job) = core.queue.front_mut() {
             job.charged += now.since(core.last);
             if matches!(event, Event::Complete | Event::Remove) {
-                let kind = if event == Event::Complete { What::Complete } else { What::Removed };
+                let kind = if event == Event::Complete { EventKind::Complete } else { EventKind::Removed };
                 write(kind, Some(job.task), job.job, if event == Event::Complete { job.charged.as_nanos() } else { 0 });
                 let gone = core.queue.pop_front();
                 if let (Event::Remove, Some(gone)) = (event, gone) {
@@ -58,14 +58,14 @@ impl Policy for FirstCome {
             if *next > now {
                 break;
             }
-            write(What::Release, Some(*task), *number, next.as_nanos());
+            write(EventKind::Release, Some(*task), *number, next.as_nanos());
             core.queue.push_back(Running { task: *task, job: *number, charged: Duration::ZERO });
             (*next, *number) = (*next + what.period, *number + 1);
         }
         let run = core.queue.front().copied();
         match run {
-            Some(job) if before != Some((job.task, job.job)) => write(What::Dispatch, Some(job.task), job.job, 0),
-            None if !core.idle => write(What::Idle, None, 0, 0),
+            Some(job) if before != Some((job.task, job.job)) => write(EventKind::Dispatch, Some(job.task), job.job, 0),
+            None if !core.idle => write(EventKind::Idle, None, 0, 0),
             _ => {}
         }
         core.idle = run.is_none();
@@ -86,7 +86,7 @@ fn jobs_run_in_the_order_of_their_release_to_the_end() {
         budget: Duration::ZERO,
     };
     // The kind only names a policy of the list; this one is made by hand.
-    let setup = Setup { cores: 1, kind: Kind::PartitionedEdf, tasks: vec![task(0, 1, 4), task(0, 0, 10)] };
+    let setup = PolicyConfig { cores: 1, kind: PolicySpec::PartitionedEdf, tasks: vec![task(0, 1, 4), task(0, 0, 10)] };
     let demand = [1, 5];
     let (policy, cores) = FirstCome::new(&setup);
     let entries = crate::common::run_policy(

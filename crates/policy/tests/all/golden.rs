@@ -4,11 +4,11 @@
 //! look at every difference.
 
 use crate::common::{core, draw, invariants, ms, run};
-use tactus_policy::{Clusters, Dual, Kind, Mc2, Mixed, MixedOrder, Priorities, Setup, Slot, Table, Task};
+use tactus_policy::{Clusters, Dual, Mc2, Mixed, MixedOrder, PolicyConfig, PolicySpec, Priorities, Slot, Table, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Runs the system and compares the drawing with the file.
-fn golden(file: &str, setup: &Setup, columns: u64, first_name: char, demand: &dyn Fn(TaskId, u32) -> Duration) {
+fn golden(file: &str, setup: &PolicyConfig, columns: u64, first_name: char, demand: &dyn Fn(TaskId, u32) -> Duration) {
     let entries = run(setup, demand, Instant::ZERO + ms(columns));
     invariants::check(setup, &entries);
     let name = |task: TaskId| format!("{first_name}{}", task.0 + 1);
@@ -28,28 +28,31 @@ fn task(on: u8, offset: u64, period: u64, deadline: u64) -> Task {
     }
 }
 
-fn plain(kind: Kind, cores: usize, tasks: Vec<Task>) -> Setup {
-    Setup { cores, kind, tasks }
+fn plain(kind: PolicySpec, cores: usize, tasks: Vec<Task>) -> PolicyConfig {
+    PolicyConfig { cores, kind, tasks }
 }
 
 #[test]
 fn partitioned_rm_lets_the_short_period_win_and_misses_where_edf_would_not() {
-    let setup = plain(Kind::PartitionedRm, 2, vec![task(0, 0, 5, 5), task(0, 0, 7, 7), task(1, 1, 4, 4)]);
+    let setup = plain(PolicySpec::PartitionedRm, 2, vec![task(0, 0, 5, 5), task(0, 0, 7, 7), task(1, 1, 4, 4)]);
     let demand = [2, 4, 3];
     golden("partitioned_rm.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
 }
 
 #[test]
 fn partitioned_edf_meets_every_deadline_of_the_same_tasks() {
-    let setup = plain(Kind::PartitionedEdf, 2, vec![task(0, 0, 5, 5), task(0, 0, 7, 7), task(1, 1, 4, 4)]);
+    let setup = plain(PolicySpec::PartitionedEdf, 2, vec![task(0, 0, 5, 5), task(0, 0, 7, 7), task(1, 1, 4, 4)]);
     let demand = [2, 4, 3];
     golden("partitioned_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
 }
 
 #[test]
 fn global_edf_moves_a_displaced_job_to_the_other_core() {
-    let setup =
-        plain(Kind::GlobalEdf, 2, vec![task(0, 0, 12, 12), task(0, 0, 10, 6), task(0, 1, 10, 3), task(0, 3, 10, 5)]);
+    let setup = plain(
+        PolicySpec::GlobalEdf,
+        2,
+        vec![task(0, 0, 12, 12), task(0, 0, 10, 6), task(0, 1, 10, 3), task(0, 3, 10, 5)],
+    );
     let demand = [6, 2, 2, 2];
     golden("global_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
 }
@@ -60,14 +63,14 @@ fn clustered_edf_moves_jobs_within_a_cluster_and_never_out_of_it() {
     let tasks = [task(0, 0, 12, 12), task(2, 0, 10, 6), task(0, 1, 10, 3), task(2, 3, 10, 5)];
     let tasks = [&tasks[..], &[task(1, 0, 5, 5), task(1, 0, 7, 7)]].concat();
     let sets = vec![CoreSet::from_bits(0b101), CoreSet::from_bits(0b010)];
-    let setup = plain(Kind::ClusteredEdf(Clusters { sets, priorities: Priorities(Vec::new()) }), 3, tasks);
+    let setup = plain(PolicySpec::ClusteredEdf(Clusters { sets, priorities: Priorities(Vec::new()) }), 3, tasks);
     let demand = [6, 2, 2, 2, 2, 4];
     golden("clustered_edf.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
 }
 
 #[test]
 fn global_rm_shows_dhalls_effect() {
-    let setup = plain(Kind::GlobalRm, 2, vec![task(0, 0, 10, 10), task(0, 0, 10, 10), task(0, 0, 11, 11)]);
+    let setup = plain(PolicySpec::GlobalRm, 2, vec![task(0, 0, 10, 10), task(0, 0, 10, 10), task(0, 0, 11, 11)]);
     let demand = [2, 2, 10];
     golden("global_rm.txt", &setup, 20, 'T', &|task, _| ms(demand[task.index()]));
 }
@@ -75,15 +78,15 @@ fn global_rm_shows_dhalls_effect() {
 /// Level, core, period and budgets in the LO mode and at the task's own level, priority, virtual deadline.
 type Row = (Level, u64, [u64; 2], u32, u64);
 
-fn mixed(order: MixedOrder, rows: &[Row]) -> Setup {
+fn mixed(order: MixedOrder, rows: &[Row]) -> PolicyConfig {
     let tasks = rows.iter().map(|(level, period, budget, ..)| Task {
         level: *level,
         budget: ms(budget[1]),
         ..task(0, 0, *period, *period)
     });
     let dual = |row: &Row| Dual { low: ms(row.2[0]), priority: row.3, virtual_deadline: ms(row.4) };
-    let kind = Kind::Mixed(Mixed { order, tasks: rows.iter().map(dual).collect() });
-    Setup { cores: 1, kind, tasks: tasks.collect() }
+    let kind = PolicySpec::Mixed(Mixed { order, tasks: rows.iter().map(dual).collect() });
+    PolicyConfig { cores: 1, kind, tasks: tasks.collect() }
 }
 
 /// Trap of the source: jobs of the lower level that come while it is given up are not kept for later either.
@@ -113,7 +116,7 @@ const EXAMPLE: [(Level, u64, [u64; 4]); 7] = [
     (Level::D, 5, [0, 0, 0, 2]),
 ];
 
-fn example(slack_shifting: bool) -> Setup {
+fn example(slack_shifting: bool) -> PolicyConfig {
     let slot = |task, start, end| Slot { task: TaskId(task), start: ms(start), end: ms(end) };
     let slots = vec![slot(0, 0, 3), slot(1, 3, 5), slot(0, 5, 8), slot(1, 8, 10)];
     let tasks = EXAMPLE.iter().map(|(level, period, execution)| Task {
@@ -126,7 +129,7 @@ fn example(slack_shifting: bool) -> Setup {
     });
     let tables = vec![Table { cycle: ms(10), slots }];
     let mc2 = Mc2 { enforce: true, slack_shifting, allowance: Duration::ZERO, tables };
-    Setup { cores: 1, kind: Kind::Mc2(mc2), tasks: tasks.collect() }
+    PolicyConfig { cores: 1, kind: PolicySpec::Mc2(mc2), tasks: tasks.collect() }
 }
 
 /// What a job takes at a level; a task that has no time at a level takes that of its own.
@@ -174,7 +177,7 @@ fn an_overrunning_job_consumes_several_budgets_and_shifts_its_successors() {
     let slots = vec![Slot { task: TaskId(0), start: ms(1), end: ms(2) }];
     let tables = vec![Table { cycle: ms(4), slots }];
     let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables };
-    let setup = Setup { cores: 1, kind: Kind::Mc2(mc2), tasks };
+    let setup = PolicyConfig { cores: 1, kind: PolicySpec::Mc2(mc2), tasks };
     golden("mc2_overrun.txt", &setup, 32, 'T', &|task, job| {
         ms(match (task.0, job) {
             (1, 0) => 5,
@@ -195,7 +198,7 @@ fn level_c_moves_off_a_core_that_level_b_takes() {
         Task { level: Level::D, core: None, offset: ms(0), period: ms(12), deadline: ms(12), budget: ms(0) },
     ];
     let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: vec![Table::default(); 2] };
-    let setup = Setup { cores: 2, kind: Kind::Mc2(mc2), tasks };
+    let setup = PolicyConfig { cores: 2, kind: PolicySpec::Mc2(mc2), tasks };
     let demand = [2, 6, 3, 5];
     golden("mc2_two_cores.txt", &setup, 24, 'T', &|task, _| ms(demand[task.index()]));
 }

@@ -1,8 +1,8 @@
 //! Level A of MC² and the time that others take: no time-out for what cannot matter to it, and slots that are its own
 //! from their nominal start.
 
-use tactus_policy::{CoreState, Decision, Event, Kind, Mc2, Policy, Scheduler, Setup, Slot, Table, Task};
-use tactus_record::{Kind as Record, Record as Written, Sink};
+use tactus_policy::{CoreState, Decision, Event, Mc2, Policy, PolicyConfig, PolicySpec, Scheduler, Slot, Table, Task};
+use tactus_record::{EventKind, Record as Written, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 #[derive(Default)]
@@ -21,13 +21,13 @@ fn task(level: Level, offset: u64, period: u64, budget: u64) -> Task {
 }
 
 /// Level A has 10 to 60 of each 100 on core 0; B, C and D are released often.
-fn system(cores: usize, offset: u64, budget: u64) -> Setup {
+fn system(cores: usize, offset: u64, budget: u64) -> PolicyConfig {
     let (start, end) = (Duration::from_nanos(10), Duration::from_nanos(60));
     let table = Table { cycle: Duration::from_nanos(100), slots: vec![Slot { task: TaskId(0), start, end }] };
     let tables = std::iter::once(table).chain(vec![Table::default(); cores - 1]).collect();
-    Setup {
+    PolicyConfig {
         cores,
-        kind: Kind::Mc2(Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables }),
+        kind: PolicySpec::Mc2(Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables }),
         tasks: vec![
             task(Level::A, offset, 100, budget),
             task(Level::B, 0, 7, 5),
@@ -44,7 +44,7 @@ struct Core {
 }
 
 impl Core {
-    fn new(setup: &Setup) -> Core {
+    fn new(setup: &PolicyConfig) -> Core {
         let (scheduler, states) = Scheduler::new(setup).expect("the set-up is good");
         Core { scheduler, states, records: Kept::default() }
     }
@@ -54,10 +54,10 @@ impl Core {
     }
     /// Nominal times of the releases in the last decision, by task.
     fn released(&self) -> Vec<(u16, u64)> {
-        let releases = self.records.0.iter().filter(|r| r.kind == Record::Release);
+        let releases = self.records.0.iter().filter(|r| r.kind == EventKind::Release);
         releases.filter_map(|r| Some((r.task?.0, r.arg))).collect()
     }
-    fn charges(&self, kind: Record) -> Vec<(u16, u64)> {
+    fn charges(&self, kind: EventKind) -> Vec<(u16, u64)> {
         self.records.0.iter().filter(|r| r.kind == kind).filter_map(|r| Some((r.task?.0, r.arg))).collect()
     }
 }
@@ -102,12 +102,12 @@ fn a_slot_that_is_noticed_late_is_its_owners_from_its_start_and_whoever_ran_is_c
     let slot = core.at(13, Event::Timer);
     assert_eq!((runs(&slot), slot.timer), ((0, 3), Instant::from_nanos(60)));
     core.at(33, Event::Complete);
-    assert_eq!(core.charges(Record::Complete), [(0, 23)]);
+    assert_eq!(core.charges(EventKind::Complete), [(0, 23)]);
 
     let mut core = Core::new(&system(1, 0, 50));
     core.at(0, Event::Start);
     core.at(12, Event::Complete);
-    assert_eq!(core.charges(Record::Complete), [(1, 10)]);
+    assert_eq!(core.charges(EventKind::Complete), [(1, 10)]);
 }
 
 #[test]

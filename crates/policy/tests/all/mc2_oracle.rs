@@ -4,17 +4,17 @@ use crate::common::levels::{demand_of, moments, slowly, systems, Asked, END};
 use crate::common::{invariants, run, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{FineMc2, Kind, Mc2, Setup, Task};
-use tactus_record::Kind as Record;
+use tactus_policy::{FineMc2, Mc2, PolicyConfig, PolicySpec, Task};
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// A system that does not change.
-fn still<'a>(setup: &'a Setup, mc2: &'a Mc2) -> Asked<'a> {
+fn still<'a>(setup: &'a PolicyConfig, mc2: &'a Mc2) -> Asked<'a> {
     Asked { setup, mc2, absent: &[], changes: &[], effects: &[], settled: &[] }
 }
 
 /// A budget that its task has no pending job for may not be spent; none is spent twice. From the records alone.
-fn budgets_are_never_exceeded(setup: &Setup, entries: &[Entry]) {
+fn budgets_are_never_exceeded(setup: &PolicyConfig, entries: &[Entry]) {
     let mut since: Vec<(Instant, Option<TaskId>)> = vec![(Instant::ZERO, None); setup.cores];
     let mut left: BTreeMap<TaskId, u64> = BTreeMap::new();
     for entry in entries {
@@ -25,7 +25,7 @@ fn budgets_are_never_exceeded(setup: &Setup, entries: &[Entry]) {
             assert!(*left >= spent, "task {} at {}: {spent} spent of {left}", task.0, entry.now);
             *left -= spent;
         }
-        for record in entry.records.iter().filter(|record| record.kind == Record::Replenish) {
+        for record in entry.records.iter().filter(|record| record.kind == EventKind::Replenish) {
             left.insert(record.task.expect("a task's budget"), record.arg);
         }
         since[entry.core] = (entry.now, entry.decision.run.map(|job| job.task));
@@ -36,8 +36,11 @@ fn budgets_are_never_exceeded(setup: &Setup, entries: &[Entry]) {
 const SCALE: u64 = 1_000;
 
 /// The same system with the machinery of the source, on a slower scale.
-fn with_machinery(setup: &Setup, [interrupt_master, timer_merging, work_redistribution]: [bool; 3]) -> Setup {
-    let Kind::Mc2(mc2) = &setup.kind else { unreachable!() };
+fn with_machinery(
+    setup: &PolicyConfig,
+    [interrupt_master, timer_merging, work_redistribution]: [bool; 3],
+) -> PolicyConfig {
+    let PolicySpec::Mc2(mc2) = &setup.kind else { unreachable!() };
     let mut mc2 = mc2.clone();
     mc2.allowance = mc2.allowance * SCALE;
     for table in &mut mc2.tables {
@@ -55,8 +58,8 @@ fn with_machinery(setup: &Setup, [interrupt_master, timer_merging, work_redistri
         budget: task.budget * SCALE,
         ..*task
     };
-    let kind = Kind::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution });
-    Setup { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
+    let kind = PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution });
+    PolicyConfig { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
 }
 
 /// Back to the slow machine's scale.
@@ -80,7 +83,7 @@ proptest! {
         let demand = demand_of(&most);
         let entries = run(&setup, &demand, Instant::from_nanos(END));
         invariants::check(&setup, &entries);
-        let Kind::Mc2(mc2) = &setup.kind else { unreachable!() };
+        let PolicySpec::Mc2(mc2) = &setup.kind else { unreachable!() };
         if mc2.enforce {
             budgets_are_never_exceeded(&setup, &entries);
         }
@@ -93,15 +96,15 @@ proptest! {
         let demand = demand_of(&most);
         let longer = |task, job| demand(task, job) * SCALE;
         let entries = rescaled(run(&with_machinery(&setup, switches), &longer, Instant::from_nanos(END * SCALE)));
-        let Kind::Mc2(mc2) = &setup.kind else { unreachable!() };
+        let PolicySpec::Mc2(mc2) = &setup.kind else { unreachable!() };
         let (ours, d) = moments(&setup, &entries);
         slowly(&still(&setup, mc2), &demand, &ours, &d);
     }
 
     #[test]
     fn without_locks_it_runs_the_same((mut setup, most) in systems()) {
-        let Kind::Mc2(mc2) = setup.kind.clone() else { unreachable!() };
-        setup.kind = Kind::Mc2Messages(mc2.clone());
+        let PolicySpec::Mc2(mc2) = setup.kind.clone() else { unreachable!() };
+        setup.kind = PolicySpec::Mc2Messages(mc2.clone());
         let demand = demand_of(&most);
         let (ours, d) = moments(&setup, &run(&setup, &demand, Instant::from_nanos(END)));
         slowly(&still(&setup, &mc2), &demand, &ours, &d);
@@ -115,13 +118,13 @@ proptest! {
             task.offset = Duration::from_nanos(END * 2);
         }
         let demand = demand_of(&most);
-        let level_a = |setup: &Setup| {
+        let level_a = |setup: &PolicyConfig| {
             let entries = run(setup, &demand, Instant::from_nanos(END));
             let mut kept: Vec<_> = entries
                 .into_iter()
                 .flat_map(|entry| entry.records)
                 .filter(|record| record.level == 0 && record.task.is_some())
-                .filter(|record| !matches!(record.kind, Record::GhostBegin | Record::GhostEnd))
+                .filter(|record| !matches!(record.kind, EventKind::GhostBegin | EventKind::GhostEnd))
                 .map(|record| (record.core, record.time, record.kind, record.task, record.job, record.arg))
                 .collect();
             // Core by core; the order within a core stays.
@@ -138,7 +141,7 @@ proptest! {
         let mut before = vec![false; setup.cores];
         for entry in &entries {
             let after = local(&entry.running[entry.core]);
-            let releases = entry.records.iter().any(|record| record.kind == Record::Release && record.level >= 2);
+            let releases = entry.records.iter().any(|record| record.kind == EventKind::Release && record.level >= 2);
             if before[entry.core] && after && entry.core != 0 {
                 prop_assert_eq!(entry.decision.ticket, 0);
                 prop_assert!(!releases && entry.decision.notify.is_empty());

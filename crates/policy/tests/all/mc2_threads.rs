@@ -5,24 +5,26 @@ use crate::common::{systems::any_policy, Kept};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tactus_policy::{CoreState, Decision, Event, FineMc2, Kind, Mc2, Policy, Scheduler, Setup};
-use tactus_record::{Kind as What, Record};
+use tactus_policy::{CoreState, Decision, Event, FineMc2, Mc2, Policy, PolicyConfig, PolicySpec, Scheduler};
+use tactus_record::{EventKind, Record};
 use tactus_time::{Instant, Level};
 
 const CALLS: u64 = 300;
 const NOBODY: usize = usize::MAX;
 
 /// With locks and these switches, or without locks.
-fn machinery(setup: &Setup, mc2: &Mc2, switches: Option<u8>) -> Setup {
-    let Some(switches) = switches else { return Setup { kind: Kind::Mc2Messages(mc2.clone()), ..setup.clone() } };
+fn machinery(setup: &PolicyConfig, mc2: &Mc2, switches: Option<u8>) -> PolicyConfig {
+    let Some(switches) = switches else {
+        return PolicyConfig { kind: PolicySpec::Mc2Messages(mc2.clone()), ..setup.clone() };
+    };
     let [interrupt_master, timer_merging, work_redistribution] = [switches > 0, switches & 1 > 0, switches & 2 > 0];
-    let kind = Kind::FineMc2(FineMc2 { mc2: mc2.clone(), interrupt_master, timer_merging, work_redistribution });
-    Setup { kind, ..setup.clone() }
+    let kind = PolicySpec::FineMc2(FineMc2 { mc2: mc2.clone(), interrupt_master, timer_merging, work_redistribution });
+    PolicyConfig { kind, ..setup.clone() }
 }
 
 /// What every thread sees of the machine.
 struct World<'a> {
-    setup: &'a Setup,
+    setup: &'a PolicyConfig,
     scheduler: &'a Scheduler,
     clock: AtomicU64,
     /// On which core each task is.
@@ -51,7 +53,7 @@ impl World<'_> {
     }
 }
 
-fn live(setup: &Setup) {
+fn live(setup: &PolicyConfig) {
     let (scheduler, mut states) = Scheduler::new(setup).expect("the set-up is good");
     let world = World {
         setup,
@@ -110,14 +112,14 @@ fn live(setup: &Setup) {
     for record in all.iter().flatten() {
         let Some(task) = record.task else { continue };
         match record.kind {
-            What::Release => pending[task.index()] += 1,
-            What::Complete => pending[task.index()] -= 1,
+            EventKind::Release => pending[task.index()] += 1,
+            EventKind::Complete => pending[task.index()] -= 1,
             _ => {}
         }
     }
     let enforced = match &world.setup.kind {
-        Kind::FineMc2(fine) => fine.mc2.enforce,
-        Kind::Mc2Messages(mc2) => mc2.enforce,
+        PolicySpec::FineMc2(fine) => fine.mc2.enforce,
+        PolicySpec::Mc2Messages(mc2) => mc2.enforce,
         _ => unreachable!(),
     };
     for (n, pending) in pending.into_iter().enumerate() {
@@ -133,7 +135,7 @@ fn live(setup: &Setup) {
 fn threads_never_share_a_task_and_lose_none_whatever_machinery_is_on() {
     let mut runner = TestRunner::deterministic();
     let mixed = any_policy(20_000, 5_000).prop_filter_map("MC² only", |setup| match setup.kind.clone() {
-        Kind::Mc2(mc2) if setup.cores > 1 => Some((setup, mc2)),
+        PolicySpec::Mc2(mc2) if setup.cores > 1 => Some((setup, mc2)),
         _ => None,
     });
     for round in 0..60 {

@@ -3,8 +3,8 @@
 
 use crate::common::{invariants, run, systems::mixed, time_of, timeline};
 use proptest::prelude::*;
-use tactus_policy::{Kind, MixedOrder, Setup, Task};
-use tactus_record::Kind as Record;
+use tactus_policy::{MixedOrder, PolicyConfig, PolicySpec, Task};
+use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 const END: u64 = 150;
@@ -22,8 +22,8 @@ struct Job {
 }
 
 /// The slow machine for one core.
-fn by_sorting(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<Doing> {
-    let Kind::Mixed(mixed) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn by_sorting(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<Doing> {
+    let PolicySpec::Mixed(mixed) = &setup.kind else { panic!("{:?}", setup.kind) };
     let critical = |job: &Job| setup.tasks[job.task].level == Level::A;
     let own = |job: &Job| setup.tasks[job.task].budget.as_nanos();
     let low = |job: &Job| mixed.tasks[job.task].low.as_nanos();
@@ -69,7 +69,7 @@ fn by_sorting(setup: &Setup, core: u8, demand: &dyn Fn(TaskId, u32) -> Duration)
     line
 }
 
-fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
+fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
     let task = (0u8..3, 0u8..2, 0u64..12, 3u64..30, 1u64..30, 1u64..9, 1u64..12);
     (1u8..=3, any::<bool>(), prop::collection::vec(task, 1..=9)).prop_map(|(cores, deadlines, drawn)| {
         let most = drawn.iter().map(|task| task.6).collect();
@@ -82,12 +82,12 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
             budget: Duration::from_nanos(*budget),
         });
         let tasks: Vec<Task> = tasks.collect();
-        let kind = Kind::Mixed(mixed(deadlines, &tasks));
-        (Setup { cores: cores.into(), kind, tasks }, most)
+        let kind = PolicySpec::Mixed(mixed(deadlines, &tasks));
+        (PolicyConfig { cores: cores.into(), kind, tasks }, most)
     })
 }
 
-fn compare(setup: &Setup, most: &[u64]) -> Result<(), TestCaseError> {
+fn compare(setup: &PolicyConfig, most: &[u64]) -> Result<(), TestCaseError> {
     let demand = |task: TaskId, job: u32| {
         let most = most[task.index()];
         Duration::from_nanos(time_of(most, task, job))
@@ -99,7 +99,7 @@ fn compare(setup: &Setup, most: &[u64]) -> Result<(), TestCaseError> {
             .iter()
             .filter(|entry| entry.core == core)
             .flat_map(|entry| &entry.records)
-            .filter(|record| record.kind == Record::Mode)
+            .filter(|record| record.kind == EventKind::Mode)
             .collect();
         for (now, (job, all)) in by_sorting(setup, core as u8, &demand).into_iter().enumerate() {
             let before = |time: Instant| time.as_nanos() <= now as u64;

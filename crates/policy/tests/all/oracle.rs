@@ -4,7 +4,7 @@
 use crate::common::{each_nanosecond, invariants, run, time_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tactus_policy::{Clusters, Kind, Priorities, Setup, Task};
+use tactus_policy::{Clusters, PolicyConfig, PolicySpec, Priorities, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 120;
@@ -17,23 +17,35 @@ struct Job {
     left: u64,
 }
 
-fn urgency(setup: &Setup, job: &Job) -> (u64, usize) {
+fn urgency(setup: &PolicyConfig, job: &Job) -> (u64, usize) {
     let task = &setup.tasks[job.task];
     match &setup.kind {
-        Kind::PartitionedRm | Kind::ClusteredRm(_) | Kind::GlobalRm => (task.period.as_nanos(), job.task),
-        Kind::PartitionedDm | Kind::ClusteredDm(_) | Kind::GlobalDm => (task.deadline.as_nanos(), job.task),
-        Kind::PartitionedFp(given) | Kind::GlobalFp(given) => (u64::from(u32::MAX - given.0[job.task]), job.task),
-        Kind::ClusteredFp(given) => (u64::from(u32::MAX - given.priorities.0[job.task]), job.task),
+        PolicySpec::PartitionedRm | PolicySpec::ClusteredRm(_) | PolicySpec::GlobalRm => {
+            (task.period.as_nanos(), job.task)
+        }
+        PolicySpec::PartitionedDm | PolicySpec::ClusteredDm(_) | PolicySpec::GlobalDm => {
+            (task.deadline.as_nanos(), job.task)
+        }
+        PolicySpec::PartitionedFp(given) | PolicySpec::GlobalFp(given) => {
+            (u64::from(u32::MAX - given.0[job.task]), job.task)
+        }
+        PolicySpec::ClusteredFp(given) => (u64::from(u32::MAX - given.priorities.0[job.task]), job.task),
         _ => (job.release + task.deadline.as_nanos(), job.task),
     }
 }
 
-fn is_partitioned(kind: &Kind) -> bool {
-    matches!(kind, Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf | Kind::PartitionedFp(_))
+fn is_partitioned(kind: &PolicySpec) -> bool {
+    matches!(
+        kind,
+        PolicySpec::PartitionedRm
+            | PolicySpec::PartitionedDm
+            | PolicySpec::PartitionedEdf
+            | PolicySpec::PartitionedFp(_)
+    )
 }
 
 /// What runs in each nanosecond, worked out anew for each.
-fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BTreeSet<(u16, u32)>> {
+fn by_sorting(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BTreeSet<(u16, u32)>> {
     let partitioned = is_partitioned(&setup.kind);
     let mut jobs = Vec::new();
     for (n, task) in setup.tasks.iter().enumerate() {
@@ -82,22 +94,22 @@ fn demand_of(most: &[u64]) -> impl Fn(TaskId, u32) -> Duration + '_ {
     }
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
+fn kinds() -> impl Strategy<Value = PolicySpec> {
     // Priorities come out equal now and then.
     let priorities = || prop::collection::vec(prop_oneof![0u32..5, Just(u32::MAX)], 10).prop_map(Priorities);
     prop_oneof![
-        Just(Kind::PartitionedRm),
-        Just(Kind::GlobalRm),
-        Just(Kind::PartitionedDm),
-        Just(Kind::GlobalDm),
-        Just(Kind::PartitionedEdf),
-        Just(Kind::GlobalEdf),
-        priorities().prop_map(Kind::PartitionedFp),
-        priorities().prop_map(Kind::GlobalFp),
-        clusters(0).prop_map(Kind::ClusteredRm),
-        clusters(0).prop_map(Kind::ClusteredDm),
-        clusters(0).prop_map(Kind::ClusteredEdf),
-        clusters(10).prop_map(Kind::ClusteredFp),
+        Just(PolicySpec::PartitionedRm),
+        Just(PolicySpec::GlobalRm),
+        Just(PolicySpec::PartitionedDm),
+        Just(PolicySpec::GlobalDm),
+        Just(PolicySpec::PartitionedEdf),
+        Just(PolicySpec::GlobalEdf),
+        priorities().prop_map(PolicySpec::PartitionedFp),
+        priorities().prop_map(PolicySpec::GlobalFp),
+        clusters(0).prop_map(PolicySpec::ClusteredRm),
+        clusters(0).prop_map(PolicySpec::ClusteredDm),
+        clusters(0).prop_map(PolicySpec::ClusteredEdf),
+        clusters(10).prop_map(PolicySpec::ClusteredFp),
     ]
 }
 
@@ -111,7 +123,7 @@ fn clusters(tasks: usize) -> impl Strategy<Value = Clusters> {
     })
 }
 
-fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
+fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
     (1usize..=4, kinds(), 1usize..=10)
         .prop_flat_map(|(cores, kind, tasks)| {
             let task = (0..cores as u8, 0u64..12, 2u64..25, 1u64..30, 1u64..8);
@@ -119,12 +131,14 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
         })
         .prop_map(|(cores, mut kind, tasks)| {
             match &mut kind {
-                Kind::PartitionedFp(given) | Kind::GlobalFp(given) => given.0.truncate(tasks.len()),
-                Kind::ClusteredFp(given) => given.priorities.0.truncate(tasks.len()),
+                PolicySpec::PartitionedFp(given) | PolicySpec::GlobalFp(given) => given.0.truncate(tasks.len()),
+                PolicySpec::ClusteredFp(given) => given.priorities.0.truncate(tasks.len()),
                 _ => {}
             }
-            if let Kind::ClusteredRm(c) | Kind::ClusteredDm(c) | Kind::ClusteredEdf(c) | Kind::ClusteredFp(c) =
-                &mut kind
+            if let PolicySpec::ClusteredRm(c)
+            | PolicySpec::ClusteredDm(c)
+            | PolicySpec::ClusteredEdf(c)
+            | PolicySpec::ClusteredFp(c) = &mut kind
             {
                 let there = CoreSet::first(cores).bits();
                 c.sets = c.sets.iter().map(|set| CoreSet::from_bits(set.bits() & there)).collect();
@@ -142,7 +156,7 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
                     budget: Duration::ZERO,
                 })
                 .collect();
-            (Setup { cores, kind, tasks }, most)
+            (PolicyConfig { cores, kind, tasks }, most)
         })
 }
 

@@ -4,7 +4,7 @@
 use crate::common::{each_nanosecond, invariants, run, time_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tactus_policy::{Kind, Overrun, Place, Server, Setup, Task, TaskOrder, Tree};
+use tactus_policy::{Overrun, PolicyConfig, PolicySpec, Server, Task, TaskOrder, TaskPlacement, Tree};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 120;
@@ -34,8 +34,8 @@ struct Job {
 }
 
 /// The slow machine: what runs in each nanosecond. Nothing is kept sorted; all is looked at in each step.
-fn by_sorting(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BTreeSet<(u16, u32)>> {
-    let Kind::Servers(tree) = &setup.kind else { panic!("{:?}", setup.kind) };
+fn by_sorting(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<BTreeSet<(u16, u32)>> {
+    let PolicySpec::Servers(tree) = &setup.kind else { panic!("{:?}", setup.kind) };
     let root = &tree.servers[0];
     let quantum = root.quantum.as_nanos();
     let mut jobs: Vec<Job> = Vec::new();
@@ -131,7 +131,7 @@ fn queues(cores: u8, how: u8) -> Vec<CoreSet> {
     }
 }
 
-fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
+fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
     (1u8..=4, 0usize..9, 0u8..3, 1u64..4, 1usize..=10)
         .prop_flat_map(|(cores, order, how, quantum, tasks)| {
             let task = (0..cores, 0u64..12, 2u64..25, 1u64..30, 1u64..8, 1u64..8, 0u32..5, 0u8..4);
@@ -152,8 +152,8 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
             // A job that ends on one core in the instant of the next release, which another core makes due, is or is not
             // unfinished then: again a matter of who is served first.
             let rule = |n: u8| if n == 1 && !alone { Overrun::Continue } else { overrun[usize::from(n)] };
-            let places = drawn.iter().map(|task| Place { server: 0, priority: task.6, overrun: rule(task.7) });
-            let places: Vec<Place> = places.collect();
+            let places = drawn.iter().map(|task| TaskPlacement { server: 0, priority: task.6, overrun: rule(task.7) });
+            let places: Vec<TaskPlacement> = places.collect();
             let tasks = drawn
                 .iter()
                 .map(|(core, offset, period, deadline, _, budget, _, overrun)| Task {
@@ -179,12 +179,12 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
                 priority: 0,
                 background: false,
             };
-            let kind = Kind::Servers(Tree { servers: vec![root], places });
-            (Setup { cores, kind, tasks }, most)
+            let kind = PolicySpec::Servers(Tree { servers: vec![root], places });
+            (PolicyConfig { cores, kind, tasks }, most)
         })
 }
 
-fn compare(setup: &Setup, most: &[u64]) -> Result<(), TestCaseError> {
+fn compare(setup: &PolicyConfig, most: &[u64]) -> Result<(), TestCaseError> {
     let demand = |task: TaskId, job: u32| {
         let most = most[task.index()];
         Duration::from_nanos(time_of(most, task, job))
@@ -195,7 +195,7 @@ fn compare(setup: &Setup, most: &[u64]) -> Result<(), TestCaseError> {
         prop_assert_eq!(&ours[now], &theirs[now], "at {}", now);
     }
     invariants::check(setup, &entries);
-    let Kind::Servers(tree) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let PolicySpec::Servers(tree) = &setup.kind else { panic!("{:?}", setup.kind) };
     for entry in &entries {
         let alone = tree.servers[0].queues.iter().any(|set| *set == CoreSet::from_bits(1 << entry.core));
         prop_assert!(!alone || entry.decision.notify.is_empty());

@@ -2,15 +2,18 @@
 //! figures of the sources that are known.
 
 use crate::common::{core, draw, invariants, ms, run, Entry};
-use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
 use tactus_time::{CoreSet, Duration, Instant, Level, TaskId};
 
 /// A task: server, priority, offset, period, deadline, and what a job is assumed to take, in ms.
 struct Row(u16, u32, u64, u64, u64, u64);
 
-fn setup(servers: Vec<Server>, rows: &[Row]) -> Setup {
+fn setup(servers: Vec<Server>, rows: &[Row]) -> PolicyConfig {
     let cores = servers[0].cores.iter().count();
-    let places = rows.iter().map(|row| Place { server: row.0, priority: row.1, overrun: Overrun::Continue }).collect();
+    let places =
+        rows.iter().map(|row| TaskPlacement { server: row.0, priority: row.1, overrun: Overrun::Continue }).collect();
     let task = |row: &Row| Task {
         level: Level::A,
         core: (cores == 1).then_some(core(0)).flatten(),
@@ -19,7 +22,7 @@ fn setup(servers: Vec<Server>, rows: &[Row]) -> Setup {
         deadline: ms(row.4),
         budget: ms(row.5),
     };
-    Setup { cores, kind: Kind::Servers(Tree { servers, places }), tasks: rows.iter().map(task).collect() }
+    PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers, places }), tasks: rows.iter().map(task).collect() }
 }
 
 fn root(cores: usize, order: TaskOrder) -> Server {
@@ -45,7 +48,7 @@ fn server(kind: ServerKind, budget: u64, period: u64, root: &Server) -> Server {
     }
 }
 
-fn golden(file: &str, setup: &Setup, columns: u64, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<Entry> {
+fn golden(file: &str, setup: &PolicyConfig, columns: u64, demand: &dyn Fn(TaskId, u32) -> Duration) -> Vec<Entry> {
     let entries = run(setup, demand, Instant::ZERO + ms(columns));
     invariants::check(setup, &entries);
     let drawn = draw::draw(setup, &entries, columns, &|task| format!("T{}", task.0 + 1));
@@ -69,7 +72,7 @@ fn service(entries: &[Entry], task: u16, from: u64, to: u64) -> u64 {
 /// The system of Figure 4 of West, Li and Missimer, OSPERT 2012: VCPU0 (10 of 40) goes first, at 1, 41, 81. VCPU1 (20 of
 /// 50) blocks from 28 to 40 and from 68 to 80: its thread works 18, then 18 again. The I/O VCPU has 4 % and works for
 /// VCPU1 when that blocks. The figures hold with background service off: VCPU1 is left waiting on an idle core from 94.
-fn figure_4(kind: ServerKind) -> Setup {
+fn figure_4(kind: ServerKind) -> PolicyConfig {
     let root = root(1, TaskOrder::RateMonotonic);
     let servers = vec![
         root.clone(),
@@ -104,7 +107,7 @@ fn figure_4_of_quest_v_gives_vcpu1_46_of_100_under_the_faulty_rules_of_posix() {
 }
 
 /// One server of 2 of 5 before a periodic task of 3 of 10. Requests to the server: 1 at `first`, and 3 ten later.
-fn beside_a_task(kind: ServerKind, first: u64) -> Setup {
+fn beside_a_task(kind: ServerKind, first: u64) -> PolicyConfig {
     let root = root(1, TaskOrder::RateMonotonic);
     let servers = vec![root.clone(), server(kind, 2, 5, &root)];
     setup(servers, &[Row(0, 0, 0, 10, 10, 3), Row(1, 0, first, 10, 10, 3)])
@@ -144,7 +147,7 @@ fn a_priority_inheriting_server_comes_back_in_proportion_to_what_it_used() {
 }
 
 /// Two tasks by their deadlines beside a constant-bandwidth server of 2 of 6, which is asked for 3 at 0, 1 at 8 and 5 at 16.
-fn bandwidth(kind: ServerKind) -> Setup {
+fn bandwidth(kind: ServerKind) -> PolicyConfig {
     let root = root(1, TaskOrder::EarliestDeadline);
     let servers = vec![root.clone(), server(kind, 2, 6, &root)];
     setup(servers, &[Row(0, 0, 0, 7, 7, 3), Row(1, 0, 0, 8, 8, 3)])
@@ -268,7 +271,7 @@ fn an_overrun_goes_on_or_costs_the_next_job_or_waits_or_is_killed() {
         vec![root],
         &[Row(0, 0, 0, 4, 4, 2), Row(0, 0, 0, 4, 4, 2), Row(0, 0, 0, 4, 4, 2), Row(0, 0, 0, 4, 4, 2)],
     );
-    let Kind::Servers(tree) = &mut setup.kind else { panic!() };
+    let PolicySpec::Servers(tree) = &mut setup.kind else { panic!() };
     let rules = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
     for (n, rule) in rules.into_iter().enumerate() {
         tree.places[n].overrun = rule;

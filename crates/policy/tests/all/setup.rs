@@ -2,7 +2,9 @@
 
 use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
-use tactus_policy::{Clusters, DecodeError, Kind, Mc2, Priorities, Scheduler, Setup, SetupError, Slot, Table, Task};
+use tactus_policy::{
+    Clusters, DecodeError, Mc2, PolicyConfig, PolicyConfigError, PolicySpec, Priorities, Scheduler, Slot, Table, Task,
+};
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 proptest! {
@@ -10,12 +12,12 @@ proptest! {
 
     #[test]
     fn what_was_encoded_is_decoded_unchanged(setup in changing_or_not(3, 3)) {
-        prop_assert_eq!(Setup::decode(&setup.encode()), Ok(setup));
+        prop_assert_eq!(PolicyConfig::decode(&setup.encode()), Ok(setup));
     }
 
     #[test]
     fn garbage_is_refused_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(Setup::decode(&bytes).is_err());
+        prop_assert!(PolicyConfig::decode(&bytes).is_err());
     }
 
     #[test]
@@ -23,10 +25,10 @@ proptest! {
         setup in changing_or_not(3, 3), at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(),
     ) {
         let good = setup.encode();
-        prop_assert!(Setup::decode(&good[..cut.index(good.len())]).is_err());
+        prop_assert!(PolicyConfig::decode(&good[..cut.index(good.len())]).is_err());
         let mut bad = good.clone();
         bad[at.index(good.len())] = byte;
-        if let Ok(read) = Setup::decode(&bad) {
+        if let Ok(read) = PolicyConfig::decode(&bad) {
             prop_assert_eq!(read.encode(), bad);
             // Whatever it is, making a scheduler from it says yes or no.
             drop(Scheduler::new(&read));
@@ -36,26 +38,26 @@ proptest! {
 
 #[test]
 fn decoding_says_what_is_wrong() {
-    let good = Setup { cores: 1, kind: Kind::GlobalEdf, tasks: vec![task(Level::A, None)] }.encode();
-    assert_eq!(Setup::decode(b"ELF\x7f0123"), Err(DecodeError::Magic));
+    let good = PolicyConfig { cores: 1, kind: PolicySpec::GlobalEdf, tasks: vec![task(Level::A, None)] }.encode();
+    assert_eq!(PolicyConfig::decode(b"ELF\x7f0123"), Err(DecodeError::Magic));
     let with = |at: usize, byte: u8| {
         let mut bytes = good.clone();
         bytes[at] = byte;
-        Setup::decode(&bytes)
+        PolicyConfig::decode(&bytes)
     };
     assert_eq!(with(4, 9), Err(DecodeError::Version(9)));
     assert_eq!(with(14, 77), Err(DecodeError::Value(14)));
     // A count of tasks that no memory could hold.
     assert_eq!(with(22, 0x7f), Err(DecodeError::Truncated));
-    assert_eq!(Setup::decode(&good[..20]), Err(DecodeError::Truncated));
-    assert_eq!(Setup::decode(&[&good[..], &[0, 0]].concat()), Err(DecodeError::Trailing(2)));
+    assert_eq!(PolicyConfig::decode(&good[..20]), Err(DecodeError::Truncated));
+    assert_eq!(PolicyConfig::decode(&[&good[..], &[0, 0]].concat()), Err(DecodeError::Trailing(2)));
 }
 
 fn task(level: Level, on: Option<CoreId>) -> Task {
     Task { level, core: on, offset: Duration::ZERO, period: ms(10), deadline: ms(10), budget: ms(1) }
 }
 
-fn refused(setup: &Setup) -> SetupError {
+fn refused(setup: &PolicyConfig) -> PolicyConfigError {
     let error = Scheduler::new(setup).map(|_| ()).expect_err("it is wrong");
     assert!(error.to_string().len() > 10);
     error
@@ -63,25 +65,25 @@ fn refused(setup: &Setup) -> SetupError {
 
 #[test]
 fn a_set_up_that_breaks_a_rule_is_refused_by_name() {
-    let bound = Setup { cores: 2, kind: Kind::PartitionedEdf, tasks: vec![task(Level::A, core(1))] };
+    let bound = PolicyConfig { cores: 2, kind: PolicySpec::PartitionedEdf, tasks: vec![task(Level::A, core(1))] };
     assert!(Scheduler::new(&bound).is_ok());
     for cores in [0, 9, usize::MAX] {
-        assert_eq!(refused(&Setup { cores, ..bound.clone() }), SetupError::CoreCount(cores));
+        assert_eq!(refused(&PolicyConfig { cores, ..bound.clone() }), PolicyConfigError::CoreCount(cores));
     }
-    let with = |task| Setup { tasks: vec![task], ..bound.clone() };
+    let with = |task| PolicyConfig { tasks: vec![task], ..bound.clone() };
     let zero = Task { period: Duration::ZERO, ..bound.tasks[0] };
-    assert_eq!(refused(&with(zero)), SetupError::ZeroPeriod(TaskId(0)));
-    assert_eq!(refused(&with(task(Level::A, None))), SetupError::NoCore(TaskId(0)));
-    assert_eq!(refused(&with(task(Level::A, core(2)))), SetupError::CoreOutOfRange(TaskId(0), CoreId(2)));
-    let many = Setup { tasks: vec![bound.tasks[0]; 65_536], ..bound };
-    assert_eq!(refused(&many), SetupError::TaskCount(65_536));
+    assert_eq!(refused(&with(zero)), PolicyConfigError::ZeroPeriod(TaskId(0)));
+    assert_eq!(refused(&with(task(Level::A, None))), PolicyConfigError::NoCore(TaskId(0)));
+    assert_eq!(refused(&with(task(Level::A, core(2)))), PolicyConfigError::CoreOutOfRange(TaskId(0), CoreId(2)));
+    let many = PolicyConfig { tasks: vec![bound.tasks[0]; 65_536], ..bound };
+    assert_eq!(refused(&many), PolicyConfigError::TaskCount(65_536));
 }
 
 #[test]
 fn clusters_part_the_cores_and_tell_every_task_where_it_waits() {
-    let with = |sets: &[u8], priorities, tasks: &[Task]| Setup {
+    let with = |sets: &[u8], priorities, tasks: &[Task]| PolicyConfig {
         cores: 3,
-        kind: Kind::ClusteredFp(Clusters {
+        kind: PolicySpec::ClusteredFp(Clusters {
             sets: sets.iter().map(|bits| CoreSet::from_bits(*bits)).collect(),
             priorities: Priorities(vec![1; priorities]),
         }),
@@ -90,20 +92,20 @@ fn clusters_part_the_cores_and_tell_every_task_where_it_waits() {
     let good = [task(Level::A, core(2)), task(Level::A, core(0))];
     assert!(Scheduler::new(&with(&[0b101, 0b010], 2, &good)).is_ok());
     for bad in [&[0b011][..], &[], &[0b011, 0b110], &[0b111, 0], &[0b1111], &[0b011, 0b1100]] {
-        assert_eq!(refused(&with(bad, 2, &good)), SetupError::Clusters, "{bad:?}");
+        assert_eq!(refused(&with(bad, 2, &good)), PolicyConfigError::Clusters, "{bad:?}");
     }
-    assert_eq!(refused(&with(&[0b111], 1, &good)), SetupError::PriorityCount(1));
-    assert_eq!(refused(&with(&[0b111], 1, &[task(Level::A, None)])), SetupError::NoCore(TaskId(0)));
+    assert_eq!(refused(&with(&[0b111], 1, &good)), PolicyConfigError::PriorityCount(1));
+    assert_eq!(refused(&with(&[0b111], 1, &[task(Level::A, None)])), PolicyConfigError::NoCore(TaskId(0)));
 }
 
 #[test]
 fn mc2_refuses_tables_and_budgets_that_cannot_work() {
     let slot = |task, start, end| Slot { task: TaskId(task), start: ms(start), end: ms(end) };
-    let with = |slots: Vec<Slot>, edit: &dyn Fn(&mut Setup)| {
+    let with = |slots: Vec<Slot>, edit: &dyn Fn(&mut PolicyConfig)| {
         let tables = vec![Table { cycle: ms(10), slots }, Table::default()];
         let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables };
         let tasks = vec![task(Level::A, core(0)), task(Level::B, core(1)), task(Level::C, None)];
-        let mut setup = Setup { cores: 2, kind: Kind::Mc2(mc2), tasks };
+        let mut setup = PolicyConfig { cores: 2, kind: PolicySpec::Mc2(mc2), tasks };
         edit(&mut setup);
         setup
     };
@@ -112,21 +114,21 @@ fn mc2_refuses_tables_and_budgets_that_cannot_work() {
 
     for bad in [slot(0, 2, 5), slot(0, 5, 5), slot(0, 9, 11), slot(0, 7, 6)] {
         let error = refused(&with(vec![good[0], bad], &|_| {}));
-        assert_eq!(error, SetupError::SlotBounds(CoreId(0), 1), "{bad:?}");
+        assert_eq!(error, PolicyConfigError::SlotBounds(CoreId(0), 1), "{bad:?}");
     }
     for stranger in [1, 2, 3] {
         let error = refused(&with(vec![good[0], slot(stranger, 4, 5)], &|_| {}));
-        assert_eq!(error, SetupError::SlotTask(CoreId(0), 1), "task {stranger}");
+        assert_eq!(error, PolicyConfigError::SlotTask(CoreId(0), 1), "task {stranger}");
     }
-    assert_eq!(refused(&with(vec![], &|_| {})), SetupError::NoSlot(TaskId(0)));
-    assert_eq!(refused(&with(good.clone(), &|s| s.tasks[1].core = None)), SetupError::NoCore(TaskId(1)));
-    assert_eq!(refused(&with(good.clone(), &|s| s.tasks[0].core = core(1))), SetupError::SlotTask(CoreId(0), 0));
-    assert_eq!(refused(&with(good.clone(), &|s| s.cores = 3)), SetupError::TableCount(2));
-    let no_budget = |s: &mut Setup| s.tasks[2].budget = Duration::ZERO;
-    assert_eq!(refused(&with(good.clone(), &no_budget)), SetupError::ZeroBudget(TaskId(2)));
-    let not_enforced = |s: &mut Setup| {
+    assert_eq!(refused(&with(vec![], &|_| {})), PolicyConfigError::NoSlot(TaskId(0)));
+    assert_eq!(refused(&with(good.clone(), &|s| s.tasks[1].core = None)), PolicyConfigError::NoCore(TaskId(1)));
+    assert_eq!(refused(&with(good.clone(), &|s| s.tasks[0].core = core(1))), PolicyConfigError::SlotTask(CoreId(0), 0));
+    assert_eq!(refused(&with(good.clone(), &|s| s.cores = 3)), PolicyConfigError::TableCount(2));
+    let no_budget = |s: &mut PolicyConfig| s.tasks[2].budget = Duration::ZERO;
+    assert_eq!(refused(&with(good.clone(), &no_budget)), PolicyConfigError::ZeroBudget(TaskId(2)));
+    let not_enforced = |s: &mut PolicyConfig| {
         no_budget(s);
-        if let Kind::Mc2(mc2) = &mut s.kind {
+        if let PolicySpec::Mc2(mc2) = &mut s.kind {
             mc2.enforce = false;
         }
     };

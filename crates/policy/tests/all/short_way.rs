@@ -4,7 +4,7 @@
 use crate::common::{run_policy, time_of, Faults, Kept};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tactus_policy::{CoreState, Decision, Event, Kind, Policy, Scheduler, Setup, Task, MOST_RECORDS};
+use tactus_policy::{CoreState, Decision, Event, Policy, PolicyConfig, PolicySpec, Scheduler, Task, MOST_RECORDS};
 use tactus_record::Sink;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -28,8 +28,9 @@ impl Policy for Short<'_> {
     }
 }
 
-fn systems() -> impl Strategy<Value = (Setup, Vec<u64>, u64)> {
-    let kinds = prop_oneof![Just(Kind::PartitionedRm), Just(Kind::PartitionedEdf), Just(Kind::PartitionedDm)];
+fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
+    let kinds =
+        prop_oneof![Just(PolicySpec::PartitionedRm), Just(PolicySpec::PartitionedEdf), Just(PolicySpec::PartitionedDm)];
     (1usize..=3, kinds, 1usize..=9, any::<u64>())
         .prop_flat_map(|(cores, kind, tasks, seed)| {
             let task = (0..cores as u8, 0u64..12, 2u64..60, 1u64..60, 1u64..9);
@@ -48,7 +49,7 @@ fn systems() -> impl Strategy<Value = (Setup, Vec<u64>, u64)> {
                     budget: Duration::ZERO,
                 })
                 .collect();
-            (Setup { cores, kind, tasks }, most, seed)
+            (PolicyConfig { cores, kind, tasks }, most, seed)
         })
 }
 

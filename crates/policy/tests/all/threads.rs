@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tactus_policy::{Decision, Event, Policy, Scheduler, Setup};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, Scheduler};
 use tactus_record::Record;
 use tactus_time::Instant;
 
@@ -39,7 +39,7 @@ fn live(scheduler: &Scheduler, mut core: tactus_policy::CoreState, number: u64, 
         .collect()
 }
 
-fn threads_give_what_their_tickets_say(setup: &Setup) -> u32 {
+fn threads_give_what_their_tickets_say(setup: &PolicyConfig) -> u32 {
     let (scheduler, states) = Scheduler::new(setup).expect("the set-up is good");
     let clock = AtomicU64::new(0);
     let lives: Vec<Vec<Call>> = std::thread::scope(|scope| {

@@ -3,12 +3,12 @@
 
 use crate::common::{run, time_of, trees};
 use proptest::prelude::*;
-use tactus_policy::Setup;
+use tactus_policy::PolicyConfig;
 use tactus_time::{Duration, Instant, TaskId};
 
 const END: u64 = 150;
 
-fn check(setup: &Setup) {
+fn check(setup: &PolicyConfig) {
     let demand = |task: TaskId, job: u32| {
         let most = setup.tasks[task.index()].budget.as_nanos() + u64::from(task.0 % 3);
         Duration::from_nanos(time_of(most, task, job))

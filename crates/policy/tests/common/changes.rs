@@ -3,8 +3,8 @@
 use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, Changeable, Changing, DualNow, Kind, Mc2Now, Overrun, Part, Place, Protocol, Server, ServerKind,
-    Setup, Supply, Task, TaskOrder, Tree, Values,
+    Action, Change, Changeable, Changing, DualNow, Mc2Now, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Server,
+    ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -44,7 +44,7 @@ pub fn ns(n: u64) -> Duration {
 
 /// Two levels of criticality on up to two cores, with periods from `shortest` to four times that, and changes up to `end`. Each
 /// change brings some of the tasks of its core new budgets and virtual deadlines.
-pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = Setup> {
+pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = PolicyConfig> {
     let task = (0u8..2, 0u8..2, 0u64..10, shortest..shortest * 4, 1u64..6, any::<bool>());
     let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, shortest..shortest * 4, 0u32..5), 0u8..10, any::<u64>());
     (any::<bool>(), prop::collection::vec(task, 1..7), prop::collection::vec(change, 0..8)).prop_map(
@@ -105,20 +105,20 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = Setup> {
             let policy = super::systems::mixed(deadlines, &tasks);
             let absent = absent.collect();
             let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
-            Setup { cores: 2, kind: Kind::ChangingMixed(all), tasks }
+            PolicyConfig { cores: 2, kind: PolicySpec::ChangingMixed(all), tasks }
         },
     )
 }
 
 /// MC² of these tasks, at first without some of them, and changes up to `end`. Each brings some tasks new budgets, and at level A its core a
 /// new table.
-pub fn changing_mc2(end: u64) -> impl Strategy<Value = (Setup, Vec<u64>)> {
+pub fn changing_mc2(end: u64) -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
     let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, 6u64..30), 0u8..10, any::<u64>());
     let shape = prop::collection::vec(0u64..60, 7..20);
     let changes = prop::collection::vec((change, shape), 0..7);
     (super::levels::systems(), prop::collection::vec(any::<bool>(), 12), changes).prop_map(
         |((setup, most), there, mut drawn)| {
-            let Kind::Mc2(policy) = setup.kind else { panic!("{:?}", setup.kind) };
+            let PolicySpec::Mc2(policy) = setup.kind else { panic!("{:?}", setup.kind) };
             let (cores, mut tasks) = (setup.cores, setup.tasks);
             // Load enough is left for cores to become quiet.
             tasks.iter_mut().for_each(|task| {
@@ -156,13 +156,13 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (Setup, Vec<u64>)> {
             }
             let absent = (0..tasks.len()).filter(|n| !there[*n]).map(|n| TaskId(n as u16)).collect();
             let all = Changeable { policy, absent, changes, effects, protocol: Protocol::Quiet };
-            (Setup { cores, kind: Kind::ChangingMc2(all), tasks }, most)
+            (PolicyConfig { cores, kind: PolicySpec::ChangingMc2(all), tasks }, most)
         },
     )
 }
 
 /// Tasks and up to `servers` servers, with periods from `shortest` to four times that, and changes up to `end`.
-pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value = Setup> {
+pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (0usize..7, 1u64..6, shortest..shortest * 4, 0u32..5);
     let task = (any::<u16>(), 0u64..10, shortest..shortest * 4, 1u64..4, 0u32..5, any::<bool>());
     let change = (0..end, any::<u16>(), 0u8..3, (1u64..4, shortest..shortest * 4, 0u32..5), 0u8..10, any::<bool>());
@@ -186,7 +186,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             let task =
                 |(n, (server, offset, period, budget, priority, there)): (usize, (u16, u64, u64, u64, u32, bool))| {
                     let server = server % tree.len() as u16;
-                    places.push(Place { server, priority, overrun: Overrun::Continue });
+                    places.push(TaskPlacement { server, priority, overrun: Overrun::Continue });
                     if !there {
                         absent.push(Part::Task(TaskId(n as u16)));
                     }
@@ -212,7 +212,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             let changes = changes.into_iter().map(change).collect();
             let changing =
                 Changing { tree: Tree { servers: tree, places }, absent, changes, protocol: Protocol::Quiet };
-            Setup { cores: 1, kind: Kind::Changing(changing), tasks }
+            PolicyConfig { cores: 1, kind: PolicySpec::Changing(changing), tasks }
         })
 }
 
@@ -229,13 +229,13 @@ pub fn task_of(core: u8, offset: u64, period: u64, budget: u64) -> Task {
 }
 
 /// When records of this kind came, with their numbers and `arg`.
-pub fn told(entries: &[Entry], kind: tactus_record::Kind) -> Vec<(u64, u32, u64)> {
+pub fn told(entries: &[Entry], kind: tactus_record::EventKind) -> Vec<(u64, u32, u64)> {
     let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
     records.map(|r| (r.time.as_nanos(), r.job, r.arg)).collect()
 }
 
 /// Up to four servers, in each other or in the root, tasks everywhere, and changes of all of them.
-pub fn changing_trees(end: u64) -> impl Strategy<Value = Setup> {
+pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (any::<u16>(), 0usize..4, 1u64..8, 6u64..30, 0u32..5, any::<bool>());
     let one = (any::<u16>(), 0u64..10, 10u64..60, 1u64..5, 0u32..5, any::<bool>());
     let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5), 0u8..10, 0u8..4);
@@ -256,7 +256,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = Setup> {
             }
             let (mut places, mut all) = (Vec::new(), Vec::new());
             for (n, (server, offset, period, budget, priority, there)) in tasks.into_iter().enumerate() {
-                places.push(Place { server: server % tree.len() as u16, priority, overrun: Overrun::Continue });
+                places.push(TaskPlacement { server: server % tree.len() as u16, priority, overrun: Overrun::Continue });
                 absent.extend((!there).then_some(Part::Task(TaskId(n as u16))));
                 all.push(task_of(0, offset, period, budget));
             }
@@ -277,7 +277,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = Setup> {
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: tree, places };
-            let kind = Kind::Changing(Changing { tree, absent, changes, protocol: Protocol::Quiet });
-            Setup { cores: 1, kind, tasks: all }
+            let kind = PolicySpec::Changing(Changing { tree, absent, changes, protocol: Protocol::Quiet });
+            PolicyConfig { cores: 1, kind, tasks: all }
         })
 }

@@ -3,14 +3,14 @@
 
 use super::Entry;
 use std::collections::BTreeMap;
-use tactus_policy::{Event, Setup};
-use tactus_record::Kind;
+use tactus_policy::{Event, PolicyConfig};
+use tactus_record::EventKind;
 use tactus_time::{Level, TaskId};
 
 const MS: u64 = 1_000_000;
 
 /// The drawing of the first `columns` milliseconds. `name` names tasks; names have two letters at most.
-pub fn draw(setup: &Setup, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> String {
+pub fn draw(setup: &PolicyConfig, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> String {
     let mut lines: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for core in 0..setup.cores {
         let mut spans: BTreeMap<usize, Vec<(u64, u64, TaskId)>> = BTreeMap::new();
@@ -19,16 +19,20 @@ pub fn draw(setup: &Setup, entries: &[Entry], columns: u64, name: &dyn Fn(TaskId
         for record in entries.iter().filter(|e| e.core == core).flat_map(|e| &e.records) {
             let Some(task) = record.task else { continue };
             let row = match record.kind {
-                Kind::GhostBegin | Kind::GhostEnd => 1 + usize::from(record.level),
+                EventKind::GhostBegin | EventKind::GhostEnd => 1 + usize::from(record.level),
                 _ => 0,
             };
             match record.kind {
-                Kind::Dispatch | Kind::GhostBegin => {
+                EventKind::Dispatch | EventKind::GhostBegin => {
                     open.insert(row, (record.time.as_nanos(), task));
                 }
                 // What is left out at its release was never there.
-                Kind::Dropped if record.arg == 0 || open.get(&row).is_none_or(|(_, runs)| *runs != task) => {}
-                Kind::Preempt | Kind::Complete | Kind::GhostEnd | Kind::Removed | Kind::Dropped => {
+                EventKind::Dropped if record.arg == 0 || open.get(&row).is_none_or(|(_, runs)| *runs != task) => {}
+                EventKind::Preempt
+                | EventKind::Complete
+                | EventKind::GhostEnd
+                | EventKind::Removed
+                | EventKind::Dropped => {
                     if let Some((from, task)) = open.remove(&row) {
                         spans.entry(row).or_default().push((from, record.time.as_nanos(), task));
                     }
@@ -80,28 +84,28 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
             let job = record.task.map(|task| format!("{}.{}", name(task), record.job)).unwrap_or_default();
             let in_ms = |ns: u64| ns as f64 / MS as f64;
             words.push(match record.kind {
-                Kind::Release => format!("release {job}"),
-                Kind::Dispatch => format!("run {job}"),
-                Kind::Preempt => format!("preempt {job}"),
-                Kind::Complete => format!("complete {job} ({})", in_ms(record.arg)),
-                Kind::Exhausted => format!("exhausted {job} until {}", in_ms(record.arg)),
-                Kind::Replenish => continue,
-                Kind::GhostBegin => format!("ghost {job} ({})", in_ms(record.arg)),
-                Kind::GhostEnd => format!("ghost ends {job} ({})", in_ms(record.arg)),
-                Kind::Idle => "idle".into(),
-                Kind::Dropped => {
+                EventKind::Release => format!("release {job}"),
+                EventKind::Dispatch => format!("run {job}"),
+                EventKind::Preempt => format!("preempt {job}"),
+                EventKind::Complete => format!("complete {job} ({})", in_ms(record.arg)),
+                EventKind::Exhausted => format!("exhausted {job} until {}", in_ms(record.arg)),
+                EventKind::Replenish => continue,
+                EventKind::GhostBegin => format!("ghost {job} ({})", in_ms(record.arg)),
+                EventKind::GhostEnd => format!("ghost ends {job} ({})", in_ms(record.arg)),
+                EventKind::Idle => "idle".into(),
+                EventKind::Dropped => {
                     let why = ["left out", "killed", "given up", "out of budget"][record.arg as usize];
                     format!("{why} {job}")
                 }
-                Kind::Mode if record.task.is_some() => format!("{job} takes too long: level A only"),
-                Kind::Mode => "all levels again".into(),
-                Kind::ServerExhausted if record.arg == u64::MAX => format!("S{} exhausted", record.job),
-                Kind::ServerExhausted => format!("S{} exhausted until {}", record.job, in_ms(record.arg)),
-                Kind::ServerReplenish => format!("S{} gets {}", record.job, in_ms(record.arg)),
-                Kind::ChangeAsked => format!("change {} asked for", record.job),
-                Kind::Changed => format!("change {} takes effect", record.job),
-                Kind::ChangeRefused => format!("change {} refused", record.job),
-                Kind::Notify => format!("notify core {}", record.arg),
+                EventKind::Mode if record.task.is_some() => format!("{job} takes too long: level A only"),
+                EventKind::Mode => "all levels again".into(),
+                EventKind::ServerExhausted if record.arg == u64::MAX => format!("S{} exhausted", record.job),
+                EventKind::ServerExhausted => format!("S{} exhausted until {}", record.job, in_ms(record.arg)),
+                EventKind::ServerReplenish => format!("S{} gets {}", record.job, in_ms(record.arg)),
+                EventKind::ChangeAsked => format!("change {} asked for", record.job),
+                EventKind::Changed => format!("change {} takes effect", record.job),
+                EventKind::ChangeRefused => format!("change {} refused", record.job),
+                EventKind::Notify => format!("notify core {}", record.arg),
                 other => format!("{other:?} {job}"),
             });
         }

@@ -2,12 +2,12 @@
 
 use super::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use tactus_policy::{Event, Kind as Policy, Setup};
-use tactus_record::Kind;
+use tactus_policy::{Event, PolicyConfig, PolicySpec};
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Checks the whole run. `setup` is what it was made from.
-pub fn check(setup: &Setup, entries: &[Entry]) {
+pub fn check(setup: &PolicyConfig, entries: &[Entry]) {
     never_on_two_cores(entries);
     jobs_of_a_task_complete_in_order_and_none_is_lost(setup, entries);
     records_tell_what_runs(setup, entries);
@@ -29,7 +29,7 @@ fn never_on_two_cores(entries: &[Entry]) {
     }
 }
 
-fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[Entry]) {
+fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &PolicyConfig, entries: &[Entry]) {
     let mut released: BTreeMap<TaskId, u32> = BTreeMap::new();
     // Jobs that are over, finished or given up, and the oldest that is not.
     let mut over: BTreeMap<TaskId, BTreeSet<u32>> = BTreeMap::new();
@@ -40,9 +40,12 @@ fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[E
     for entry in entries {
         for record in &entry.records {
             let Some(id) = record.task else { continue };
-            assert!(!removed.contains(&id) || record.kind == Kind::GhostEnd, "{record:?} after the task was removed");
+            assert!(
+                !removed.contains(&id) || record.kind == EventKind::GhostEnd,
+                "{record:?} after the task was removed"
+            );
             match record.kind {
-                Kind::Release => {
+                EventKind::Release => {
                     let n = released.entry(id).or_default();
                     assert_eq!(record.job, *n, "releases out of order");
                     let task = &setup.tasks[id.index()];
@@ -50,17 +53,17 @@ fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[E
                     assert!(record.arg <= record.time.as_nanos(), "released before its time");
                     *n += 1;
                 }
-                Kind::Complete => {
+                EventKind::Complete => {
                     assert_eq!(record.job, oldest(&over, id), "jobs of a task completed out of order");
                     assert!(record.job < released[&id], "completed before it was released");
                     over.entry(id).or_default().insert(record.job);
                 }
-                Kind::Dropped => {
+                EventKind::Dropped => {
                     assert!(record.job < released[&id], "dropped before it was released");
                     assert!(over.entry(id).or_default().insert(record.job), "dropped although it is over");
                 }
-                Kind::Dispatch => assert_eq!(record.job, oldest(&over, id), "not the oldest job"),
-                Kind::Removed => {
+                EventKind::Dispatch => assert_eq!(record.job, oldest(&over, id), "not the oldest job"),
+                EventKind::Removed => {
                     removed.insert(id);
                 }
                 _ => {}
@@ -69,7 +72,7 @@ fn jobs_of_a_task_complete_in_order_and_none_is_lost(setup: &Setup, entries: &[E
     }
 }
 
-fn records_tell_what_runs(setup: &Setup, entries: &[Entry]) {
+fn records_tell_what_runs(setup: &PolicyConfig, entries: &[Entry]) {
     let mut on_core: Vec<Option<(TaskId, u32)>> = vec![None; setup.cores];
     for entry in entries {
         for record in &entry.records {
@@ -80,17 +83,17 @@ fn records_tell_what_runs(setup: &Setup, entries: &[Entry]) {
                 assert_eq!(record.level, setup.tasks[task.index()].level as u8);
             }
             match record.kind {
-                Kind::Dispatch => {
+                EventKind::Dispatch => {
                     assert_eq!(on_core[entry.core], None, "dispatch on a core that runs something");
                     on_core[entry.core] = job;
                 }
-                Kind::Preempt | Kind::Complete | Kind::Removed => {
+                EventKind::Preempt | EventKind::Complete | EventKind::Removed => {
                     assert_eq!(on_core[entry.core], job, "{record:?}");
                     on_core[entry.core] = None;
                 }
-                Kind::Dropped if on_core[entry.core] == job => on_core[entry.core] = None,
-                Kind::Idle => assert_eq!(on_core[entry.core], None),
-                Kind::Notify => assert!(entry.decision.notify.iter().any(|c| u64::from(c.0) == record.arg)),
+                EventKind::Dropped if on_core[entry.core] == job => on_core[entry.core] = None,
+                EventKind::Idle => assert_eq!(on_core[entry.core], None),
+                EventKind::Notify => assert!(entry.decision.notify.iter().any(|c| u64::from(c.0) == record.arg)),
                 _ => {}
             }
         }
@@ -99,8 +102,8 @@ fn records_tell_what_runs(setup: &Setup, entries: &[Entry]) {
 }
 
 /// When the slot began that the table has at `now`.
-fn slot_start(setup: &Setup, core: usize, now: Instant) -> Option<Instant> {
-    let Policy::Mc2(mc2) = &setup.kind else { return None };
+fn slot_start(setup: &PolicyConfig, core: usize, now: Instant) -> Option<Instant> {
+    let PolicySpec::Mc2(mc2) = &setup.kind else { return None };
     let table = mc2.tables.get(core).filter(|table| !table.cycle.is_zero())?;
     let inside = now.since(Instant::ZERO) % table.cycle;
     let slot = table.slots.iter().find(|slot| slot.start <= inside && inside < slot.end)?;
@@ -109,7 +112,12 @@ fn slot_start(setup: &Setup, core: usize, now: Instant) -> Option<Instant> {
 
 /// From when on the time up to this entry is charged to the job that it gives the core: the entry itself but for level
 /// A, whose slots are their owner's from the nominal start, or from the job's release if that is later.
-fn charged_from(setup: &Setup, entry: &Entry, last: (Instant, Option<(TaskId, u32)>), left: Duration) -> Instant {
+fn charged_from(
+    setup: &PolicyConfig,
+    entry: &Entry,
+    last: (Instant, Option<(TaskId, u32)>),
+    left: Duration,
+) -> Instant {
     let Some(run) = entry.decision.run.filter(|run| setup.tasks[run.task.index()].level == Level::A) else {
         return entry.now;
     };
@@ -119,10 +127,10 @@ fn charged_from(setup: &Setup, entry: &Entry, last: (Instant, Option<(TaskId, u3
     };
     // It could not run before if this entry gives it its budget, or releases it.
     let of = |kind| entry.records.iter().find(|r| r.kind == kind && r.task == Some(run.task));
-    let release = of(Kind::Release).filter(|r| r.job == run.job || of(Kind::Replenish).is_some());
+    let release = of(EventKind::Release).filter(|r| r.job == run.job || of(EventKind::Replenish).is_some());
     let ready = release.map_or(Instant::ZERO, |r| Instant::from_nanos(r.arg));
     let from = start.max(ready).max(last.0);
-    let enforced = matches!(&setup.kind, Policy::Mc2(mc2) if mc2.enforce);
+    let enforced = matches!(&setup.kind, PolicySpec::Mc2(mc2) if mc2.enforce);
     if enforced && entry.now.since(from) >= left {
         return entry.now;
     }
@@ -131,13 +139,13 @@ fn charged_from(setup: &Setup, entry: &Entry, last: (Instant, Option<(TaskId, u3
 
 /// The charge of a job is all the time between the decisions that gave it a core and those that followed; a job of level
 /// A is also charged for what its slot began before the decision.
-fn charges_add_up(setup: &Setup, entries: &[Entry]) {
+fn charges_add_up(setup: &PolicyConfig, entries: &[Entry]) {
     let mut charged: BTreeMap<(TaskId, u32), Duration> = BTreeMap::new();
     let mut left: BTreeMap<TaskId, Duration> = BTreeMap::new();
     let mut last: Vec<(Instant, Option<(TaskId, u32)>)> = vec![(Instant::ZERO, None); setup.cores];
     for entry in entries {
         let (since, job) = last[entry.core];
-        let replenished = entry.records.iter().filter(|r| r.kind == Kind::Replenish);
+        let replenished = entry.records.iter().filter(|r| r.kind == EventKind::Replenish);
         let replenished: BTreeMap<TaskId, Duration> =
             replenished.map(|r| (r.task.expect("a task's budget"), Duration::from_nanos(r.arg))).collect();
         let next = entry.decision.run.and_then(|run| replenished.get(&run.task).or(left.get(&run.task)).copied());
@@ -158,7 +166,7 @@ fn charges_add_up(setup: &Setup, entries: &[Entry]) {
         if let Some(run) = entry.decision.run {
             assert_eq!(run.charged, charged.get(&(run.task, run.job)).copied().unwrap_or_default());
         }
-        for record in entry.records.iter().filter(|r| r.kind == Kind::Complete) {
+        for record in entry.records.iter().filter(|r| r.kind == EventKind::Complete) {
             let job = (record.task.expect("a job completed"), record.job);
             assert_eq!(record.arg, charged.get(&job).copied().unwrap_or_default().as_nanos());
         }
@@ -167,15 +175,15 @@ fn charges_add_up(setup: &Setup, entries: &[Entry]) {
 
 /// No job is left waiting while a core that could run it is idle. For runs without delay, at instants' ends.
 /// `eligible` says on which cores a task may run.
-pub fn work_conserving(setup: &Setup, entries: &[Entry], eligible: &dyn Fn(TaskId, usize) -> bool) {
+pub fn work_conserving(setup: &PolicyConfig, entries: &[Entry], eligible: &dyn Fn(TaskId, usize) -> bool) {
     let mut pending: BTreeMap<TaskId, i64> = BTreeMap::new();
     for (n, entry) in entries.iter().enumerate() {
         for record in &entry.records {
             let Some(task) = record.task else { continue };
             match record.kind {
-                Kind::Release => *pending.entry(task).or_default() += 1,
-                Kind::Complete | Kind::Dropped => *pending.entry(task).or_default() -= 1,
-                Kind::Removed => *pending.entry(task).or_default() = 0,
+                EventKind::Release => *pending.entry(task).or_default() += 1,
+                EventKind::Complete | EventKind::Dropped => *pending.entry(task).or_default() -= 1,
+                EventKind::Removed => *pending.entry(task).or_default() = 0,
                 _ => {}
             }
         }

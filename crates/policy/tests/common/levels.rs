@@ -4,8 +4,8 @@
 use super::{timeline, Entry};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use tactus_policy::{Action, Change, Kind, Mc2, Mc2Now, Part, Setup, Slot, Table, Task};
-use tactus_record::Kind as Record;
+use tactus_policy::{Action, Change, Mc2, Mc2Now, Part, PolicyConfig, PolicySpec, Slot, Table, Task};
+use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// How long the slow machine runs.
@@ -73,7 +73,7 @@ pub struct Moment {
 
 /// What is asked of the slow machine.
 pub struct Asked<'a> {
-    pub setup: &'a Setup,
+    pub setup: &'a PolicyConfig,
     pub mc2: &'a Mc2,
     pub absent: &'a [TaskId],
     pub changes: &'a [Change],
@@ -274,7 +274,7 @@ pub fn slowly(asked: &Asked, demand: &dyn Fn(TaskId, u32) -> Duration, ours: &[M
 }
 
 /// What the policy has done in each nanosecond, and which jobs of level D ran.
-pub fn moments(setup: &Setup, entries: &[Entry]) -> (Vec<Moment>, Vec<Vec<(u16, u32)>>) {
+pub fn moments(setup: &PolicyConfig, entries: &[Entry]) -> (Vec<Moment>, Vec<Vec<(u16, u32)>>) {
     let line = timeline(entries);
     let mut records = entries.iter().flat_map(|entry| &entry.records).peekable();
     let mut ghosts = BTreeSet::new();
@@ -284,8 +284,8 @@ pub fn moments(setup: &Setup, entries: &[Entry]) -> (Vec<Moment>, Vec<Vec<(u16, 
                 let Some(task) = record.task.filter(|_| record.level == 1 || record.level == 2) else { continue };
                 let ghost = ((record.level == 1).then_some(record.core.index()), task.0);
                 match record.kind {
-                    Record::GhostBegin => assert!(ghosts.insert(ghost), "a ghost in two places"),
-                    Record::GhostEnd => assert!(ghosts.remove(&ghost)),
+                    EventKind::GhostBegin => assert!(ghosts.insert(ghost), "a ghost in two places"),
+                    EventKind::GhostEnd => assert!(ghosts.remove(&ghost)),
                     _ => {}
                 }
             }
@@ -359,7 +359,7 @@ pub fn tables(cores: usize, tasks: &[Task], shape: &[u64]) -> Vec<Table> {
 }
 
 /// Systems of up to four cores.
-pub fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
+pub fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
     (1u8..=4, 1usize..=12)
         .prop_flat_map(|(cores, tasks)| {
             let tasks = prop::collection::vec(a_task(cores), tasks);
@@ -370,7 +370,7 @@ pub fn systems() -> impl Strategy<Value = (Setup, Vec<u64>)> {
             let cores = usize::from(cores);
             let tables = tables(cores, &tasks, &shape);
             let allowance = Duration::from_nanos(allowance);
-            let kind = Kind::Mc2(Mc2 { enforce, slack_shifting, allowance, tables });
-            (Setup { cores, kind, tasks }, most)
+            let kind = PolicySpec::Mc2(Mc2 { enforce, slack_shifting, allowance, tables });
+            (PolicyConfig { cores, kind, tasks }, most)
         })
 }

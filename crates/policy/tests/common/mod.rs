@@ -10,7 +10,7 @@ pub mod systems;
 pub mod trees;
 
 use std::collections::{BTreeSet, HashMap};
-use tactus_policy::{Decision, Event, Policy, Running, Scheduler, Setup};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, Running, Scheduler};
 use tactus_record::{Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -60,7 +60,7 @@ pub struct Faults<'a> {
 }
 
 /// Runs the setup up to and including `end`; `demand` says what each job takes.
-pub fn run(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) -> Vec<Entry> {
+pub fn run(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant) -> Vec<Entry> {
     run_with(setup, demand, end, exact())
 }
 
@@ -71,7 +71,12 @@ pub fn exact() -> Faults<'static> {
 }
 
 /// Runs with faults.
-pub fn run_with(setup: &Setup, demand: &dyn Fn(TaskId, u32) -> Duration, end: Instant, faults: Faults) -> Vec<Entry> {
+pub fn run_with(
+    setup: &PolicyConfig,
+    demand: &dyn Fn(TaskId, u32) -> Duration,
+    end: Instant,
+    faults: Faults,
+) -> Vec<Entry> {
     let (scheduler, states) = Scheduler::new(setup).expect("the set-up is good");
     run_policy(&scheduler, states, demand, end, faults)
 }

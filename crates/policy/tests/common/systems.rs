@@ -1,12 +1,12 @@
 //! Random systems of every policy, for the tests that need no oracle.
 
 use proptest::prelude::*;
-use tactus_policy::{Clusters, Dual, Kind, Mc2, Mixed, MixedOrder, Priorities, Setup, Slot, Table, Task};
+use tactus_policy::{Clusters, Dual, Mc2, Mixed, MixedOrder, PolicyConfig, PolicySpec, Priorities, Slot, Table, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 /// A system of any policy with periods from `shortest` to four times that, in nanoseconds. Level-A tasks have at least
 /// one slot of at least `slot` in each cycle, and cycles are no longer than the shortest period where they fit.
-pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
+pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = PolicyConfig> {
     (1u8..=4, 0u8..8, 1usize..=8, any::<[bool; 2]>(), 0u64..3)
         .prop_flat_map(move |(cores, kind, tasks, mc2, allowance)| {
             let levels = [0u8..1, 0..4, 0..2][usize::from(kind.saturating_sub(3).min(2))].clone();
@@ -30,23 +30,23 @@ pub fn any_policy(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
                 .collect();
             let cores = usize::from(cores);
             let kind = match kind {
-                0 => Kind::PartitionedRm,
-                1 => Kind::PartitionedEdf,
-                2 => Kind::GlobalRm,
-                3 => Kind::GlobalEdf,
-                5 | 6 => Kind::Mixed(mixed(kind == 6, &tasks)),
+                0 => PolicySpec::PartitionedRm,
+                1 => PolicySpec::PartitionedEdf,
+                2 => PolicySpec::GlobalRm,
+                3 => PolicySpec::GlobalEdf,
+                5 | 6 => PolicySpec::Mixed(mixed(kind == 6, &tasks)),
                 7 => {
                     let sets = (0..cores as u8).step_by(2).map(|n| CoreSet::from_bits((3 << n) & ((1 << cores) - 1)));
-                    Kind::ClusteredEdf(Clusters { sets: sets.collect(), priorities: Priorities(Vec::new()) })
+                    PolicySpec::ClusteredEdf(Clusters { sets: sets.collect(), priorities: Priorities(Vec::new()) })
                 }
-                _ => Kind::Mc2(Mc2 {
+                _ => PolicySpec::Mc2(Mc2 {
                     enforce,
                     slack_shifting,
                     allowance: Duration::from_nanos(allowance),
                     tables: (0..cores).map(|core| table(core, &tasks, slot)).collect(),
                 }),
             };
-            Setup { cores, kind, tasks }
+            PolicyConfig { cores, kind, tasks }
         })
 }
 
@@ -66,12 +66,12 @@ pub fn mixed(deadlines: bool, tasks: &[Task]) -> Mixed {
 }
 
 /// The same, and trees of servers.
-pub fn anything(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
+pub fn anything(shortest: u64, slot: u64) -> impl Strategy<Value = PolicyConfig> {
     prop_oneof![3 => any_policy(shortest, slot), 2 => super::trees::trees(shortest)]
 }
 
 /// The same, and systems that change while they run.
-pub fn changing_or_not(shortest: u64, slot: u64) -> impl Strategy<Value = Setup> {
+pub fn changing_or_not(shortest: u64, slot: u64) -> impl Strategy<Value = PolicyConfig> {
     prop_oneof![
         6 => anything(shortest, slot),
         2 => super::changes::changing(shortest, 2, 4_000),

@@ -3,8 +3,10 @@
 use super::{invariants, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
-use tactus_record::Kind as What;
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
+use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 const SUPPLIERS: [ServerKind; 8] = [
@@ -36,7 +38,7 @@ fn set(bits: u8) -> CoreSet {
 
 /// Trees of up to three levels of servers below the root on up to four cores, with periods from `shortest` to four times
 /// that; quanta and budgets are at least a tenth of `shortest`.
-pub fn trees(shortest: u64) -> impl Strategy<Value = Setup> {
+pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (
         any::<u16>(),
         any::<u8>(),
@@ -104,7 +106,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = Setup> {
                 .into_iter()
                 .map(|(server, core, offset, period, budget, priority, rule)| {
                     let server = usize::from(server) % tree.len();
-                    places.push(Place { server: server as u16, priority, overrun: rules[rule] });
+                    places.push(TaskPlacement { server: server as u16, priority, overrun: rules[rule] });
                     let own: Vec<CoreId> = tree[server].cores.iter().collect();
                     let core = (tree[server].queues.len() > 1).then(|| own[usize::from(core) % own.len()]);
                     let time = Duration::from_nanos;
@@ -112,15 +114,15 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = Setup> {
                     Task { level: Level::A, core, offset: time(offset), period, deadline: period, budget }
                 })
                 .collect();
-            Setup { cores, kind: Kind::Servers(Tree { servers: tree, places }), tasks }
+            PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers: tree, places }), tasks }
         },
     )
 }
 
 /// The parts of a set-up for a tree.
-fn parts(setup: &Setup) -> &Tree {
+fn parts(setup: &PolicyConfig) -> &Tree {
     match &setup.kind {
-        Kind::Servers(tree) => tree,
+        PolicySpec::Servers(tree) => tree,
         other => panic!("{other:?}"),
     }
 }
@@ -140,7 +142,7 @@ fn above(tree: &Tree, task: TaskId) -> Vec<usize> {
 /// a budget from one to the next. The others: up to any instant, a budget for each period that has begun and one more. (A
 /// strict window of one budget in one period would fail on right servers, which may defer a budget, and in an overloaded
 /// system for as long as they like: trap in reference A4.)
-pub fn bandwidth(setup: &Setup, entries: &[Entry], end: u64) {
+pub fn bandwidth(setup: &PolicyConfig, entries: &[Entry], end: u64) {
     let tree = parts(setup);
     for (n, server) in tree.servers.iter().enumerate().skip(1) {
         let Some(supply) = server.supply.filter(|_| !server.background) else { continue };
@@ -176,7 +178,7 @@ pub fn bandwidth(setup: &Setup, entries: &[Entry], end: u64) {
 
 /// No core idles beside a job that it could run: where a job waits, each idle core that shares its queue has a server on
 /// the way down that has said that it is without budget. And no job waits while one of its queue runs that is less urgent.
-pub fn global_invariant(setup: &Setup, entries: &[Entry]) {
+pub fn global_invariant(setup: &PolicyConfig, entries: &[Entry]) {
     let tree = parts(setup);
     let mut pending: BTreeMap<TaskId, Vec<u32>> = BTreeMap::new();
     let mut stopped: BTreeMap<TaskId, bool> = BTreeMap::new();
@@ -184,16 +186,18 @@ pub fn global_invariant(setup: &Setup, entries: &[Entry]) {
     let mut without: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for (n, entry) in entries.iter().enumerate() {
         for record in &entry.records {
-            if record.kind == What::ServerExhausted {
+            if record.kind == EventKind::ServerExhausted {
                 without.insert((record.job as usize, entry.core), record.arg);
             }
             let Some(task) = record.task else { continue };
             match record.kind {
-                What::Release => pending.entry(task).or_default().push(record.job),
-                What::Complete | What::Dropped => pending.entry(task).or_default().retain(|job| *job != record.job),
-                What::Removed => pending.entry(task).or_default().clear(),
-                What::Exhausted => _ = stopped.insert(task, true),
-                What::Replenish => _ = stopped.insert(task, false),
+                EventKind::Release => pending.entry(task).or_default().push(record.job),
+                EventKind::Complete | EventKind::Dropped => {
+                    pending.entry(task).or_default().retain(|job| *job != record.job)
+                }
+                EventKind::Removed => pending.entry(task).or_default().clear(),
+                EventKind::Exhausted => _ = stopped.insert(task, true),
+                EventKind::Replenish => _ = stopped.insert(task, false),
                 _ => {}
             }
         }
@@ -258,7 +262,7 @@ pub fn global_invariant(setup: &Setup, entries: &[Entry]) {
 }
 
 /// All of the above, for a run without delay.
-pub fn check(setup: &Setup, entries: &[Entry], end: u64) {
+pub fn check(setup: &PolicyConfig, entries: &[Entry], end: u64) {
     invariants::check(setup, entries);
     bandwidth(setup, entries, end);
     global_invariant(setup, entries);

@@ -2,7 +2,7 @@
 //! a level) over random tasks, which writes the records that a machine would. It feeds the demo and the tests, and
 //! stands for no policy of Tactus.
 
-use tactus_record::{EntryReason, FaultKind, Kind, Record};
+use tactus_record::{EntryReason, EventKind, FaultKind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_trace::{Promise, TaskView, Trace, View};
 
@@ -149,7 +149,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
 
 impl Run {
     /// `job` is a task and a number, `level` as the kind says.
-    fn write(&mut self, core: usize, time: u64, kind: Kind, job: Option<(usize, u32)>, level: u8, arg: u64) {
+    fn write(&mut self, core: usize, time: u64, kind: EventKind, job: Option<(usize, u32)>, level: u8, arg: u64) {
         self.trace.cores[core].push(Record {
             time: Instant::from_nanos(time),
             arg,
@@ -166,14 +166,14 @@ impl Run {
         self.view.tasks[task].level.map_or(0, |l| l as u8)
     }
 
-    fn policy(&mut self, core: usize, time: u64, kind: Kind, job: Job, arg: u64) {
+    fn policy(&mut self, core: usize, time: u64, kind: EventKind, job: Job, arg: u64) {
         self.write(core, time, kind, Some((job.task, job.number)), self.level(job.task), arg);
     }
 
     fn enter(&mut self, core: usize, time: u64, reason: EntryReason, arg: u64) {
         if !std::mem::replace(&mut self.cores[core].entered, true) {
             let job = self.running[core].map(|j| (j.task, 0));
-            self.write(core, time, Kind::Enter, job, reason as u8, arg);
+            self.write(core, time, EventKind::Enter, job, reason as u8, arg);
         }
     }
 
@@ -206,7 +206,7 @@ impl Run {
             self.assign(now);
         }
         for core in 0..self.running.len() {
-            self.write(core, end, Kind::End, None, 0, 0);
+            self.write(core, end, EventKind::End, None, 0, 0);
         }
     }
 
@@ -216,7 +216,7 @@ impl Run {
                 if since + left <= now {
                     self.enter(core, now, EntryReason::Timer, since + left);
                     self.cores[core].ghost = None;
-                    self.write(core, now, Kind::GhostEnd, Some((task, number)), self.level(task), 0);
+                    self.write(core, now, EventKind::GhostEnd, Some((task, number)), self.level(task), 0);
                 }
             }
             let Some(mut job) = self.running[core] else { continue };
@@ -225,11 +225,11 @@ impl Run {
             }
             self.enter(core, now, EntryReason::Complete, 0);
             job.charged += now - self.cores[core].since;
-            self.policy(core, now, Kind::Complete, job, job.charged);
+            self.policy(core, now, EventKind::Complete, job, job.charged);
             self.running[core] = None;
             let left = self.budgets[job.task].saturating_sub(job.charged);
             if self.view.tasks[job.task].core.is_some() && left > 10_000 && self.cores[core].ghost.is_none() {
-                self.policy(core, now, Kind::GhostBegin, job, left);
+                self.policy(core, now, EventKind::GhostBegin, job, left);
                 self.cores[core].ghost = Some((job.task, job.number, now, left));
             }
         }
@@ -241,9 +241,9 @@ impl Run {
         let running = |job: &Option<Job>| job.is_some_and(|j| j.task == culprit);
         let Some(core) = self.running.iter().position(running) else { return };
         let level = self.level(culprit);
-        self.write(core, now, Kind::Fault, Some((culprit, 0)), FaultKind::Write as u8, 0x7f_dead_b000);
+        self.write(core, now, EventKind::Fault, Some((culprit, 0)), FaultKind::Write as u8, 0x7f_dead_b000);
         self.enter(core, now, EntryReason::Fault, 0);
-        self.write(core, now, Kind::Removed, Some((culprit, 0)), level, 0);
+        self.write(core, now, EventKind::Removed, Some((culprit, 0)), level, 0);
         self.running[core] = None;
         self.ready.retain(|j| j.task != culprit);
         self.removed = Some(culprit);
@@ -262,7 +262,7 @@ impl Run {
             if wild { self.view.tasks[task].period.as_nanos() * 2 } else { self.dice.between(budget * 2 / 5, budget) };
         let deadline = nominal + self.view.tasks[task].deadline.as_nanos();
         let job = Job { task, number, deadline, left, charged: 0 };
-        self.policy(core, now, Kind::Release, job, nominal);
+        self.policy(core, now, EventKind::Release, job, nominal);
         self.ready.push(job);
     }
 
@@ -312,17 +312,24 @@ impl Run {
         if changed {
             self.enter(core, now, EntryReason::Notify, 0);
             if let Some(old) = self.running[core] {
-                self.policy(core, now, Kind::Preempt, old, 0);
+                self.policy(core, now, EventKind::Preempt, old, 0);
             }
             if let (Some((task, number, since, left)), Some(new)) = (self.cores[core].ghost, job) {
                 if self.view.tasks[new.task].core.is_some() {
                     self.cores[core].ghost = None;
-                    self.write(core, now, Kind::GhostEnd, Some((task, number)), self.level(task), since + left - now);
+                    self.write(
+                        core,
+                        now,
+                        EventKind::GhostEnd,
+                        Some((task, number)),
+                        self.level(task),
+                        since + left - now,
+                    );
                 }
             }
             match job {
-                Some(job) => self.policy(core, now, Kind::Dispatch, job, 0),
-                None => self.write(core, now, Kind::Idle, None, 0, 0),
+                Some(job) => self.policy(core, now, EventKind::Dispatch, job, 0),
+                None => self.write(core, now, EventKind::Idle, None, 0, 0),
             }
             self.running[core] = job;
             self.cores[core].since = now;
@@ -331,7 +338,7 @@ impl Run {
             let usual = 700 + 12 * self.ready.len() as u64;
             let decided = now + usual + self.dice.between(0, 60) * self.dice.between(0, 60);
             let chosen = job.map(|j| (j.task, j.number));
-            self.write(core, decided, Kind::Leave, chosen, 0, u64::MAX);
+            self.write(core, decided, EventKind::Leave, chosen, 0, u64::MAX);
             self.ticket += 1;
             if let Some(leave) = self.trace.cores[core].last_mut() {
                 leave.ticket = self.ticket;

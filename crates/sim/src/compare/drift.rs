@@ -4,7 +4,7 @@ use super::{steps, Cause, Comparison, Steps};
 use crate::{Error, Keep, Simulation};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
-use tactus_policy::{Kind, Scheduler, Setup};
+use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
 use tactus_task::Costs;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -23,13 +23,13 @@ const TRIES: u64 = 64;
 /// Those of a simulation.
 pub fn explain(
     comparison: &mut Comparison,
-    setup: &Setup,
+    setup: &PolicyConfig,
     duration: Duration,
     mut demand: impl FnMut(TaskId, u32) -> Duration,
     found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
-    if comparison.agrees() || !matches!(setup.kind, Kind::Servers(_) | Kind::Changing(_)) {
+    if comparison.agrees() || !matches!(setup.kind, PolicySpec::Servers(_) | PolicySpec::Changing(_)) {
         return Ok(());
     }
     let machine = Steps::of(found);
@@ -52,7 +52,7 @@ pub fn explain(
             inter_core: part(most.inter_core),
             complete: part(most.complete),
         };
-        let (scheduler, cores) = Scheduler::new(setup).map_err(Error::Setup)?;
+        let (scheduler, cores) = Scheduler::new(setup).map_err(Error::PolicyConfig)?;
         let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), &mut demand, &costs);
         if number % 2 == 1 {
             simulation.start_at(&starts);

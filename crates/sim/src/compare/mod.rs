@@ -14,7 +14,7 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{Changing, Kind, Setup};
+use tactus_policy::{Changing, PolicyConfig, PolicySpec};
 use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -152,7 +152,7 @@ impl Comparison {
 /// behind with the job that finishes there, as far as the system's work in the whole run so far can have caused that;
 /// whichever is most.
 pub fn compare(
-    setup: &Setup,
+    setup: &PolicyConfig,
     mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     expected: &Trace,
     found: &Trace,
@@ -163,16 +163,20 @@ pub fn compare(
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
     let together = match &setup.kind {
-        Kind::PartitionedRm | Kind::PartitionedDm | Kind::PartitionedEdf => false,
-        Kind::PartitionedFp(_) | Kind::Mixed(_) | Kind::ChangingMixed(_) | Kind::PerServer(_) => false,
-        Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
+        PolicySpec::PartitionedRm | PolicySpec::PartitionedDm | PolicySpec::PartitionedEdf => false,
+        PolicySpec::PartitionedFp(_)
+        | PolicySpec::Mixed(_)
+        | PolicySpec::ChangingMixed(_)
+        | PolicySpec::PerServer(_) => false,
+        PolicySpec::Servers(tree) | PolicySpec::Changing(Changing { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
-        Kind::GlobalRm | Kind::GlobalDm | Kind::GlobalEdf | Kind::GlobalFp(_) => true,
-        Kind::ClusteredRm(given) | Kind::ClusteredDm(given) | Kind::ClusteredEdf(given) | Kind::ClusteredFp(given) => {
-            given.sets.len() < setup.cores
-        }
-        Kind::Mc2(_) | Kind::ChangingMc2(_) | Kind::FineMc2(_) | Kind::Mc2Messages(_) => true,
+        PolicySpec::GlobalRm | PolicySpec::GlobalDm | PolicySpec::GlobalEdf | PolicySpec::GlobalFp(_) => true,
+        PolicySpec::ClusteredRm(given)
+        | PolicySpec::ClusteredDm(given)
+        | PolicySpec::ClusteredEdf(given)
+        | PolicySpec::ClusteredFp(given) => given.sets.len() < setup.cores,
+        PolicySpec::Mc2(_) | PolicySpec::ChangingMc2(_) | PolicySpec::FineMc2(_) | PolicySpec::Mc2Messages(_) => true,
     };
     let mut order: Vec<usize> = (0..cores.len()).filter(|core| cores[*core].divergence.is_some()).collect();
     order.sort_by_key(|core| cores[*core].divergence.map(|d| d.time()));

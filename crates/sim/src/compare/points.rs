@@ -1,8 +1,8 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{Changing, Kind, ServerKind, Setup, Supply, TaskOrder};
-use tactus_record::{EntryReason, Kind as What, Record};
+use tactus_policy::{Changing, PolicyConfig, PolicySpec, ServerKind, Supply, TaskOrder};
+use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -38,10 +38,10 @@ struct Turn {
 
 impl Points {
     /// Reads them from the trace of a free run.
-    pub fn of(setup: &Setup, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
+    pub fn of(setup: &PolicyConfig, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
         let follows: Vec<bool> = match &setup.kind {
-            Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
+            PolicySpec::Servers(tree) | PolicySpec::Changing(Changing { tree, .. }) => {
                 tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
             }
             _ => Vec::new(),
@@ -53,7 +53,7 @@ impl Points {
         }
         // The length of a task's turns, where turns are taken.
         let turn_of = |task: TaskId| match &setup.kind {
-            Kind::Servers(tree) | Kind::Changing(Changing { tree, .. }) => {
+            PolicySpec::Servers(tree) | PolicySpec::Changing(Changing { tree, .. }) => {
                 let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
                 (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
             }
@@ -86,20 +86,20 @@ impl Points {
         let mut entered = Instant::ZERO;
         for (place, record) in records.iter().enumerate() {
             match record.kind {
-                What::Enter => {
+                EventKind::Enter => {
                     entered = record.time;
                     let reason = EntryReason::from_u8(record.level);
                     let timed = reason == Some(EntryReason::Timer);
                     let inside = || records[place + 1..].iter().take_while(|r| r.kind.is_policy());
-                    let released = inside().any(|r| r.kind == What::Release);
+                    let released = inside().any(|r| r.kind == EventKind::Release);
                     // Budgets that come: by the clock, or after work that ran.
                     let budget = |after_work: bool| {
                         let follows = |r: &Record| follows.get(r.job as usize).is_some_and(|it| *it);
-                        inside().any(|r| r.kind == What::ServerReplenish && follows(r) == after_work)
+                        inside().any(|r| r.kind == EventKind::ServerReplenish && follows(r) == after_work)
                     };
                     // What falls due in the instant in which a change is asked for or takes effect is left over to a machine, which
                     // comes later, and the change waits.
-                    let change = inside().any(|r| matches!(r.kind, What::ChangeAsked | What::Changed));
+                    let change = inside().any(|r| matches!(r.kind, EventKind::ChangeAsked | EventKind::Changed));
                     let two = (released || budget(false)) && (budget(true) || change);
                     let clock = reason == Some(EntryReason::Start) || timed && released;
                     let point = Point { time: record.time, core: record.core, clock };
@@ -117,18 +117,18 @@ impl Points {
                         turns.push(Turn { job, start, end: point, completed });
                     }
                 }
-                What::Leave => {
+                EventKind::Leave => {
                     timer = Instant::from_nanos(record.arg);
                     left = record.task.map(|t| ((t, record.job), entered));
                 }
                 // A ghost that would have ended by itself soon after.
-                What::GhostEnd => {
+                EventKind::GhostEnd => {
                     let point = Point { time: record.time, core: record.core, clock: false };
                     let budget = Duration::from_nanos(record.arg);
                     self.rivals.extend((record.arg > 0).then_some((point, record.time.saturating_add(budget))));
                 }
                 // A release that was noticed later than it was due.
-                What::Release if record.arg != record.time.as_nanos() => {
+                EventKind::Release if record.arg != record.time.as_nanos() => {
                     self.events.push(Point { time: Instant::from_nanos(record.arg), core: record.core, clock: true });
                 }
                 _ => {}

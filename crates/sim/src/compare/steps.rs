@@ -1,7 +1,7 @@
 //! A run as sequences: what each core began to run and what it finished.
 
 use super::{Cause, Divergence, OnCore, Step};
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -17,7 +17,7 @@ pub struct Steps {
 
 /// One record of the policy.
 struct Inner {
-    kind: Kind,
+    kind: EventKind,
     /// What a ghost has left, if it is one that ends.
     left: Duration,
     time: Instant,
@@ -28,11 +28,11 @@ struct Inner {
 }
 
 impl Inner {
-    fn what(&self) -> (Kind, Option<TaskId>, u32) {
+    fn what(&self) -> (EventKind, Option<TaskId>, u32) {
         (self.kind, self.task, self.job)
     }
     fn used_up(&self) -> bool {
-        self.kind == Kind::GhostEnd && self.left.is_zero()
+        self.kind == EventKind::GhostEnd && self.left.is_zero()
     }
     fn same(&self, other: &Inner) -> bool {
         self.what() == other.what() && self.used_up() == other.used_up()
@@ -42,11 +42,12 @@ impl Inner {
 impl Steps {
     /// Reads them from a trace.
     pub fn of(trace: &Trace) -> Steps {
-        let step =
-            |r: &Record| Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == Kind::Complete });
+        let step = |r: &Record| {
+            Some(Step { time: r.time, task: r.task?, job: r.job, finished: r.kind == EventKind::Complete })
+        };
         let inner = trace.cores.iter().map(|records| {
             let wanted = records.iter().filter(|r| r.kind.is_policy());
-            let wanted = wanted.filter(|r| !matches!(r.kind, Kind::Release | Kind::Notify | Kind::Idle));
+            let wanted = wanted.filter(|r| !matches!(r.kind, EventKind::Release | EventKind::Notify | EventKind::Idle));
             let inner = |r: &Record| {
                 let Record { kind, time, task, job, .. } = *r;
                 Inner { kind, left: Duration::from_nanos(r.arg), time, task, job }
@@ -54,7 +55,7 @@ impl Steps {
             wanted.map(inner).collect()
         });
         let cores = trace.cores.iter().map(|records| {
-            let wanted = records.iter().filter(|r| matches!(r.kind, Kind::Dispatch | Kind::Complete));
+            let wanted = records.iter().filter(|r| matches!(r.kind, EventKind::Dispatch | EventKind::Complete));
             let mut steps: Vec<Step> = wanted.filter_map(step).collect();
             steps.dedup_by_key(|s| s.what());
             steps
@@ -122,8 +123,8 @@ fn measure(on_core: &mut OnCore, expected: &Steps, found: &Steps, core: usize, p
             break;
         }
         let most = match a.kind {
-            Kind::Dispatch => &mut on_core.dispatch_difference,
-            Kind::Complete => &mut on_core.completion_difference,
+            EventKind::Dispatch => &mut on_core.dispatch_difference,
+            EventKind::Complete => &mut on_core.completion_difference,
             _ => continue,
         };
         *most = (last - first).max(*most);
@@ -137,13 +138,13 @@ pub fn overhead(trace: &Trace, core: usize, until: Instant) -> Duration {
     let mut entered = Instant::ZERO;
     for record in records.iter().take_while(|r| r.time < until) {
         match record.kind {
-            Kind::Enter => {
+            EventKind::Enter => {
                 entered = record.time;
                 if record.level == EntryReason::Timer as u8 {
                     sum += entered.since(Instant::from_nanos(record.arg));
                 }
             }
-            Kind::Leave => sum += record.time.since(entered),
+            EventKind::Leave => sum += record.time.since(entered),
             _ => {}
         }
     }
@@ -161,8 +162,8 @@ pub fn overrun(
     let mut sum = Duration::ZERO;
     for record in records.iter().take_while(|r| r.time < until) {
         match (record.kind, record.task) {
-            (Kind::Idle, _) => sum = Duration::ZERO,
-            (Kind::Complete, Some(task)) => {
+            (EventKind::Idle, _) => sum = Duration::ZERO,
+            (EventKind::Complete, Some(task)) => {
                 let charged = Duration::from_nanos(record.arg);
                 sum += demand(task, record.job).map_or(Duration::ZERO, |demand| charged.saturating_sub(demand));
             }
@@ -188,8 +189,9 @@ fn charged(trace: &Trace, step: &Step, until: Instant) -> Duration {
     for records in &trace.cores {
         let mut running = false;
         let mut since = Instant::ZERO;
-        for record in records.iter().filter(|r| matches!(r.kind, Kind::Enter | Kind::Leave | Kind::End)) {
-            if record.kind == Kind::Leave {
+        for record in records.iter().filter(|r| matches!(r.kind, EventKind::Enter | EventKind::Leave | EventKind::End))
+        {
+            if record.kind == EventKind::Leave {
                 running = (record.task, record.job) == (Some(step.task), step.job);
                 continue;
             }

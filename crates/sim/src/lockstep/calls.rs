@@ -2,7 +2,7 @@
 
 use super::report::{Disagreement, What};
 use tactus_policy::Input;
-use tactus_record::{EntryReason, InputKind, Kind, Record};
+use tactus_record::{EntryReason, EventKind, InputKind, Record};
 use tactus_time::{CoreId, Instant};
 use tactus_trace::Trace;
 
@@ -29,7 +29,7 @@ impl<'t> Call<'t> {
 
     /// The facts that the policy was told before.
     pub fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
-        self.inside.iter().filter(|r| r.kind == Kind::Input).filter_map(|r| {
+        self.inside.iter().filter(|r| r.kind == EventKind::Input).filter_map(|r| {
             let at = Instant::from_nanos(r.arg);
             match (InputKind::from_u8(r.level)?, r.task) {
                 (InputKind::Absent, _) => Some(Input::Absent { since: at }),
@@ -61,7 +61,7 @@ pub fn of_trace(trace: &Trace, all: bool) -> Result<Vec<Vec<Call<'_>>>, Disagree
 
 /// When the core's run ended, if the trace says so.
 pub fn end_of(trace: &Trace, core: CoreId) -> Option<Instant> {
-    trace.cores[core.index()].iter().rev().find(|r| r.kind == Kind::End).map(|r| r.time)
+    trace.cores[core.index()].iter().rev().find(|r| r.kind == EventKind::End).map(|r| r.time)
 }
 
 fn of_core(core: CoreId, records: &[Record], some: bool) -> Result<Vec<Call<'_>>, Disagreement> {
@@ -74,7 +74,7 @@ fn of_core(core: CoreId, records: &[Record], some: bool) -> Result<Vec<Call<'_>>
             return wrong(What::Shape("a record of another core in this core's ring"));
         }
         match record.kind {
-            Kind::Enter => {
+            EventKind::Enter => {
                 if open.is_some() {
                     return wrong(What::Shape("the scheduler is entered while it is still inside"));
                 }
@@ -86,7 +86,7 @@ fn of_core(core: CoreId, records: &[Record], some: bool) -> Result<Vec<Call<'_>>
                 }
                 open = Some(at);
             }
-            Kind::Leave => {
+            EventKind::Leave => {
                 let Some(start) = open.take() else {
                     return wrong(What::Shape("the scheduler is left without having been entered"));
                 };

@@ -29,7 +29,7 @@ use calls::Call;
 use due::Due;
 use order::Order;
 use report::Latenesses;
-use tactus_policy::{Decision, Event, Kind, Policy, Scheduler, Setup, SetupError};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicyConfigError, PolicySpec, Scheduler};
 use tactus_record::{EntryReason, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -49,14 +49,14 @@ pub const EARLY: Duration = Duration::from_micros(1);
 /// # Errors
 /// If the policy refuses the set-up.
 pub fn lockstep(
-    setup: &Setup,
+    setup: &PolicyConfig,
     demand: impl FnMut(TaskId, u32) -> Option<Duration>,
     trace: &Trace,
     tolerance: Duration,
-) -> Result<Result<Agreement, Disagreement>, SetupError> {
+) -> Result<Result<Agreement, Disagreement>, PolicyConfigError> {
     let (scheduler, cores) = Scheduler::new(setup)?;
     // A child scheduler starts on a core when its parent gives it that core, if ever.
-    let child = matches!(&setup.kind, Kind::PerServer(plan) if plan.servers.first() != Some(&0));
+    let child = matches!(&setup.kind, PolicySpec::PerServer(plan) if plan.servers.first() != Some(&0));
     Ok(replay_of(&scheduler, cores, demand, (trace, !child), tolerance))
 }
 

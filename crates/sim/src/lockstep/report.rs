@@ -3,7 +3,7 @@
 use super::calls::Call;
 use std::fmt;
 use tactus_policy::Decision;
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Everything that was compared; all of it was equal.
@@ -266,7 +266,7 @@ impl fmt::Display for Line<'_> {
             write!(f, ", task {} job {}", task.0, r.job)?;
         }
         match Level::from_index(r.level) {
-            Some(level) if r.kind.is_policy() && r.kind != Kind::Notify && r.task.is_some() => {
+            Some(level) if r.kind.is_policy() && r.kind != EventKind::Notify && r.task.is_some() => {
                 write!(f, ", level {level}")?
             }
             _ => {}

@@ -3,9 +3,9 @@
 use crate::common::*;
 use tactus_generate::{generate, POLICIES};
 use tactus_policy::{
-    Kind as Policy, Overrun, Place, Scheduler, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree,
+    Overrun, PolicyConfig, PolicySpec, Scheduler, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
 };
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_sim::compare::{compare, explain, Cause};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
@@ -32,7 +32,7 @@ fn small_costs_change_times_but_no_order_where_nothing_is_close() {
     let costly = simulate(&setup, ms(600), budgets(&setup), &small_costs()).unwrap();
     let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &costly, TOLERANCE);
     assert!(found.is_equal(), "{found}");
-    let dispatches = free.cores.iter().flatten().filter(|r| r.kind == Kind::Dispatch).count();
+    let dispatches = free.cores.iter().flatten().filter(|r| r.kind == EventKind::Dispatch).count();
     assert_eq!(found.cores.iter().map(|c| c.dispatches).sum::<usize>(), dispatches);
     assert!((us(3)..us(100)).contains(&found.largest_difference()), "{found}");
     assert!(found.cores.iter().all(|c| c.overhead > us(500)), "{found:?}");
@@ -56,7 +56,7 @@ fn generated_systems_part_only_in_races() {
 }
 
 /// Two tasks on each of two cores; the second of core 0 is released while the first is about to finish.
-fn close(policy: Policy, gap: Duration) -> (Setup, Duration) {
+fn close(policy: PolicySpec, gap: Duration) -> (PolicyConfig, Duration) {
     let mut tasks = vec![
         task(Some(0), ms(50), ms(10)),
         task(Some(0), ms(20), ms(2)),
@@ -64,12 +64,12 @@ fn close(policy: Policy, gap: Duration) -> (Setup, Duration) {
         task(Some(1), ms(60), ms(5)),
     ];
     tasks[1].offset = Duration::from_nanos(ms(10).as_nanos() - gap.as_nanos());
-    (Setup { cores: 2, kind: policy, tasks }, ms(100))
+    (PolicyConfig { cores: 2, kind: policy, tasks }, ms(100))
 }
 
 #[test]
 fn a_release_just_before_a_completion_is_a_race() {
-    let (setup, length) = close(Policy::PartitionedEdf, Duration::from_nanos(500));
+    let (setup, length) = close(PolicySpec::PartitionedEdf, Duration::from_nanos(500));
     let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
     let costly = simulate(&setup, length, budgets(&setup), &small_costs()).unwrap();
     let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &costly, TOLERANCE);
@@ -82,10 +82,10 @@ fn a_release_just_before_a_completion_is_a_race() {
 
 #[test]
 fn another_order_without_close_events_is_a_disagreement() {
-    let (setup, length) = close(Policy::PartitionedEdf, ms(3));
+    let (setup, length) = close(PolicySpec::PartitionedEdf, ms(3));
     let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
     let mut wrong = free.clone();
-    let at = wrong.cores[0].iter().position(|r| r.kind == Kind::Dispatch && r.task == Some(TaskId(1))).unwrap();
+    let at = wrong.cores[0].iter().position(|r| r.kind == EventKind::Dispatch && r.task == Some(TaskId(1))).unwrap();
     wrong.cores[0][at].task = Some(TaskId(0));
     let found = compare(&setup, |t, _| Some(setup.tasks[t.index()].budget), &free, &wrong, TOLERANCE);
     assert!(!found.agrees(), "{found}");
@@ -94,7 +94,7 @@ fn another_order_without_close_events_is_a_disagreement() {
 
 #[test]
 fn a_run_that_stops_early_is_a_disagreement() {
-    let (setup, length) = close(Policy::PartitionedEdf, ms(3));
+    let (setup, length) = close(PolicySpec::PartitionedEdf, ms(3));
     let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
     let mut short = free.clone();
     let end = short.cores[1].pop();
@@ -143,9 +143,10 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
     };
     // From 0 and from 1 ms on, both deadlines are at 35 ms.
     let servers = vec![server(None), server(Some((7, 35))), server(Some((2, 34)))];
-    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    let place = |server| TaskPlacement { server, priority: 0, overrun: Overrun::Continue };
     let tasks = vec![task(Some(0), ms(90), ms(4)), Task { offset: ms(1), ..task(Some(0), ms(90), ms(1)) }];
-    let setup = Setup { cores: 1, kind: Policy::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks };
+    let setup =
+        PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places: vec![place(1), place(2)] }), tasks };
     let end = ms(80);
     let free = simulate(&setup, end, budgets(&setup), &Costs::default()).unwrap();
     let (scheduler, cores) = Scheduler::new(&setup).unwrap();
@@ -176,7 +177,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         background: false,
     };
     let supply = Supply { kind: ServerKind::Deferrable, budget: ms(40), period: ms(50) };
-    let place = |server| Place { server, priority: 0, overrun: Overrun::Continue };
+    let place = |server| TaskPlacement { server, priority: 0, overrun: Overrun::Continue };
     // Turns of the first end at 4 and at 7 ms, where the third comes.
     let with = |offset, quantum| {
         let servers = vec![
@@ -187,7 +188,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         let urgent = Task { deadline: ms(7), ..begins(offset, us(730)) };
         let tasks = vec![begins(ms(1), ms(20)), begins(ms(5), ms(1)), urgent];
         let places = vec![place(1), place(1), place(0)];
-        Setup { cores: 1, kind: Policy::Servers(Tree { servers, places }), tasks }
+        PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places }), tasks }
     };
     let setup = with(ms(7), ms(3));
     let free = simulate(&setup, ms(40), budgets(&setup), &Costs::default()).unwrap();

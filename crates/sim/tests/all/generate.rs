@@ -4,7 +4,7 @@ use crate::common::*;
 use std::collections::HashSet;
 use tactus_formats::{to_toml, Unwritable};
 use tactus_generate::{any, changing, changing_levels, generate, lasting, tree, DEEPEST, POLICIES};
-use tactus_model::{policy_key, Action, Demand, Part, Policy, ServerKind, Spread, System, TaskOrder};
+use tactus_model::{policy_key, Action, Demand, Migration, Part, Policy, ServerKind, System, TaskOrder};
 use tactus_time::{Duration, Level};
 
 #[test]
@@ -63,7 +63,7 @@ fn every_task_makes_sense() {
             let bound = match system.policy {
                 Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) => true,
                 Policy::GlobalRm | Policy::GlobalEdf => false,
-                Policy::Ordered { spread, .. } => spread == tactus_model::Spread::Partitioned,
+                Policy::Ordered { spread, .. } => spread == tactus_model::Migration::Partitioned,
                 Policy::Mc2 { .. } => task.level.unwrap() <= Level::B,
             };
             assert_eq!(task.core.is_some(), bound);
@@ -116,12 +116,12 @@ fn trees_have_every_order_spread_kind_of_server_and_depth_and_make_a_scheduler()
         assert!(system.tasks.len() <= 120, "{}", system.tasks.len());
     }
     let servers = || systems.iter().flat_map(|s| &s.scheduling.servers);
-    let mut found: Vec<(Spread, TaskOrder)> = servers().map(|server| (server.spread, server.order)).collect();
+    let mut found: Vec<(Migration, TaskOrder)> = servers().map(|server| (server.spread, server.order)).collect();
     found.extend(systems.iter().filter_map(|s| match s.policy {
         Policy::Ordered { spread, order } => Some((spread, order)),
         _ => None,
     }));
-    for spread in [Spread::Partitioned, Spread::Clustered, Spread::Global] {
+    for spread in [Migration::Partitioned, Migration::Clustered, Migration::Global] {
         assert!(TaskOrder::ALL.iter().all(|order| found.contains(&(spread, *order))), "{spread:?}");
     }
     let kinds: HashSet<_> = servers().map(|server| format!("{:?}", server.kind)).collect();
@@ -160,7 +160,7 @@ fn changing_systems_have_every_order_depth_and_kind_of_change_and_make_a_schedul
         let Policy::Ordered { spread, order } = system.policy else { panic!("{:?}", system.policy) };
         orders.insert(format!("{spread:?} {order:?}"));
         let servers = &system.scheduling.servers;
-        assert!(spread == Spread::Partitioned || servers.is_empty());
+        assert!(spread == Migration::Partitioned || servers.is_empty());
         for change in &system.scheduling.changes {
             let around = match change.part {
                 Part::Task(n) => system.scheduling.places[n].server,

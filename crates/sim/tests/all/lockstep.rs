@@ -3,8 +3,8 @@
 use crate::common::*;
 use std::ops::RangeInclusive;
 use tactus_generate::generate;
-use tactus_policy::{Kind as Policy, Scheduler, Setup};
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
+use tactus_record::{EntryReason, EventKind, Record};
 use tactus_sim::lockstep::{lockstep, Agreement, Disagreement, What};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -13,19 +13,19 @@ use tactus_trace::Trace;
 const TOLERANCE: Duration = Duration::from_micros(40);
 
 /// Two cores, global EDF, busy enough for preemptions and events between cores.
-fn example() -> (Setup, Trace) {
+fn example() -> (PolicyConfig, Trace) {
     let tasks = vec![
         task(None, ms(4), us(1_300)),
         task(None, ms(5), us(2_100)),
         task(None, ms(7), us(1_700)),
         task(None, ms(11), us(5_000)),
     ];
-    let setup = Setup { cores: 2, kind: Policy::GlobalEdf, tasks };
+    let setup = PolicyConfig { cores: 2, kind: PolicySpec::GlobalEdf, tasks };
     let trace = simulate(&setup, ms(100), budgets(&setup), &small_costs()).unwrap();
     (setup, trace)
 }
 
-fn check(setup: &Setup, trace: &Trace) -> Result<Agreement, Disagreement> {
+fn check(setup: &PolicyConfig, trace: &Trace) -> Result<Agreement, Disagreement> {
     lockstep(setup, |task, _| Some(setup.tasks[task.index()].budget), trace, TOLERANCE).unwrap()
 }
 
@@ -50,8 +50,8 @@ fn call(trace: &Trace, wanted: impl Fn(&[Record]) -> bool) -> (usize, RangeInclu
 /// The places of a core's calls.
 fn calls(trace: &Trace, core: usize) -> impl Iterator<Item = RangeInclusive<usize>> + '_ {
     let records = &trace.cores[core];
-    let enters = (0..records.len()).filter(|i| records[*i].kind == Kind::Enter);
-    enters.filter_map(|i| Some(i..=i + records[i..].iter().position(|r| r.kind == Kind::Leave)?))
+    let enters = (0..records.len()).filter(|i| records[*i].kind == EventKind::Enter);
+    enters.filter_map(|i| Some(i..=i + records[i..].iter().position(|r| r.kind == EventKind::Leave)?))
 }
 
 fn by(reason: EntryReason) -> impl Fn(&[Record]) -> bool {
@@ -63,8 +63,8 @@ fn a_machine_with_costs_agrees_with_the_policy() {
     let (setup, trace) = example();
     let agreement = check(&setup, &trace).unwrap();
     let count = |kind| trace.cores.iter().flatten().filter(|r| r.kind == kind).count() as u64;
-    assert_eq!(agreement.calls, count(Kind::Leave));
-    assert_eq!(agreement.jobs, count(Kind::Complete));
+    assert_eq!(agreement.calls, count(EventKind::Leave));
+    assert_eq!(agreement.jobs, count(EventKind::Complete));
     let by_reason: u64 = agreement.lateness.iter().map(|l| l.count).sum();
     assert_eq!(by_reason, agreement.calls);
     assert_eq!(agreement.cut, 0);
@@ -99,7 +99,7 @@ fn generated_systems_agree_on_a_machine_with_costs() {
 #[test]
 fn other_records_are_passed_over() {
     let (setup, mut trace) = example();
-    let refused = Record { kind: Kind::Refused, ..trace.cores[1][40] };
+    let refused = Record { kind: EventKind::Refused, ..trace.cores[1][40] };
     trace.cores[1].insert(40, refused);
     assert!(check(&setup, &trace).is_ok());
 }
@@ -119,15 +119,15 @@ fn records_that_stop_inside_a_call_are_replayed_up_to_there() {
 fn a_changed_record_is_found() {
     let change = |change: fn(&mut Record)| {
         spoiled(|trace| {
-            let (core, range) = call(trace, |call| call.iter().any(|r| r.kind == Kind::Dispatch));
+            let (core, range) = call(trace, |call| call.iter().any(|r| r.kind == EventKind::Dispatch));
             let records = &mut trace.cores[core][range];
-            change(records.iter_mut().find(|r| r.kind == Kind::Dispatch).unwrap());
+            change(records.iter_mut().find(|r| r.kind == EventKind::Dispatch).unwrap());
         })
     };
     let changes: [fn(&mut Record); 5] = [
         |r| r.job += 1,
         |r| r.task = Some(TaskId(3 - r.task.unwrap().0)),
-        |r| r.kind = Kind::Preempt,
+        |r| r.kind = EventKind::Preempt,
         |r| r.arg ^= 1,
         |r| r.level = 2,
     ];
@@ -229,7 +229,7 @@ fn what_comes_too_late_is_found() {
             // One that leaves room for the shift.
             let roomy = |core: usize, range: &RangeInclusive<usize>| {
                 let records = &trace.cores[core];
-                let next = records[*range.end() + 1..].iter().find(|r| r.kind == Kind::Enter);
+                let next = records[*range.end() + 1..].iter().find(|r| r.kind == EventKind::Enter);
                 next.is_some_and(|next| next.time.since(records[*range.start()].time) > us(100))
             };
             let calls = (0..2).flat_map(|core| calls(trace, core).map(move |range| (core, range)));
@@ -249,11 +249,12 @@ fn a_call_without_cause_is_found() {
         spoiled(move |trace| {
             // Core 1 in the middle of a long stretch of one job.
             let records = &mut trace.cores[1];
-            let at = (30..records.len() - 1)
-                .find(|i| records[*i].kind == Kind::Leave && records[i + 1].time.since(records[*i].time) > us(300));
+            let at = (30..records.len() - 1).find(|i| {
+                records[*i].kind == EventKind::Leave && records[i + 1].time.since(records[*i].time) > us(300)
+            });
             let at = at.unwrap();
             let leave = Record { time: records[at].time.saturating_add(us(150)), ticket: 0, ..records[at] };
-            let enter = Record { kind: Kind::Enter, level: reason as u8, ..leave };
+            let enter = Record { kind: EventKind::Enter, level: reason as u8, ..leave };
             records.splice(at + 1..at + 1, [enter, leave]);
         })
     };
@@ -268,13 +269,13 @@ fn a_core_that_is_never_called_again_is_found() {
     let setup = partitioned_edf(2, vec![task(Some(0), ms(4), ms(1)), task(Some(1), ms(5), ms(2))]);
     let whole = simulate(&setup, ms(100), budgets(&setup), &small_costs()).unwrap();
     assert!(check(&setup, &whole).is_ok());
-    let calls = whole.cores[1].iter().filter(|r| r.kind == Kind::Enter).count();
+    let calls = whole.cores[1].iter().filter(|r| r.kind == EventKind::Enter).count();
     for kept in 1..calls {
         let mut trace = whole.clone();
         let end = trace.cores[1].pop();
         let mut seen = 0;
         trace.cores[1].retain(|r| {
-            seen += usize::from(r.kind == Kind::Enter);
+            seen += usize::from(r.kind == EventKind::Enter);
             seen <= kept
         });
         trace.cores[1].extend(end);
@@ -327,7 +328,7 @@ fn no_record_can_be_taken_out_or_doubled_unnoticed() {
     let mut tried = 0;
     for core in 0..2 {
         // At the very end a trace may stop anywhere.
-        let last = whole.cores[core].iter().rposition(|r| r.kind == Kind::Enter).unwrap();
+        let last = whole.cores[core].iter().rposition(|r| r.kind == EventKind::Enter).unwrap();
         for at in 0..last {
             let mut less = whole.clone();
             less.cores[core].remove(at);
@@ -351,7 +352,7 @@ fn what_is_sent_to_a_core_that_has_not_begun_waits_for_it_from_then_on() {
     late.run_until(end, &mut keep).unwrap();
     late.end(end, &mut keep);
     let trace = keep.into_trace();
-    let sent = trace.cores[0].iter().find(|r| r.kind == Kind::Notify).unwrap().time;
+    let sent = trace.cores[0].iter().find(|r| r.kind == EventKind::Notify).unwrap().time;
     assert!(trace.cores[1][0].time.since(sent) > TOLERANCE * 2);
     assert!(check(&setup, &trace).is_ok());
 }

@@ -3,8 +3,8 @@
 
 use tactus_analysis::effort::Effort;
 use tactus_analysis::mixed::{amc_max, amc_rtb, edf_vd, Dual as Analysed, Promise};
-use tactus_policy::{Dual, Kind, Mixed, MixedOrder, Setup, Task};
-use tactus_record::{Kind as What, Record, Sink};
+use tactus_policy::{Dual, Mixed, MixedOrder, PolicyConfig, PolicySpec, Task};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_sim::{simulate_into, Costs};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -46,7 +46,7 @@ fn drawn(dice: &mut Dice, implicit: bool) -> Vec<Analysed> {
     set
 }
 
-fn setup(set: &[Analysed], order: MixedOrder, virtual_deadlines: &[Duration], dice: &mut Dice) -> Setup {
+fn setup(set: &[Analysed], order: MixedOrder, virtual_deadlines: &[Duration], dice: &mut Dice) -> PolicyConfig {
     let task = |task: &Analysed| Task {
         level: if task.critical { Level::A } else { Level::B },
         core: Some(CoreId(0)),
@@ -61,13 +61,13 @@ fn setup(set: &[Analysed], order: MixedOrder, virtual_deadlines: &[Duration], di
         priority: 1_000 - n as u32,
         virtual_deadline: virtual_deadlines[n],
     };
-    let kind = Kind::Mixed(Mixed { order, tasks: set.iter().enumerate().map(dual).collect() });
-    Setup { cores: 1, kind, tasks }
+    let kind = PolicySpec::Mixed(Mixed { order, tasks: set.iter().enumerate().map(dual).collect() });
+    PolicyConfig { cores: 1, kind, tasks }
 }
 
 /// Holds responses against promises as they come.
 struct Judge<'s> {
-    setup: &'s Setup,
+    setup: &'s PolicyConfig,
     promises: &'s [Promise],
     /// No critical job has exceeded its LO time so far.
     calm: bool,
@@ -78,15 +78,15 @@ struct Judge<'s> {
 
 impl Sink for Judge<'_> {
     fn record(&mut self, record: Record) {
-        if record.kind == What::Mode && record.task.is_some() {
+        if record.kind == EventKind::Mode && record.task.is_some() {
             (self.calm, self.changes) = (false, self.changes + 1);
         }
         let Some(task) = record.task.map(TaskId::index) else { return };
         let it = &self.setup.tasks[task];
         let critical = it.level == Level::A;
         match record.kind {
-            What::Dropped => assert!(!critical, "a critical job was dropped: {record:?} {:?}", self.setup),
-            What::Complete if critical || self.calm => {
+            EventKind::Dropped => assert!(!critical, "a critical job was dropped: {record:?} {:?}", self.setup),
+            EventKind::Complete if critical || self.calm => {
                 let promise = self.promises[task];
                 let bound = if critical { promise.high } else { promise.low }.expect("it is promised something");
                 let release = Instant::ZERO + it.offset + it.period * u64::from(record.job);

@@ -1,7 +1,9 @@
 //! What becomes of overruns is a sequence that makes sense, under every rule and with servers that run out.
 
-use tactus_policy::{Kind, Overrun, Place, Server, ServerKind, Setup, Supply, Task, TaskOrder, Tree};
-use tactus_record::Kind as What;
+use tactus_policy::{
+    Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
+};
+use tactus_record::EventKind;
 use tactus_sim::{simulate, Costs};
 use tactus_time::{CoreSet, Duration, Level, TaskId};
 use tactus_trace::check;
@@ -24,7 +26,7 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
     let supply = Supply { kind: ServerKind::HardBandwidth, budget: ms(6), period: ms(9) };
     let inside = Server { supply: Some(supply), queues: vec![cores], ..root.clone() };
     let rules = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
-    let places = rules.map(|overrun| Place { server: 1, priority: 0, overrun });
+    let places = rules.map(|overrun| TaskPlacement { server: 1, priority: 0, overrun });
     let task = |n: u64| Task {
         level: Level::A,
         core: None,
@@ -33,8 +35,8 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
         deadline: ms(8 + n),
         budget: ms(3),
     };
-    let kind = Kind::Servers(Tree { servers: vec![root, inside], places: places.into() });
-    let setup = Setup { cores: 2, kind, tasks: (0..4).map(task).collect() };
+    let kind = PolicySpec::Servers(Tree { servers: vec![root, inside], places: places.into() });
+    let setup = PolicyConfig { cores: 2, kind, tasks: (0..4).map(task).collect() };
     let demand = |task: TaskId, job: u32| ms(1 + u64::from((job * 5 + u32::from(task.0)) % 9));
     let costs = Costs { schedule: Duration::from_micros(3), release: Duration::from_micros(2), ..Costs::default() };
     for costs in [Costs::default(), costs] {
@@ -43,7 +45,7 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
         assert_eq!(check::one_core(&trace), []);
         let dropped = |why| {
             let records = trace.cores.iter().flatten();
-            records.filter(|r| r.kind == What::Dropped && r.arg == why).count()
+            records.filter(|r| r.kind == EventKind::Dropped && r.arg == why).count()
         };
         assert!(dropped(0) > 10 && dropped(1) > 10, "{} left out, {} killed", dropped(0), dropped(1));
     }

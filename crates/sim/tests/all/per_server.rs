@@ -4,8 +4,8 @@
 use tactus_generate::{lasting, per_server};
 use tactus_model::System;
 use tactus_plan::{setup, tree_view};
-use tactus_policy::{divide, CoreState, Decision, Event, Input, Kind as PolicyKind, Policy, Running, Scheduler, Setup};
-use tactus_record::{EntryReason, InputKind, Kind, Record, Sink};
+use tactus_policy::{divide, CoreState, Decision, Event, Input, Policy, PolicyConfig, PolicySpec, Running, Scheduler};
+use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
 use tactus_sim::lockstep::lockstep;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::{check, merge, Trace};
@@ -13,7 +13,7 @@ use tactus_trace::{check, merge, Trace};
 const LENGTH: Duration = Duration::from_millis(300);
 
 /// One scheduler on the core.
-struct Place {
+struct TaskPlacement {
     scheduler: Scheduler,
     state: CoreState,
     /// Its children: their proxies, and their index among the schedulers.
@@ -28,7 +28,7 @@ struct Place {
 struct Core<'s> {
     core: CoreId,
     system: &'s System,
-    places: Vec<Place>,
+    places: Vec<TaskPlacement>,
     /// Who has the core, the root first.
     path: Vec<usize>,
     /// When the last call began.
@@ -39,21 +39,21 @@ struct Core<'s> {
 const CALL: Duration = Duration::from_nanos(10);
 
 impl Core<'_> {
-    fn places(core: CoreId, system: &System, setups: &[Setup]) -> Vec<Place> {
-        let place = |setup: &Setup| {
-            let PolicyKind::PerServer(plan) = &setup.kind else { panic!("one scheduler of several") };
+    fn places(core: CoreId, system: &System, setups: &[PolicyConfig]) -> Vec<TaskPlacement> {
+        let place = |setup: &PolicyConfig| {
+            let PolicySpec::PerServer(plan) = &setup.kind else { panic!("one scheduler of several") };
             let (scheduler, mut states) = Scheduler::new(setup).expect("the plan is good");
             let decision =
                 Decision { run: None, timer: Instant::NEVER, notify: tactus_time::CoreSet::EMPTY, ticket: 0 };
             let children = plan.children.iter().map(|child| (child.proxy, usize::from(child.plan))).collect();
             let state = states.swap_remove(core.index());
-            Place { scheduler, state, children, decision, begun: false, left: None, records: Vec::new() }
+            TaskPlacement { scheduler, state, children, decision, begun: false, left: None, records: Vec::new() }
         };
         assert!(core.index() < system.cores);
         setups.iter().map(place).collect()
     }
 
-    fn note(&mut self, at: usize, now: Instant, kind: Kind, run: Option<(TaskId, u32)>, (level, arg): (u8, u64)) {
+    fn note(&mut self, at: usize, now: Instant, kind: EventKind, run: Option<(TaskId, u32)>, (level, arg): (u8, u64)) {
         let (task, job) = (run.map(|run| run.0), run.map_or(0, |run| run.1));
         let core = self.core;
         self.places[at].records.push(Record { time: now, arg, job, task, kind, level, core, ticket: 0 });
@@ -73,15 +73,15 @@ impl Core<'_> {
         let before = self.places[at].decision;
         let expiry = if reason == EntryReason::Timer { before.timer.as_nanos() } else { 0 };
         let running = before.run.map(|run| (run.task, 0));
-        self.note(at, now, Kind::Enter, running, (reason as u8, expiry));
+        self.note(at, now, EventKind::Enter, running, (reason as u8, expiry));
         let absent = self.places[at].left.take().filter(|_| begun);
         let inputs = [
             absent.map(|since| (Input::Absent { since }, InputKind::Absent, None, since)),
             sleep.map(|(proxy, until)| (Input::Sleep { proxy, until }, InputKind::Sleep, Some((proxy, 0)), until)),
         ];
         for (input, kind, proxy, at_time) in inputs.into_iter().flatten() {
-            self.note(at, now, Kind::Input, proxy, (kind as u8, at_time.as_nanos()));
-            let Place { scheduler, state, .. } = &mut self.places[at];
+            self.note(at, now, EventKind::Input, proxy, (kind as u8, at_time.as_nanos()));
+            let TaskPlacement { scheduler, state, .. } = &mut self.places[at];
             scheduler.input(state, input);
         }
         let event = match reason {
@@ -91,12 +91,12 @@ impl Core<'_> {
             _ => Event::Notify,
         };
         let mut written = Written(Vec::new());
-        let Place { scheduler, state, .. } = &mut self.places[at];
+        let TaskPlacement { scheduler, state, .. } = &mut self.places[at];
         let decision = scheduler.handle(state, now, event, &mut written);
         self.places[at].records.append(&mut written.0);
         self.places[at].decision = decision;
         let run = decision.run.map(|run| (run.task, run.job));
-        self.note(at, now + CALL / 2, Kind::Leave, run, (reason as u8, decision.timer.as_nanos()));
+        self.note(at, now + CALL / 2, EventKind::Leave, run, (reason as u8, decision.timer.as_nanos()));
     }
 
     /// Down to a job, or to nothing.
@@ -151,7 +151,7 @@ impl Sink for Written {
 }
 
 /// The trace of each scheduler.
-fn traces(system: &System, setups: &[Setup]) -> Vec<Trace> {
+fn traces(system: &System, setups: &[PolicyConfig]) -> Vec<Trace> {
     let mut traces = vec![Trace::default(); setups.len()];
     for core in (0..system.cores).map(|core| CoreId(core as u8)) {
         let places = Core::places(core, system, setups);
@@ -180,7 +180,8 @@ fn each_scheduler_replays_and_no_rule_of_servers_is_broken() {
             calls += agreed.unwrap_or_else(|wrong| panic!("{}, scheduler {n}: {wrong}", system.name)).calls;
             // What a scheduler was told is part of what it decided upon: another time gives another schedule.
             let mut other = trace.clone();
-            let input = other.cores.iter_mut().flatten().rev().find(|it| it.kind == Kind::Input && it.arg < 1 << 60);
+            let input =
+                other.cores.iter_mut().flatten().rev().find(|it| it.kind == EventKind::Input && it.arg < 1 << 60);
             let Some(input) = input.filter(|it| it.level == InputKind::Sleep as u8) else { continue };
             input.arg = input.arg.saturating_sub(1_000_000);
             spoilt += u32::from(lockstep(setup, demand, &other, tolerance).expect("the plan is good").is_err());

@@ -4,9 +4,9 @@
 use crate::common::*;
 use std::sync::OnceLock;
 use tactus_generate::{changing, lasting, tree};
-use tactus_plan::{setup_with, tree_view, Ruled};
-use tactus_policy::{Action, Kind as PolicyKind, Part, Setup};
-use tactus_record::{Kind, Record};
+use tactus_plan::{setup_with, tree_view, Admission};
+use tactus_policy::{Action, Part, PolicyConfig, PolicySpec};
+use tactus_record::{EventKind, Record};
 use tactus_sim::{simulate, Costs};
 use tactus_time::{Duration, Instant};
 use tactus_trace::check::{self, Rule, TreeChange, TreeView};
@@ -15,7 +15,7 @@ use tactus_trace::Trace;
 const NONE: Duration = Duration::ZERO;
 
 /// The system of a seed, its view and its run without costs.
-fn run(seed: u64) -> (Setup, TreeView, Trace) {
+fn run(seed: u64) -> (PolicyConfig, TreeView, Trace) {
     let system = tree(seed);
     let setup = tactus_plan::setup(&system, Vec::new(), &[]);
     let view = match tree_view(&setup) {
@@ -28,8 +28,8 @@ fn run(seed: u64) -> (Setup, TreeView, Trace) {
 }
 
 /// Made once for all tests.
-fn trees() -> impl Iterator<Item = (Setup, TreeView, Trace)> {
-    static RUNS: OnceLock<Vec<(Setup, TreeView, Trace)>> = OnceLock::new();
+fn trees() -> impl Iterator<Item = (PolicyConfig, TreeView, Trace)> {
+    static RUNS: OnceLock<Vec<(PolicyConfig, TreeView, Trace)>> = OnceLock::new();
     let all = || (0..40).map(run).filter(|(_, view, _)| !view.servers.is_empty()).collect();
     RUNS.get_or_init(all).iter().cloned()
 }
@@ -69,15 +69,15 @@ fn a_budget_that_comes_too_large_or_too_early_is_found() {
     let (mut large, mut early) = (0, 0);
     for (_, view, trace) in trees() {
         let mut spoilt = trace.clone();
-        if change(&mut spoilt, |r| r.kind == Kind::ServerReplenish, |r| r.arg += 1_000_000_000) {
+        if change(&mut spoilt, |r| r.kind == EventKind::ServerReplenish, |r| r.arg += 1_000_000_000) {
             assert!(breaks(&view, &spoilt, Rule::Replenishment));
             large += 1;
         }
         // Told to come one nanosecond later than it does.
         let came = |r: &Record| {
-            r.kind == Kind::ServerExhausted
+            r.kind == EventKind::ServerExhausted
                 && trace.cores[r.core.index()].iter().any(|other| {
-                    other.kind == Kind::ServerReplenish && other.job == r.job && other.time.as_nanos() == r.arg
+                    other.kind == EventKind::ServerReplenish && other.job == r.job && other.time.as_nanos() == r.arg
                 })
         };
         let mut spoilt = trace.clone();
@@ -96,7 +96,7 @@ fn work_in_a_server_without_budget_is_found() {
         // It told that it had none a while before it really had none.
         let mut spoilt = trace.clone();
         let mine = |r: &Record| {
-            r.kind == Kind::ServerExhausted && r.arg != u64::MAX && !view.servers[r.job as usize].background
+            r.kind == EventKind::ServerExhausted && r.arg != u64::MAX && !view.servers[r.job as usize].background
         };
         let Some(core) = spoilt.cores.iter().position(|records| records.iter().any(mine)) else { continue };
         for (_, records) in spoilt.cores.iter_mut().enumerate().filter(|(n, _)| *n != core) {
@@ -117,7 +117,7 @@ fn an_event_between_cores_that_share_nothing_is_found() {
         if view.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some()) {
             continue;
         }
-        if change(&mut trace, |r| r.kind == Kind::Idle, |r| r.kind = Kind::Notify) {
+        if change(&mut trace, |r| r.kind == EventKind::Idle, |r| r.kind = EventKind::Notify) {
             assert!(breaks(&view, &trace, Rule::NoEvents));
             found += 1;
         }
@@ -133,7 +133,7 @@ fn a_job_that_waits_beside_an_idle_core_or_behind_a_less_urgent_one_is_found() {
         let mut spoilt = trace.clone();
         for records in &mut spoilt.cores {
             let root = |r: &Record| {
-                r.kind == Kind::Dispatch && r.task.is_some_and(|task| view.tasks[task.index()].server == 0)
+                r.kind == EventKind::Dispatch && r.task.is_some_and(|task| view.tasks[task.index()].server == 0)
             };
             records.retain(|r| !root(r));
         }
@@ -152,15 +152,15 @@ fn a_job_that_waits_beside_an_idle_core_or_behind_a_less_urgent_one_is_found() {
 }
 
 /// The changing system of a seed, all of whose changes are admitted.
-fn changing_setup(seed: u64) -> Option<(tactus_model::System, Setup)> {
+fn changing_setup(seed: u64) -> Option<(tactus_model::System, PolicyConfig)> {
     let mut system = changing(seed)?;
     lasting(&mut system, ms(400));
-    let ruled = Ruled { admitted: true, drains: seed & 1 == 0, ..Ruled::default() };
+    let ruled = Admission { admitted: true, drains: seed & 1 == 0, ..Admission::default() };
     let setup = setup_with(&system, Vec::new(), &[], &vec![ruled; system.scheduling.changes.len()]);
     Some((system, setup))
 }
 
-fn changing_run(seed: u64) -> Option<(Setup, TreeView, Trace)> {
+fn changing_run(seed: u64) -> Option<(PolicyConfig, TreeView, Trace)> {
     let (system, setup) = changing_setup(seed)?;
     let view = tree_view(&setup)?;
     let trace = simulate(&setup, system.duration, demands(&system), &Costs::default()).unwrap();
@@ -168,8 +168,8 @@ fn changing_run(seed: u64) -> Option<(Setup, TreeView, Trace)> {
 }
 
 /// Made once for all tests.
-fn changing_trees() -> impl Iterator<Item = (Setup, TreeView, Trace)> {
-    static RUNS: OnceLock<Vec<(Setup, TreeView, Trace)>> = OnceLock::new();
+fn changing_trees() -> impl Iterator<Item = (PolicyConfig, TreeView, Trace)> {
+    static RUNS: OnceLock<Vec<(PolicyConfig, TreeView, Trace)>> = OnceLock::new();
     RUNS.get_or_init(|| (0..160).filter_map(changing_run).collect()).iter().cloned()
 }
 
@@ -177,7 +177,7 @@ fn changing_trees() -> impl Iterator<Item = (Setup, TreeView, Trace)> {
 fn effects(view: &TreeView, trace: &Trace) -> Vec<(TreeChange, usize, usize)> {
     let cores = trace.cores.iter().enumerate();
     let records = cores.flat_map(|(core, records)| records.iter().enumerate().map(move |(at, r)| (core, at, r)));
-    let changed = records.filter(|(_, _, r)| r.kind == Kind::Changed);
+    let changed = records.filter(|(_, _, r)| r.kind == EventKind::Changed);
     changed.map(|(core, at, r)| (view.changes[r.job as usize], core, at)).collect()
 }
 
@@ -207,7 +207,7 @@ fn a_server_that_is_given_three_times_its_new_budget_is_found() {
         let Some((system, setup)) = changing_setup(seed) else { continue };
         let view = tree_view(&setup).unwrap();
         let mut spoilt = setup.clone();
-        let PolicyKind::Changing(changing) = &mut spoilt.kind else { panic!("{:?}", setup.kind) };
+        let PolicySpec::Changing(changing) = &mut spoilt.kind else { panic!("{:?}", setup.kind) };
         for change in &mut changing.changes {
             if let (Part::Server(_), Action::Alter(values)) = (change.part, &mut change.action) {
                 values.time = values.period.min(values.time * 3);
@@ -220,7 +220,9 @@ fn a_server_that_is_given_three_times_its_new_budget_is_found() {
         // A server inside one that is not there gets its budget later.
         let altered = |(change, core, at): &(TreeChange, usize, usize)| {
             let TreeChange::Lengths { server, .. } = change else { return false };
-            trace.cores[*core].get(at + 1).is_some_and(|r| r.kind == Kind::ServerReplenish && r.job as usize == *server)
+            trace.cores[*core]
+                .get(at + 1)
+                .is_some_and(|r| r.kind == EventKind::ServerReplenish && r.job as usize == *server)
         };
         if effects(&view, &trace).iter().any(altered) {
             assert!(breaks(&view, &trace, Rule::Replenishment), "seed {seed}");
@@ -255,7 +257,7 @@ fn a_changed_server_that_gets_its_budget_late_in_part_or_too_early_is_found() {
         for (change, core, at) in effects(&view, &trace) {
             let (TreeChange::Begins(server) | TreeChange::Lengths { server, .. }) = change else { continue };
             let records = &trace.cores[core];
-            let comes = |r: &Record| r.kind == Kind::ServerReplenish && r.job as usize == server;
+            let comes = |r: &Record| r.kind == EventKind::ServerReplenish && r.job as usize == server;
             let Some(first) = (at..records.len()).find(|n| comes(&records[*n])) else { continue };
             if records[first].time != records[at].time {
                 // It was refused for lack of room before, and is not there.
@@ -271,11 +273,11 @@ fn a_changed_server_that_gets_its_budget_late_in_part_or_too_early_is_found() {
             none += 1;
             // Told to come one nanosecond later than it does, after the change.
             let later = first + 1..records.len();
-            let again = later.clone().find(|n| records[*n].kind == Kind::Changed).unwrap_or(records.len());
+            let again = later.clone().find(|n| records[*n].kind == EventKind::Changed).unwrap_or(records.len());
             let told = (first + 1..again).find(|n| {
                 let r = &records[*n];
                 let due = |other: &Record| comes(other) && other.time.as_nanos() == r.arg;
-                r.kind == Kind::ServerExhausted && r.job as usize == server && records[*n..again].iter().any(due)
+                r.kind == EventKind::ServerExhausted && r.job as usize == server && records[*n..again].iter().any(due)
             });
             if let Some(told) = told {
                 let mut spoilt = trace.clone();
@@ -295,7 +297,7 @@ fn a_server_that_does_not_begin_anew_with_the_one_around_it_or_on_one_of_its_cor
         for (change, core, at) in effects(&view, &trace) {
             let TreeChange::Begins(server) = change else { continue };
             let records = &trace.cores[core];
-            let begun = (at + 1..records.len()).take_while(|n| records[*n].kind == Kind::ServerReplenish);
+            let begun = (at + 1..records.len()).take_while(|n| records[*n].kind == EventKind::ServerReplenish);
             // After the first, which is the server's own.
             for n in begun.skip(1) {
                 let mut spoilt = trace.clone();
@@ -316,7 +318,10 @@ fn work_in_a_changed_server_without_budget_or_in_one_that_is_not_there_is_found(
             let (TreeChange::Begins(server) | TreeChange::Lengths { server, .. }) = change else { continue };
             let changed = trace.cores[core][at].time;
             let used = |r: &Record| {
-                r.kind == Kind::ServerExhausted && r.job as usize == server && r.time > changed && r.arg != u64::MAX
+                r.kind == EventKind::ServerExhausted
+                    && r.job as usize == server
+                    && r.time > changed
+                    && r.arg != u64::MAX
             };
             if !view.servers[server].background {
                 let mut spoilt = trace.clone();
@@ -370,7 +375,8 @@ fn a_job_that_waits_beside_an_idle_core_after_a_change_is_found() {
     for (_, view, mut trace) in changing_trees() {
         let Some((_, core, at)) = effects(&view, &trace).into_iter().next() else { continue };
         let changed = trace.cores[core][at].time;
-        let root = |r: &Record| r.kind == Kind::Dispatch && r.task.is_some_and(|t| view.tasks[t.index()].server == 0);
+        let root =
+            |r: &Record| r.kind == EventKind::Dispatch && r.task.is_some_and(|t| view.tasks[t.index()].server == 0);
         trace.cores[core].retain(|r| r.time <= changed || !root(r));
         found += usize::from(breaks(&view, &trace, Rule::Conserving));
     }
@@ -386,12 +392,14 @@ fn a_server_that_was_without_budget_when_it_changed_is_no_excuse_afterwards() {
             let mut spoilt = trace.clone();
             let (changed, end) = (trace.cores[core][at].time, Instant::NEVER.as_nanos());
             let inside = |r: &Record| r.task.is_some_and(|task| view.tasks[task.index()].server == server);
-            let of_server = |r: &Record| r.kind == Kind::ServerExhausted && r.job as usize == server;
+            let of_server = |r: &Record| r.kind == EventKind::ServerExhausted && r.job as usize == server;
             // Before, it told that it has nothing until the end; afterwards nobody in it runs.
-            let begins = |r: &Record| inside(r) && matches!(r.kind, Kind::Dispatch | Kind::Complete | Kind::Dropped);
+            let begins = |r: &Record| {
+                inside(r) && matches!(r.kind, EventKind::Dispatch | EventKind::Complete | EventKind::Dropped)
+            };
             spoilt.cores[core].retain(|r| r.time <= changed || !(of_server(r) || begins(r)));
             let told = Record {
-                kind: Kind::ServerExhausted,
+                kind: EventKind::ServerExhausted,
                 task: None,
                 job: server as u32,
                 arg: end,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant as Clock;
 use tactus_generate::{Draw, POLICIES};
 use tactus_policy::{CoreState, Decision, Event, Policy, Running, Scheduler};
-use tactus_record::{EntryReason, Kind, Record, Sink};
+use tactus_record::{EntryReason, EventKind, Record, Sink};
 use tactus_sim::lockstep::lockstep;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -44,7 +44,7 @@ impl<D: Fn(TaskId, u32) -> Duration> Thread<'_, D> {
         let running = self.last.run;
         let arg = if reason == EntryReason::Timer { self.last.timer.as_nanos() } else { 0 };
         let (task, job, core) = (running.map(|r| r.task), running.map_or(0, |r| r.job), self.id);
-        let enter = Record { time: now, arg, job, task, kind: Kind::Enter, level: reason as u8, core, ticket: 0 };
+        let enter = Record { time: now, arg, job, task, kind: EventKind::Enter, level: reason as u8, core, ticket: 0 };
         self.records.record(enter);
         self.last = self.policy.handle(state, now, event, &mut self.records);
         self.since = now;
@@ -56,7 +56,7 @@ impl<D: Fn(TaskId, u32) -> Duration> Thread<'_, D> {
             arg: timer.as_nanos(),
             job,
             task,
-            kind: Kind::Leave,
+            kind: EventKind::Leave,
             level: 0,
             core,
             ticket,
@@ -90,7 +90,16 @@ impl<D: Fn(TaskId, u32) -> Duration> Thread<'_, D> {
             }
         }
         let (time, core) = (self.now(), self.id);
-        self.records.record(Record { time, arg: 0, job: 0, task: None, kind: Kind::End, level: 0, core, ticket: 0 });
+        self.records.record(Record {
+            time,
+            arg: 0,
+            job: 0,
+            task: None,
+            kind: EventKind::End,
+            level: 0,
+            core,
+            ticket: 0,
+        });
         self.records.0
     }
 }
@@ -126,7 +135,7 @@ fn real_threads_agree_with_the_policy_under_every_policy() {
         });
         let dropped = vec![0; cores.len()];
         let trace = Trace { cores, dropped };
-        removed += trace.cores.iter().flatten().filter(|r| r.kind == Kind::Removed).count();
+        removed += trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Removed).count();
         out_of_order += exchanged(&trace);
         // Threads of a busy host sleep for as long as it likes.
         let tolerance = Duration::from_secs(60);
@@ -146,8 +155,8 @@ fn exchanged(trace: &Trace) -> usize {
         let mut entered = Instant::ZERO;
         for record in records {
             match record.kind {
-                Kind::Enter => entered = record.time,
-                Kind::Leave if record.ticket != 0 => order.push((record.ticket, entered)),
+                EventKind::Enter => entered = record.time,
+                EventKind::Leave if record.ticket != 0 => order.push((record.ticket, entered)),
                 _ => {}
             }
         }

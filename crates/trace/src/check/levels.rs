@@ -4,7 +4,7 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::{Trace, View};
 use std::collections::{HashMap, HashSet};
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 type Name = (TaskId, u32);
@@ -79,8 +79,8 @@ impl Walk<'_> {
         }
         let core = r.core.index();
         match (r.kind, r.task) {
-            (Kind::End, _) => self.cores[core].ended = true,
-            (Kind::Idle, _) => {
+            (EventKind::End, _) => self.cores[core].ended = true,
+            (EventKind::Idle, _) => {
                 self.cores[core].begun = true;
                 self.cores[core].has = None;
             }
@@ -100,29 +100,29 @@ impl Walk<'_> {
     fn job_step(&mut self, r: &Record, task: TaskId, level: Level) {
         let (core, name) = (r.core.index(), (task, r.job));
         match r.kind {
-            Kind::Release => {
+            EventKind::Release => {
                 self.open.entry(task).or_default().push(r.job);
                 self.ready.insert(name);
             }
-            Kind::Dispatch => {
+            EventKind::Dispatch => {
                 self.ready.remove(&name);
                 self.cores[core].has = Some((name, level));
             }
-            Kind::Preempt | Kind::Exhausted | Kind::Complete | Kind::Dropped => {
+            EventKind::Preempt | EventKind::Exhausted | EventKind::Complete | EventKind::Dropped => {
                 // A used-up budget alone does not take the core away: the next one may be there already.
-                if r.kind != Kind::Exhausted && self.cores[core].has.is_some_and(|h| h.0 == name) {
+                if r.kind != EventKind::Exhausted && self.cores[core].has.is_some_and(|h| h.0 == name) {
                     self.cores[core].has = None;
                 }
                 let no_budget = self.waiting.get(&task).is_some_and(|jobs| jobs.contains(&r.job));
                 match r.kind {
-                    Kind::Preempt if !no_budget => {
+                    EventKind::Preempt if !no_budget => {
                         self.ready.insert(name);
                     }
-                    Kind::Exhausted => {
+                    EventKind::Exhausted => {
                         self.ready.remove(&name);
                         self.waiting.entry(task).or_default().push(r.job);
                     }
-                    Kind::Complete | Kind::Dropped => {
+                    EventKind::Complete | EventKind::Dropped => {
                         self.ready.remove(&name);
                         if let Some(open) = self.open.get_mut(&task) {
                             open.retain(|j| *j != r.job);
@@ -131,20 +131,20 @@ impl Walk<'_> {
                     _ => {}
                 }
             }
-            Kind::Replenish => {
+            EventKind::Replenish => {
                 for job in self.waiting.remove(&task).unwrap_or_default() {
                     if !self.cores.iter().any(|core| core.has.is_some_and(|h| h.0 == (task, job))) {
                         self.ready.insert((task, job));
                     }
                 }
             }
-            Kind::GhostBegin => {
+            EventKind::GhostBegin => {
                 self.cores[core].ghosts.insert((name, level));
             }
-            Kind::GhostEnd => {
+            EventKind::GhostEnd => {
                 self.cores[core].ghosts.remove(&(name, level));
             }
-            Kind::Removed => {
+            EventKind::Removed => {
                 self.waiting.remove(&task);
                 for job in self.open.remove(&task).unwrap_or_default() {
                     self.ready.remove(&(task, job));

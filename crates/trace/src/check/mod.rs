@@ -23,7 +23,7 @@ use crate::schedule::{schedule_with, Boundary};
 use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
 use std::fmt;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Something in a trace that must not be.
@@ -155,7 +155,7 @@ pub fn known(view: &View, trace: &Trace) -> Vec<Violation> {
 pub fn whole(view: &View, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     for (core, records) in trace.cores.iter().enumerate() {
-        let ended = records.iter().rev().find(|r| r.kind == Kind::End).map(|r| r.time);
+        let ended = records.iter().rev().find(|r| r.kind == EventKind::End).map(|r| r.time);
         let last = records.last().map_or(Instant::ZERO, |r| r.time);
         let text = match ended {
             Some(time) if time.since(Instant::ZERO) >= view.duration => continue,
@@ -230,9 +230,9 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
     for r in trace.cores.iter().flatten() {
         let Some(task) = r.task.map(TaskId::index).filter(|t| *t < view.tasks.len()) else { continue };
         match r.kind {
-            Kind::Release => releases[task].push(*r),
-            Kind::Complete => completed[task] += 1,
-            Kind::Removed => removed[task] = true,
+            EventKind::Release => releases[task].push(*r),
+            EventKind::Complete => completed[task] += 1,
+            EventKind::Removed => removed[task] = true,
             _ => {}
         }
     }
@@ -293,9 +293,10 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
 pub(crate) fn last_look(view: &View, trace: &Trace, core: Option<CoreId>) -> Instant {
     let alone = view.cores == 1 || core.is_some_and(|core| core.index() > 0);
     let records = trace.cores.get(core.unwrap_or_default().index()).map_or(&[][..], |records| records);
-    let given = records.iter().rev().find(|r| matches!(r.kind, Kind::Dispatch | Kind::Idle | Kind::Complete));
+    let given =
+        records.iter().rev().find(|r| matches!(r.kind, EventKind::Dispatch | EventKind::Idle | EventKind::Complete));
     match given {
-        Some(r) if alone && r.kind == Kind::Dispatch && r.criticality() == Some(Level::A) => r.time,
+        Some(r) if alone && r.kind == EventKind::Dispatch && r.criticality() == Some(Level::A) => r.time,
         _ => run_end(trace),
     }
 }
@@ -305,7 +306,7 @@ pub(crate) fn last_look(view: &View, trace: &Trace, core: Option<CoreId>) -> Ins
 /// nominal periods.
 pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut starts: HashMap<TaskId, Vec<Instant>> = HashMap::new();
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == Kind::Replenish) {
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Replenish) {
         if let Some(task) = r.task {
             starts.entry(task).or_default().push(r.time);
         }

@@ -3,10 +3,10 @@
 use super::{Rule, Violation};
 use crate::{Trace, View};
 use std::collections::HashMap;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{Instant, Level, TaskId};
 
-/// While a core has given up a level ([`Kind::Mode`]), no job of it begins or goes on there, and none that was there is left;
+/// While a core has given up a level ([`EventKind::Mode`]), no job of it begins or goes on there, and none that was there is left;
 /// a core gives it up for a critical job that it runs, and takes it up again only when every critical job that was released
 /// there before has ended.
 pub fn modes(view: &View, trace: &Trace) -> Vec<Violation> {
@@ -27,7 +27,7 @@ fn one(view: &View, records: &[Record]) -> Vec<Violation> {
         };
         let job = r.task.map(|task| (task, r.job));
         match (r.kind, job) {
-            (Kind::Mode, cause) => {
+            (EventKind::Mode, cause) => {
                 let Some(to) = Level::from_index(r.level) else {
                     wrong("there is no such level".into());
                     continue;
@@ -48,17 +48,17 @@ fn one(view: &View, records: &[Record]) -> Vec<Violation> {
                 }
                 serves = to;
             }
-            (Kind::Release, Some(job)) => {
+            (EventKind::Release, Some(job)) => {
                 open.insert(job, r.arg);
             }
-            (Kind::Complete | Kind::Dropped, Some(job)) => {
+            (EventKind::Complete | EventKind::Dropped, Some(job)) => {
                 open.remove(&job);
             }
-            (Kind::Removed, Some((task, _))) => open.retain(|(other, _), _| *other != task),
-            (Kind::Dispatch, Some(job)) if level(job.0).is_some_and(|level| level > serves) => {
+            (EventKind::Removed, Some((task, _))) => open.retain(|(other, _), _| *other != task),
+            (EventKind::Dispatch, Some(job)) if level(job.0).is_some_and(|level| level > serves) => {
                 wrong(format!("runs, although its core serves no level below {serves}"));
             }
-            (Kind::Leave, _) if given_up.take().is_some() => {
+            (EventKind::Leave, _) if given_up.take().is_some() => {
                 let lost = open.keys().find(|(task, _)| level(*task).is_some_and(|level| level > serves));
                 if let Some((task, number)) = lost {
                     wrong(format!("job {number} of task {} is left although its level was given up", task.0));
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    fn at(time: u64, kind: Kind, task: Option<u16>, job: u32, level: u8, arg: u64) -> Record {
+    fn at(time: u64, kind: EventKind, task: Option<u16>, job: u32, level: u8, arg: u64) -> Record {
         let task = task.map(TaskId);
         Record { time: Instant::from_nanos(time), arg, job, task, kind, level, core: CoreId(0), ticket: 0 }
     }
@@ -111,16 +111,16 @@ mod tests {
     /// A run in which everything is right; `spoil` may change it.
     fn run(spoil: impl FnOnce(&mut Vec<Record>)) -> usize {
         let mut records = vec![
-            at(0, Kind::Release, Some(0), 0, 0, 0),
-            at(0, Kind::Release, Some(1), 0, 1, 0),
-            at(0, Kind::Dispatch, Some(0), 0, 0, 0),
-            at(2, Kind::Mode, Some(0), 0, 0, 0),
-            at(2, Kind::Dropped, Some(1), 0, 1, 2),
-            at(2, Kind::Leave, Some(0), 0, 0, 0),
-            at(5, Kind::Complete, Some(0), 0, 0, 5),
-            at(5, Kind::Mode, None, 0, 1, 0),
-            at(10, Kind::Release, Some(1), 1, 1, 10),
-            at(10, Kind::Dispatch, Some(1), 1, 1, 0),
+            at(0, EventKind::Release, Some(0), 0, 0, 0),
+            at(0, EventKind::Release, Some(1), 0, 1, 0),
+            at(0, EventKind::Dispatch, Some(0), 0, 0, 0),
+            at(2, EventKind::Mode, Some(0), 0, 0, 0),
+            at(2, EventKind::Dropped, Some(1), 0, 1, 2),
+            at(2, EventKind::Leave, Some(0), 0, 0, 0),
+            at(5, EventKind::Complete, Some(0), 0, 0, 5),
+            at(5, EventKind::Mode, None, 0, 1, 0),
+            at(10, EventKind::Release, Some(1), 1, 1, 10),
+            at(10, EventKind::Dispatch, Some(1), 1, 1, 0),
         ];
         spoil(&mut records);
         modes(&view(), &Trace { cores: vec![records], dropped: vec![0] }).len()

@@ -4,7 +4,7 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Instant, TaskId};
 
 type Name = (TaskId, u32);
@@ -64,25 +64,25 @@ impl Walk {
         };
         let Some(task) = r.task else {
             match r.kind {
-                Kind::Idle | Kind::Leave if has.is_some_and(|h| !self.without_budget(h, r.time)) => {
+                EventKind::Idle | EventKind::Leave if has.is_some_and(|h| !self.without_budget(h, r.time)) => {
                     self.wrong(r, "the core is left with nothing to run while it has a job".into());
                     self.cores[r.core.index()] = None;
                 }
-                Kind::Idle | Kind::Leave => self.cores[r.core.index()] = None,
+                EventKind::Idle | EventKind::Leave => self.cores[r.core.index()] = None,
                 _ => {}
             }
             return;
         };
         let name = (task, r.job);
         match r.kind {
-            Kind::Release => {
+            EventKind::Release => {
                 if self.jobs.insert(name, State::Ready).is_some() {
                     self.wrong(r, "is released a second time".into());
                 }
                 self.open.entry(task).or_default().push(r.job);
             }
-            Kind::Dispatch => self.dispatch(r, name, has),
-            Kind::Preempt => {
+            EventKind::Dispatch => self.dispatch(r, name, has),
+            EventKind::Preempt => {
                 match self.jobs.get(&name) {
                     Some(State::Running(core)) if *core == r.core => {
                         self.jobs.insert(name, State::Preempted(r.time, r.core));
@@ -93,7 +93,7 @@ impl Walk {
                 }
                 self.leave(r.core, name);
             }
-            Kind::Exhausted => {
+            EventKind::Exhausted => {
                 match self.jobs.get(&name) {
                     Some(State::Running(core)) if *core == r.core => {}
                     Some(State::Preempted(time, core)) if (*time, *core) == (r.time, r.core) => {}
@@ -104,7 +104,7 @@ impl Walk {
                 // It keeps the core until something else is said: the next budget may be there already.
                 self.jobs.insert(name, State::Waiting(r.time));
             }
-            Kind::Complete => {
+            EventKind::Complete => {
                 match self.jobs.get(&name) {
                     Some(State::Running(core)) if *core == r.core => {}
                     _ => self.wrong(r, "completes where it does not run".into()),
@@ -113,7 +113,7 @@ impl Walk {
                 self.done(name);
                 self.leave(r.core, name);
             }
-            Kind::Dropped => {
+            EventKind::Dropped => {
                 match self.jobs.get(&name) {
                     None => self.wrong(r, "is given up before its release".into()),
                     Some(State::Done) => self.wrong(r, "is given up after its end".into()),
@@ -128,7 +128,7 @@ impl Walk {
                 self.done(name);
                 self.leave(r.core, name);
             }
-            Kind::Replenish => {
+            EventKind::Replenish => {
                 for job in self.open.get(&task).into_iter().flatten() {
                     if let Some(state @ State::Waiting(_)) = self.jobs.get_mut(&(task, *job)) {
                         let on = self.cores.iter().position(|has| *has == Some((task, *job)));
@@ -136,10 +136,10 @@ impl Walk {
                     }
                 }
             }
-            Kind::GhostBegin if self.jobs.get(&name) != Some(&State::Done) => {
+            EventKind::GhostBegin if self.jobs.get(&name) != Some(&State::Done) => {
                 self.wrong(r, "becomes a ghost before it is finished".into());
             }
-            Kind::Removed => {
+            EventKind::Removed => {
                 for job in self.open.remove(&task).unwrap_or_default() {
                     self.jobs.insert((task, job), State::Done);
                 }
@@ -149,10 +149,10 @@ impl Walk {
                     }
                 }
             }
-            Kind::Leave if matches!(self.jobs.get(&name), Some(State::Waiting(_))) => {
+            EventKind::Leave if matches!(self.jobs.get(&name), Some(State::Waiting(_))) => {
                 self.wrong(r, "goes on without budget".into());
             }
-            Kind::Leave if has != Some(name) => {
+            EventKind::Leave if has != Some(name) => {
                 self.wrong(r, "is given the core by the scheduler without having been dispatched there".into());
                 // Told once: from here on the scheduler's word counts.
                 self.cores[r.core.index()] = Some(name);

@@ -6,7 +6,7 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::{run_end, Trace};
 use std::collections::HashMap;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// All rules of this file. `tolerance`: how much later than at once a core may notice what it should, each time.
@@ -115,13 +115,13 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     in_order(trace, |r| {
         let server = r.job as usize;
         let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, r.core.index(), None, text));
-        if matches!(r.kind, Kind::Changed | Kind::Leave) {
+        if matches!(r.kind, EventKind::Changed | EventKind::Leave) {
             for Anew { server, .. } in anew.remove(&r.core).into_iter().flatten() {
                 wrong(format!("server {server} was changed and got no budget"));
             }
         }
         match r.kind {
-            Kind::Changed => {
+            EventKind::Changed => {
                 let Some(change) = view.change(r) else { return };
                 let mut concerned = now.take(view, r.core, change);
                 concerned.iter().for_each(|of| _ = due.remove(of));
@@ -131,8 +131,8 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
                     anew.entry(r.core).or_default().push(Anew { server, core });
                 }
             }
-            Kind::ServerExhausted => _ = due.insert((server, r.core), r.arg),
-            Kind::ServerReplenish => {
+            EventKind::ServerExhausted => _ = due.insert((server, r.core), r.arg),
+            EventKind::ServerReplenish => {
                 let begun = anew.get_mut(&r.core);
                 let first = begun.as_ref().and_then(|all| all.iter().position(|it| it.server == server));
                 let (of, begins) = match begun.zip(first) {
@@ -165,7 +165,7 @@ pub fn reservation(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<V
     let mut without: HashMap<(usize, usize), Vec<(Instant, Instant)>> = HashMap::new();
     let mut now = view.start();
     in_order(trace, |r| {
-        if r.kind == Kind::ServerExhausted && r.arg != u64::MAX {
+        if r.kind == EventKind::ServerExhausted && r.arg != u64::MAX {
             without.entry((r.job as usize, r.core.index())).or_default().push((r.time, Instant::from_nanos(r.arg)));
         }
         let Some(change) = view.change(r) else { return };
@@ -196,7 +196,7 @@ pub fn reservation(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<V
 pub fn no_events(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let shared = view.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
     let sent = trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r)));
-    let sent = sent.filter(|(_, r)| r.kind == Kind::Notify && !shared);
+    let sent = sent.filter(|(_, r)| r.kind == EventKind::Notify && !shared);
     let text = |r: &Record| format!("an event for core {}, with which no queue is shared", r.arg);
     sent.map(|(core, r)| violation(Rule::NoEvents, r.time, core, None, text(r))).collect()
 }
@@ -262,7 +262,7 @@ struct Waiting<'v> {
 
 impl Waiting<'_> {
     fn step(&mut self, core: usize, r: &Record) {
-        if r.kind == Kind::ServerExhausted {
+        if r.kind == EventKind::ServerExhausted {
             self.without.insert((r.job as usize, core), r.arg);
         }
         if let Some(change) = self.view.change(r) {
@@ -271,18 +271,18 @@ impl Waiting<'_> {
         let Some(task) = r.task else { return };
         let n = task.index();
         match r.kind {
-            Kind::Release => self.pending[n].push((r.job, Instant::from_nanos(r.arg))),
-            Kind::Dispatch => self.running[core] = Some((task, r.job)),
-            Kind::Complete | Kind::Dropped => self.pending[n].retain(|(job, _)| *job != r.job),
-            Kind::Removed => self.pending[n].clear(),
-            Kind::Exhausted => self.stopped[n] = true,
-            Kind::Replenish => self.stopped[n] = false,
+            EventKind::Release => self.pending[n].push((r.job, Instant::from_nanos(r.arg))),
+            EventKind::Dispatch => self.running[core] = Some((task, r.job)),
+            EventKind::Complete | EventKind::Dropped => self.pending[n].retain(|(job, _)| *job != r.job),
+            EventKind::Removed => self.pending[n].clear(),
+            EventKind::Exhausted => self.stopped[n] = true,
+            EventKind::Replenish => self.stopped[n] = false,
             _ => {}
         }
-        let ends = matches!(r.kind, Kind::Preempt | Kind::Complete | Kind::Dropped | Kind::Removed);
+        let ends = matches!(r.kind, EventKind::Preempt | EventKind::Complete | EventKind::Dropped | EventKind::Removed);
         if ends
             && self.running[core]
-                .is_some_and(|(running, job)| running == task && (job == r.job || r.kind == Kind::Removed))
+                .is_some_and(|(running, job)| running == task && (job == r.job || r.kind == EventKind::Removed))
         {
             self.running[core] = None;
         }

@@ -4,7 +4,7 @@ use super::{Rule, Violation};
 use crate::schedule::{schedule_with, Boundary};
 use crate::{SegmentKind, Trace};
 use std::collections::HashSet;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// The level-A table of one core: the slots of one cycle, which begins at time zero and repeats.
@@ -83,20 +83,20 @@ fn waits(records: &[tactus_record::Record], task: TaskId) -> Vec<(Instant, Insta
     let (mut open, mut budget, mut runs) = (0_u32, true, false);
     let mut since: Option<Instant> = None;
     for r in records {
-        let ended = r.kind == Kind::End;
+        let ended = r.kind == EventKind::End;
         if r.task != Some(task) && !ended {
             continue;
         }
         match r.kind {
-            Kind::Release => open += 1,
-            Kind::Dispatch => runs = true,
-            Kind::Preempt => runs = false,
-            Kind::Exhausted => budget = false,
-            Kind::Replenish => budget = true,
-            Kind::Complete => (open, runs) = (open.saturating_sub(1), false),
-            Kind::Removed | Kind::End => (open, runs) = (0, false),
+            EventKind::Release => open += 1,
+            EventKind::Dispatch => runs = true,
+            EventKind::Preempt => runs = false,
+            EventKind::Exhausted => budget = false,
+            EventKind::Replenish => budget = true,
+            EventKind::Complete => (open, runs) = (open.saturating_sub(1), false),
+            EventKind::Removed | EventKind::End => (open, runs) = (0, false),
             // The word of the scheduler, where a job goes on without a dispatch.
-            Kind::Leave => runs = true,
+            EventKind::Leave => runs = true,
             _ => continue,
         }
         let waits = open > 0 && budget && !runs;

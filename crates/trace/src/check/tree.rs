@@ -3,7 +3,7 @@
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 /// A tree of servers as these rules need it.
@@ -145,9 +145,9 @@ impl TreeView {
             let mut looks = records.iter().enumerate().rev().filter(|(_, r)| same(r));
             let whole = looks.find(|(n, _)| {
                 let rest = &records[*n..];
-                let end = rest.iter().position(|r| r.kind == Kind::Leave);
+                let end = rest.iter().position(|r| r.kind == EventKind::Leave);
                 let next = end.and_then(|end| rest.get(end + 1).map(|next| (&rest[end], next)));
-                next.is_none_or(|(end, next)| next.kind != Kind::Enter || next.time > end.time)
+                next.is_none_or(|(end, next)| next.kind != EventKind::Enter || next.time > end.time)
             });
             whole.map(|(_, r)| r.time)
         };
@@ -194,7 +194,7 @@ impl TreeView {
 
     /// What the record changes, if it tells that a change took effect.
     pub(super) fn change(&self, record: &Record) -> Option<TreeChange> {
-        self.changes.get(record.job as usize).copied().filter(|_| record.kind == Kind::Changed)
+        self.changes.get(record.job as usize).copied().filter(|_| record.kind == EventKind::Changed)
     }
 
     /// For each server on each core, from when on it had which budget and period. Each begins with a full budget and a new

@@ -4,7 +4,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tactus_record::EntryReason::*;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 use tactus_trace::check::{self, Bound, InTree, Rank, Rule, ServerView, TreeView, Violation};
 use tactus_trace::{Promise, Trace, View};
@@ -53,9 +53,9 @@ proptest! {
     fn a_stretch_that_outlasts_the_run_is_found_at_once(tasks in sets(), index: Index) {
         let (mut view, mut trace) = good(&tasks);
         view.tasks.iter_mut().for_each(|task| task.budget = Some(task.period));
-        let (c, i) = pick(&trace, &index, |r| r.kind == Kind::Complete).unwrap();
-        let came = Record { kind: Kind::Replenish, time: Instant::ZERO, ..trace.cores[c][i] };
-        let until = i - trace.cores[c][..i].iter().rev().take_while(|r| r.kind == Kind::Enter).count();
+        let (c, i) = pick(&trace, &index, |r| r.kind == EventKind::Complete).unwrap();
+        let came = Record { kind: EventKind::Replenish, time: Instant::ZERO, ..trace.cores[c][i] };
+        let until = i - trace.cores[c][..i].iter().rev().take_while(|r| r.kind == EventKind::Enter).count();
         trace.cores[c][until..=i].iter_mut().for_each(|r| r.time = Instant::from_nanos(1 << 60));
         trace.cores[c].insert(0, came);
         prop_assert!(rules(&check::budget(&view, &trace, NOW)).contains(&Rule::Budget));
@@ -76,7 +76,7 @@ proptest! {
     #[test]
     fn a_lost_record_of_a_jobs_life_is_found(tasks in sets(), index: Index) {
         let (_, mut trace) = good(&tasks);
-        let life = |r: &Record| matches!(r.kind, Kind::Dispatch | Kind::Complete | Kind::Preempt);
+        let life = |r: &Record| matches!(r.kind, EventKind::Dispatch | EventKind::Complete | EventKind::Preempt);
         if let Some((c, i)) = pick(&trace, &index, life) {
             trace.cores[c].remove(i);
             prop_assert!(!check::sequence(&trace).is_empty());
@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn a_record_of_a_jobs_life_that_comes_twice_is_found(tasks in sets(), index: Index) {
         let (_, mut trace) = good(&tasks);
-        let life = |r: &Record| matches!(r.kind, Kind::Complete | Kind::Preempt | Kind::Release);
+        let life = |r: &Record| matches!(r.kind, EventKind::Complete | EventKind::Preempt | EventKind::Release);
         let (c, i) = pick(&trace, &index, life).unwrap();
         let twice = trace.cores[c][i];
         trace.cores[c].insert(i, twice);
@@ -96,14 +96,14 @@ proptest! {
     #[test]
     fn a_job_that_another_core_runs_too_is_found(tasks in sets(), index: Index) {
         let (view, mut trace) = good(&tasks);
-        let (c, i) = pick(&trace, &index, |r| r.kind == Kind::Leave && r.task.is_some()).unwrap();
+        let (c, i) = pick(&trace, &index, |r| r.kind == EventKind::Leave && r.task.is_some()).unwrap();
         let leave = trace.cores[c][i];
         let other = 1 - c;
         // The other core does nothing else than to run that job as well, as long as the first does.
         let until = trace.cores[c][i + 1].time;
         let at = |time, kind| Record { time, kind, core: CoreId(other as u8), ..leave };
         let end = *trace.cores[other].last().unwrap();
-        trace.cores[other] = vec![at(leave.time, Kind::Dispatch), at(until, Kind::Preempt), end];
+        trace.cores[other] = vec![at(leave.time, EventKind::Dispatch), at(until, EventKind::Preempt), end];
         prop_assert!(rules(&check::one_core(&trace)).contains(&Rule::OneCore));
         let all = check::all(&view, &trace, NOW);
         prop_assert!(all.iter().any(|v| v.rule == Rule::OneCore && v.time == leave.time));
@@ -113,7 +113,7 @@ proptest! {
     #[test]
     fn a_release_that_is_shifted_renamed_or_missing_is_found(tasks in sets(), index: Index, how in 0..3) {
         let (view, mut trace) = good(&tasks);
-        let (c, i) = pick(&trace, &index, |r| r.kind == Kind::Release).unwrap();
+        let (c, i) = pick(&trace, &index, |r| r.kind == EventKind::Release).unwrap();
         let release = &mut trace.cores[c][i];
         let (task, nominal) = (release.task.unwrap(), release.arg);
         match how {
@@ -409,7 +409,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
     }
     let mut trace = builder.end(40);
     // The first job of the server's task ends once, and that of its other one never.
-    let ended = trace.cores[0].iter().position(|r| r.kind == Kind::Complete && r.task == Some(TaskId(1))).unwrap();
+    let ended = trace.cores[0].iter().position(|r| r.kind == EventKind::Complete && r.task == Some(TaskId(1))).unwrap();
     let mut place = 0;
     trace.cores[0].retain(|r| {
         place += 1;

@@ -3,7 +3,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use tactus_record::EntryReason::*;
-use tactus_record::{FaultKind, Kind};
+use tactus_record::{EventKind, FaultKind};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_trace::{judge, Broken, Promise, PromiseSummary, Trace, Verdict, View, What};
 
@@ -39,7 +39,7 @@ fn two_cores() -> (View, Trace) {
         c.complete(0, 1, 2).dispatch(1, 1);
     });
     b.call_ns(0, 14 * UNIT, 14 * UNIT + 100, Timer, 14 * UNIT, |c| {
-        c.preempt(1, 1).idle().put(Kind::Notify, None, 0, 1, 0);
+        c.preempt(1, 1).idle().put(EventKind::Notify, None, 0, 1, 0);
     });
     b.call_ns(1, 14 * UNIT + 400, 14 * UNIT + 500, Notify, 0, |c| {
         c.release(1, 2, 14).dispatch(1, 1);
@@ -186,7 +186,7 @@ fn lost_records_break_the_verdict_before_anything_that_may_come_of_them() {
 #[test]
 fn a_broken_rule_breaks_the_verdict() {
     let (view, mut trace) = two_cores();
-    for r in trace.cores.iter_mut().flatten().filter(|r| r.kind == Kind::Release && r.job == 1) {
+    for r in trace.cores.iter_mut().flatten().filter(|r| r.kind == EventKind::Release && r.job == 1) {
         r.arg += 1;
     }
     let b = broken(&view, &trace);
@@ -209,13 +209,13 @@ fn faulty() -> (View, Trace) {
         arg: 0xdead,
         job: 7,
         task: Some(TaskId(0)),
-        kind: Kind::Fault,
+        kind: EventKind::Fault,
         level: FaultKind::Write as u8,
         core: CoreId(0),
         ticket: 0,
     });
     b.call(0, 3, Fault, |c| {
-        c.put(Kind::Removed, Some(0), 0, 0, 0).dispatch(1, 0);
+        c.put(EventKind::Removed, Some(0), 0, 0, 0).dispatch(1, 0);
     });
     b.call(0, 5, Complete, |c| {
         c.complete(1, 0, 2).idle();

@@ -1,6 +1,6 @@
 //! Traces of schedulers of their own, made one.
 
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Instant, TaskId};
 use tactus_trace::{in_order, merge, Trace};
 
@@ -8,17 +8,17 @@ use tactus_trace::{in_order, merge, Trace};
 const TASKS: usize = 2;
 const BELOW: u16 = 7;
 
-fn record(time: u64, kind: Kind, task: Option<u16>, job: u32) -> Record {
+fn record(time: u64, kind: EventKind, task: Option<u16>, job: u32) -> Record {
     let (time, task) = (Instant::from_nanos(time), task.map(TaskId));
     Record { time, arg: 0, job, task, kind, level: 0, core: CoreId(0), ticket: 0 }
 }
 
-fn part(records: &[(u64, Kind, Option<u16>, u32)]) -> Trace {
+fn part(records: &[(u64, EventKind, Option<u16>, u32)]) -> Trace {
     let records = records.iter().map(|(time, kind, task, job)| record(*time, *kind, *task, *job)).collect();
     Trace { cores: vec![records], dropped: vec![1] }
 }
 
-fn told(parts: &[Trace]) -> Vec<(u64, Kind, Option<u16>, u32)> {
+fn told(parts: &[Trace]) -> Vec<(u64, EventKind, Option<u16>, u32)> {
     let whole = merge(parts, TASKS);
     assert_eq!(whole.dropped, [parts.len() as u64]);
     whole.cores[0].iter().map(|r| (r.time.as_nanos(), r.kind, r.task.map(|task| task.0), r.job)).collect()
@@ -26,7 +26,7 @@ fn told(parts: &[Trace]) -> Vec<(u64, Kind, Option<u16>, u32)> {
 
 #[test]
 fn who_takes_the_core_from_a_scheduler_takes_it_from_its_job_and_the_job_gets_it_back() {
-    use Kind::{Complete, Dispatch, Enter, Idle, Leave, Preempt, Release};
+    use EventKind::{Complete, Dispatch, Enter, Idle, Leave, Preempt, Release};
     let root = part(&[
         (0, Enter, None, 0),
         (0, Dispatch, Some(BELOW), 0),
@@ -87,7 +87,7 @@ fn who_takes_the_core_from_a_scheduler_takes_it_from_its_job_and_the_job_gets_it
 
 #[test]
 fn a_decision_that_was_interrupted_ends_there_and_what_it_chose_begins_when_it_is_given_the_core() {
-    use Kind::{Dispatch, Enter, Leave};
+    use EventKind::{Dispatch, Enter, Leave};
     let root = part(&[(10, Enter, Some(BELOW), 0), (12, Leave, Some(BELOW), 0)]);
     let below = part(&[
         (8, Enter, None, 0),
@@ -110,7 +110,7 @@ fn a_decision_that_was_interrupted_ends_there_and_what_it_chose_begins_when_it_i
 
 #[test]
 fn a_job_that_is_killed_has_not_the_core_any_more_and_one_that_waits_had_not() {
-    use Kind::{Dispatch, Dropped, Enter, Idle, Leave, Preempt};
+    use EventKind::{Dispatch, Dropped, Enter, Idle, Leave, Preempt};
     let root = part(&[
         (0, Enter, None, 0),
         (0, Dispatch, Some(BELOW), 0),
@@ -135,11 +135,11 @@ fn a_job_that_is_killed_has_not_the_core_any_more_and_one_that_waits_had_not() {
 
 #[test]
 fn decisions_of_several_cores_are_in_the_order_in_which_they_were_made() {
-    use Kind::{ChangeAsked, Changed, Dispatch, Enter, Leave, Preempt};
-    let on = |core: u8, records: &[(u64, Kind, Option<u16>, u32)]| -> Vec<Record> {
+    use EventKind::{ChangeAsked, Changed, Dispatch, Enter, Leave, Preempt};
+    let on = |core: u8, records: &[(u64, EventKind, Option<u16>, u32)]| -> Vec<Record> {
         part(records).cores[0].iter().map(|r| Record { core: CoreId(core), ..*r }).collect()
     };
-    let order = |cores: [Vec<Record>; 2]| -> Vec<(u8, Kind)> {
+    let order = |cores: [Vec<Record>; 2]| -> Vec<(u8, EventKind)> {
         let trace = Trace { cores: cores.to_vec(), dropped: vec![0; 2] };
         let mut kinds = Vec::new();
         in_order(&trace, |r| kinds.push((r.core.0, r.kind)));

@@ -123,7 +123,7 @@ fn perfettos_schema_counts_the_slices_of_a_long_trace_as_the_records_do() {
     let Some(found) = read_back(&view, &trace, "long.pftrace") else { return };
     // Without time in the scheduler every dispatch begins a slice.
     let dispatches: Vec<u64> = (trace.cores.iter())
-        .map(|r| r.iter().filter(|r| r.kind == tactus_record::Kind::Dispatch).count() as u64)
+        .map(|r| r.iter().filter(|r| r.kind == tactus_record::EventKind::Dispatch).count() as u64)
         .collect();
     let count = |track: &str| -> u64 {
         found["slices"][track].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum()

@@ -7,7 +7,7 @@ use crate::step::is_idle;
 use crate::{recovery, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tactus_policy::{Kind, Scheduler, Setup};
+use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{MAX_CORES, PLAN};
@@ -76,9 +76,9 @@ fn below(component: u64) -> u64 {
 fn set_up(core: u8) {
     // SAFETY: the image builder maps the encoded plan read-only, `plan_bytes` long.
     let plan = unsafe { core::slice::from_raw_parts(PLAN as *const u8, info().plan_bytes as usize) };
-    let Ok(setup) = Setup::decode(plan) else { fail("a scheduler cannot read its plan") };
+    let Ok(setup) = PolicyConfig::decode(plan) else { fail("a scheduler cannot read its plan") };
     let Ok((scheduler, policies)) = Scheduler::new(&setup) else { fail("a scheduler refuses its plan") };
-    let Kind::PerServer(plan) = setup.kind.clone() else { fail("a scheduler has the plan of another kind") };
+    let PolicySpec::PerServer(plan) = setup.kind.clone() else { fail("a scheduler has the plan of another kind") };
     let own = info().component;
     // The image has them in the order of their plans.
     let cards = state::components().iter().enumerate();

@@ -5,7 +5,7 @@ use crate::state::{CoreState, System};
 use crate::{recovery, COMPLETED, REMOVED};
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
-use tactus_record::{FaultKind, Kind, Record, Sink};
+use tactus_record::{EventKind, FaultKind, Record, Sink};
 use tactus_rt::abi::layout::{MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES};
 use tactus_rt::abi::shared::{ParentPage, Region};
 use tactus_rt::clock;
@@ -34,7 +34,7 @@ pub fn told(state: &mut CoreState, region: *mut Region) -> u64 {
     }
     let (kind, survives) = (fault.kind, fault.survives != 0);
     if !(survives && gone) {
-        record(state, Kind::Fault, own, fault.component as u32, (kind as u8, fault.address, survives.into()));
+        record(state, EventKind::Fault, own, fault.component as u32, (kind as u8, fault.address, survives.into()));
     }
     let runs = state.running.task();
     let lost = own.is_some() && !survives && runs == own;
@@ -108,11 +108,17 @@ pub fn gone(state: &mut CoreState, task: TaskId) {
         return;
     }
     for task in &child.tasks {
-        record(state, Kind::Removed, Some(*task), 0, (0, 0, 0));
+        record(state, EventKind::Removed, Some(*task), 0, (0, 0, 0));
     }
 }
 
-fn record(state: &mut CoreState, kind: Kind, task: Option<TaskId>, job: u32, (level, arg, ticket): (u8, u64, u32)) {
+fn record(
+    state: &mut CoreState,
+    kind: EventKind,
+    task: Option<TaskId>,
+    job: u32,
+    (level, arg, ticket): (u8, u64, u32),
+) {
     let core = CoreId(state.core);
     state.ring.record(Record { time: clock::now(), arg, job, task, kind, level, core, ticket });
 }

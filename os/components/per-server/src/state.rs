@@ -8,7 +8,7 @@ use crate::Next;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{CoreState as PolicyCore, Scheduler, SchedulerPlan, Setup};
+use tactus_policy::{CoreState as PolicyCore, PolicyConfig, Scheduler, SchedulerPlan};
 use tactus_record::Subject;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{CARDS, COMPONENTS, MAX_CORES};
@@ -21,7 +21,7 @@ pub struct System {
     /// The policy.
     pub scheduler: Scheduler,
     /// What it was made from.
-    pub setup: Setup,
+    pub setup: PolicyConfig,
     /// The same, without its tasks' parameters.
     pub plan: SchedulerPlan,
     /// The child schedulers, in the order of the plan's.

@@ -5,7 +5,7 @@ use crate::verdict::{self, Counting};
 use crate::{faults, recovery, Next, COMPLETED, REMOVED};
 use core::ptr::{addr_of, addr_of_mut};
 use tactus_policy::{Decision, Event, Input, Policy, Running};
-use tactus_record::{EntryReason, InputKind, Kind, Sink, Stored, Subject};
+use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, slot, Region, TaskPage};
@@ -70,13 +70,13 @@ fn call(
     let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
     let before = state.running.task();
     let mut pen = state.ring.pen();
-    pen.store(Stored::about(state.running.with_level(level), now, core, Kind::Enter, 0, expiry));
+    pen.store(Stored::about(state.running.with_level(level), now, core, EventKind::Enter, 0, expiry));
     for input in inputs.into_iter().flatten() {
         let (subject, at) = match input {
             Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
             Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
         };
-        pen.store(Stored::about(subject, now, core, Kind::Input, 0, at.as_nanos()));
+        pen.store(Stored::about(subject, now, core, EventKind::Input, 0, at.as_nanos()));
         system.scheduler.input(&mut state.policy, input);
     }
     if let (Event::Complete, Some(index)) = (what, before.and_then(|task| system.own(task))) {
@@ -90,7 +90,7 @@ fn call(
         None => (Subject::NONE.with_level(level), 0),
     };
     let after = clock::now();
-    pen.store(Stored::about(subject, after, core, Kind::Leave, job, decision.timer.as_nanos()));
+    pen.store(Stored::about(subject, after, core, EventKind::Leave, job, decision.timer.as_nanos()));
     state.ring.keep(pen);
     if let (EntryReason::Fault, Some(task)) = (reason, before) {
         faults::gone(state, task);

@@ -11,7 +11,7 @@ use core::fmt::Write;
 use core::ptr::addr_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{SchedulerPlan, Task};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::{CHILD_PAGE, CHILD_PAGES, MAX_CORES, PAGE};
 use tactus_rt::abi::shared::{name_text, ChildPage, Region, TaskCard};
@@ -86,8 +86,8 @@ impl Tally {
     fn count(&mut self, record: &Record) {
         let late = record.time.since(self.release(record.job).saturating_add(self.deadline));
         match record.kind {
-            Kind::Removed => self.out = true,
-            Kind::Dropped => {
+            EventKind::Removed => self.out = true,
+            EventKind::Dropped => {
                 (self.ended, self.missed, self.undone) = (self.ended + 1, self.missed + 1, self.undone + 1);
             }
             _ => {
@@ -133,7 +133,7 @@ pub struct Counting<'a> {
 impl Sink for Counting<'_> {
     fn record(&mut self, record: Record) {
         self.pen.store(record.stored());
-        if !matches!(record.kind, Kind::Complete | Kind::Dropped | Kind::Removed) {
+        if !matches!(record.kind, EventKind::Complete | EventKind::Dropped | EventKind::Removed) {
             return;
         }
         let own = record.task.and_then(|task| self.plan.tasks.binary_search(&task).ok());

@@ -5,7 +5,7 @@ use crate::state::{self, Core, CoreState, Look};
 use crate::verdict::Releasing;
 use crate::{dispatch, publish, upcall_for, Dispatched};
 use tactus_policy::{Policy, Visitor, MOST_RECORDS};
-use tactus_record::{EntryReason, Kind, Stored, Subject};
+use tactus_record::{EntryReason, EventKind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
 use tactus_rt::region;
@@ -44,7 +44,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     let Some(mut quill) = state.ring.room(MOST_RECORDS + 2) else { return event::TIMER };
     let (look, core, level) = (state.look, CoreId(state.core), EntryReason::Timer as u8);
     let enter = state.running.with_level(level);
-    quill.store(Stored::about(enter, look.now, core, Kind::Enter, 0, state.wake.as_nanos()));
+    quill.store(Stored::about(enter, look.now, core, EventKind::Enter, 0, state.wake.as_nanos()));
     let mut records = Releasing { quill, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { mut quill, .. } = records;
@@ -53,7 +53,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
     };
-    quill.store(Stored::about(subject, after.now, core, Kind::Leave, job, decision.timer.as_nanos()));
+    quill.store(Stored::about(subject, after.now, core, EventKind::Leave, job, decision.timer.as_nanos()));
     state.ring.keep_all(quill);
     state.decide(&decision);
     publish(state, &decision, look.stamp);

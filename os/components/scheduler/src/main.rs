@@ -24,7 +24,7 @@ mod verdict;
 use core::ptr::{addr_of, addr_of_mut};
 use state::{system, Core, CoreState, Look};
 use tactus_policy::{CoreState as PolicyCore, Decision, Event, Policy, Visitor};
-use tactus_record::{EntryReason, FaultKind, Kind, Record, Sink, Stored, Subject};
+use tactus_record::{EntryReason, EventKind, FaultKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::layout::{PAGE, TASK_PAGES};
 use tactus_rt::abi::shared::{event, Region, TaskPage};
@@ -211,7 +211,7 @@ impl Visitor for Call<'_> {
         let (id, level) = (CoreId(state.core), reason as u8);
         let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
         let mut records = Counting { pen: state.ring.pen(), counts: &mut state.counts, core: id };
-        records.pen.store(Stored::about(state.running.with_level(level), look.now, id, Kind::Enter, 0, expiry));
+        records.pen.store(Stored::about(state.running.with_level(level), look.now, id, EventKind::Enter, 0, expiry));
         let decision = policy.handle(core, look.now, event(reason), &mut records);
         let Counting { mut pen, .. } = records;
         let after = Look::take(state);
@@ -219,7 +219,7 @@ impl Visitor for Call<'_> {
             Some(running) => (Subject::new(running.task, level), running.job),
             None => (Subject::NONE.with_level(level), 0),
         };
-        let leave = Stored::about(subject, after.now, id, Kind::Leave, job, decision.timer.as_nanos());
+        let leave = Stored::about(subject, after.now, id, EventKind::Leave, job, decision.timer.as_nanos());
         pen.store(leave.with_ticket(decision.ticket));
         state.ring.keep(pen);
         state.decide(&decision);
@@ -314,7 +314,7 @@ fn fault(state: &mut CoreState, region: *mut Region, due: u64) -> u64 {
         arg: fault.address,
         job: fault.component as u32,
         task,
-        kind: Kind::Fault,
+        kind: EventKind::Fault,
         level: FaultKind::from_u8(fault.kind as u8).unwrap_or(FaultKind::Other) as u8,
         core: CoreId(state.core),
         ticket: fault.survives as u32,

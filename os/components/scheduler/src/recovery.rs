@@ -9,7 +9,7 @@ use crate::{COMPLETED, REMOVED};
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
-use tactus_record::{Kind, Record, Sink};
+use tactus_record::{EventKind, Record, Sink};
 use tactus_rt::abi::image::NO_COMPONENT;
 use tactus_rt::abi::layout::COMPONENTS;
 use tactus_rt::abi::shared::{name_text, ComponentCard};
@@ -190,7 +190,7 @@ fn note_aborted(state: &mut CoreState) {
         arg: 0,
         job,
         task: Some(task),
-        kind: Kind::Aborted,
+        kind: EventKind::Aborted,
         level: 0,
         core: CoreId(state.core),
         ticket: 0,
@@ -210,7 +210,7 @@ fn record(state: &mut CoreState, component: u32, count: u64, level: u8, by: u32)
         arg: count,
         job: component,
         task: None,
-        kind: Kind::Restarted,
+        kind: EventKind::Restarted,
         level,
         core: CoreId(state.core),
         ticket: by,

@@ -2,7 +2,7 @@
 
 use core::ptr::write_volatile;
 use core::sync::atomic::{compiler_fence, Ordering};
-use tactus_record::{Kind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_record::{EventKind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_rt::abi::layout::TRACE;
 use tactus_rt::time::{CoreId, Instant};
 
@@ -116,7 +116,7 @@ impl Ring {
 
     /// The run is over on this core, where the kernel refused so many calls.
     pub fn end(&mut self, now: Instant, refused: u64) {
-        for (kind, arg) in [(Kind::Refused, refused), (Kind::End, 0)] {
+        for (kind, arg) in [(EventKind::Refused, refused), (EventKind::End, 0)] {
             self.record(Record {
                 time: now,
                 arg,

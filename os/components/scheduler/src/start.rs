@@ -3,7 +3,7 @@
 use crate::recovery;
 use crate::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
-use tactus_policy::{Scheduler, Setup};
+use tactus_policy::{PolicyConfig, Scheduler};
 use tactus_rt::abi::layout::PLAN;
 use tactus_rt::calls;
 use tactus_rt::time::Instant;
@@ -23,7 +23,7 @@ pub fn start(core: u8) {
     let info = tactus_rt::info();
     // SAFETY: the image builder maps the encoded set-up read-only, `plan_bytes` long.
     let plan = unsafe { core::slice::from_raw_parts(PLAN as *const u8, info.plan_bytes as usize) };
-    let Ok(setup) = Setup::decode(plan) else {
+    let Ok(setup) = PolicyConfig::decode(plan) else {
         calls::text("tactus: the scheduler cannot read its plan\n");
         calls::finish(END_BAD_PLAN)
     };

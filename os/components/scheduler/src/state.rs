@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use tactus_policy::{CoreState as PolicyCore, Decision, Scheduler, Setup};
+use tactus_policy::{CoreState as PolicyCore, Decision, PolicyConfig, Scheduler};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::layout::CARDS;
@@ -20,7 +20,7 @@ pub struct System {
     /// The policy.
     pub scheduler: Scheduler,
     /// What it was made from.
-    pub setup: Setup,
+    pub setup: PolicyConfig,
     /// When the run ends.
     pub end: Instant,
     /// The components that this scheduler may restart.

@@ -6,7 +6,7 @@ use crate::state::{core_state, system};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{Action, Part, Task};
-use tactus_record::{Kind, Record, Sink, Stored, Subject};
+use tactus_record::{EventKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_rt::{calls, clock, region, Promises, Screen};
@@ -167,9 +167,9 @@ impl Sink for Releasing<'_> {
     }
 
     #[inline(always)]
-    fn put(&mut self, kind: Kind, stored: Stored) {
+    fn put(&mut self, kind: EventKind, stored: Stored) {
         self.quill.store(stored);
-        if kind == Kind::Release {
+        if kind == EventKind::Release {
             if let Some(counts) = self.counts.get_mut(stored.task_number()) {
                 counts.released += 1;
             }
@@ -183,21 +183,21 @@ impl Sink for Counting<'_> {
     }
 
     fn store(&mut self, stored: Stored) {
-        match Kind::from_u8(stored.kind()) {
+        match EventKind::from_u8(stored.kind()) {
             Some(kind) => self.put(kind, stored),
             None => self.pen.store(stored),
         }
     }
 
     fn stage(&mut self) {
-        self.pen.store(Stored::about(Subject::NONE, clock::now(), self.core, Kind::Stage, 0, 0));
+        self.pen.store(Stored::about(Subject::NONE, clock::now(), self.core, EventKind::Stage, 0, 0));
     }
 
     #[inline(always)]
-    fn put(&mut self, kind: Kind, stored: Stored) {
+    fn put(&mut self, kind: EventKind, stored: Stored) {
         self.pen.store(stored);
-        if !matches!(kind, Kind::Release | Kind::Removed | Kind::Complete | Kind::Dropped) {
-            if matches!(kind, Kind::Changed | Kind::ChangeRefused) {
+        if !matches!(kind, EventKind::Release | EventKind::Removed | EventKind::Complete | EventKind::Dropped) {
+            if matches!(kind, EventKind::Changed | EventKind::ChangeRefused) {
                 changed(self.counts, kind, stored);
             }
             return;
@@ -205,9 +205,9 @@ impl Sink for Counting<'_> {
         // No task has the number that stands for none.
         let Some(counts) = self.counts.get_mut(stored.task_number()) else { return };
         match kind {
-            Kind::Release => counts.released += 1,
-            Kind::Removed => counts.removed = true,
-            Kind::Dropped => {
+            EventKind::Release => counts.released += 1,
+            EventKind::Removed => counts.removed = true,
+            EventKind::Dropped => {
                 counts.drop(stored.job());
                 crate::kill::ended(TaskId(stored.task_number() as u16), stored.job());
             }
@@ -221,13 +221,13 @@ static CHANGES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// A change is settled: from one that takes effect on, jobs of what it concerns are released at other times.
 #[cold]
-fn changed(counts: &mut [Counts], kind: Kind, stored: Stored) {
-    CHANGES[usize::from(kind == Kind::ChangeRefused)].fetch_add(1, Ordering::Relaxed);
+fn changed(counts: &mut [Counts], kind: EventKind, stored: Stored) {
+    CHANGES[usize::from(kind == EventKind::ChangeRefused)].fetch_add(1, Ordering::Relaxed);
     let setup = &system().setup;
     let changes = setup.kind.changes();
-    let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == Kind::Changed) else { return };
+    let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == EventKind::Changed) else { return };
     let (servers, places) = match &setup.kind {
-        tactus_policy::Kind::Changing(changing) => (&changing.tree.servers[..], &changing.tree.places[..]),
+        tactus_policy::PolicySpec::Changing(changing) => (&changing.tree.servers[..], &changing.tree.places[..]),
         _ => (&[][..], &[][..]),
     };
     let now = Instant::from_nanos(stored.time);
@@ -269,8 +269,8 @@ pub fn end() {
 /// together.
 fn is_for_the_host(task: usize) -> bool {
     let changing = match &system().setup.kind {
-        tactus_policy::Kind::Changing(changing) => changing,
-        tactus_policy::Kind::ChangingMc2(_) => return system().setup.cores > 1,
+        tactus_policy::PolicySpec::Changing(changing) => changing,
+        tactus_policy::PolicySpec::ChangingMc2(_) => return system().setup.cores > 1,
         _ => return false,
     };
     let servers = &changing.tree.servers;

@@ -5,7 +5,7 @@ use tactus_abi::image::{Memory, MemoryKind, WRITABLE};
 use tactus_abi::layout::{CARDS, DEMANDS, HEAP, PAGE, PLAN, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE};
 use tactus_abi::shared::name_text;
 use tactus_image::{verify, Image, ImageError, Parsed, SYSTEM_STACK, USER_HEAP, USER_STACK};
-use tactus_model::{Action, Body, Change, Demand, Part, Server, ServerKind, Spread, System, TaskOrder, Values};
+use tactus_model::{Action, Body, Change, Demand, Migration, Part, Server, ServerKind, System, TaskOrder, Values};
 use tactus_time::{CoreSet, Duration, TaskId};
 
 fn parsed(image: &Image) -> Parsed {
@@ -263,7 +263,7 @@ fn rings_hold_what_servers_do_as_their_budgets_end_and_come_back() {
         budget: Duration::from_micros(50),
         period: Duration::from_micros(period),
         order: TaskOrder::EarliestDeadline,
-        spread: Spread::Partitioned,
+        spread: Migration::Partitioned,
         clusters: Vec::new(),
         quantum: Duration::ZERO,
         priority: 0,

@@ -16,7 +16,7 @@
 //! what lower levels take.
 
 use std::collections::BTreeMap;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_scenarios::{Finished, Scratch};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -111,7 +111,7 @@ struct Fate {
 }
 
 /// What happened to jobs on one core, in order.
-type Order = Vec<(Kind, TaskId, u32)>;
+type Order = Vec<(EventKind, TaskId, u32)>;
 
 /// The jobs of level A, of which there are so many tasks, that were completed, and the order in which each core started
 /// and completed them.
@@ -125,16 +125,14 @@ fn level_a(results: &Finished, tasks: usize) -> (BTreeMap<(TaskId, u32), Fate>, 
             Fate { release: job.release, started, completed, charged: job.charged, core: job.core },
         ))
     });
-    let order =
-        trace.cores.iter().map(|records| {
-            let steps =
-                records.iter().filter_map(|record| {
-                    let task = record.task.filter(|task| is_a(*task))?;
-                    matches!(record.kind, Kind::Dispatch | Kind::Complete | Kind::Preempt | Kind::Exhausted)
-                        .then_some((record.kind, task, record.job))
-                });
-            steps.collect()
+    let order = trace.cores.iter().map(|records| {
+        let steps = records.iter().filter_map(|record| {
+            let task = record.task.filter(|task| is_a(*task))?;
+            matches!(record.kind, EventKind::Dispatch | EventKind::Complete | EventKind::Preempt | EventKind::Exhausted)
+                .then_some((record.kind, task, record.job))
         });
+        steps.collect()
+    });
     (fates.collect(), order.collect())
 }
 

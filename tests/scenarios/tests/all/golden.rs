@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::{Duration, TaskId};
 
@@ -184,7 +184,7 @@ fn without_enforcement_the_worked_example_at_level_c_times_is_the_same() {
 /// The budgets that the policy was set up with, by task: each is written down when it is filled.
 fn budgets(results: &Finished) -> BTreeMap<TaskId, Vec<u64>> {
     let mut budgets = BTreeMap::<TaskId, Vec<u64>>::new();
-    for record in results.trace().cores.iter().flatten().filter(|record| record.kind == Kind::Replenish) {
+    for record in results.trace().cores.iter().flatten().filter(|record| record.kind == EventKind::Replenish) {
         budgets.entry(record.task.expect("a budget is a task's")).or_default().push(record.arg);
     }
     budgets.values_mut().for_each(|all| all.dedup());
@@ -199,7 +199,7 @@ fn simulator_and_machine_are_set_up_with_the_same_budgets_and_no_job_of_the_work
         assert!(budgets(&simulated).len() >= 6);
         assert_eq!(budgets(&simulated), budgets(&run), "{system}");
         let exhausted = |results: &Finished| {
-            results.trace().cores.iter().flatten().filter(|record| record.kind == Kind::Exhausted).count()
+            results.trace().cores.iter().flatten().filter(|record| record.kind == EventKind::Exhausted).count()
         };
         assert_eq!((exhausted(&simulated), exhausted(&run)), (0, 0), "{system}");
     }

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_scenarios::{file, Finished, Scratch};
 use tactus_time::{Duration, Instant};
 use tactus_trace::Trace;
@@ -51,7 +51,7 @@ fn golden(name: &str) -> Vec<Row> {
 fn seen(trace: &Trace, columns: usize) -> Vec<Row> {
     let at = |records: &[Record], column: usize| {
         let middle = Instant::ZERO + UNIT * column as u64 + UNIT / 2;
-        let given = records.iter().rfind(|r| r.kind == Kind::Leave && r.time <= middle);
+        let given = records.iter().rfind(|r| r.kind == EventKind::Leave && r.time <= middle);
         given.and_then(|r| r.task).map(|task| task.0)
     };
     trace.cores.iter().map(|records| (0..columns).map(|column| at(records, column)).collect()).collect()

@@ -2,7 +2,7 @@
 //! on to the end, and whoever faulted is stopped and named, with what it did and where.
 
 use std::collections::BTreeMap;
-use tactus_record::{FaultKind, Kind};
+use tactus_record::{EventKind, FaultKind};
 use tactus_scenarios::{file, Finished, Scratch};
 
 /// What a saboteur must be stopped for, and the address if it is known beforehand.
@@ -54,7 +54,7 @@ const BESIDE_LEVEL_A: [Expected; 10] = [
 fn faults(run: &Finished) -> BTreeMap<String, Vec<(FaultKind, u64)>> {
     let names = run.components();
     let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for record in run.trace().cores.iter().flatten().filter(|record| record.kind == Kind::Fault) {
+    for record in run.trace().cores.iter().flatten().filter(|record| record.kind == EventKind::Fault) {
         let kind = FaultKind::from_u8(record.level).expect("a kind of fault");
         found.entry(names[record.job as usize].clone()).or_default().push((kind, record.arg));
     }

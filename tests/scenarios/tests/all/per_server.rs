@@ -2,7 +2,7 @@
 //! in the simulator and on the machine; each scheduler is replayed, and the console tells the verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
-use tactus_record::{Kind, Record};
+use tactus_record::{EventKind, Record};
 use tactus_scenarios::sketch::{file, server, task, LESS};
 use tactus_scenarios::{tactus, Finished, Scratch};
 use tactus_time::{Duration, Instant, TaskId};
@@ -100,11 +100,11 @@ fn steps(records: &[Record], short: Duration) -> Vec<(Step, Instant)> {
     let mut runs: Option<(TaskId, u32, Instant)> = None;
     for r in records {
         match (r.kind, r.task) {
-            (Kind::Dispatch, Some(task)) => runs = Some((task, r.job, r.time)),
-            (Kind::Dropped, Some(task)) if runs.is_none_or(|it| (it.0, it.1) != (task, r.job)) => {}
-            (Kind::Preempt | Kind::Complete | Kind::Dropped, Some(task)) => {
+            (EventKind::Dispatch, Some(task)) => runs = Some((task, r.job, r.time)),
+            (EventKind::Dropped, Some(task)) if runs.is_none_or(|it| (it.0, it.1) != (task, r.job)) => {}
+            (EventKind::Preempt | EventKind::Complete | EventKind::Dropped, Some(task)) => {
                 let since = runs.take().map_or(r.time, |(_, _, since)| since);
-                let finished = r.kind == Kind::Complete;
+                let finished = r.kind == EventKind::Complete;
                 if finished || r.time.since(since) > short {
                     steps.push(((task, r.job, false), since));
                 }
@@ -152,14 +152,14 @@ fn costs(records: &[Record]) -> BTreeMap<(&'static str, usize), u64> {
     let (mut first, mut last, mut what, mut turns) = (Instant::ZERO, Instant::ZERO, "", 0);
     for r in records {
         match r.kind {
-            Kind::Enter if turns > 0 && r.time.since(last) < BETWEEN => turns += 1,
-            Kind::Enter => {
+            EventKind::Enter if turns > 0 && r.time.since(last) < BETWEEN => turns += 1,
+            EventKind::Enter => {
                 all.entry((what, turns)).or_default().push(last.since(first).as_nanos());
                 (first, turns) = (r.time, 1);
                 what = if r.arg > 0 { "a time-out" } else { "other" };
             }
-            Kind::Complete if turns == 1 => what = "a finished job",
-            Kind::Leave => last = r.time,
+            EventKind::Complete if turns == 1 => what = "a finished job",
+            EventKind::Leave => last = r.time,
             _ => {}
         }
     }
@@ -206,7 +206,7 @@ fn a_scheduler_for_each_server_makes_the_same_schedule_as_one_for_all_and_as_the
         let (count, second) = same(&format!("{name}: simulated and per server"), &simulated, &several, short);
         let killed = [&simulated, &single, &several].map(|trace| {
             let all = trace.cores.iter().flatten();
-            let killed = all.filter(|it| it.kind == Kind::Dropped && it.arg == KILLED);
+            let killed = all.filter(|it| it.kind == EventKind::Dropped && it.arg == KILLED);
             killed.filter_map(|it| Some((it.task?, it.job))).collect::<BTreeSet<_>>()
         });
         let [wanted, once, noticed] = &killed;
@@ -241,7 +241,7 @@ fn many_schedulers_are_ready_when_the_run_begins() {
         .replace("instruction = \"1 ns\"", "instruction = \"4 ns\"");
     let run = Finished::run(&scratch.write("many.toml", &slow), &["--duration", "20 ms"]);
     for (core, records) in run.trace().cores.iter().enumerate() {
-        let first = records.iter().find(|it| it.kind == Kind::Release).map(|it| it.time);
+        let first = records.iter().find(|it| it.kind == EventKind::Release).map(|it| it.time);
         assert!(first.is_some_and(|at| at < Instant::from_nanos(1_000_000)), "core {core}: {first:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! What a run's decisions cost, told apart by what they did: the releases of each level, and choosing for each level.
 //!
-//! A decision is cut at its stages ([`Kind::Stage`]). A piece in which jobs of one level were released is that level's release
+//! A decision is cut at its stages ([`EventKind::Stage`]). A piece in which jobs of one level were released is that level's release
 //! overhead; the other pieces of a decision that gave the core to somebody else are the scheduling overhead of the level that got
 //! it. Stages and ends are looks at the clock on the same core, so that the difference is a number of instructions as long as
 //! no other core of the emulated machine had its turn in between. Where another core wrote a record meanwhile, or more time went
 //! by than any decision can take, it had one: the piece is left out, and counted.
 
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Instant, Level};
 use tactus_trace::Trace;
 
@@ -76,20 +76,20 @@ impl Segments {
             let mut any = false;
             for record in records {
                 match record.kind {
-                    Kind::Enter => {
+                    EventKind::Enter => {
                         (since, released, rest, dispatched, any) = (record.time, [false; 4], Some(0), None, false);
                         found.decisions += 1;
                     }
-                    Kind::Release => {
+                    EventKind::Release => {
                         released[usize::from(record.level).min(3)] = true;
                         any = true;
                     }
-                    Kind::Notify => found.notified += 1,
-                    Kind::Dispatch => {
+                    EventKind::Notify => found.notified += 1,
+                    EventKind::Dispatch => {
                         dispatched = record.criticality();
                         found.dispatched += 1;
                     }
-                    Kind::Stage | Kind::Leave => {
+                    EventKind::Stage | EventKind::Leave => {
                         let instructions = record.time.since(since).as_nanos() >> shift;
                         let good = instructions < TOO_MUCH && alone(since, record.time);
                         let levels = released.iter().filter(|level| **level).count();
@@ -110,7 +110,7 @@ impl Segments {
                         }
                         since = record.time;
                         released = [false; 4];
-                        if record.kind == Kind::Leave {
+                        if record.kind == EventKind::Leave {
                             if let (Some(rest), Some(level)) = (rest, dispatched) {
                                 found.schedule[level.index()].add(rest);
                             }

@@ -4,7 +4,7 @@
 //! Level C: there is still a tardiness bound; looked for at a few parts of the capacity that is left, since the bound is dear
 //! to find where little is left, so the margin is one that is there, not the largest. Budgets for overheads stay as settled.
 
-use super::super::growth::{self, Growth, Purse};
+use super::super::growth::{self, Growth, SearchBudget};
 use super::{allowance, level_a, level_b, Local};
 use crate::effort::Effort;
 use crate::global::tardiness::{self, Supply};
@@ -18,7 +18,7 @@ const OF_A_SLOT: usize = 4;
 /// What finding one tardiness bound costs, in terms per task.
 const OF_A_BOUND: usize = 3000;
 
-pub(super) fn search(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+pub(super) fn search(system: &System, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
     let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry);
     for local in &analysis.locals {
         on_core(system, entry, local, &allowances, purse, growth);
@@ -38,7 +38,7 @@ pub(super) fn search(system: &System, entry: Duration, purse: &mut Purse, growth
 }
 
 /// The largest looked-at part of the capacity left to level C by which task i may grow.
-fn of_level_c(tasks: &[Sporadic], i: usize, supply: &[Supply], purse: &mut Purse) -> Growth {
+fn of_level_c(tasks: &[Sporadic], i: usize, supply: &[Supply], purse: &mut SearchBudget) -> Growth {
     let asked = tasks.iter().map(|τ| (τ.execution, τ.period));
     let taken = supply.iter().flat_map(|s| s.taken.iter().copied());
     let load = Utilisation::of(asked.chain(taken)).bracket().1;
@@ -74,7 +74,7 @@ fn on_core(
     entry: Duration,
     local: &Local,
     allowances: &[Duration],
-    purse: &mut Purse,
+    purse: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     let of_a = |&n: &usize| {

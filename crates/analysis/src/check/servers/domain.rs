@@ -7,7 +7,7 @@
 use super::super::rank::Rank;
 use crate::arrivals::Instants;
 use crate::reservation::charge::Work;
-use tactus_model::{Overrun, Scheduling, ServerKind, Spread, System, TaskOrder};
+use tactus_model::{Migration, Overrun, Scheduling, ServerKind, System, TaskOrder};
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// Pieces of a sporadic server's budget that come and go by themselves, at most: what the policy keeps apart.
@@ -25,7 +25,7 @@ pub(super) struct Domain<'s> {
 }
 
 /// The queues of a server or the root.
-pub(super) fn queues(system: &System, root: Spread, server: Option<usize>) -> Vec<CoreSet> {
+pub(super) fn queues(system: &System, root: Migration, server: Option<usize>) -> Vec<CoreSet> {
     let Scheduling { servers, .. } = &system.scheduling;
     system.scheduling.queues(server.map(|s| &servers[s]), root, CoreSet::first(system.cores))
 }
@@ -36,7 +36,7 @@ pub(super) fn home(system: &System, task: usize) -> Option<usize> {
 }
 
 /// The cores on which a task may run: those of its queue.
-pub(super) fn of_task(system: &System, root: Spread, task: usize) -> CoreSet {
+pub(super) fn of_task(system: &System, root: Migration, task: usize) -> CoreSet {
     let queues = queues(system, root, home(system, task));
     let core = system.tasks[task].core;
     queues.into_iter().find(|q| core.is_none_or(|core| q.contains(core))).unwrap_or(CoreSet::EMPTY)
@@ -53,7 +53,7 @@ fn meet(a: CoreSet, b: CoreSet) -> bool {
 }
 
 /// All domains, in the order of their first cores. `entry` is E.
-pub(super) fn domains(system: &System, root: Spread, entry: Duration) -> Vec<Domain<'_>> {
+pub(super) fn domains(system: &System, root: Migration, entry: Duration) -> Vec<Domain<'_>> {
     let mut sets: Vec<CoreSet> = (0..system.cores).map(|c| CoreSet::from_bits(1 << c)).collect();
     let places = std::iter::once(None).chain((0..system.scheduling.servers.len()).map(Some));
     for queue in places.flat_map(|place| queues(system, root, place)) {

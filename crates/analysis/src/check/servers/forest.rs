@@ -4,10 +4,11 @@ use super::super::plain;
 use super::super::rank::Rank;
 use super::domain::{home, of_task, queues};
 use crate::reservation::local::Local;
-use crate::reservation::supply::{Kind, Server};
+use crate::reservation::supply::Server;
 use crate::reservation::tree::{Node, Scheduler};
 use crate::task::Sporadic;
-use tactus_model::{ServerKind, Spread, System, TaskOrder};
+use tactus_model::{Migration, ServerKind, System, TaskOrder};
+use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// What a node of a tree is in the file.
@@ -20,29 +21,15 @@ pub(super) enum Who {
 /// One core's tree, and who is at which path.
 pub(super) struct Core<'s> {
     system: &'s System,
-    root: (Spread, TaskOrder),
+    root: (Migration, TaskOrder),
     core: CoreId,
     times: &'s [Duration],
     pub places: Vec<(Vec<usize>, Who)>,
 }
 
-/// The kind of a server in the words of the analysis.
-pub(super) fn kind(kind: ServerKind) -> Kind {
-    match kind {
-        ServerKind::Periodic => Kind::Periodic,
-        ServerKind::Polling => Kind::Polling,
-        ServerKind::Deferrable => Kind::Deferrable,
-        ServerKind::Sporadic => Kind::Sporadic,
-        ServerKind::PosixSporadic => Kind::PosixSporadic,
-        ServerKind::SoftBandwidth => Kind::SoftBandwidth,
-        ServerKind::HardBandwidth => Kind::ConstantBandwidth,
-        ServerKind::PriorityInheriting => Kind::PriorityInheriting,
-    }
-}
-
 /// Whether a server that would lose its budget without work may keep it on this core: where several cores share its queue, one that
 /// is busy with something else learns late that the server's work went elsewhere.
-pub(super) fn keeps(system: &System, root: Spread, server: usize, core: CoreId) -> bool {
+pub(super) fn keeps(system: &System, root: Migration, server: usize, core: CoreId) -> bool {
     let shared = |queue: &CoreSet| queue.contains(core) && queue.iter().nth(1).is_some();
     matches!(system.scheduling.servers[server].kind, ServerKind::Periodic | ServerKind::Polling)
         && queues(system, root, Some(server)).iter().any(shared)
@@ -50,7 +37,7 @@ pub(super) fn keeps(system: &System, root: Spread, server: usize, core: CoreId) 
 
 /// Whether a tree's scheduler can stand for what is inside a server on this core: one queue for the core, ordered by a fixed
 /// number or by deadlines, beneath a supply. All else is judged from the server's supply.
-pub(super) fn is_in_tree(system: &System, root: Spread, server: usize, core: CoreId) -> bool {
+pub(super) fn is_in_tree(system: &System, root: Migration, server: usize, core: CoreId) -> bool {
     let it = &system.scheduling.servers[server];
     let alone =
         queues(system, root, Some(server)).iter().any(|queue| queue.contains(core) && queue.iter().nth(1).is_none());
@@ -61,7 +48,7 @@ impl<'s> Core<'s> {
     /// The tree of a core; `times` are the execution times, by task.
     pub(super) fn tree(
         system: &'s System,
-        root: (Spread, TaskOrder),
+        root: (Migration, TaskOrder),
         core: CoreId,
         times: &'s [Duration],
     ) -> (Scheduler, Core<'s>) {
@@ -106,7 +93,7 @@ impl<'s> Core<'s> {
                 let server = &system.scheduling.servers[which];
                 let inner = self.scheduler(Some(which), server.order, path);
                 let kind =
-                    if keeps(system, self.root.0, which, self.core) { Kind::Deferrable } else { kind(server.kind) };
+                    if keeps(system, self.root.0, which, self.core) { ServerKind::Deferrable } else { server.kind };
                 children.push(Node::Server(Server::new(kind, server.budget, server.period), inner));
             } else {
                 self.places.push((path.clone(), Who::Task(which)));

@@ -14,7 +14,7 @@ use crate::reservation::soft;
 use crate::reservation::supply::{Recurring, Supply, Whole};
 use crate::reservation::tree::{judge_with, Untested, Verdict};
 use crate::task::{Sporadic, Withheld};
-use tactus_model::{ServerKind, Spread, TaskOrder};
+use tactus_model::{Migration, ServerKind, TaskOrder};
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// What was found for a task.
@@ -61,7 +61,12 @@ impl Judgement {
 }
 
 /// Judges a domain with these execution times, by task.
-pub(super) fn judge(domain: &Domain, root: (Spread, TaskOrder), times: &[Duration], effort: &mut Effort) -> Judgement {
+pub(super) fn judge(
+    domain: &Domain,
+    root: (Migration, TaskOrder),
+    times: &[Duration],
+    effort: &mut Effort,
+) -> Judgement {
     let mut found = Judgement::default();
     for core in domain.cores.iter() {
         let (scheduler, tree) = Core::tree(domain.system, root, core, times);
@@ -101,7 +106,7 @@ pub(super) fn judge(domain: &Domain, root: (Spread, TaskOrder), times: &[Duratio
 }
 
 /// In words why a node has no test.
-fn reason(domain: &Domain, root: (Spread, TaskOrder), tree: &Core, verdict: &Verdict, why: Untested) -> String {
+fn reason(domain: &Domain, root: (Migration, TaskOrder), tree: &Core, verdict: &Verdict, why: Untested) -> String {
     let servers = &domain.system.scheduling.servers;
     let path = &verdict.path;
     // Who it is for whose sake there is no test: the node, a child beside it, or the innermost server around it that has none.

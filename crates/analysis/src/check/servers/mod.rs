@@ -11,7 +11,7 @@ mod forest;
 mod judge;
 mod words;
 
-use super::growth::{self, Growth, Purse};
+use super::growth::{self, Growth, SearchBudget};
 use super::report::{hundredths, Bound, Check, Finding};
 use super::{rank, sensitivity};
 use crate::effort::Effort;
@@ -21,7 +21,7 @@ use crate::task::Sporadic;
 use crate::utilisation::Utilisation;
 use domain::{domains, home, Domain};
 use judge::{judge, Judgement, OfServer, OfTask};
-use tactus_model::{Costs, ServerKind, Spread, System, TaskOrder};
+use tactus_model::{Costs, Migration, ServerKind, System, TaskOrder};
 use tactus_time::{CoreId, Duration};
 
 /// The most that may go to the system's own work of what a server takes, in percent; a smaller budget is refused.
@@ -62,7 +62,14 @@ fn too_small(system: &System, costs: &Costs, cache: Duration, check: &mut Check)
     }
 }
 
-fn task(domain: &Domain, root: (Spread, TaskOrder), found: &OfTask, all: &Judgement, advised: bool, check: &mut Check) {
+fn task(
+    domain: &Domain,
+    root: (Migration, TaskOrder),
+    found: &OfTask,
+    all: &Judgement,
+    advised: bool,
+    check: &mut Check,
+) {
     let system = domain.system;
     let verdict = &mut check.tasks[found.task];
     if let Some(why) = &found.untested {
@@ -99,7 +106,7 @@ fn task(domain: &Domain, root: (Spread, TaskOrder), found: &OfTask, all: &Judgem
 }
 
 /// How much shorter the execution times of the domain, or how much larger the budget around the task, would have to be.
-fn remedy(domain: &Domain, root: (Spread, TaskOrder), n: usize) -> String {
+fn remedy(domain: &Domain, root: (Migration, TaskOrder), n: usize) -> String {
     let system = domain.system;
     let step = || Effort::of_core(system.cores).step();
     let with = |times: &[Duration]| judge(domain, root, times, &mut step()).holds(domain);
@@ -177,7 +184,7 @@ fn server(system: &System, found: &OfServer, check: &mut Check) {
 }
 
 /// By how much each execution time may grow, so that all of its domain that has a test still passes.
-pub(super) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth: &mut [Growth]) {
+pub(super) fn growth(system: &System, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
     let Some(root) = rank::of_policy(&system.policy) else { return };
     let all = domains(system, root.0, entry);
     for (place, domain) in all.iter().enumerate() {
@@ -196,7 +203,7 @@ pub(super) fn growth(system: &System, entry: Duration, purse: &mut Purse, growth
     }
 }
 
-fn summary(system: &System, root: (Spread, TaskOrder), check: &mut Check) {
+fn summary(system: &System, root: (Migration, TaskOrder), check: &mut Check) {
     let servers = &system.scheduling.servers;
     let tested = check.tasks.iter().filter(|t| t.bound != Bound::None || !t.met).count();
     let promised = |core: CoreId| {
@@ -216,7 +223,7 @@ fn summary(system: &System, root: (Spread, TaskOrder), check: &mut Check) {
 }
 
 /// Quest-V's bound, where a core is what that is for: sporadic and priority-inheriting servers alone, rate-monotonic.
-fn admission(system: &System, root: (Spread, TaskOrder)) -> String {
+fn admission(system: &System, root: (Migration, TaskOrder)) -> String {
     let servers = &system.scheduling.servers;
     let mut told = String::new();
     for core in (0..system.cores).map(|c| CoreId(c as u8)) {

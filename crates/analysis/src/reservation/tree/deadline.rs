@@ -22,16 +22,17 @@ use super::{as_task, kind, plus, Found, Node, Scheduler, Untested, Within};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::fits_share;
-use crate::reservation::supply::{Kind, Supply};
+use crate::reservation::supply::Supply;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::{self, Demand};
 use crate::uniprocessor::edf_response;
 use crate::utilisation::Utilisation;
+use tactus_task::ServerKind;
 use tactus_time::Duration;
 
 pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Found> {
     let children = &scheduler.children;
-    if let Some(posix) = children.iter().position(|c| kind(c) == Some(Kind::PosixSporadic)) {
+    if let Some(posix) = children.iter().position(|c| kind(c) == Some(ServerKind::PosixSporadic)) {
         let why = |i| if i == posix { Untested::Itself } else { Untested::Peer(posix) };
         return children.iter().enumerate().map(|(i, c)| Found::untested(c, why(i))).collect();
     }
@@ -56,11 +57,11 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Servers whose demand is no staircase of sporadic jobs.
 fn special(node: &Node) -> bool {
-    !matches!(kind(node), None | Some(Kind::Periodic | Kind::Polling | Kind::Sporadic))
+    !matches!(kind(node), None | Some(ServerKind::Periodic | ServerKind::Polling | ServerKind::Sporadic))
 }
 
 fn is_line(node: &Node) -> bool {
-    matches!(kind(node), Some(Kind::ConstantBandwidth | Kind::SoftBandwidth))
+    matches!(kind(node), Some(ServerKind::HardBandwidth | ServerKind::SoftBandwidth))
 }
 
 /// The time that special servers may ask for in a window.
@@ -100,8 +101,8 @@ fn with_lines(
     let of = |wanted: fn(&Node) -> bool| (0..all.len()).filter(|&i| wanted(&children[i])).collect::<Vec<usize>>();
     let pairs = |places: &[usize]| places.iter().map(|&i| (all[i].execution, all[i].period)).collect::<Vec<_>>();
     let (lines, ordinary) = (of(is_line), of(|c| !special(c)));
-    let deferrable = of(|c| kind(c) == Some(Kind::Deferrable));
-    let inheriting = of(|c| kind(c) == Some(Kind::PriorityInheriting));
+    let deferrable = of(|c| kind(c) == Some(ServerKind::Deferrable));
+    let inheriting = of(|c| kind(c) == Some(ServerKind::PriorityInheriting));
 
     let (q, p) = supply.share();
     let calm = q == p && supply.delay().is_zero() && work.is_none();
@@ -173,9 +174,9 @@ fn behind(children: &[Node], all: &[Sporadic], supply: &dyn Supply, work: &Work)
     let lost = (ns(q) * ns(supply.delay())).div_ceil(ns(p).max(1)) + ns(work.burst()) + ns(work.entry);
     // X: what a demand may be above its rate.
     let above = |(node, τ): (&Node, &Sporadic)| match kind(node) {
-        Some(Kind::ConstantBandwidth | Kind::SoftBandwidth) => 0,
-        Some(Kind::Deferrable) => ns(τ.execution),
-        Some(Kind::PriorityInheriting) => 2 * ns(τ.execution),
+        Some(ServerKind::HardBandwidth | ServerKind::SoftBandwidth) => 0,
+        Some(ServerKind::Deferrable) => ns(τ.execution),
+        Some(ServerKind::PriorityInheriting) => 2 * ns(τ.execution),
         _ => {
             let reach = (ns(τ.period) + ns(τ.jitter)).saturating_sub(ns(τ.deadline));
             (ns(τ.execution) * reach).div_ceil(ns(τ.period).max(1))

@@ -4,9 +4,10 @@ use super::{as_task, kind, Found, Node, Scheduler, Untested, Within};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::fits_share;
-use crate::reservation::supply::{Kind, Supply};
+use crate::reservation::supply::Supply;
 use crate::task::Sporadic;
 use crate::uniprocessor::fixed_priority;
+use tactus_task::ServerKind;
 
 pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Found> {
     (0..scheduler.children.len()).map(|i| response(scheduler, i, supply, work, effort)).collect()
@@ -14,7 +15,7 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Whether a server's budget does not bound what it takes.
 fn unbounded(node: &Node) -> bool {
-    matches!(kind(node), Some(Kind::SoftBandwidth | Kind::PosixSporadic))
+    matches!(kind(node), Some(ServerKind::SoftBandwidth | ServerKind::PosixSporadic))
 }
 
 fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Found {
@@ -42,8 +43,8 @@ fn as_peer(node: &Node, work: &Work) -> Sporadic {
     let mut τ = as_task(node, work);
     if let Node::Server(s, _) = node {
         τ.jitter = match kind(node) {
-            Some(Kind::ConstantBandwidth) => s.period,
-            Some(Kind::Deferrable) => s.period.saturating_sub(s.budget),
+            Some(ServerKind::HardBandwidth) => s.period,
+            Some(ServerKind::Deferrable) => s.period.saturating_sub(s.budget),
             _ => s.as_task().jitter,
         };
     }

@@ -4,8 +4,8 @@
 use super::common::Dice;
 use std::collections::VecDeque;
 use tactus_analysis::reservation::local::Local;
-use tactus_analysis::reservation::supply::Kind;
 use tactus_analysis::reservation::tree::{Node, Scheduler};
+use tactus_task::ServerKind;
 
 pub enum Entity {
     Task { c: u64, t: u64, d: u64, next: u64, late: u64, jobs: VecDeque<(u64, u64)>, worst: u64 },
@@ -13,7 +13,7 @@ pub enum Entity {
 }
 
 pub struct Server {
-    kind: Kind,
+    kind: ServerKind,
     q: u64,
     p: u64,
     /// Periodic and deferrable: the next replenishment. CBS: the deadline.
@@ -42,9 +42,9 @@ impl Group {
             }
             Node::Server(s, inner) => {
                 let (q, p) = (s.budget.as_nanos(), s.period.as_nanos());
-                let cbs = s.kind == Kind::ConstantBandwidth;
+                let cbs = s.kind == ServerKind::HardBandwidth;
                 // A budget that is gone at time zero was spent since the last replenishment, which takes Q.
-                let spent = if s.kind == Kind::Polling { 0 } else { q };
+                let spent = if s.kind == ServerKind::Polling { 0 } else { q };
                 let at = if cbs || dice.between(0, 2) == 0 { 0 } else { dice.between(0, p - spent) };
                 let inner = Group::new(inner, late, dice);
                 let left = 0;
@@ -121,7 +121,7 @@ impl Entity {
     fn ready(&self, now: u64) -> bool {
         match self {
             Entity::Task { jobs, .. } => !jobs.is_empty(),
-            Entity::Server(s) => s.budget(now) > 0 && (s.kind == Kind::Periodic || s.inner.has_work(now)),
+            Entity::Server(s) => s.budget(now) > 0 && (s.kind == ServerKind::Periodic || s.inner.has_work(now)),
         }
     }
 
@@ -129,7 +129,7 @@ impl Entity {
         match self {
             Entity::Task { d, jobs, .. } => jobs.front().map_or(u64::MAX, |j| j.0 + d),
             Entity::Server(s) => match s.kind {
-                Kind::Sporadic => s.chunks[0].1 + s.p,
+                ServerKind::Sporadic => s.chunks[0].1 + s.p,
                 _ => s.at,
             },
         }
@@ -139,8 +139,8 @@ impl Entity {
 impl Server {
     fn budget(&self, now: u64) -> u64 {
         match self.kind {
-            Kind::Sporadic if self.chunks[0].1 <= now => self.chunks[0].0 - self.used,
-            Kind::Sporadic => 0,
+            ServerKind::Sporadic if self.chunks[0].1 <= now => self.chunks[0].0 - self.used,
+            ServerKind::Sporadic => 0,
             _ => self.left,
         }
     }
@@ -149,16 +149,16 @@ impl Server {
         self.inner.advance(now, dice);
         let works = self.inner.has_work(now);
         match self.kind {
-            Kind::Periodic | Kind::Polling | Kind::Deferrable => {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => {
                 if now == self.at {
                     self.left = self.q;
                     self.at += self.p;
                 }
-                if self.kind == Kind::Polling && !works {
+                if self.kind == ServerKind::Polling && !works {
                     self.left = 0;
                 }
             }
-            Kind::ConstantBandwidth => {
+            ServerKind::HardBandwidth => {
                 if now == self.at && self.worked {
                     (self.left, self.at) = (self.q, self.at + self.p);
                 }
@@ -172,7 +172,7 @@ impl Server {
                     (self.left, self.at) = (self.q, now + self.p);
                 }
             }
-            Kind::Sporadic => {
+            ServerKind::Sporadic => {
                 if works && !self.worked && self.budget(now) > 0 {
                     // A new phase starts.
                     self.chunks[0].1 = now;
@@ -202,7 +202,7 @@ impl Server {
         if self.inner.has_work(now) {
             self.inner.run(now);
         }
-        if self.kind == Kind::Sporadic {
+        if self.kind == ServerKind::Sporadic {
             self.used += 1;
             if self.used == self.chunks[0].0 {
                 let (b, t) = self.chunks.remove(0);

@@ -6,7 +6,7 @@ use crate::mc2::local::{Local, Wanted};
 use crate::mc2::{Ghost, Job};
 use crate::records::Recorder;
 use crate::{Decision, Event, Running};
-use tactus_record::Kind;
+use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level};
 
 impl Fine {
@@ -93,7 +93,7 @@ impl Fine {
         let ghosts = [local.ghosts[0], local.ghosts[1], ghost.map(|link| link.as_ghost())];
         core.face.switch(ghosts, unfinished, run.map(|link| link.job), records);
         for other in round.notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
+            records.core(EventKind::Notify, u64::from(other.0));
         }
         let end = |link: Link| if link.ghost || link.enforce { now.saturating_add(link.left) } else { Instant::NEVER };
         let shared = c.map_or(Instant::NEVER, end);

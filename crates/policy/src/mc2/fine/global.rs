@@ -6,7 +6,7 @@ use crate::heap::{IndexedHeap, Key};
 use crate::mc2::server::{Server, State};
 use crate::mc2::{Ghost, Job};
 use crate::records::Recorder;
-use crate::{Event, Mc2, Setup};
+use crate::{Event, Mc2, PolicyConfig};
 use alloc::vec::Vec;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -35,7 +35,7 @@ pub(super) struct Global {
 
 impl Global {
     /// The tasks of this level; their first releases, by place.
-    pub(super) fn new(setup: &Setup, mc2: &Mc2, level: Level) -> (Global, Vec<Instant>) {
+    pub(super) fn new(setup: &PolicyConfig, mc2: &Mc2, level: Level) -> (Global, Vec<Instant>) {
         let of_level = |(_, task): &(usize, &crate::Task)| task.level == level;
         let numbered = || setup.tasks.iter().enumerate().filter(of_level);
         let tasks: Vec<Server> = numbered().map(|(n, task)| Server::new(TaskId(n as u16), task, mc2)).collect();

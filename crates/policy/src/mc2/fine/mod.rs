@@ -29,7 +29,7 @@ use super::local::Local;
 use crate::clustered::RELEASE_CORE;
 use crate::heap::{Heap, Key};
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, FineMc2, Policy, Setup, SetupError};
+use crate::{Decision, Event, FineMc2, Policy, PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 use choose::first_of;
 use cpu::{Cpu, Had};
@@ -88,25 +88,25 @@ impl Round {
 }
 
 /// The parameters in a set-up for this.
-fn parameters(setup: &Setup) -> &FineMc2 {
+fn parameters(setup: &PolicyConfig) -> &FineMc2 {
     match &setup.kind {
-        crate::Kind::FineMc2(fine) => fine,
+        crate::PolicySpec::FineMc2(fine) => fine,
         other => unreachable!("the list of policies takes fine-grained MC² for {other:?}"),
     }
 }
 
 impl Fine {
     /// As for MC²; and merged timers and redistribution need the master.
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         let fine = parameters(setup);
         if (fine.timer_merging || fine.work_redistribution) && !fine.interrupt_master {
-            return Err(SetupError::NoInterruptMaster);
+            return Err(PolicyConfigError::NoInterruptMaster);
         }
         check::check(setup, &fine.mc2, &[])
     }
 
     /// Makes the containers and all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let fine = parameters(setup);
         let mc2 = &fine.mc2;
         let ids = || (0..setup.cores).map(|n| CoreId(n as u8));

@@ -17,11 +17,11 @@ use super::shared::{Shared, Wanted};
 use super::{check, Job};
 use crate::clustered::RELEASE_CORE;
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, Mc2, Policy, Running, Setup, SetupError};
+use crate::{Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Running};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use mail::{Grant, Held, Mail, Part, Report, Standing};
-use tactus_record::{Kind, Record, Sink, Stored};
+use tactus_record::{EventKind, Record, Sink, Stored};
 use tactus_sync::facade::{AtomicU32, Ordering};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level};
 
@@ -86,32 +86,32 @@ struct Rest<'a>(&'a mut dyn Sink);
 
 impl Sink for Rest<'_> {
     fn record(&mut self, record: Record) {
-        if !matches!(record.kind, Kind::Complete | Kind::Removed) {
+        if !matches!(record.kind, EventKind::Complete | EventKind::Removed) {
             self.0.record(record);
         }
     }
     fn store(&mut self, stored: Stored) {
-        if stored.kind() != Kind::Complete as u8 && stored.kind() != Kind::Removed as u8 {
+        if stored.kind() != EventKind::Complete as u8 && stored.kind() != EventKind::Removed as u8 {
             self.0.store(stored);
         }
     }
 }
 
-fn parameters(setup: &Setup) -> &Mc2 {
+fn parameters(setup: &PolicyConfig) -> &Mc2 {
     match &setup.kind {
-        crate::Kind::Mc2Messages(mc2) => mc2,
+        crate::PolicySpec::Mc2Messages(mc2) => mc2,
         other => unreachable!("the list of policies takes MC² without locks for {other:?}"),
     }
 }
 
 impl Messages {
     /// As for MC².
-    pub(crate) fn check(setup: &Setup) -> Result<(), SetupError> {
+    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::check(setup, parameters(setup), &[])
     }
 
     /// Makes all cores and the post between them. The set-up must have been checked.
-    pub(crate) fn new(setup: &Setup) -> (Self, Vec<Core>) {
+    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
         let mc2 = parameters(setup);
         let core = |n| {
             let id = CoreId(n as u8);
@@ -190,7 +190,7 @@ impl Messages {
         let ghosts = [local.ghosts[0], local.ghosts[1], ghost.map(|part| part.as_ghost())];
         core.face.switch(ghosts, unfinished.or(below.unfinished), run.map(|run| run.0), &mut records);
         for other in below.notify.iter() {
-            records.core(Kind::Notify, u64::from(other.0));
+            records.core(EventKind::Notify, u64::from(other.0));
         }
         let end =
             c.filter(|part| part.ghost || part.enforce).map_or(Instant::NEVER, |part| now.saturating_add(part.left));
@@ -249,8 +249,11 @@ impl Messages {
         if let Some(job) = job {
             if ended {
                 let charged = guest.charged(&job);
-                let (kind, arg) =
-                    if event == Event::Complete { (Kind::Complete, charged.as_nanos()) } else { (Kind::Removed, 0) };
+                let (kind, arg) = if event == Event::Complete {
+                    (EventKind::Complete, charged.as_nanos())
+                } else {
+                    (EventKind::Removed, 0)
+                };
                 records.job(kind, job.name, job.number, arg);
             } else {
                 below.unfinished = Some(job);

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use tactus_plan::Ruled;
-use tactus_policy::{Decision, Event, Kind, Policy, Running, Setup, Slot, Table, Task};
+use tactus_plan::Admission;
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicySpec, Running, Slot, Table, Task};
 use tactus_record::{Record, Sink};
 use tactus_sim::Costs;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
@@ -30,12 +30,12 @@ pub fn task(core: Option<u8>, period: Duration, budget: Duration) -> Task {
 }
 
 /// The budget of every job.
-pub fn budgets(setup: &Setup) -> impl FnMut(TaskId, u32) -> Duration + '_ {
+pub fn budgets(setup: &PolicyConfig) -> impl FnMut(TaskId, u32) -> Duration + '_ {
     |task, _| setup.tasks[task.index()].budget
 }
 
-pub fn partitioned_edf(cores: usize, tasks: Vec<Task>) -> Setup {
-    Setup { cores, kind: Kind::PartitionedEdf, tasks }
+pub fn partitioned_edf(cores: usize, tasks: Vec<Task>) -> PolicyConfig {
+    PolicyConfig { cores, kind: PolicySpec::PartitionedEdf, tasks }
 }
 
 /// A policy that answers from a list and keeps what it was asked.
@@ -135,24 +135,28 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// A core's records of one kind as (time, task, job).
-pub fn of_kind(records: &[Record], kind: tactus_record::Kind) -> Vec<(u64, u16, u32)> {
+pub fn of_kind(records: &[Record], kind: tactus_record::EventKind) -> Vec<(u64, u16, u32)> {
     let wanted = records.iter().filter(|r| r.kind == kind);
     wanted.map(|r| (r.time.as_nanos(), r.task.map_or(u16::MAX, |t| t.0), r.job)).collect()
 }
 
 /// The set-up of a system with tables of our own, and the same allowance for each task.
-pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> Setup {
-    let rulings =
-        vec![
-            Ruled { admitted: true, drains: true, allowances: vec![allowance; system.tasks.len()], tables: Vec::new() };
-            system.scheduling.changes.len()
-        ];
+pub fn setup_of(system: &tactus_model::System, allowance: Duration) -> PolicyConfig {
+    let rulings = vec![
+        Admission {
+            admitted: true,
+            drains: true,
+            allowances: vec![allowance; system.tasks.len()],
+            tables: Vec::new()
+        };
+        system.scheduling.changes.len()
+    ];
     let plain = tactus_plan::setup_with(system, Vec::new(), &[], &rulings);
     let tables = match plain.kind {
-        Kind::Mc2(_) | Kind::ChangingMc2(_) => tables(system.cores, &plain.tasks),
+        PolicySpec::Mc2(_) | PolicySpec::ChangingMc2(_) => tables(system.cores, &plain.tasks),
         _ => Vec::new(),
     };
-    let rulings: Vec<Ruled> = rulings.into_iter().map(|it| Ruled { tables: tables.clone(), ..it }).collect();
+    let rulings: Vec<Admission> = rulings.into_iter().map(|it| Admission { tables: tables.clone(), ..it }).collect();
     tactus_plan::setup_with(system, tables, &vec![allowance; system.tasks.len()], &rulings)
 }
 

@@ -1,7 +1,7 @@
 //! Synthetic traces, written step by step.
 #![allow(dead_code)]
 
-use tactus_record::{EntryReason, Kind, Record};
+use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 use tactus_trace::{Promise, TaskView, Trace, View};
 
@@ -93,12 +93,12 @@ impl Builder {
         let due = if reason == EntryReason::Timer { due } else { 0 };
         let from = self.trace.cores[core as usize].len();
         let mut call = Call { trace: &mut self.trace, core, now: enter };
-        call.put(Kind::Enter, None, 0, due, reason as u8);
+        call.put(EventKind::Enter, None, 0, due, reason as u8);
         steps(&mut call);
         let runs = running(self.has[core as usize], &call.trace.cores[core as usize][from..]);
         self.has[core as usize] = runs;
         call.now = leave;
-        call.put(Kind::Leave, runs.map(|r| r.0), runs.map_or(0, |r| r.1), u64::MAX, 0);
+        call.put(EventKind::Leave, runs.map(|r| r.0), runs.map_or(0, |r| r.1), u64::MAX, 0);
         self.ticket += 1;
         if let Some(last) = self.trace.cores[core as usize].last_mut() {
             last.ticket = self.ticket;
@@ -109,7 +109,7 @@ impl Builder {
     /// The end of the run on every core, at `now` units.
     pub fn end(&mut self, now: u64) -> Trace {
         for core in 0..self.trace.cores.len() as u8 {
-            Call { trace: &mut self.trace, core, now: now * UNIT }.put(Kind::End, None, 0, 0, 0);
+            Call { trace: &mut self.trace, core, now: now * UNIT }.put(EventKind::End, None, 0, 0, 0);
         }
         self.trace.clone()
     }
@@ -119,13 +119,13 @@ impl Builder {
 fn running(mut has: Option<(u16, u32)>, records: &[Record]) -> Option<(u16, u32)> {
     for r in records {
         match (r.kind, r.task) {
-            (Kind::Dispatch, Some(t)) => has = Some((t.0, r.job)),
-            (Kind::Preempt | Kind::Complete | Kind::Exhausted | Kind::Removed, Some(t))
+            (EventKind::Dispatch, Some(t)) => has = Some((t.0, r.job)),
+            (EventKind::Preempt | EventKind::Complete | EventKind::Exhausted | EventKind::Removed, Some(t))
                 if has.is_some_and(|h| h.0 == t.0) =>
             {
                 has = None;
             }
-            (Kind::Idle, _) => has = None,
+            (EventKind::Idle, _) => has = None,
             _ => {}
         }
     }
@@ -133,7 +133,7 @@ fn running(mut has: Option<(u16, u32)>, records: &[Record]) -> Option<(u16, u32)
 }
 
 impl Call<'_> {
-    pub fn put(&mut self, kind: Kind, task: Option<u16>, job: u32, arg: u64, level: u8) -> &mut Self {
+    pub fn put(&mut self, kind: EventKind, task: Option<u16>, job: u32, arg: u64, level: u8) -> &mut Self {
         self.trace.cores[self.core as usize].push(Record {
             time: Instant::from_nanos(self.now),
             arg,
@@ -148,32 +148,32 @@ impl Call<'_> {
     }
     /// Release with its nominal time in units.
     pub fn release(&mut self, task: u16, job: u32, nominal: u64) -> &mut Self {
-        self.put(Kind::Release, Some(task), job, nominal * UNIT, 0)
+        self.put(EventKind::Release, Some(task), job, nominal * UNIT, 0)
     }
     pub fn dispatch(&mut self, task: u16, job: u32) -> &mut Self {
-        self.put(Kind::Dispatch, Some(task), job, 0, 0)
+        self.put(EventKind::Dispatch, Some(task), job, 0, 0)
     }
     pub fn preempt(&mut self, task: u16, job: u32) -> &mut Self {
-        self.put(Kind::Preempt, Some(task), job, 0, 0)
+        self.put(EventKind::Preempt, Some(task), job, 0, 0)
     }
     /// Completion with the charge in units.
     pub fn complete(&mut self, task: u16, job: u32, charged: u64) -> &mut Self {
-        self.put(Kind::Complete, Some(task), job, charged * UNIT, 0)
+        self.put(EventKind::Complete, Some(task), job, charged * UNIT, 0)
     }
     pub fn exhausted(&mut self, task: u16, job: u32) -> &mut Self {
-        self.put(Kind::Exhausted, Some(task), job, 0, 0)
+        self.put(EventKind::Exhausted, Some(task), job, 0, 0)
     }
     pub fn replenish(&mut self, task: u16, budget: u64) -> &mut Self {
-        self.put(Kind::Replenish, Some(task), 0, budget * UNIT, 0)
+        self.put(EventKind::Replenish, Some(task), 0, budget * UNIT, 0)
     }
     pub fn ghost(&mut self, task: u16, job: u32) -> &mut Self {
-        self.put(Kind::GhostBegin, Some(task), job, 0, 0)
+        self.put(EventKind::GhostBegin, Some(task), job, 0, 0)
     }
     pub fn ghost_end(&mut self, task: u16, job: u32) -> &mut Self {
-        self.put(Kind::GhostEnd, Some(task), job, 0, 0)
+        self.put(EventKind::GhostEnd, Some(task), job, 0, 0)
     }
     pub fn idle(&mut self) -> &mut Self {
-        self.put(Kind::Idle, None, 0, 0, 0)
+        self.put(EventKind::Idle, None, 0, 0, 0)
     }
 }
 
