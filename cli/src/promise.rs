@@ -44,12 +44,8 @@ pub fn line(system: &System, check: &Check) {
         (true, false) => lines::good(format!("accepted: {promised} of {} tasks promised", check.tasks.len())),
     };
     lines::line("check", format!("{}      {verdict}", check.summary));
-    for finding in &check.findings {
-        let place = match finding.line {
-            0 => system.source.display().to_string(),
-            line => format!("{}:{line}", system.source.display()),
-        };
-        lines::line("", format!("{place}: {}; {}", finding.what, finding.remedy));
+    for finding in tactus_plan::findings(system, check) {
+        lines::line("", finding);
     }
     for ruling in &check.changes {
         let verdict = match &ruling.refused {

@@ -71,6 +71,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let mut details = details(&system, &emulator, &image, command);
     let log = fs::read(results.file(LOG)).unwrap_or_default();
     let log = String::from_utf8_lossy(&log);
+    details.findings = promised.findings.clone();
     details.panics = console::panics(&log);
     details.console = console::kept(&log, &details.components);
     details.facts.insert(0, ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))));

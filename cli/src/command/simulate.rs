@@ -72,6 +72,7 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
         machine: "simulator".to_string(),
         seed: system.seed,
         command: subject::command("simulate", &arguments.subject, &more),
+        findings: promised.findings.clone(),
         ..Details::default()
     };
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name).join("simulated"));

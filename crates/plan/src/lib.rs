@@ -11,5 +11,5 @@ mod run_plan;
 mod server_rules;
 
 pub use policy_config::{setup, setup_with, Admission};
-pub use run_plan::{plan, RunPlan};
+pub use run_plan::{findings, plan, RunPlan};
 pub use server_rules::tree_view;

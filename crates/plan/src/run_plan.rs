@@ -23,6 +23,8 @@ pub struct RunPlan {
     pub disks: Vec<DiskCheck>,
     /// The disks at time zero; fewer than there are if one cannot be surveyed.
     pub stations: Vec<Station>,
+    /// What the check found, each with where and its remedy, for the terminal and the report alike.
+    pub findings: Vec<String>,
 }
 
 /// What follows from a check that was made with these costs. Disks are checked here.
@@ -64,7 +66,17 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         disks: disk::views(system, &disks),
     };
     let stations = disk::stations(system, &disks);
-    RunPlan { setup, view, disks, stations }
+    RunPlan { setup, view, disks, stations, findings: findings(system, check) }
+}
+
+/// What a check found, each as `file:line: what; remedy`.
+pub fn findings(system: &System, check: &Check) -> Vec<String> {
+    let file = system.source.display();
+    let told = |finding: &tactus_analysis::Finding| match finding.line {
+        0 => format!("{file}: {}; {}", finding.what, finding.remedy),
+        line => format!("{file}:{line}: {}; {}", finding.what, finding.remedy),
+    };
+    check.findings.iter().map(told).collect()
 }
 
 /// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its

@@ -41,6 +41,8 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     panics: Vec<(u32, String)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     console: Vec<String>,
     tasks: Vec<StoredTask>,
     /// Left out where the rules of servers and queues do not apply.
@@ -169,6 +171,7 @@ impl Kept {
             components: details.components.clone(),
             facts: details.facts.clone(),
             panics: details.panics.clone(),
+            findings: details.findings.clone(),
             console: details.console.clone(),
             tasks: view.tasks.iter().map(store).collect(),
             chains: view.chains.iter().map(store_chain).collect(),
@@ -216,6 +219,7 @@ impl Kept {
             components: stored.components,
             facts: stored.facts,
             panics: stored.panics,
+            findings: stored.findings,
             console: stored.console,
         };
         Ok(Kept { view, details })
@@ -382,6 +386,7 @@ mod tests {
             components: vec!["scheduler".into()],
             facts: vec![("image".into(), "412 KiB".into())],
             panics: vec![(3, "src/lib.rs:4: no".into())],
+            findings: vec!["a.toml:3: task `a` fails; lengthen it".into()],
             console: vec!["brake: hello".into()],
         };
         let kept = Kept { view, details };

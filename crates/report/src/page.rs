@@ -18,6 +18,8 @@ pub struct Details {
     pub components: Vec<String>,
     /// What components said when they panicked, in order: the component's number, then place and text.
     pub panics: Vec<(u32, String)>,
+    /// What the check found, with remedies, in the command's words.
+    pub findings: Vec<String>,
     /// Lines that components printed, each behind its component's name.
     pub console: Vec<String>,
     /// More lines for the key facts, in order: name, then value.

@@ -23,6 +23,7 @@ pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String
     if let Verdict::Broken(broken) = &summary.verdict {
         first_broken(&mut out, broken);
     }
+    findings(&mut out, view, extra);
     culprits(&mut out, summary, extra);
     changes(&mut out, summary);
     void(&mut out, summary);
@@ -179,6 +180,19 @@ fn culprits(out: &mut String, summary: &Summary, extra: &Details) {
     if summary.total.aborted > 0 {
         let jobs = counted(summary.total.aborted, "job", "jobs");
         put(out, format_args!("<li>{jobs} ended unfinished with the component that they ran in</li>\n"));
+    }
+    out.push_str("</ul></div>\n");
+}
+
+/// What the check found, where it refused the system: the reasons and the remedies.
+fn findings(out: &mut String, view: &View, extra: &Details) {
+    if extra.findings.is_empty() {
+        return;
+    }
+    let why = if view.accepted { "What the check found" } else { "Why the check refused the system, and what to do" };
+    put(out, format_args!("<div class=\"culprits\"><h3>{why}</h3>\n<ul>\n"));
+    for finding in &extra.findings {
+        put(out, format_args!("<li>{}</li>\n", escape(finding)));
     }
     out.push_str("</ul></div>\n");
 }

@@ -350,3 +350,39 @@ fn the_plotting_library_is_the_published_one() {
         assert_eq!(found, sum, "{name}");
     }
 }
+
+#[test]
+fn the_checks_reasons_printed_lines_and_a_panics_place_are_told_as_text() {
+    let (mut view, mut trace) = made_up(6, 1, true);
+    view.accepted = false;
+    let time = Instant::from_nanos(500_000_000);
+    let fault = Record {
+        time,
+        arg: 0xdead,
+        job: 1,
+        task: Some(TaskId(2)),
+        kind: EventKind::Fault,
+        level: tactus_record::FaultKind::Panic as u8,
+        core: CoreId(0),
+        ticket: 0,
+    };
+    let at = trace.cores[0].partition_point(|r| r.time <= fault.time);
+    trace.cores[0].insert(at, fault);
+    let details = Details {
+        components: vec!["root".into(), "flight".into()],
+        findings: vec!["a.toml:7: task `x` fails; lengthen <it>".into()],
+        panics: vec![(1, "src/lib.rs:41: index <out> of bounds".into())],
+        console: vec!["flight: <hello>".into()],
+        ..Details::default()
+    };
+    let kept = tactus_report::Kept { view, details };
+    let summary = kept.judge(&trace);
+    assert_eq!(summary.culprits[0].fault, "panicked at src/lib.rs:41: index <out> of bounds");
+    let page = tactus_report::html(&kept.view, &trace, &summary, &kept.details);
+    for text in
+        ["lengthen &lt;it&gt;", "panicked at src/lib.rs:41: index &lt;out&gt; of bounds", "flight: &lt;hello&gt;"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(page.contains("Why the check refused the system") && !page.contains("<hello>"));
+}

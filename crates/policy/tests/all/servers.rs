@@ -283,3 +283,12 @@ fn an_overrun_goes_on_or_costs_the_next_job_or_waits_or_is_killed() {
     }
     golden("overruns.txt", &setup, 20, &|_, job| ms(if job == 0 { 5 } else { 2 }));
 }
+
+#[test]
+fn a_polling_server_whose_job_ends_as_the_next_is_released_has_lost_its_budget() {
+    let root = root(1, TaskOrder::EarliestDeadline);
+    let setup = setup(vec![root.clone(), server(ServerKind::Polling, 3, 10, &root)], &[Row(1, 0, 0, 2, 2, 2)]);
+    let entries = run(&setup, &|_, _| ms(2), Instant::ZERO + ms(20));
+    // The end comes first: for that moment there is no work. At the next boundary jobs wait.
+    assert_eq!((service(&entries, 0, 0, 10), service(&entries, 0, 10, 20)), (2, 3));
+}

@@ -26,6 +26,7 @@ class Page {
     this.looked(this.gantt.t0, this.gantt.t1);
     this.plotOverheads();
     this.watchWorld();
+    this.gantt.look(0, firstWindow(data));
     this.follow();
   }
 
@@ -44,7 +45,7 @@ class Page {
     const { gantt } = this;
     const chips = document.getElementById("level-chips");
     const levels = [...new Set(this.data.tasks.map((task) => task.level))].filter((level) => level !== null).sort();
-    if (!levels.length) document.getElementById("legend-runs").textContent = "runs";
+    if (!levels.length) document.getElementById("legend-runs").textContent = "runs (colour: task)";
     for (const level of levels.length > 1 ? levels : []) {
       const chip = element("button", LEVELS[level]);
       chip.type = "button";
@@ -243,3 +244,10 @@ readData().then((data) => new Page(data, performance.now() - began)).catch((erro
   notice.id = "failed";
   document.getElementById("schedule").before(notice);
 });
+
+/** How much of the run is shown at first: two of the longest periods, but no more than sixty of the shortest. */
+function firstWindow(data) {
+  const periods = data.tasks.map((task) => task.period).filter((period) => period > 0);
+  if (!periods.length) return data.duration;
+  return Math.min(data.duration, 2 * Math.max(...periods), 60 * Math.min(...periods));
+}

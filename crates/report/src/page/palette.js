@@ -26,13 +26,23 @@ function readPalette() {
   palette.font = getComputedStyle(document.body).fontFamily;
 }
 
-/** The colour of a task's level; without levels, that of the first. */
+/** The colour of a task's level; of a task without a level, its own: hues as far apart as can be, by the golden angle. */
 function levelColour(task) {
-  return palette.levels[task.level ?? 0];
+  return task.level === null ? hue(task.id * 137.508 + 210) : palette.levels[task.level];
+}
+
+/** A colour of this hue (degrees) that is as light as those of the levels. */
+function hue(degrees) {
+  const channel = (n) => {
+    const k = (n + degrees / 30) % 12;
+    return Math.round(255 * (0.54 - 0.26 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return [channel(0), channel(8), channel(4)];
 }
 
 /** A shade of the level's colour, so that neighbours on one core can be told apart. */
 function shadeColour(task, index) {
+  if (task.level === null) return levelColour(task);
   const towards = [null, palette.card, palette.ink][index % 3];
   return towards ? mix(levelColour(task), towards, 0.24) : levelColour(task);
 }

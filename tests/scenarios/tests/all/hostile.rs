@@ -78,7 +78,12 @@ fn each_is_stopped_and_named(run: &Finished, expected: &[Expected]) {
         assert_eq!(run.components()[told.component as usize], *name);
         assert_eq!(told.address, *found_address);
         assert!(!told.fault.is_empty());
-        assert!(run.said.output.contains(&format!("in a job of {name}: {} at {found_address:#x}", told.fault)));
+        // Who panics says where; what else it did is told with the address.
+        let what = match kind {
+            FaultKind::Panic => "panicked at src/main.rs:".to_string(),
+            _ => format!("{} at {found_address:#x}, job ", told.fault),
+        };
+        assert!(run.said.output.contains(&format!("was stopped in task {name}: {what}")), "{name}: {what}");
         assert!(report.contains(name), "report.html does not name {name}");
         assert!(run.summary.task(name).removed(), "{name} goes on");
     }
