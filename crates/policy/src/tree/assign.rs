@@ -188,18 +188,18 @@ impl Domain {
         self.run_queues[queue].waiting = waiting;
     }
 
-    /// Which cores the picked jobs go to where there are more cores than jobs: those that run them, those that were told
+    /// Which cores the picked jobs go to where there are more cores than jobs: those that run them, those that were notified
     /// to, then this one, then the first ones.
     fn best_cores(&self, cores: CoreSet, me: usize, unfinished: Option<usize>) -> CoreSet {
         let mut keep = CoreSet::EMPTY;
         let picked =
             |place: Option<usize>| place.is_some_and(|place| self.picked.iter().any(|key| key.place() == place));
         let runs = |core: usize| if core == me { unfinished } else { self.core_states[core].running() };
-        let told = |core: usize| {
+        let notified = |core: usize| {
             picked(self.core_states[core].plan) && !self.taken(self.core_states[core].plan, me, unfinished)
         };
         let choices: [&dyn Fn(usize) -> bool; 4] =
-            [&|core| picked(runs(core)), &|core| told(core), &|core| core == me, &|_| true];
+            [&|core| picked(runs(core)), &|core| notified(core), &|core| core == me, &|_| true];
         for choice in choices {
             for core in cores.iter() {
                 if keep.iter().count() < self.picked.len() && !keep.contains(core) && choice(core.index()) {

@@ -1,4 +1,4 @@
-//! A core of a domain: what it does, what it should do by the last decision on any core, and what it was told of that.
+//! A core of a domain: what it runs, the plan that the last decision on any core made for it, and the plan that it was notified of.
 
 use super::MAX_DEPTH;
 use crate::heap::IndexedHeap;
@@ -11,31 +11,31 @@ pub(super) struct CoreState {
     pub(super) id: CoreId,
     pub(super) since: Instant,
     pub(super) doing: OnCore,
-    /// What it should run, as was decided last on any core.
+    /// The task that it is to run by the last decision on any core.
     pub(super) plan: Option<usize>,
-    /// What it gets of the queue that it shares.
+    /// The task that it gets from the queue that it shares.
     pub(super) next: Option<usize>,
-    /// The plan that it was told of.
-    pub(super) told: Option<usize>,
+    /// The plan that it was notified of.
+    pub(super) notified: Option<usize>,
     pub(super) idle: bool,
     pub(super) offer: Offer,
-    /// The servers down to what it should run.
+    /// The servers on the way to the planned task.
     pub(super) path: Path,
-    /// The servers down to what it has been running since its last decision.
+    /// The servers that are charged for what it has run since its last decision.
     pub(super) charged: Path,
-    /// The servers that its last decision found most urgent and without work.
+    /// The servers that its last decision found the most urgent, without work.
     pub(super) ghosts: Vec<usize>,
-    /// When it wanted to be called.
+    /// When it is to be entered.
     pub(super) armed: Instant,
-    /// A budget has begun there that goes for want of work: it has to look who is most urgent.
+    /// Whether it must decide because a budget was replenished there that is lost without work.
     pub(super) called: bool,
-    /// The virtual processors of this core that wait for something, by time.
+    /// The next replenishment of each virtual processor of this core.
     pub(super) replenish: IndexedHeap,
     /// The virtual processor of the root.
     pub(super) root: usize,
 }
 
-/// Where a core arrived on its way down.
+/// Where a core's walk from the root ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Offer {
     Idle,
@@ -44,7 +44,7 @@ pub(super) enum Offer {
     Queue(usize),
 }
 
-/// Virtual processors from the root down; of each, whether it is without budget.
+/// Virtual processors from the root down, each with whether it runs in background.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Path {
     length: usize,
@@ -78,7 +78,7 @@ impl CoreState {
             doing: OnCore::Nothing,
             plan: None,
             next: None,
-            told: None,
+            notified: None,
             idle: false,
             offer: Offer::Idle,
             path: Path::default(),

@@ -1,5 +1,5 @@
-//! One domain: its tasks, servers and queues, and what each of its cores does. Here is what an entry changes before it is
-//! decided anew who runs; the choice itself is in `assign`.
+//! One domain: its tasks, servers and queues, and what each of its cores does. This file has what an entry changes before the
+//! next choice; the choice itself is in `assign`.
 
 use super::budget::{Budget, WhenIdle};
 pub(super) use super::core_state::{CoreState, Offer};
@@ -22,7 +22,7 @@ pub(super) const BACKGROUND: u64 = 1 << 63;
 /// Cores that share queues, and all that is on them.
 pub(crate) struct Domain {
     pub(super) core_states: Vec<CoreState>,
-    /// By place; an entity below their number is a task, the others are virtual processors.
+    /// By index; an entity below their number is a task, the others are virtual processors.
     pub(super) tasks: Vec<TaskState>,
     pub(super) vps: Vec<VirtualProcessor>,
     pub(super) run_queues: Vec<RunQueue>,
@@ -31,11 +31,11 @@ pub(crate) struct Domain {
     pub(super) shared: Vec<usize>,
     /// Each task's next release, or end of a job that is to be killed.
     pub(super) due: IndexedHeap,
-    /// What was taken out of queues while it is decided who runs.
+    /// The entities that were taken out of queues during a choice.
     pub(super) aside: Vec<usize>,
-    /// The jobs that were picked from a queue, most urgent first.
+    /// The jobs that were picked from a queue, the most urgent first.
     pub(super) picked: Vec<Key>,
-    /// The jobs that were passed over, since they still run where they no longer should.
+    /// The jobs that were passed over because they still run on a core that is to run another one.
     pub(super) passed: Vec<Key>,
     /// A task, and the place of one that its completions release.
     pub(super) successors: Vec<(usize, usize)>,
@@ -45,7 +45,7 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
-    /// Whether a budget was lost for want of work in this decision.
+    /// Whether a budget was forfeited for want of work in this decision.
     pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
     pub(super) laxities: bool,
@@ -53,9 +53,9 @@ pub(crate) struct Domain {
 
 /// A server on one core.
 pub(super) struct VirtualProcessor {
-    /// Place in the tree.
+    /// Its server's index in the tree.
     pub(super) server: u16,
-    /// Its core's place in the domain.
+    /// Its core's index in the domain.
     pub(super) core: usize,
     pub(super) parent: Option<usize>,
     /// The queue of what is inside.
@@ -65,19 +65,19 @@ pub(super) struct VirtualProcessor {
     pub(super) order: TaskOrder,
     pub(super) rank: u64,
     pub(super) background: bool,
-    /// It has work, as far as is known.
+    /// Whether it has work, as far as is known.
     pub(super) awake: bool,
     pub(super) woken: u32,
-    /// Since when it has, or has none.
+    /// Since when `awake` is so.
     pub(super) since: Instant,
-    /// It is not there, or not any more.
+    /// Whether it is absent: not added yet, or removed.
     pub(super) absent: bool,
-    /// It never is: it can have no work, and would only be something to do for the server around it.
+    /// Whether no task can ever run in it; it would only cost the server around it time.
     pub(super) cannot_have_work: bool,
 }
 
 impl VirtualProcessor {
-    /// Whether nothing is to be made of its budget.
+    /// Whether its budget is not used.
     pub(super) fn is_unused(&self) -> bool {
         self.absent || self.cannot_have_work
     }
@@ -87,11 +87,11 @@ impl VirtualProcessor {
 pub(super) struct RunQueue {
     pub(super) quantum: Duration,
     pub(super) vps: Vec<usize>,
-    /// The turns that were given.
+    /// How many turns were given.
     pub(super) turns: u64,
-    /// The most urgent job that waits, as was found last.
+    /// The most urgent waiting job that was found last.
     pub(super) waiting: Option<Key>,
-    /// Where the order changes with time: what has run since it was looked at, and whether it is to be looked at in this entry.
+    /// For an order that changes with time: the tasks that ran since its keys were computed, and whether this entry computes them.
     pub(super) ran: Vec<usize>,
     pub(super) looks: bool,
 }
@@ -131,13 +131,13 @@ impl Domain {
         self.decide(me, unfinished, ticket, &mut records)
     }
 
-    /// Makes due what is due now.
+    /// Handles the replenishments, releases and kills that are due.
     pub(super) fn fall_due(&mut self, me: usize, records: &mut Recorder) {
         self.replenish_due(me, records.now, records);
         self.make_due(me, records.now, records);
     }
 
-    /// Decides anew who runs.
+    /// Decides who runs.
     pub(super) fn decide(
         &mut self,
         me: usize,
@@ -164,7 +164,7 @@ impl Domain {
         Decision { run, timer, notify, ticket }
     }
 
-    /// Charges what ran, and does what the event says. Gives the job that could go on.
+    /// Charges the job that ran and applies the event. Returns the job if it can go on.
     pub(super) fn leave(
         &mut self,
         me: usize,
@@ -275,7 +275,7 @@ impl Domain {
         }
     }
 
-    /// Whether one of those whose queue it is has had its core up to now. The root always has.
+    /// Whether a virtual processor of the queue has had its core until now. The root always has.
     fn is_served(&self, queue: usize) -> bool {
         self.run_queues[queue].vps.iter().any(|vp| {
             let it = &self.vps[*vp];
@@ -283,7 +283,7 @@ impl Domain {
         })
     }
 
-    /// Something was put into the queue or taken out. Those whose queue it is may have work now, or none any more.
+    /// Updates which virtual processors of the queue have work, after an entity entered or left it.
     pub(super) fn content_changed(&mut self, queue: usize, now: Instant) {
         // What was taken out only to look at the rest is there.
         let aside = |vp: &usize| self.vps[*vp].parent.is_some_and(|parent| self.vps[parent].below == queue);
@@ -300,7 +300,7 @@ impl Domain {
         }
     }
 
-    /// The virtual processor has work again, or none any more.
+    /// Marks whether the virtual processor has work.
     pub(super) fn set_awake(&mut self, vp: usize, awake: bool, now: Instant) {
         let it = &mut self.vps[vp];
         (it.awake, it.since) = (awake, now);
@@ -314,7 +314,7 @@ impl Domain {
         self.show(vp, now);
     }
 
-    /// Whether it is chosen although it has no work.
+    /// What becomes of its budget if it is chosen without work.
     pub(super) fn when_idle(&self, vp: usize) -> WhenIdle {
         match &self.vps[vp].budget {
             Some(budget) if !self.vps[vp].awake => budget.when_idle(),
@@ -322,7 +322,7 @@ impl Domain {
         }
     }
 
-    /// Brings a virtual processor's place in its parent's queue, and the time of its next replenishment, up to date.
+    /// Updates a virtual processor's position in its parent's queue and the time of its next replenishment.
     pub(super) fn show(&mut self, vp: usize, now: Instant) {
         let it = &self.vps[vp];
         let (Some(parent), Some(budget)) = (it.parent, &it.budget) else { return };
@@ -374,7 +374,7 @@ impl Domain {
         }
     }
 
-    /// The child scheduler whose proxy runs here has nothing to run before then; its completion is to follow.
+    /// Delays the next job of the running proxy: its child scheduler has nothing to run before `until`. Its completion follows.
     pub(super) fn sleep_until(&mut self, proxy: TaskId, until: Instant) {
         let tasks = &mut self.tasks;
         let running = self
@@ -398,7 +398,7 @@ impl Domain {
         }
     }
 
-    /// Makes due releases, and ends of jobs that are to be killed. A job that runs on another core is ended by that core.
+    /// Handles releases and kills that are due. A job that runs on another core is killed by that core.
     pub(super) fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
             let place = due.place();
@@ -437,7 +437,7 @@ impl Domain {
         others.find(|(_, core_state)| core_state.running() == Some(place)).map(|(_, core_state)| core_state.since)
     }
 
-    /// Turns the core to what is planned for it. `unfinished`: what ran until now and could go on.
+    /// Switches the core to its plan. `unfinished`: the job that ran until now and could go on.
     pub(super) fn switch(
         &mut self,
         me: usize,
@@ -471,7 +471,7 @@ impl Domain {
         })
     }
 
-    /// When the core has to be called next.
+    /// When the core must be entered next.
     pub(super) fn time_out(&self, me: usize, now: Instant) -> Instant {
         let core_state = &self.core_states[me];
         let mut timer = core_state.replenish.peek().map_or(Instant::NEVER, Key::time);
@@ -502,7 +502,7 @@ impl Domain {
         timer.min(task.may_run_until(now)).min(self.overtaken(me, now))
     }
 
-    /// The other cores whose plan has changed, or that have to be called earlier than they know.
+    /// The other cores whose plan has changed, or that must be entered earlier than their timers expire.
     pub(super) fn cores_to_notify(&mut self, me: usize, now: Instant) -> CoreSet {
         let mut notify = CoreSet::EMPTY;
         for core in (0..self.core_states.len()).filter(|core| *core != me) {
@@ -514,8 +514,8 @@ impl Domain {
                 wanted = wanted.min(due.time());
             }
             let core_state = &mut self.core_states[core];
-            let other_job = core_state.told != core_state.plan;
-            core_state.told = core_state.plan;
+            let other_job = core_state.notified != core_state.plan;
+            core_state.notified = core_state.plan;
             if (other_job && core_state.plan != core_state.running()) || wanted < core_state.armed || core_state.called
             {
                 core_state.called = false;
@@ -524,7 +524,7 @@ impl Domain {
             }
         }
         let core_state = &mut self.core_states[me];
-        (core_state.told, core_state.called) = (core_state.plan, false);
+        (core_state.notified, core_state.called) = (core_state.plan, false);
         notify
     }
 }
