@@ -7,6 +7,7 @@
 
 mod fault;
 mod lexer;
+mod monitor;
 mod number;
 mod oil;
 mod rtapp;

@@ -225,6 +225,9 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     for change in &system.scheduling.changes {
         let _ = write_change(&mut text, change, system);
     }
+    for monitor in &system.monitors {
+        let _ = crate::monitor::write(&mut text, monitor);
+    }
     Ok(text)
 }
 

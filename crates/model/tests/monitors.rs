@@ -89,6 +89,7 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
         (with(ok, "reset = 'yes'"), 15, "reset is \"yes\"; write true or false"),
         (with(ok, "table-limit = '2 B'\nencoding = 'plain'"), 14, "its table has 6 bytes, more than the 2 granted"),
         (automaton("", ""), 14, "it has no state; give it one or more"),
+        (automaton("'idle', 'bu\\sy'", ""), 17, "the automaton or state name \"bu\\\\sy\" is no name of the language"),
         (automaton("'busy', 'busy'", ""), 14, "its state \"busy\" is there twice"),
         (
             automaton("'idle', 'busy'", "'idle go bsy'"),

@@ -4,7 +4,8 @@ use crate::draft::{At, Draft, DraftMonitor, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::MAX_MONITORS;
 use tactus_monitor::{
-    Automaton, Encoding, Monitor, Occurrence, OccurrenceKind, Property, SubjectKind, Transition, DEFAULT_TABLE_LIMIT,
+    Automaton, Encoding, Formula, Monitor, Occurrence, OccurrenceKind, Property, SubjectKind, Transition,
+    DEFAULT_TABLE_LIMIT,
 };
 
 /// Checks all monitors and makes those with which nothing is wrong.
@@ -35,13 +36,11 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
             Some(occurrence) => events.push((name.value.clone(), occurrence)),
             None => sound = false,
         }
-        if !matches!(Property::parse(&name.value), Ok(Property::Formula(tactus_monitor::Formula::Atom(_)))) {
-            let why = format!(
-                "the event name {:?} is no name of the language",
-                name.value.chars().take(40).collect::<String>()
-            );
-            out.refuse(name.place, subject, why, "use letters, digits, \"_\" and \".\", and no word of the language");
-            sound = false;
+        sound &= is_name(name, "event", subject, out);
+    }
+    for automaton in &draft.automata {
+        for name in automaton.name.get().into_iter().chain(&automaton.states) {
+            sound &= is_name(name, "automaton or state", subject, out);
         }
     }
     let encoding = encoding(draft, subject, out)?;
@@ -75,6 +74,18 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
             None
         }
     }
+}
+
+/// Whether a property can name it; if not, that is reported.
+fn is_name(name: &At<String>, what: &str, subject: &str, out: &mut Collector) -> bool {
+    let read = Property::parse(&name.value);
+    let plain = matches!(&read, Ok(Property::Formula(Formula::Atom(atom))) if *atom == name.value);
+    if !plain {
+        let short: String = name.value.chars().take(40).collect();
+        let why = format!("the {what} name {short:?} is no name of the language");
+        out.refuse(name.place, subject, why, "use letters, digits, \"_\" and \".\", and no word of the language");
+    }
+    plain
 }
 
 /// What an event is, if the system has it.

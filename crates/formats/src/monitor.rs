@@ -1,0 +1,25 @@
+//! Monitors in the text of a system file.
+
+use std::fmt::{self, Write};
+use tactus_monitor::Monitor;
+
+/// Writes one `[[monitor]]`. What it says reads back as the same; names hold nothing that TOML would have to escape.
+pub(crate) fn write(text: &mut String, monitor: &Monitor) -> fmt::Result {
+    let Monitor { name, property, events, automata, encoding, minimise, reset, table_limit, .. } = monitor;
+    writeln!(text, "\n[[monitor]]\nname = \"{name}\"\nproperty = \"{property}\"")?;
+    let events: Vec<String> = events.iter().map(|(name, what)| format!("\"{name}\" = \"{what}\"")).collect();
+    writeln!(text, "events = {{ {} }}", events.join(", "))?;
+    if let Some(encoding) = encoding {
+        writeln!(text, "encoding = \"{encoding}\"")?;
+    }
+    writeln!(text, "minimise = {minimise}\nreset = {reset}\ntable-limit = \"{table_limit} B\"")?;
+    for automaton in automata {
+        let list = |words: Vec<String>| words.join(", ");
+        let states = list(automaton.states.iter().map(|state| format!("\"{state}\"")).collect());
+        let transition = |it: &tactus_monitor::Transition| format!("\"{} {} {}\"", it.from, it.event, it.to);
+        let transitions = list(automaton.transitions.iter().map(transition).collect());
+        writeln!(text, "\n[[monitor.automaton]]\nname = \"{}\"", automaton.name)?;
+        writeln!(text, "states = [{states}]\ntransitions = [{transitions}]")?;
+    }
+    Ok(())
+}
