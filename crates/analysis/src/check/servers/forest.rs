@@ -7,7 +7,7 @@ use crate::reservation::local::Local;
 use crate::reservation::supply::Server;
 use crate::reservation::tree::{Node, Scheduler};
 use crate::task::Sporadic;
-use tactus_model::{Migration, ServerKind, System, TaskOrder};
+use tactus_model::{Migration, System, TaskOrder};
 use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration};
 
