@@ -58,7 +58,7 @@ pub fn let_look() {
 
 /// Another core is about to be interrupted: slices are short until it has looked.
 pub fn calls(core: usize) {
-    if crate::turn() == 0 {
+    if !may_be_long() {
         return;
     }
     CALLED[core % MAX_CORES].store(true, Relaxed);
@@ -69,15 +69,23 @@ pub fn calls(core: usize) {
 
 /// The core was interrupted by another one, and looks: there is something to notice until it has dispatched.
 pub fn looks(core: &Core) {
-    if crate::turn() == 0 {
+    if !may_be_long() {
         return;
     }
     QUIET[core.id as usize % MAX_CORES].store(0, Relaxed);
     CALLED[core.id as usize % MAX_CORES].store(false, Relaxed);
 }
 
+/// Whether slices may be long at all; they never are where cores execute at the same time.
+fn may_be_long() -> bool {
+    MAY_BE_LONG.load(Relaxed)
+}
+
 /// Notes until when nothing on the core has to be noticed.
 fn note(core: &Core, current: Option<&Thread>) {
+    if !may_be_long() {
+        return;
+    }
     let thread = match current {
         None => NO_TIMEOUT,
         Some(thread) if thread.component == thread.home => thread.quiet,
@@ -111,7 +119,7 @@ pub fn start_timer(core: &mut Core) {
         until = until.min(now + if upcall { turn + 16 * round() } else { length(core, now) });
     }
     count_to(until);
-    if turn == 0 || !MAY_BE_LONG.load(Relaxed) {
+    if !may_be_long() {
         return;
     }
     // Setting the timer has ended the slice. The slice may also have ended on the way there, for long: then the timer was set
@@ -140,8 +148,7 @@ fn quiet_until() -> u64 {
 
 /// Whether slices that begin now must be short.
 fn must_be_short(now: u64) -> bool {
-    let called = CALLED.iter().any(|it| it.load(Relaxed));
-    called || quiet_until() <= now + crate::turn() || !MAY_BE_LONG.load(Relaxed)
+    !may_be_long() || CALLED.iter().any(|it| it.load(Relaxed)) || quiet_until() <= now + crate::turn()
 }
 
 /// How long the core's next slice may be, in time-stamp ticks.
@@ -149,7 +156,9 @@ fn length(core: &mut Core, now: u64) -> u64 {
     let turn = crate::turn();
     core.long = !must_be_short(now);
     if !core.long {
-        tell(slices::SHORT);
+        if may_be_long() {
+            tell(slices::SHORT);
+        }
         return turn + core.lags[0];
     }
     let until = quiet_until();
