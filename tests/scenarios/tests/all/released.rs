@@ -68,3 +68,47 @@ fn what_nothing_raises_on_the_machine_is_refused_there_and_simulated() {
     let jobs = run.summary.task("housekeeping").released();
     assert!((29..40).contains(&jobs), "{jobs} jobs at distances from 50 to 70 ms");
 }
+
+#[test]
+fn a_component_raises_what_others_do_at_once_or_when_the_period_is_over() {
+    let folder = Scratch::new("raises");
+    let runtime = file("os/rt");
+    folder.write(
+        "driver/Cargo.toml",
+        &format!(
+            "[package]\nname = \"driver\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
+             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
+            runtime.display()
+        ),
+    );
+    // The first task that it raises in each job, the second one in every third; a third there is not.
+    folder.write(
+        "driver/src/main.rs",
+        "#![no_std]\n#![no_main]\nuse tactus_rt::{grant, Job};\ntactus_rt::component! { job: job, services: [] }\n\
+         fn job(job: &Job) {\n    let raise = |event: u64| grant(\"raise\").call([event, 0, 0, 0, 0]);\n\
+         assert!(raise(0).is_ok());\n    if job.number() % 3 == 0 {\n        assert!(raise(1).is_ok());\n    }\n    \
+         let _ = raise(2);\n}\n",
+    );
+    let task = |name: &str, priority: u64, period: u64, more: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncore = 0\npriority = {priority}\nperiod = \"{period} ms\"\n\
+             execution = \"1 ms\"\n{more}\n"
+        )
+    };
+    let raised = "release = \"sporadic\"\nraised-by = \"driver\"";
+    let text = format!(
+        "[system]\nname = \"raises\"\ncores = 1\nduration = \"300 ms\"\n[policy]\nkind = \"partitioned-fp\"\n\
+         [[component]]\nname = \"driver\"\ncrate = \"driver\"\n{}{}{}",
+        task("poll", 5, 10, "component = \"driver\""),
+        // More urgent than what raises it: it runs at once, in the middle of that job.
+        task("often", 9, 10, raised),
+        // No closer than 40 ms, though every 30 ms something arrives: what comes early waits.
+        task("seldom", 1, 40, raised),
+    );
+    let run = Finished::run(&folder.write("system.toml", &text), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let often = run.summary.task("often");
+    assert_eq!((often.released(), often.missed()), (30, 0));
+    let seldom = run.summary.task("seldom");
+    assert_eq!((seldom.released(), seldom.missed()), (8, 0), "{}", run.said.output);
+}
