@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
-    policy_key, Action, Body, Change, Demand, Machine, Migration, Mixed, Overrun, Part, Platform, Policy, Schedulers,
-    Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
+    policy_key, Action, Body, Chain, Change, Demand, EarlyArrival, Machine, Migration, Mixed, Overrun, Part, Platform,
+    Policy, Release, Schedulers, Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -49,6 +49,9 @@ impl TaskSet {
                 .then(|| places.get(n).map_or(0, |place| place.priority)),
             memory: task.memory,
         };
+        if places.iter().any(|place| place.release != Release::Periodic) {
+            notes.push("that arrivals or other tasks release jobs is left out, and with that all chains".into());
+        }
         if places.iter().any(|place| place.overrun != Overrun::Continue) {
             notes.push("what happens to overruns is left out".into());
         }
@@ -222,6 +225,9 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
         let actual = actual(task)?;
         let _ = write_task(&mut text, n, task, system, &actual);
     }
+    for chain in &system.chains {
+        let _ = write_chain(&mut text, chain, system);
+    }
     for change in &system.scheduling.changes {
         let _ = write_change(&mut text, change, system);
     }
@@ -390,6 +396,17 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
         Overrun::Stop => writeln!(text, "overrun = \"stop\"")?,
         Overrun::Kill => writeln!(text, "overrun = \"kill\"")?,
     }
+    match place.release {
+        Release::Periodic => {}
+        Release::Sporadic(_) => writeln!(text, "release = \"sporadic\"")?,
+        Release::After(before, _) => writeln!(text, "after = {:?}", system.tasks[before.index()].name)?,
+    }
+    if place.release.early() == Some(EarlyArrival::Drop) {
+        writeln!(text, "early = \"drop\"")?;
+    }
+    if let Some(longest) = place.longest_distance {
+        writeln!(text, "longest-distance = {}", time(longest))?;
+    }
     for (key, length, default) in [("offset", task.offset, Duration::ZERO), ("deadline", task.deadline, task.period)] {
         if length != default {
             writeln!(text, "{key} = {}", time(length))?;
@@ -409,6 +426,12 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
         writeln!(text, "memory = \"{} B\"", task.memory)?;
     }
     Ok(())
+}
+
+fn write_chain(text: &mut String, chain: &Chain, system: &System) -> fmt::Result {
+    let names: Vec<String> = chain.tasks.iter().map(|n| format!("{:?}", system.tasks[*n].name)).collect();
+    writeln!(text, "\n[[chain]]\nname = {:?}\ntasks = [{}]", chain.name, names.join(", "))?;
+    writeln!(text, "deadline = {}", time(chain.deadline))
 }
 
 fn actual(task: &tactus_model::Task) -> Result<String, Unwritable> {

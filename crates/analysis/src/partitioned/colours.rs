@@ -2,7 +2,7 @@
 //!
 //! Gracioli, "Real-Time Operating System Support for Multicore Applications" (2014), chapter 7 (CAP) and 8 (CAP-GS). Two tasks share
 //! where their colours meet; sharing is transitive. A colour holds only so much memory (Kim, Kandhalu and Rajkumar, 2013):
-//! of each task its memory divided by its colours. [`place`](super::place) alone, without groups, is the source's WFD and BFD.
+//! of each task its memory divided by its colours. [`place`] alone, without groups, is the source's WFD and BFD.
 
 use super::assign::{place, Unplaced};
 use super::packing::{Fit, Order};

@@ -3,7 +3,8 @@
 use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
 use tactus_policy::{
-    Clusters, DecodeError, Mc2, PolicyConfig, PolicyConfigError, PolicySpec, Priorities, Scheduler, Slot, Table, Task,
+    Clusters, DecodeError, EarlyArrival, FineMc2, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec,
+    Priorities, Release, Scheduler, Server, Slot, Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -133,4 +134,54 @@ fn mc2_refuses_tables_and_budgets_that_cannot_work() {
         }
     };
     assert!(Scheduler::new(&with(good, &not_enforced)).is_ok());
+}
+
+#[test]
+fn merged_timers_and_redistributed_work_need_an_interrupt_master() {
+    let setup = |interrupt_master, timer_merging, work_redistribution| {
+        let mc2 =
+            Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: vec![Table::default()] };
+        let fine = FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution };
+        let setup = PolicyConfig { cores: 1, kind: PolicySpec::FineMc2(fine), tasks: Vec::new() };
+        Scheduler::new(&setup).err()
+    };
+    let missing = Some(PolicyConfigError::NoInterruptMaster);
+    assert_eq!([setup(false, true, false), setup(false, false, true)], [missing, missing]);
+    assert_eq!([setup(false, false, false), setup(true, true, true)], [None, None]);
+}
+
+#[test]
+fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
+    let setup = |releases: Vec<Release>, overrun| {
+        let cores = CoreSet::first(1);
+        let (order, supply, quantum) = (TaskOrder::EarliestDeadline, None, Duration::ZERO);
+        let root =
+            Server { parent: 0, cores, order, queues: vec![cores], quantum, supply, priority: 0, background: false };
+        let places = vec![TaskPlacement { server: 0, priority: 0, overrun }; releases.len()];
+        let task = Task {
+            level: Level::A,
+            core: core(0),
+            offset: Duration::ZERO,
+            period: ms(10),
+            deadline: ms(10),
+            budget: ms(1),
+        };
+        let tasks = vec![task; releases.len()];
+        let tree = Tree { servers: vec![root], places, releases };
+        PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks }
+    };
+    let (delay, drop) = (EarlyArrival::Delay, EarlyArrival::Drop);
+    let after = |task, early| Release::After(TaskId(task), early);
+    let all =
+        vec![Release::Periodic, Release::Sporadic(delay), Release::Sporadic(drop), after(0, delay), after(3, drop)];
+    let every = setup(all, Overrun::Continue);
+    assert_eq!(PolicyConfig::decode(&every.encode()), Ok(every.clone()));
+    assert!(Scheduler::new(&every).is_ok());
+    let refused = |releases, overrun| Scheduler::new(&setup(releases, overrun)).err();
+    let own = refused(vec![after(0, delay)], Overrun::Continue);
+    assert_eq!(own, Some(PolicyConfigError::Predecessor(TaskId(0))));
+    let nobody = refused(vec![Release::Periodic, after(2, delay)], Overrun::Continue);
+    assert_eq!(nobody, Some(PolicyConfigError::Predecessor(TaskId(1))));
+    let stops = refused(vec![Release::Sporadic(delay)], Overrun::Stop);
+    assert_eq!(stops, Some(PolicyConfigError::StopWithoutPeriods(TaskId(0))));
 }
