@@ -7,16 +7,17 @@ use pyo3::prelude::*;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::reservation::design::{least_bandwidth, least_budget, usual_periods, Price, Workload};
 use tactus_analysis::reservation::local::{responses, Local};
-use tactus_analysis::reservation::supply::{Kind, Server};
+use tactus_analysis::reservation::supply::Server;
 use tactus_analysis::task::Sporadic;
+use tactus_model::ServerKind;
 use tactus_time::Duration;
 
-const KINDS: [(&str, Kind); 5] = [
-    ("periodic", Kind::Periodic),
-    ("polling", Kind::Polling),
-    ("deferrable", Kind::Deferrable),
-    ("sporadic", Kind::Sporadic),
-    ("cbs-hard", Kind::ConstantBandwidth),
+const KINDS: [(&str, ServerKind); 5] = [
+    ("periodic", ServerKind::Periodic),
+    ("polling", ServerKind::Polling),
+    ("deferrable", ServerKind::Deferrable),
+    ("sporadic", ServerKind::Sporadic),
+    ("cbs-hard", ServerKind::HardBandwidth),
 ];
 const ORDERS: [(&str, Local); 2] = [("fp", Local::FixedPriority), ("edf", Local::EarliestDeadline)];
 

@@ -11,8 +11,8 @@ use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::{Bound, Growth};
 use tactus_model::{policy_key, policy_label};
-use tactus_report::Details;
 use tactus_plan::costs;
+use tactus_report::Details;
 use tactus_time::{Duration, Level, TaskId};
 
 /// A system: tasks, policy, machine.

@@ -1,6 +1,7 @@
 //! Compiles kernel and components for the bare machine and says where the programs lie.
 
 use super::toolchain::Toolchain;
+use super::TARGET;
 use rustix::fs::{flock, FlockOperation};
 use std::collections::BTreeMap;
 use std::env;
@@ -82,6 +83,9 @@ pub fn build_with(
         Unit::Crate(_) => Some(hold(&into).map_err(cannot)?),
         Unit::Ours(_) => None,
     };
+    if let Unit::Crate(folder) = unit {
+        forget_others(toolchain, folder, &into).map_err(cannot)?;
+    }
     let mut command = toolchain.build_bare(root, &into);
     command.arg("--message-format=json-render-diagnostics");
     match unit {
@@ -149,6 +153,34 @@ fn hold(folder: &Path) -> io::Result<File> {
     // Some file systems of a network lock no folders. Builds there are as they would be without this.
     let _ = flock(&held, FlockOperation::LockExclusive);
     Ok(held)
+}
+
+/// Cargo tells packages of one name and version in several workspaces apart by nothing: it would take what it built of one for the
+/// other, where that one's files are older. So what was built of packages of these names is built again where the last one that
+/// was built here lies in another folder.
+fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Result<()> {
+    let (own, last) = (folder.as_os_str().as_encoded_bytes(), into.join("last-built"));
+    if fs::read(&last).is_ok_and(|last| last == own) {
+        return Ok(());
+    }
+    let mut metadata = toolchain.cargo(folder);
+    metadata.args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"]);
+    let told = metadata.arg(folder.join("Cargo.toml")).output()?;
+    // A manifest that cannot be read is the compiler's to tell of.
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap_or_default();
+    let packages = told["packages"].as_array().into_iter().flatten();
+    let names: Vec<&str> = packages.filter_map(|package| package["name"].as_str()).collect();
+    for profile in [into.join("release"), into.join(TARGET).join("release")] {
+        let Ok(entries) = profile.join(".fingerprint").read_dir() else { continue };
+        for entry in entries {
+            let entry = entry?;
+            let package = entry.file_name().to_string_lossy().rsplit_once('-').map(|(package, _)| package.to_owned());
+            if package.is_some_and(|package| names.contains(&package.as_str())) {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+    }
+    fs::write(last, own)
 }
 
 /// The programs of a crate, copied to where no other crate's are.

@@ -161,3 +161,39 @@ fn the_page_on_components_shows_the_example_word_for_word() {
     }
     assert!(blocks >= 4, "the page shows {blocks} blocks");
 }
+
+#[test]
+fn components_of_one_name_in_two_folders_are_not_taken_for_each_other() {
+    let runtime = file("os/rt");
+    let scratch = Scratch::new("namesakes");
+    let write = |folder: &str, words: &str| {
+        scratch.write(
+            &format!("{folder}/part/Cargo.toml"),
+            &format!(
+                "[package]\nname = \"part\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
+                 tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
+                runtime.display()
+            ),
+        );
+        scratch.write(
+            &format!("{folder}/part/src/main.rs"),
+            &format!(
+                "#![no_std]\n#![no_main]\nuse core::fmt::Write;\nuse tactus_rt::{{Job, Screen}};\n\
+                 tactus_rt::component! {{ job: job, services: [] }}\n\
+                 fn job(_: &Job) {{\n    let _ = writeln!(Screen, \"{words}\");\n}}\n"
+            ),
+        );
+        scratch.write(
+            &format!("{folder}/system.toml"),
+            "[system]\ncores = 1\nduration = \"20 ms\"\n[policy]\nkind = \"partitioned-edf\"\n\
+             [[component]]\nname = \"part\"\ncrate = \"part\"\n\
+             [[task]]\nname = \"part\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\ncomponent = \"part\"\n",
+        )
+    };
+    // Both are there before either is built.
+    let files = [write("one", "this is the first"), write("two", "this is the second")];
+    for (file, words) in files.iter().zip(["this is the first", "this is the second"]) {
+        let run = Finished::run(file, &[]);
+        assert!(run.log.contains(words), "{words}: {}", run.log);
+    }
+}
