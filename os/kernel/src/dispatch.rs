@@ -136,11 +136,7 @@ pub fn leave_unnoted(core: &mut Core) {
 #[inline(always)]
 fn note_stretch(core: &mut Core, now: u64) {
     let stretch = now.wrapping_sub(core.entered);
-    // SAFETY: the region is the kernel's and this core's.
-    let region = unsafe { &mut *core.region };
-    if stretch > region.longest {
-        (region.longest, region.longest_cause) = (stretch, core.cause);
-    }
+    Shared::of_root(core).note_stretch(stretch, core.cause);
 }
 
 /// The scheduler's time-out is this; those of deeper ones are forgotten. The smallest of all in force.

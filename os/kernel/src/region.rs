@@ -115,6 +115,15 @@ impl Shared {
         write!(self, read!(self, entries).wrapping_add(1), entries);
     }
 
+    /// Notes a stretch in the kernel, and what brought it about, if it is the longest so far.
+    #[inline(always)]
+    pub fn note_stretch(self, ticks: u64, cause: u64) {
+        if ticks > read!(self, longest) {
+            write!(self, ticks, longest);
+            write!(self, cause, longest_cause);
+        }
+    }
+
     /// Counts a refused call.
     pub fn count_refusal(self) {
         write!(self, read!(self, refused).wrapping_add(1), refused);
