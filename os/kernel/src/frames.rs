@@ -3,7 +3,7 @@
 //! Used only while the system is being set up; no call allocates.
 
 use crate::arch::loader::{BootInfo, Range};
-use crate::arch::paging::direct;
+use crate::arch::paging;
 
 /// What is left of physical memory.
 pub struct Frames {
@@ -59,13 +59,8 @@ impl Frames {
     /// `pages` frames in one piece, full of zeros; their physical address.
     pub fn pages(&mut self, pages: u64) -> Option<u64> {
         let start = self.pages_uncleared(pages)?;
-        let words: *mut u64 = direct(start);
-        // SAFETY: the frames were just taken from usable memory and belong to nobody. Cleared by words: an emulator
-        // counts one instruction for each element.
-        unsafe {
-            core::arch::asm!("rep stosq", inout("rcx") pages * 512 => _, inout("rdi") words => _, in("rax") 0,
-                options(nostack, preserves_flags));
-        }
+        // SAFETY: the frames were just taken from usable memory and belong to nobody.
+        unsafe { paging::clear(start, pages) };
         Some(start)
     }
 

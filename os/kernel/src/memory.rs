@@ -248,7 +248,8 @@ impl Pool {
         if frame.mapped > 0 || !everywhere::is_done(frame.forgotten) {
             return Err(Error::InUse);
         }
-        paging::clear(address);
+        // SAFETY: a frame of the pool, by `frame`; it is mapped nowhere, and every core has forgotten its last mapping.
+        unsafe { paging::clear(address, 1) };
         self.put(page as usize);
         Ok([0; 2])
     }

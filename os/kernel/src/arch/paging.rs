@@ -172,11 +172,15 @@ pub fn frame_of(entry: u64) -> u64 {
     entry & ADDRESS
 }
 
-/// Fills a frame that nobody sees with zeros. By words: an emulator counts one instruction for each element.
-pub fn clear(frame: u64) {
-    // SAFETY: promised above; the kernel sees all frames.
+/// Fills frames that lie side by side with zeros. By words: an emulator counts one instruction for each element.
+///
+/// # Safety
+/// The frames are usable memory, and nobody sees them or holds a reference into them: no component, device or core.
+#[inline(always)]
+pub unsafe fn clear(first: u64, frames: u64) {
+    // SAFETY: promised by the caller; the kernel sees all usable memory at `DIRECT`.
     unsafe {
-        asm!("rep stosq", inout("rcx") 512_u64 => _, inout("rdi") direct::<u64>(frame) => _, in("rax") 0,
+        asm!("rep stosq", inout("rcx") frames * 512 => _, inout("rdi") direct::<u64>(first) => _, in("rax") 0,
             options(nostack, preserves_flags));
     }
 }
