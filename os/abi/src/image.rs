@@ -4,7 +4,7 @@
 //! little-endian. The image is made by `os/image` and trusted; the kernel checks magic, version and counts, and maps
 //! what it is told.
 
-use crate::layout::MAX_SEQUENCES;
+use crate::layout::{MAX_SEQUENCES, PAGE, REGION_STRIDE};
 use crate::shared::Name;
 
 /// First eight bytes: `TACTUSIM`.
@@ -67,6 +67,13 @@ pub struct Component {
     pub lines: u32,
     /// Its restartable sequences: beginning and end of each; unused ones are zero.
     pub sequences: [[u64; 2]; MAX_SEQUENCES],
+}
+
+impl Component {
+    /// Whether all its grants lie in a table of this length. The numbers may be anything: an image may be damaged.
+    pub fn grants_lie_within(&self, grants: u32) -> bool {
+        self.first_grant.checked_add(self.grants).is_some_and(|end| end <= grants)
+    }
 }
 
 /// What a component may be, as bits of [`Component::role`].
@@ -164,6 +171,25 @@ pub struct Memory {
     pub file_bytes: u64,
 }
 
+impl Memory {
+    /// How many pages it has; nothing if its length is not of whole pages, or is not the one that its kind has, on so many cores.
+    pub fn pages(&self, cores: u32) -> Option<u64> {
+        let pages = (self.bytes % PAGE == 0).then_some(self.bytes / PAGE)?;
+        let fixed = match self.kind {
+            kind if kind == MemoryKind::Clock as u32 || kind == MemoryKind::PciConfiguration as u32 => Some(1),
+            kind if kind == MemoryKind::Regions as u32 => Some(u64::from(cores) * (REGION_STRIDE / PAGE)),
+            _ => None,
+        };
+        fixed.is_none_or(|fixed| fixed == pages).then_some(pages)
+    }
+
+    /// Where the trace memory's part begins and ends, if the whole begins here; nothing if there is no such address.
+    pub fn part_from(&self, start: u64) -> Option<(u64, u64)> {
+        let start = start.checked_add(self.offset)?;
+        Some((start, start.checked_add(self.bytes)?))
+    }
+}
+
 /// Mapping may be written.
 pub const WRITABLE: u32 = 1;
 /// Mapping may be executed. Never together with [`WRITABLE`].
@@ -209,4 +235,53 @@ pub enum ThreadKind {
     Upcall = 1,
     /// Not in use until a scheduler makes a thread of it in its component, or adds it to a brand whose upcalls begin there.
     Spare = 2,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn component(first_grant: u32, grants: u32) -> Component {
+        Component {
+            name: [0; 24],
+            entry: 0,
+            first_grant,
+            grants,
+            role: 0,
+            restarted_by: NO_COMPONENT,
+            brands: 0,
+            lines: 0,
+            sequences: [[0; 2]; MAX_SEQUENCES],
+        }
+    }
+
+    fn memory(kind: MemoryKind, bytes: u64, offset: u64) -> Memory {
+        Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes: 0 }
+    }
+
+    #[test]
+    fn grants_whose_end_wraps_do_not_lie_within_the_table() {
+        assert!(component(2, 3).grants_lie_within(5));
+        assert!(!component(3, 3).grants_lie_within(5));
+        assert!(!component(u32::MAX - 1, 3).grants_lie_within(5));
+        assert!(!component(u32::MAX, 1).grants_lie_within(u32::MAX));
+    }
+
+    #[test]
+    fn memory_has_whole_pages_and_no_more_than_the_kernel_makes() {
+        assert_eq!(memory(MemoryKind::Copied, 3 * PAGE, 0).pages(1), Some(3));
+        assert_eq!(memory(MemoryKind::Copied, 3 * PAGE + 1, 0).pages(1), None);
+        assert_eq!(memory(MemoryKind::Clock, PAGE, 0).pages(1), Some(1));
+        assert_eq!(memory(MemoryKind::Clock, 2 * PAGE, 0).pages(1), None);
+        assert_eq!(memory(MemoryKind::PciConfiguration, 2 * PAGE, 0).pages(1), None);
+        assert_eq!(memory(MemoryKind::Regions, 2 * REGION_STRIDE, 0).pages(2), Some(2 * REGION_STRIDE / PAGE));
+        assert_eq!(memory(MemoryKind::Regions, 3 * REGION_STRIDE, 0).pages(2), None);
+    }
+
+    #[test]
+    fn a_part_of_the_trace_memory_whose_end_wraps_is_none() {
+        assert_eq!(memory(MemoryKind::Trace, PAGE, PAGE).part_from(PAGE), Some((2 * PAGE, 3 * PAGE)));
+        assert_eq!(memory(MemoryKind::Trace, PAGE, u64::MAX).part_from(PAGE), None);
+        assert_eq!(memory(MemoryKind::Trace, u64::MAX - PAGE + 1, PAGE).part_from(0), None);
+    }
 }

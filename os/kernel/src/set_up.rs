@@ -134,7 +134,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
     let header = &image.header;
     for number in 0..header.components {
         let entry: image::Component = image.entry(0, number);
-        if entry.grants as usize > MAX_GRANTS || entry.first_grant + entry.grants > header.grants {
+        if entry.grants as usize > MAX_GRANTS || !entry.grants_lie_within(header.grants) {
             return Err(ImageError::BadCount("grants"));
         }
         if entry.entry >= USER_END {
@@ -247,7 +247,7 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
     // A mapping follows from its object's frames; objects are made one by one, with all of their mappings.
     for number in 0..header.memories {
         let memory: image::Memory = image.entry(2, number);
-        let pages = memory.bytes / 4096;
+        let pages = memory.pages(header.cores).ok_or(ImageError::BadCount("pages"))?;
         let within = |bytes: u64| memory.offset.checked_add(bytes).is_some_and(|end| end <= header.bytes);
         let base = match memory.kind {
             k if k == MemoryKind::InPlace as u32 => {
@@ -315,12 +315,9 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                     let base = frames.pages_uncleared(pages).ok_or(ImageError::OutOfMemory)?;
                     Range { start: base, end: base + memory.bytes }
                 } else {
-                    let start = header.trace_address + memory.offset;
-                    let part = Range { start, end: start + memory.bytes };
-                    if !frames.is_free(part) {
-                        return Err(ImageError::TraceMemory(part.start, memory.bytes));
-                    }
-                    part
+                    let part = memory.part_from(header.trace_address).map(|(start, end)| Range { start, end });
+                    let refused = || ImageError::TraceMemory(header.trace_address, memory.bytes);
+                    part.filter(|&part| frames.is_free(part)).ok_or_else(refused)?
                 };
                 // Each scheduler with a trace has its own part, one behind the other, and all come before any other memory.
                 trace = if trace.end == 0 { part } else { Range { end: part.end, ..trace } };
@@ -377,7 +374,8 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                     .ok_or(ImageError::OutOfMemory)?;
             }
             for page in 0..pages {
-                let address = mapping.address + page * 4096;
+                // One beyond the last address is refused as any other that is not a component's.
+                let address = mapping.address.saturating_add(page * 4096);
                 space.map(frames, address, base + page * 4096, access).map_err(|error| match error {
                     MapError::OutOfFrames => ImageError::OutOfMemory,
                     error => ImageError::Mapping(mapping.component, address, error),
