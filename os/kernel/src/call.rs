@@ -27,6 +27,14 @@ pub fn entered(call: Call) -> (&'static mut Core, &'static mut Thread) {
     }
 }
 
+/// The thread that made this call, until `core` is used again: whoever looks at who runs has the only reference to it.
+#[inline(always)]
+pub fn running(core: &mut Core) -> &mut Thread {
+    // SAFETY: a call has a caller, which is this core's until another takes the core from it; the reference keeps `core`, so
+    // that nobody can do so or make another one while it is alive.
+    unsafe { &mut *core.current }
+}
+
 /// A thread called, and it is none of the calls that the entry code does alone: its number is saved in `rax`. Whoever
 /// is the core's current thread afterwards goes on.
 #[no_mangle]
@@ -38,12 +46,12 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     }
     #[cfg(feature = "plant")]
     if let Some(result) = crate::check::plant::asked(core, thread) {
-        return answer(core, thread, result);
+        return answer(core, result);
     }
     let result = match Call::ALL.get(thread.registers.rax as usize) {
         Some(Call::Invoke | Call::InvokeWide) => Err(refused_invocation(thread, a0)),
-        Some(Call::Return) => return give_back(core, thread, [a0, a1]),
-        Some(Call::ReturnWide) => return give_back_wide(core, thread),
+        Some(Call::Return) => return give_back(core, [a0, a1]),
+        Some(Call::ReturnWide) => return give_back_wide(core),
         Some(Call::Notify) => notify(thread, a0),
         Some(Call::Text) => text(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Finish) => finish(core, thread, a0),
@@ -53,12 +61,22 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             return fault::stop(core, FaultKind::Panic, at);
         }
         Some(Call::SchedulerControl) => tree::control(core, thread, a0, a1, a2),
-        Some(Call::CreateThread) => return answer_with(core, thread, |_, it| create(it, a0, [a1, a2])),
-        Some(Call::BrandControl) => return brand_control(core, thread, [a0, a1, a2]),
-        Some(Call::MemoryControl) => {
-            return answer_with(core, thread, |core, it| memory::control(core, it.component, [a0, a1, a2, a3]));
+        Some(Call::CreateThread) => {
+            let made = create(thread, a0, [a1, a2]);
+            return answer_with(core, made);
         }
-        Some(Call::Restart) => return restart(core, thread, a0, a1),
+        Some(Call::BrandControl) => {
+            let result = brand::control(core, thread, a0, a1, a2);
+            return brand_controlled(core, a0, a1, result);
+        }
+        Some(Call::MemoryControl) => {
+            let result = memory::control(core, thread.component, [a0, a1, a2, a3]);
+            return answer_with(core, result);
+        }
+        Some(Call::Restart) => {
+            let by = thread.component;
+            return restart(core, by, a0, a1);
+        }
         Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
         Some(Call::Computes) => match slice::promise(core, thread, a0) {
             Ok(()) => {
@@ -69,24 +87,39 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         },
         Some(Call::Null | Call::SwitchThread | Call::Trigger | Call::UpcallDone) | None => Err(Error::BadCall),
     };
-    answer(core, thread, result)
+    answer(core, result)
 }
 
 /// The caller goes on with the result of its call and two words.
-fn answer_with(core: &mut Core, thread: &mut Thread, call: impl FnOnce(&mut Core, &Thread) -> Result<[u64; 2], Error>) {
-    match call(core, thread) {
-        Ok(values) => {
-            thread.pass([Error::None as u64, values[0], values[1], 0]);
+fn answer_with(core: &mut Core, result: Result<[u64; 2], Error>) {
+    match result {
+        Ok([first, second]) => {
+            running(core).pass([Error::None as u64, first, second, 0]);
             leave_kernel(core);
         }
-        Err(error) => answer(core, thread, Err(error)),
+        Err(error) => answer(core, Err(error)),
     }
 }
 
 /// The caller goes on with the result of its call.
 #[inline(never)]
-pub fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) {
-    thread.registers.rax = match result {
+pub fn answer(core: &mut Core, result: Result<(), Error>) {
+    let status = status(core, result);
+    running(core).registers.rax = status;
+    leave_kernel(core);
+}
+
+/// As [`answer`], for who holds a reference to the caller.
+#[inline(never)]
+pub fn answer_to(core: &mut Core, caller: &mut Thread, result: Result<(), Error>) {
+    caller.registers.rax = status(core, result);
+    leave_kernel(core);
+}
+
+/// The result as the caller reads it. A refusal is counted.
+#[inline(always)]
+fn status(core: &mut Core, result: Result<(), Error>) -> u64 {
+    match result {
         Ok(()) => Error::None as u64,
         Err(error) => {
             if !matches!(error, Error::Again | Error::Busy) {
@@ -94,8 +127,7 @@ pub fn answer(core: &mut Core, thread: &mut Thread, result: Result<(), Error>) {
             }
             error as u64
         }
-    };
-    leave_kernel(core);
+    }
 }
 
 /// `(grant, a0, a1, a2, a3, a4)`: why the entry code did not do it, which makes the same checks.
@@ -114,37 +146,39 @@ fn refused_invocation(thread: &Thread, grant: u64) -> Error {
 
 /// `(v0, v1)`: comes here only if something stands in the way. Whoever leaves a scheduler that it is under while events wait
 /// there, which came when it was past its own last look, is taken back: its leaving is the moment of the event.
-fn give_back(core: &mut Core, thread: &mut Thread, values: [u64; 2]) {
+fn give_back(core: &mut Core, values: [u64; 2]) {
+    let thread = running(core);
     let left = thread.component;
     let values = if thread.is_at_base() {
-        let Some(word) = climb(thread, values) else { return answer(core, thread, Err(Error::NothingToReturn)) };
+        let Some(word) = climb(thread, values) else { return answer(core, Err(Error::NothingToReturn)) };
         word
     } else {
         values
     };
     if !thread.pop(Error::None as u64, values) {
-        return answer(core, thread, Err(Error::NothingToReturn));
+        return answer(core, Err(Error::NothingToReturn));
     }
-    gave_back(core, thread, left)
+    gave_back(core, left)
 }
 
 /// As [`give_back`], with ten words, which are saved. Where nobody called they are two.
-fn give_back_wide(core: &mut Core, thread: &mut Thread) {
+fn give_back_wide(core: &mut Core) {
+    let thread = running(core);
     let left = thread.component;
     let words = thread.registers;
     let called = !thread.is_at_base();
     let mut values = [words.rdi, words.rsi];
     if !called {
-        let Some(words) = climb(thread, values) else { return answer(core, thread, Err(Error::NothingToReturn)) };
+        let Some(words) = climb(thread, values) else { return answer(core, Err(Error::NothingToReturn)) };
         values = words;
     }
     if !thread.pop(Error::None as u64, values) {
-        return answer(core, thread, Err(Error::NothingToReturn));
+        return answer(core, Err(Error::NothingToReturn));
     }
     if called {
         thread.pass_all(words);
     }
-    gave_back(core, thread, left)
+    gave_back(core, left)
 }
 
 /// What a thread that nobody called tells the component that its brand recorded below this one; nothing if there is none, or
@@ -157,13 +191,14 @@ fn climb(thread: &Thread, [_, word]: [u64; 2]) -> Option<[u64; 2]> {
 }
 
 /// The thread has left the component.
-fn gave_back(core: &mut Core, thread: &mut Thread, left: u16) {
-    let component = component::get(thread.component);
+fn gave_back(core: &mut Core, left: u16) {
+    let entered = running(core).component;
+    let component = component::get(entered);
     if component.is_stopped() {
         return fault::caller_stopped(core);
     }
     core.enter_space(component.space);
-    if left != thread.component && Shared::of(core, left).waits() {
+    if left != entered && Shared::of(core, left).waits() {
         if let Some(scheduler) = path::scheduler(left).filter(|&it| is_under(core, it)) {
             return enter(core, scheduler);
         }
@@ -295,35 +330,30 @@ fn create(creator: &Thread, number: u64, words: [u64; 2]) -> Result<[u64; 2], Er
     Ok([thread.id.into(), 0])
 }
 
-/// `(operation, brand, other)`.
-fn brand_control(core: &mut Core, thread: &mut Thread, [operation, number, other]: [u64; 3]) {
-    match brand::control(core, thread, operation, number, other) {
-        Ok(value) => {
-            thread.pass([Error::None as u64, value, 0, 0]);
-            leave_kernel(core);
-            // Triggers may have waited for an upcall thread.
-            if operation == BrandOperation::AddUpcall as u64 {
-                if let Ok(brand) = brand::get(number) {
-                    upcall::serve(core, brand);
-                }
-            }
+/// `(operation, brand, other)`: what it came to. No reference to the caller is alive here: an upcall that is begun takes the
+/// core from it.
+fn brand_controlled(core: &mut Core, operation: u64, number: u64, result: Result<u64, Error>) {
+    answer_with(core, result.map(|value| [value, 0]));
+    // Triggers may have waited for an upcall thread.
+    if result.is_ok() && operation == BrandOperation::AddUpcall as u64 {
+        if let Ok(brand) = brand::get(number) {
+            upcall::serve(core, brand);
         }
-        Err(error) => answer(core, thread, Err(error)),
     }
 }
 
 /// `(component, step)`. Where another one than the root has restarted it, the root is told.
-fn restart(core: &mut Core, thread: &mut Thread, component: u64, step: u64) {
-    match restart::restart(core, thread.component, component, step) {
+fn restart(core: &mut Core, by: u16, component: u64, step: u64) {
+    match restart::restart(core, by, component, step) {
         Ok(next) => {
-            thread.pass([Error::None as u64, next, 0, 0]);
-            if next != 0 || u64::from(thread.component) == core.root {
+            running(core).pass([Error::None as u64, next, 0, 0]);
+            if next != 0 || u64::from(by) == core.root {
                 return leave_kernel(core);
             }
-            Shared::of_root(core).note_restart(component as u16, thread.component);
+            Shared::of_root(core).note_restart(component as u16, by);
             post_root(core, event::RESTARTED)
         }
-        Err(error) => answer(core, thread, Err(error)),
+        Err(error) => answer(core, Err(error)),
     }
 }
 
@@ -339,6 +369,6 @@ extern "C" fn kernel_trigger(number: u64, word: u64) {
             thread.registers.rax = Error::None as u64;
             upcall::trigger(core, brand, word);
         }
-        Err(error) => answer(core, thread, Err(error)),
+        Err(error) => answer(core, Err(error)),
     }
 }

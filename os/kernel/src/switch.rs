@@ -4,7 +4,7 @@
 //! everything as it was.
 
 use crate::arch::percore::{Core, UNARMED};
-use crate::call::{answer, entered, unwind};
+use crate::call::{answer, answer_to, entered, unwind};
 use crate::component;
 use crate::dispatch::{begin_upcall, charge, enter, first_timeout, run, run_with_timer, set_timeout, sleep, upcall_of};
 use crate::fault;
@@ -26,7 +26,7 @@ extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
     let (core, caller) = entered(Call::SwitchThread);
     // An ordinary thread of the scheduler's, which nothing stands in the way of.
     let Some(scheduler) = path::scheduler(caller.component) else {
-        return answer(core, caller, Err(Error::NotScheduler));
+        return answer(core, Err(Error::NotScheduler));
     };
     let region = Shared::of(core, caller.component);
     // A parent may have given the core to one of its threads without its upcall.
@@ -90,7 +90,7 @@ fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u6
             core.enter_space(component.space);
             run_with_timer(core, first)
         }
-        Ok(Plan::Nothing) => answer(core, caller, Ok(())),
+        Ok(Plan::Nothing) => answer_to(core, caller, Ok(())),
         Ok(Plan::Idle) => nobody(core, caller, scheduler, flags, timeout),
         Ok(Plan::Run(target, child)) => {
             let region = Shared::of(core, scheduler.component());
@@ -105,7 +105,7 @@ fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u6
         Err(Error::Busy) if flags & SYNC == 0 && !caller.is_scheduler_upcall() => {
             wait_empty_handed(core, caller, scheduler, flags)
         }
-        Err(error) => answer(core, caller, Err(error)),
+        Err(error) => answer_to(core, caller, Err(error)),
     }
 }
 

@@ -276,7 +276,7 @@ extern "C" fn kernel_upcall_done() {
         return run_at(core, interrupted, component, false);
     }
     if let Err(error) = done(core, upcall) {
-        answer(core, upcall, Err(error));
+        answer(core, Err(error));
     }
 }
 
