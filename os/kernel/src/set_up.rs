@@ -373,9 +373,11 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 restart::note(frames, component, base, pages, source, memory.file_bytes)
                     .ok_or(ImageError::OutOfMemory)?;
             }
+            if mapping.address.checked_add(memory.bytes).is_none() {
+                return Err(ImageError::Mapping(mapping.component, mapping.address, MapError::BadAddress));
+            }
             for page in 0..pages {
-                // One beyond the last address is refused as any other that is not a component's.
-                let address = mapping.address.saturating_add(page * 4096);
+                let address = mapping.address + page * 4096;
                 space.map(frames, address, base + page * 4096, access).map_err(|error| match error {
                     MapError::OutOfFrames => ImageError::OutOfMemory,
                     error => ImageError::Mapping(mapping.component, address, error),
