@@ -327,8 +327,9 @@ fn add_upcall(caller: &Thread, number: u64) -> Result<u64, Error> {
     thread.brand = number as u16 + 1;
     thread.follow(&brand.path);
     thread.counted.store(true, Relaxed);
-    thread.clear(state::SPARE);
+    // In this order: at no time does it look like an ordinary thread that may run.
     thread.set(state::BRAND | state::INACTIVE);
+    thread.clear(state::SPARE);
     place.store(thread.id + 1, SeqCst);
     if core::ptr::eq(place, &brand.upcalls[0]) {
         brand.first.store(thread, SeqCst);

@@ -11,6 +11,7 @@
 use crate::arch::percore::{self, Core};
 use crate::component;
 use crate::path::{self, Entry, Path, Scheduler};
+use crate::thread::shared::SharedThread;
 use crate::thread::{self, state, Thread};
 use crate::{restart, say};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -56,10 +57,9 @@ pub fn begin(core: &Core) {
     }
 }
 
-fn threads() -> impl Iterator<Item = &'static Thread> {
-    // SAFETY: places of the table. What other cores have may change while it is looked at; atomics and plain numbers are
-    // values all the same.
-    (0..MAX_THREADS as u64).filter_map(thread::get).map(|thread| unsafe { &*thread })
+/// All threads in use. Other cores may have them, and change them while they are looked at.
+fn threads() -> impl Iterator<Item = SharedThread> {
+    (0..MAX_THREADS as u64).filter_map(SharedThread::of)
 }
 
 /// What this core answers for, on its way out.
@@ -68,6 +68,7 @@ pub fn way_out(core: &Core) {
     let current = unsafe { core.current.as_ref() };
     if let Some(thread) = current {
         goes_on(core, thread);
+        one_path(thread.id, thread.path());
     }
     // A walk over all of them takes thousands of instructions: what stays broken is found a little later as well.
     let number = CHECKED.fetch_add(1, Relaxed);
@@ -81,7 +82,7 @@ pub fn way_out(core: &Core) {
 
 /// The thread may run here and now.
 fn goes_on(core: &Core, thread: &Thread) {
-    if !thread.is_owned_by(core.id) {
+    if !SharedThread::of(thread.id.into()).is_some_and(|it| it.is_owned_by(core.id)) {
         broken("a core has the thread that it runs", thread.id.into());
     }
     if !thread.lacks(state::INACTIVE | state::STOPPED | state::SPARE) {
@@ -91,7 +92,6 @@ fn goes_on(core: &Core, thread: &Thread) {
     if component::get(thread.component).is_stopped() && restart::has_left(core, thread.component) {
         broken("nobody runs in a component that this core was told to leave", thread.id.into());
     }
-    one_path(thread);
 }
 
 /// All threads, and the tree.
@@ -107,11 +107,11 @@ fn walk(core: &Core) {
         }
     }
     for thread in threads() {
-        let kept = core::ptr::eq(thread, core.current) || core::ptr::eq(thread, core.upcall);
+        let kept = thread.is(core.current) || thread.is(core.upcall);
         if thread.is_owned_by(core.id) != kept {
-            broken("a core has the thread that it runs, and its root upcall, and no other", thread.id.into());
+            broken("a core has the thread that it runs, and its root upcall, and no other", thread.id().into());
         }
-        one_path(thread);
+        one_path(thread.id(), thread.path());
     }
     tree(core);
 }
@@ -136,10 +136,9 @@ fn stays(wrong: impl Fn() -> bool) -> bool {
 }
 
 /// The schedulers that hold the thread are one way from the root down.
-fn one_path(thread: &Thread) {
-    let path = thread.path();
+fn one_path(thread: u16, path: &Path) {
     if stays(|| (0..MAX_SCHEDULERS).any(|depth| !follows(path, depth))) {
-        broken("a thread's schedulers are one path", thread.id.into());
+        broken("a thread's schedulers are one path", thread.into());
     }
 }
 
@@ -209,7 +208,7 @@ fn slots() {
     for thread in threads() {
         for (scheduler, slot) in thread.path().holders().filter(|&(_, slot)| slot != 0) {
             let entry = Entry::new(scheduler.identity, slot);
-            let same = |other: &Thread| {
+            let same = |other: SharedThread| {
                 !core::ptr::eq(other.path(), thread.path()) && other.path().at(scheduler.depth) == entry
             };
             let twice = || thread.path().at(scheduler.depth) == entry && threads().any(same);

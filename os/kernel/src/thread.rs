@@ -1,18 +1,28 @@
 //! Threads: registers, the stack of components that the thread is inside of, the path of schedulers over it.
 //!
-//! **A thread is on one core at a time.** [`Thread::owner`] names the core that runs it or holds its registers in use;
+//! **A thread is on one core at a time.** [`Thread::hold`] names the core that runs it or holds its registers in use;
 //! a core takes a thread with [`Thread::take`], which fails while another core owns it, and gives it up with
 //! [`Thread::release`] only when its registers are saved. All other fields belong to the owner.
+//!
+//! The owner's number and the state are one word, so that both can be looked at and changed in one piece. The entry code writes
+//! the halves, each only as the owner, and plainly: on this processor an aligned half is written in one piece as well.
 
 use crate::arch::entry::{Registers, USER_FLAGS, VECTOR_PASS};
 use crate::component;
 use crate::path::Path;
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering};
 use tactus_abi::call::reason;
 use tactus_abi::layout::{MAX_INVOCATIONS, MAX_THREADS, STACKS, STACK_STRIDE};
 
-/// Stands in [`Thread::owner`] for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
-const NOBODY: u32 = 0;
+#[cfg(feature = "check")]
+pub mod shared;
+
+/// The state's half of [`Thread::hold`]: the lower one, since it is looked at more often.
+const STATE_BITS: u64 = u32::MAX as u64;
+/// Where the owner's half begins.
+const OWNER_SHIFT: u32 = 32;
+/// Stands in the owner's half for no core; core `c` is stored as `c + 1`, so that the table is all zeros at first.
+const NOBODY: u64 = 0;
 
 /// Where a caller goes on when the thread returns to it. Known to the entry code.
 #[derive(Clone, Copy, Default)]
@@ -65,10 +75,8 @@ pub struct Thread {
     pub id: u16,
     /// Whether its time is counted in a region: always for upcalls, and once it has a slot.
     pub counted: AtomicBool,
-    /// See [`Thread::take`]. Beside the state: the entry code looks at both in one piece.
-    owner: AtomicU32,
-    /// See [`state`]. Written by the owner; read by anybody.
-    pub state: AtomicU32,
+    /// The owner, see [`Thread::take`], and the state, see [`state`].
+    hold: AtomicU64,
     /// The callers to return to.
     pub frames: [Frame; MAX_INVOCATIONS],
     /// The component where it begins.
@@ -83,7 +91,7 @@ pub struct Thread {
     pub next_spare: AtomicU16,
     path: Path,
     /// Its own path, or its brand's.
-    path_used: *const Path,
+    path_used: AtomicPtr<Path>,
     /// Time-stamp ticks it has used.
     pub used: u64,
     /// What it is told when it begins.
@@ -100,7 +108,14 @@ pub struct Thread {
 }
 
 /// Place of the thread's owner. Known to the entry code.
-pub const OWNER: usize = core::mem::offset_of!(Thread, owner);
+pub const OWNER: usize = STATE + 4;
+/// Place of the thread's state, and of the word that holds both. Known to the entry code.
+pub const STATE: usize = core::mem::offset_of!(Thread, hold);
+
+/// What stands in the owner's half for this core.
+pub const fn mark(core: u64) -> u64 {
+    (core + 1) << OWNER_SHIFT
+}
 /// Place of the pointer to the thread's path. Known to the entry code.
 pub const PATH_USED: usize = core::mem::offset_of!(Thread, path_used);
 
@@ -114,8 +129,7 @@ impl Thread {
         core: 0,
         id: 0,
         counted: AtomicBool::new(false),
-        owner: AtomicU32::new(NOBODY),
-        state: AtomicU32::new(0),
+        hold: AtomicU64::new(NOBODY),
         frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
         home: 0,
         brand: 0,
@@ -123,7 +137,7 @@ impl Thread {
         interrupted: 0,
         next_spare: AtomicU16::new(0),
         path: Path::NONE,
-        path_used: core::ptr::null(),
+        path_used: AtomicPtr::new(core::ptr::null_mut()),
         used: 0,
         argument: 0,
         made_with: None,
@@ -142,7 +156,7 @@ impl Thread {
         self.id = id;
         self.caller = u64::from(id) << 16;
         self.fresh_stack = STACKS + (u64::from(id) + 1) * STACK_STRIDE - 8;
-        self.path_used = &raw const self.path;
+        self.follow_at((&raw const self.path).cast_mut());
     }
 
     /// The schedulers over it: of a brand's upcall thread, the brand's.
@@ -150,12 +164,17 @@ impl Thread {
     pub fn path(&self) -> &'static Path {
         // SAFETY: set with the thread's number, to a field of a table that is never moved. (Tables hold no thread without a
         // number that anybody asks for its path: see `get`.)
-        unsafe { &*self.path_used }
+        unsafe { &*self.path_used.load(Ordering::Relaxed) }
     }
 
     /// From now on the brand's path is the thread's.
     pub fn follow(&mut self, path: &'static Path) {
-        self.path_used = path;
+        self.follow_at((&raw const *path).cast_mut());
+    }
+
+    fn follow_at(&mut self, path: *mut Path) {
+        // Another core may be looking for the thread.
+        self.path_used.store(path, Ordering::Relaxed);
     }
 
     /// Whether its time is counted in a region.
@@ -167,23 +186,23 @@ impl Thread {
     /// See [`state`].
     #[inline(always)]
     pub fn state(&self) -> u32 {
-        self.state.load(Ordering::Relaxed)
+        self.hold.load(Ordering::Relaxed) as u32
     }
 
     /// Whether all these bits of [`state`] are clear.
     #[inline(always)]
     pub fn lacks(&self, bits: u32) -> bool {
-        self.state() & bits == 0
+        self.hold.load(Ordering::Relaxed) & u64::from(bits) == 0
     }
 
     /// Sets bits of [`state`]. By the owner.
     pub fn set(&self, bits: u32) {
-        self.state.store(self.state() | bits, Ordering::Relaxed);
+        self.hold.fetch_or(bits.into(), Ordering::Relaxed);
     }
 
     /// Clears bits of [`state`]. By the owner.
     pub fn clear(&self, bits: u32) {
-        self.state.store(self.state() & !bits, Ordering::Relaxed);
+        self.hold.fetch_and(!u64::from(bits), Ordering::Relaxed);
     }
 
     /// Whether it is a scheduler's upcall thread.
@@ -287,50 +306,46 @@ impl Thread {
 
     /// Takes the thread for a core: waits for nothing, fails while another core has it.
     pub fn take(&self, core: u64) -> bool {
-        let core = core as u32 + 1;
-        match self.owner.compare_exchange(NOBODY, core, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => true,
-            Err(owner) => owner == core,
-        }
+        let held = self.hold.load(Ordering::Relaxed);
+        held & !STATE_BITS == mark(core) || self.take_from(held, core)
     }
 
     /// Takes the thread for a core, and fails if any core has it, this one included.
     pub fn take_new(&self, core: u64) -> bool {
-        self.owner.compare_exchange(NOBODY, core as u32 + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.take_from(self.hold.load(Ordering::Relaxed), core)
+    }
+
+    /// Takes it if nobody has it. Where the word has changed since it was read, another core has or had it.
+    #[inline(always)]
+    fn take_from(&self, held: u64, core: u64) -> bool {
+        held & !STATE_BITS == NOBODY
+            && self.hold.compare_exchange(held, held | mark(core), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Takes a thread that nobody has and whose state is exactly this, and changes the state, in one piece.
     #[inline(always)]
-    pub fn exchange_state(&self, from: u32, to: u32, mark: u32) -> bool {
-        // SAFETY: owner and state lie side by side in one aligned word (see the entry code), both atomics of this thread.
-        let both = unsafe { &*(&raw const *self).cast::<u8>().add(OWNER).cast::<AtomicU64>() };
-        let (from, to) = (u64::from(from) << 32 | u64::from(NOBODY), u64::from(to) << 32 | u64::from(mark));
-        both.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    pub fn exchange_state(&self, from: u32, to: u32, mark: u64) -> bool {
+        let (from, to) = (u64::from(from) | NOBODY, u64::from(to) | mark);
+        self.hold.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Gives up a thread of this core's with exactly this state, before whatever this core reads afterwards.
     #[inline(always)]
     pub fn release_as(&self, state: u32) {
-        // SAFETY: as above.
-        let both = unsafe { &*(&raw const *self).cast::<u8>().add(OWNER).cast::<AtomicU64>() };
-        both.swap(u64::from(state) << 32 | u64::from(NOBODY), Ordering::SeqCst);
-    }
-
-    /// Whether the core has it.
-    #[cfg(feature = "check")]
-    pub fn is_owned_by(&self, core: u64) -> bool {
-        u64::from(self.owner.load(Ordering::Relaxed)) == core + 1
+        self.hold.swap(u64::from(state) | NOBODY, Ordering::SeqCst);
     }
 
     /// As if another core had it.
     #[cfg(feature = "plant")]
     pub fn hand_to(&self, core: u64) {
-        self.owner.store(core as u32 + 1, Ordering::SeqCst);
+        self.hold.store(self.hold.load(Ordering::SeqCst) & STATE_BITS | mark(core), Ordering::SeqCst);
     }
 
     /// Gives the thread up: from here on any core may take it. Its registers must be saved.
+    #[inline(always)]
     pub fn release(&self) {
-        self.owner.store(NOBODY, Ordering::Release);
+        // Nobody else writes the word of a thread that is taken.
+        self.hold.store(self.hold.load(Ordering::Relaxed) & STATE_BITS | NOBODY, Ordering::Release);
     }
 }
 
@@ -343,7 +358,8 @@ pub fn get(number: u64) -> Option<*mut Thread> {
     let thread = any(number)?;
     // SAFETY: `path_used` of a thread in the image is set during set-up; its entries are atomics. Others have none.
     unsafe {
-        (!(*thread).path_used.is_null() && (*(*thread).path_used).at(0) != crate::path::Entry::NONE).then_some(thread)
+        let path = (*thread).path_used.load(Ordering::Relaxed);
+        (!path.is_null() && (*path).at(0) != crate::path::Entry::NONE).then_some(thread)
     }
 }
 

@@ -233,7 +233,7 @@ global_asm!(
     threads = sym thread::THREADS,
     thread_bytes = const size_of::<Thread>(),
     thread_owner = const thread::OWNER,
-    thread_state = const offset_of!(Thread, state),
+    thread_state = const thread::STATE,
     state_inactive = const thread::state::INACTIVE,
     state_scheduler = const thread::state::SCHEDULER,
     state_upcall = const thread::state::SCHEDULER | thread::state::INACTIVE,
@@ -248,7 +248,7 @@ global_asm!(
 
 // What the assembly above takes for granted: places are found by shifting, and by three words for a frame.
 const _: () = assert!(size_of::<Slot>() == 24 && tactus_abi::shared::slot::LINKED == 1);
-const _: () = assert!(thread::OWNER % 8 == 0 && thread::OWNER + 4 == offset_of!(Thread, state));
+const _: () = assert!(thread::STATE % 8 == 0 && thread::OWNER == thread::STATE + 4);
 const _: () = assert!(size_of::<Grant>().is_power_of_two() && size_of::<Frame>() == 24);
 // An invocation writes the component and clears the mark beside it in one piece.
 const _: () = assert!(offset_of!(Frame, recorded) == offset_of!(Frame, component) + 2);

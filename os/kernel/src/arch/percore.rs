@@ -5,7 +5,7 @@
 use super::descriptors::Descriptors;
 use crate::brand::Brand;
 use crate::path::Scheduler;
-use crate::thread::Thread;
+use crate::thread::{self, Thread};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS};
 use tactus_abi::shared::Region;
 
@@ -33,8 +33,8 @@ pub struct Core {
     pub root: u64,
     /// The core's number.
     pub id: u64,
-    /// What marks a thread as this core's: its number plus one.
-    pub mark: u32,
+    /// What marks a thread as this core's, see [`thread::mark`].
+    pub mark: u64,
     /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
     pub caller: u64,
     /// Its APIC number.
@@ -175,7 +175,7 @@ pub fn set_up(id: usize, apic: u8) {
     unsafe {
         (*core).this = core;
         (*core).id = id as u64;
-        (*core).mark = id as u32 + 1;
+        (*core).mark = thread::mark(id as u64);
         (*core).caller = (id as u64) << 32;
         (*core).apic = apic;
         (*core).kernel_stack = kernel_stack(id);

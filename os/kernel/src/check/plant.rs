@@ -7,6 +7,7 @@ use crate::arch::percore::Core;
 use crate::component;
 use crate::memory;
 use crate::path::{self, Entry, Rank, Scheduler};
+use crate::thread::shared::SharedThread;
 use crate::thread::{state, Thread};
 use core::sync::atomic::Ordering::SeqCst;
 use tactus_abi::call::Error;
@@ -37,19 +38,18 @@ fn client() -> Option<u16> {
 }
 
 fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
+    let own = &raw const *caller;
     // A thread that nobody has, under the root alone.
-    let free = || {
-        threads().find(|it| {
-            !core::ptr::eq(*it, caller) && it.lacks(u32::MAX) && it.path().is_roots() && it.take_new(core.id)
-        })
-    };
+    let free = || threads().find(|it| !it.is(own) && it.path().is_roots() && it.take_idle(core.id));
     match way {
         // Nothing.
         0 => {}
         // The running thread is another core's.
         1 => caller.hand_to((core.id + 1) % crate::cores() as u64),
         // A thread that does not run stays this core's.
-        2 => drop(free()?),
+        2 => {
+            free()?;
+        }
         // Who runs is an upcall that has ended.
         3 => caller.set(state::INACTIVE),
         // The component of whoever runs was stopped, and this core has looked.
@@ -118,7 +118,7 @@ fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
 }
 
 /// Does this with the thread, which this core has, and gives it up.
-fn release(thread: &Thread, change: impl FnOnce(&Thread)) {
+fn release(thread: SharedThread, change: impl FnOnce(SharedThread)) {
     change(thread);
     thread.release();
 }

@@ -14,9 +14,9 @@
 # has an ordinary thread if both are 0. r10: its component's place.
 .macro take_thread
     imul rbx, rdi, {thread_bytes}
-    mov r9d, gs:[{mark}]
+    mov r9, gs:[{mark}]
     xor eax, eax
-    lock cmpxchg [rbx + {threads} + {thread_owner}], r9
+    lock cmpxchg [rbx + {threads} + {thread_state}], r9
     jne switch_other
     movzx r10d, word ptr [rbx + {threads} + {thread_component}]
     imul r10, r10, {component_bytes}
