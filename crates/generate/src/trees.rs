@@ -14,18 +14,7 @@ use tactus_time::{CoreSet, Duration};
 /// The most servers from the root down to a task.
 pub const DEEPEST: usize = 3;
 
-const KINDS: [ServerKind; 8] = [
-    ServerKind::Periodic,
-    ServerKind::Polling,
-    ServerKind::Deferrable,
-    ServerKind::Sporadic,
-    ServerKind::PosixSporadic,
-    ServerKind::SoftBandwidth,
-    ServerKind::HardBandwidth,
-    ServerKind::PriorityInheriting,
-];
 const SPREADS: [Migration; 3] = [Migration::Partitioned, Migration::Clustered, Migration::Global];
-const OVERRUNS: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
 
 /// A place in which tasks or servers can be: the root or a server.
 struct Home {
@@ -180,7 +169,7 @@ impl Drawing {
 
     /// A kind of server; one that works for another has its period.
     fn kind_and_period(&mut self) -> (ServerKind, Duration) {
-        let kind = KINDS[self.random.between(0, 7) as usize];
+        let kind = ServerKind::ALL[self.random.between(0, 7) as usize];
         let period = Duration::from_millis(self.random.between(8, 60));
         match (kind, self.servers.len()) {
             (ServerKind::PriorityInheriting, 0) => (ServerKind::Sporadic, period),
@@ -242,7 +231,7 @@ impl Drawing {
                 self.places.push(TaskPlacement {
                     server,
                     priority,
-                    overrun: OVERRUNS[rule],
+                    overrun: Overrun::ALL[rule],
                     ..TaskPlacement::default()
                 });
             }

@@ -67,3 +67,8 @@ pub enum Overrun {
     /// `kill`: it ends at its deadline.
     Kill,
 }
+
+impl Overrun {
+    /// All of them.
+    pub const ALL: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
+}

@@ -24,3 +24,17 @@ pub enum ServerKind {
     /// Li and West, RTAS 2011). Its period is that of the server for which it works.
     PriorityInheriting,
 }
+
+impl ServerKind {
+    /// All of them.
+    pub const ALL: [ServerKind; 8] = [
+        ServerKind::Periodic,
+        ServerKind::Polling,
+        ServerKind::Deferrable,
+        ServerKind::Sporadic,
+        ServerKind::PosixSporadic,
+        ServerKind::SoftBandwidth,
+        ServerKind::HardBandwidth,
+        ServerKind::PriorityInheriting,
+    ];
+}

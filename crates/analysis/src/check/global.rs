@@ -115,18 +115,18 @@ pub(crate) fn growth(
     spread: Migration,
     rank: Rank,
     entry: Duration,
-    purse: &mut SearchBudget,
+    search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     for group in groups(system, (spread, rank), entry) {
         if group.m == 1 {
-            partitioned::growth_on(system, group.places, rank, entry, purse, growth);
+            partitioned::growth_on(system, group.places, rank, entry, search, growth);
             continue;
         }
         let work = group.work();
         for (i, &n) in group.places.iter().enumerate() {
             let mut passes = |set: &[Sporadic]| {
-                purse.ask(Effort::default(), |effort| met(&test(set, group.m, rank, &work, effort).0, set))
+                search.ask(Effort::default(), |effort| met(&test(set, group.m, rank, &work, effort).0, set))
             };
             growth[n] = growth::of(&group.tasks, i, group.tasks[i].deadline, &mut passes);
         }

@@ -84,7 +84,7 @@ fn turn(mut low: u64, mut high: u64, step: u64, with: &mut dyn FnMut(u64) -> Opt
 /// Margins are found to this part of a period.
 const STEPS: u64 = 4096;
 
-/// A purse that steps of a search spend from.
+/// A search that steps of a search spend from.
 pub(crate) struct SearchBudget {
     left: Effort,
     /// What of it may be spent before the next share begins.

@@ -80,8 +80,8 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
 }
 
 /// By how much each execution time may grow at its task's own level; see [`growth`].
-pub(crate) fn growth(system: &System, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
-    growth::search(system, entry, purse, growth);
+pub(crate) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
+    growth::search(system, entry, search, growth);
 }
 
 fn analyse(system: &System, entry: Duration, allowances: &[Duration]) -> Analysis {

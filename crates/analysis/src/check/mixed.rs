@@ -192,14 +192,20 @@ fn explanation(scheme: Mixed, critical: bool) -> &'static str {
 }
 
 /// By how much each task's time at its own level may grow, so that its core still passes.
-pub(super) fn growth(system: &System, scheme: Mixed, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
+pub(super) fn growth(
+    system: &System,
+    scheme: Mixed,
+    entry: Duration,
+    search: &mut SearchBudget,
+    growth: &mut [Growth],
+) {
     let all = cores(system, scheme, entry, None);
     for (number, core) in all.iter().enumerate() {
-        purse.part(all.len() - number);
+        search.part(all.len() - number);
         let set = core.sporadic();
         for (i, &n) in core.places.iter().enumerate() {
             let mut passes = |set: &[Sporadic]| {
-                purse.ask(Effort::of_core(system.cores), |effort| core.holds(&core.with(set), effort))
+                search.ask(Effort::of_core(system.cores), |effort| core.holds(&core.with(set), effort))
             };
             growth[n] = growth::of(&set, i, set[i].deadline, &mut passes);
         }

@@ -91,17 +91,17 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, e
     }
     let entry = entry(system, costs, cache);
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
-    let mut purse = growth::SearchBudget::with(effort);
+    let mut search = growth::SearchBudget::with(effort);
     match rank::of_policy(&system.policy) {
         None => match system.policy {
-            Policy::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut purse, &mut growth),
-            _ => mc2::growth(system, entry, &mut purse, &mut growth),
+            Policy::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut search, &mut growth),
+            _ => mc2::growth(system, entry, &mut search, &mut growth),
         },
-        Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut purse, &mut growth),
+        Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut search, &mut growth),
         Some((Migration::Partitioned, order)) => {
-            partitioned::growth(system, Rank::of(order), entry, &mut purse, &mut growth);
+            partitioned::growth(system, Rank::of(order), entry, &mut search, &mut growth);
         }
-        Some((spread, order)) => global::growth(system, spread, Rank::of(order), entry, &mut purse, &mut growth),
+        Some((spread, order)) => global::growth(system, spread, Rank::of(order), entry, &mut search, &mut growth),
     }
     growth
 }

@@ -72,17 +72,17 @@ fn tasks(system: &System, places: &[usize], entry: Duration) -> Vec<Sporadic> {
     places.iter().map(one).collect()
 }
 
-/// By how much each execution time may grow, so that its core still passes. Cores share the purse; what is left of it then
+/// By how much each execution time may grow, so that its core still passes. Cores share the search; what is left of it then
 /// goes to those whose share did not do.
-pub(super) fn growth(system: &System, rank: Rank, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
+pub(super) fn growth(system: &System, rank: Rank, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
     let queues = rank::queues(system, Migration::Partitioned);
     for (core, (_, places)) in queues.iter().enumerate() {
-        purse.part(queues.len() - core);
-        growth_on(system, places.clone(), rank, entry, purse, growth);
+        search.part(queues.len() - core);
+        growth_on(system, places.clone(), rank, entry, search, growth);
     }
-    purse.part(1);
+    search.part(1);
     for (_, places) in queues {
-        growth_on(system, places, rank, entry, purse, growth);
+        growth_on(system, places, rank, entry, search, growth);
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn growth_on(
     mut places: Vec<usize>,
     rank: Rank,
     entry: Duration,
-    purse: &mut SearchBudget,
+    search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     if places.iter().all(|&n| growth[n] != Growth::Unknown) {
@@ -107,7 +107,7 @@ pub(super) fn growth_on(
             continue;
         }
         let mut passes =
-            |set: &[Sporadic]| purse.ask(Effort::of_core(system.cores), |effort| in_time(set, queue, &work, effort));
+            |set: &[Sporadic]| search.ask(Effort::of_core(system.cores), |effort| in_time(set, queue, &work, effort));
         growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
     }
 }

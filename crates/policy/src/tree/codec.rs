@@ -11,29 +11,6 @@ const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
 const PLACE_BYTES: usize = 2 + 4 + 1;
 const RELEASE_BYTES: usize = 1 + 2;
 
-const ORDERS: [TaskOrder; 9] = [
-    TaskOrder::FixedPriority,
-    TaskOrder::RateMonotonic,
-    TaskOrder::DeadlineMonotonic,
-    TaskOrder::EarliestDeadline,
-    TaskOrder::LeastLaxity,
-    TaskOrder::LaxityAtRelease,
-    TaskOrder::ShortestJob,
-    TaskOrder::FirstComeFirstServed,
-    TaskOrder::RoundRobin,
-];
-const SUPPLIERS: [ServerKind; 8] = [
-    ServerKind::Periodic,
-    ServerKind::Polling,
-    ServerKind::Deferrable,
-    ServerKind::Sporadic,
-    ServerKind::PosixSporadic,
-    ServerKind::SoftBandwidth,
-    ServerKind::HardBandwidth,
-    ServerKind::PriorityInheriting,
-];
-const OVERRUNS: [Overrun; 4] = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
-
 fn number<T: PartialEq>(of: &T, all: &[T]) -> u8 {
     all.iter().position(|other| other == of).unwrap_or(0) as u8
 }
@@ -48,12 +25,14 @@ impl Parameters for Tree {
         put(out, self.servers.len() as u64);
         for server in &self.servers {
             out.extend(server.parent.to_le_bytes());
-            out.extend([server.cores.bits(), number(&server.order, &ORDERS)]);
+            out.extend([server.cores.bits(), number(&server.order, &TaskOrder::ALL)]);
             put(out, server.queues.len() as u64);
             out.extend(server.queues.iter().map(|queue| queue.bits()));
             put(out, server.quantum.as_nanos());
             // Nothing is one more than the last kind.
-            out.push(server.supply.map_or(SUPPLIERS.len() as u8, |supply| number(&supply.kind, &SUPPLIERS)));
+            out.push(
+                server.supply.map_or(ServerKind::ALL.len() as u8, |supply| number(&supply.kind, &ServerKind::ALL)),
+            );
             if let Some(supply) = server.supply {
                 put(out, supply.budget.as_nanos());
                 put(out, supply.period.as_nanos());
@@ -65,7 +44,7 @@ impl Parameters for Tree {
         for place in &self.places {
             out.extend(place.server.to_le_bytes());
             out.extend(place.priority.to_le_bytes());
-            out.push(number(&place.overrun, &OVERRUNS));
+            out.push(number(&place.overrun, &Overrun::ALL));
         }
         put(out, self.releases.len() as u64);
         for release in &self.releases {
@@ -80,10 +59,10 @@ impl Parameters for Tree {
         let servers = input.list(SERVER_BYTES, |input| {
             let parent = u16::from_le_bytes(input.take()?);
             let cores = CoreSet::from_bits(input.byte()?);
-            let order = meaning(input, &ORDERS)?;
+            let order = meaning(input, &TaskOrder::ALL)?;
             let queues = input.list(1, |input| Ok(CoreSet::from_bits(input.byte()?)))?;
             let quantum = input.time()?;
-            let kinds: Vec<Option<ServerKind>> = SUPPLIERS.into_iter().map(Some).chain([None]).collect();
+            let kinds: Vec<Option<ServerKind>> = ServerKind::ALL.into_iter().map(Some).chain([None]).collect();
             let supply = match meaning(input, &kinds)? {
                 Some(kind) => Some(Supply { kind, budget: input.time()?, period: input.time()? }),
                 None => None,
@@ -94,7 +73,7 @@ impl Parameters for Tree {
         let places = input.list(PLACE_BYTES, |input| {
             let server = u16::from_le_bytes(input.take()?);
             let priority = u32::from_le_bytes(input.take()?);
-            Ok(TaskPlacement { server, priority, overrun: meaning(input, &OVERRUNS)? })
+            Ok(TaskPlacement { server, priority, overrun: meaning(input, &Overrun::ALL)? })
         })?;
         let releases = input.list(RELEASE_BYTES, |input| {
             let kind = input.byte()?;

@@ -9,18 +9,6 @@ use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 const END: u64 = 120;
 
-const ORDERS: [TaskOrder; 9] = [
-    TaskOrder::FixedPriority,
-    TaskOrder::RateMonotonic,
-    TaskOrder::DeadlineMonotonic,
-    TaskOrder::EarliestDeadline,
-    TaskOrder::LeastLaxity,
-    TaskOrder::LaxityAtRelease,
-    TaskOrder::ShortestJob,
-    TaskOrder::FirstComeFirstServed,
-    TaskOrder::RoundRobin,
-];
-
 /// A job of the slow machine.
 #[derive(Clone, Debug)]
 struct Job {
@@ -135,7 +123,7 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
     (1u8..=4, 0usize..9, 0u8..3, 1u64..4, 1usize..=10)
         .prop_flat_map(|(cores, order, how, quantum, tasks)| {
             let task = (0..cores, 0u64..12, 2u64..25, 1u64..30, 1u64..8, 1u64..8, 0u32..5, 0u8..4);
-            (Just((cores, ORDERS[order], how, quantum)), prop::collection::vec(task, tasks))
+            (Just((cores, TaskOrder::ALL[order], how, quantum)), prop::collection::vec(task, tasks))
         })
         .prop_map(|((cores, order, how, quantum), drawn)| {
             let queues = queues(cores, how);

@@ -9,29 +9,6 @@ use tactus_policy::{
 use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
-const SUPPLIERS: [ServerKind; 8] = [
-    ServerKind::Periodic,
-    ServerKind::Polling,
-    ServerKind::Deferrable,
-    ServerKind::Sporadic,
-    ServerKind::PosixSporadic,
-    ServerKind::SoftBandwidth,
-    ServerKind::HardBandwidth,
-    ServerKind::PriorityInheriting,
-];
-
-const ORDERS: [TaskOrder; 9] = [
-    TaskOrder::FixedPriority,
-    TaskOrder::RateMonotonic,
-    TaskOrder::DeadlineMonotonic,
-    TaskOrder::EarliestDeadline,
-    TaskOrder::LeastLaxity,
-    TaskOrder::LaxityAtRelease,
-    TaskOrder::ShortestJob,
-    TaskOrder::FirstComeFirstServed,
-    TaskOrder::RoundRobin,
-];
-
 fn set(bits: u8) -> CoreSet {
     CoreSet::from_bits(bits)
 }
@@ -55,7 +32,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
             let mut tree = vec![Server {
                 parent: 0,
                 cores: set(all),
-                order: ORDERS[order],
+                order: TaskOrder::ALL[order],
                 queues: Vec::new(),
                 quantum: Duration::from_nanos(least),
                 supply: None,
@@ -75,11 +52,11 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                 tree.push(Server {
                     parent: parent as u16,
                     cores: set(own),
-                    order: ORDERS[*order],
+                    order: TaskOrder::ALL[*order],
                     queues: Vec::new(),
                     quantum: Duration::from_nanos(least),
                     supply: Some(Supply {
-                        kind: SUPPLIERS[*kind],
+                        kind: ServerKind::ALL[*kind],
                         budget: Duration::from_nanos(budget),
                         period: Duration::from_nanos(*period),
                     }),
@@ -97,7 +74,8 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                     (0..8).map(|core| 1u8 << core).filter(|core| bits & core != 0).map(set).collect()
                 };
                 if inner {
-                    tree[n].order = ORDERS[ORDERS.iter().position(|o| *o == tree[n].order).unwrap_or(0) % 4];
+                    tree[n].order =
+                        TaskOrder::ALL[TaskOrder::ALL.iter().position(|o| *o == tree[n].order).unwrap_or(0) % 4];
                 }
             }
             let rules = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];

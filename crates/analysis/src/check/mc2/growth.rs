@@ -18,13 +18,13 @@ const OF_A_SLOT: usize = 4;
 /// What finding one tardiness bound costs, in terms per task.
 const OF_A_BOUND: usize = 3000;
 
-pub(super) fn search(system: &System, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
+pub(super) fn search(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
     let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry);
     for local in &analysis.locals {
-        on_core(system, entry, local, &allowances, purse, growth);
+        on_core(system, entry, local, &allowances, search, growth);
     }
     for (i, &n) in analysis.level_c.iter().enumerate() {
-        growth[n] = of_level_c(&analysis.sporadic, i, &analysis.supply, purse);
+        growth[n] = of_level_c(&analysis.sporadic, i, &analysis.supply, search);
     }
     // What does not settle has no promise that could turn.
     for n in open {
@@ -38,7 +38,7 @@ pub(super) fn search(system: &System, entry: Duration, purse: &mut SearchBudget,
 }
 
 /// The largest looked-at part of the capacity left to level C by which task i may grow.
-fn of_level_c(tasks: &[Sporadic], i: usize, supply: &[Supply], purse: &mut SearchBudget) -> Growth {
+fn of_level_c(tasks: &[Sporadic], i: usize, supply: &[Supply], search: &mut SearchBudget) -> Growth {
     let asked = tasks.iter().map(|τ| (τ.execution, τ.period));
     let taken = supply.iter().flat_map(|s| s.taken.iter().copied());
     let load = Utilisation::of(asked.chain(taken)).bracket().1;
@@ -51,7 +51,7 @@ fn of_level_c(tasks: &[Sporadic], i: usize, supply: &[Supply], purse: &mut Searc
     let mut set = tasks.to_vec();
     let mut with = |more: Duration| {
         set[i].execution = own.execution + more;
-        purse.ask(Effort::default(), |effort| {
+        search.ask(Effort::default(), |effort| {
             effort.spend(set.len() * OF_A_BOUND) && tardiness::bounds(&set, supply).is_ok()
         })
     };
@@ -74,7 +74,7 @@ fn on_core(
     entry: Duration,
     local: &Local,
     allowances: &[Duration],
-    purse: &mut SearchBudget,
+    search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     let of_a = |&n: &usize| {
@@ -85,7 +85,7 @@ fn on_core(
     let slots = local.plan.as_ref().map_or(64, |p| p.tasks().count());
     for (i, &n) in local.level_a.iter().enumerate() {
         let mut passes = |set: &[Sporadic]| {
-            purse.ask(Effort::default(), |effort| {
+            search.ask(Effort::default(), |effort| {
                 effort.spend(slots * (tasks.len() + 8) * OF_A_SLOT) && level_a::builds(system, local, entry, set)
             })
         };
@@ -96,7 +96,7 @@ fn on_core(
     }
     for (i, &n) in local.level_b.iter().enumerate() {
         let mut passes = |set: &[Sporadic]| {
-            purse.ask(Effort::of_core(system.cores), |effort| {
+            search.ask(Effort::of_core(system.cores), |effort| {
                 level_b::responses(set, entry, &local.curve, effort)
                     .is_some_and(|r| r.iter().zip(set).all(|(r, τ)| *r + entry <= τ.deadline))
             })

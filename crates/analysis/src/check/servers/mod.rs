@@ -184,17 +184,17 @@ fn server(system: &System, found: &OfServer, check: &mut Check) {
 }
 
 /// By how much each execution time may grow, so that all of its domain that has a test still passes.
-pub(super) fn growth(system: &System, entry: Duration, purse: &mut SearchBudget, growth: &mut [Growth]) {
+pub(super) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
     let Some(root) = rank::of_policy(&system.policy) else { return };
     let all = domains(system, root.0, entry);
     for (place, domain) in all.iter().enumerate() {
-        purse.part(all.len() - place);
+        search.part(all.len() - place);
         let set = sporadic(domain);
         let found = judge(domain, root, &forest::times(system), &mut Effort::of_core(system.cores));
         let tested = |n: usize| found.tasks.iter().any(|t| t.task == n && t.untested.is_none());
         for (i, &n) in domain.tasks.iter().enumerate().filter(|(_, n)| tested(**n)) {
             let mut passes = |set: &[Sporadic]| {
-                purse.ask(Effort::of_core(system.cores), |effort| {
+                search.ask(Effort::of_core(system.cores), |effort| {
                     judge(domain, root, &scatter(domain, set), effort).holds(domain)
                 })
             };
