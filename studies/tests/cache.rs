@@ -10,9 +10,9 @@ use tactus_studies::cache::{cap, choice, events, partitions, sets, two_phase};
 #[test]
 fn colours_keep_deadlines_and_one_colour_for_all_loses_them() {
     let cell = partitions::cell(sets::Scheduling::Partitioned, 32 << 10, 1, 1, 4);
-    assert_eq!(cell.missing_apart, 0);
+    assert_eq!(cell.missing_coloured, 0);
     assert!(cell.missing_together > 0 && cell.factor > 2.0 && cell.largest < 25.0, "{cell:?}");
-    assert!(cell.seconds_together > cell.seconds_apart);
+    assert!(cell.seconds_together > cell.seconds_coloured);
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn draw(seed: u64) -> Drawing {
         let mut jobs = vec![execution; 1];
         let (mut minimum, mut stops) = (0, false);
         match random.range(0, 9) {
-            // Every so many jobs one takes longer.
+            // One of a given number of jobs takes longer.
             0 | 1 => {
                 jobs = vec![execution; random.range(2, 6) as usize];
                 let last = jobs.len() - 1;

@@ -113,8 +113,8 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
             .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
         lines::line("costs", file.display());
     }
-    let apart = totals.ledger.lines.values().any(|line| line.problems > 0);
-    Ok(Outcome::held_if(!apart))
+    let differ = totals.ledger.lines.values().any(|line| line.problems > 0);
+    Ok(Outcome::held_if(!differ))
 }
 
 /// One system: its line, and its part of the totals.
@@ -260,7 +260,7 @@ impl Compared {
 
 /// The last words: how many agree, how many of these were compared to the end, and whether any promise was tested.
 fn verdict<'a>(all: impl Iterator<Item = &'a Line>, left_out: u64) -> String {
-    let (mut whole, mut until, mut apart) = (0, 0, 0);
+    let (mut whole, mut until, mut differ) = (0, 0, 0);
     let (mut accepted, mut promises) = (0, 0);
     for line in all {
         accepted += u64::from(line.accepted);
@@ -268,16 +268,16 @@ fn verdict<'a>(all: impl Iterator<Item = &'a Line>, left_out: u64) -> String {
         match (line.problems, Compared::of(line)) {
             (0, Compared::Whole) => whole += 1,
             (0, Compared::UntilRace) => until += 1,
-            _ => apart += 1,
+            _ => differ += 1,
         }
     }
-    let mut words = match (apart, until, whole) {
+    let mut words = match (differ, until, whole) {
         (0, 0, 0) => "nothing was compared".to_string(),
         (0, 0, _) => "all agree".to_string(),
         (0, _, _) => format!("none disagrees: {whole} agree to the end, {until} were compared until a race"),
-        _ => format!("not all agree: {apart} disagree, {whole} agree to the end, {until} were compared until a race"),
+        _ => format!("not all agree: {differ} disagree, {whole} agree to the end, {until} were compared until a race"),
     };
-    if (promises, apart + until + whole > 0) == (0, true) {
+    if (promises, differ + until + whole > 0) == (0, true) {
         words += &format!(" · NO promise was tested, {accepted} accepted: run more systems, or --accepted");
     }
     if left_out > 0 {

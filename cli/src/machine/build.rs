@@ -131,7 +131,7 @@ pub fn build_with(
     }
     match unit {
         Unit::Crate(folder) if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
-        Unit::Crate(folder) => apart(programs, folder, &into).map_err(cannot),
+        Unit::Crate(folder) => keep_by_folder(programs, folder, &into).map_err(cannot),
         Unit::Ours(_) => Ok(programs),
     }
 }
@@ -184,7 +184,7 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
 }
 
 /// The programs of a crate, copied to where no other crate's are.
-fn apart(programs: Programs, folder: &Path, into: &Path) -> io::Result<Programs> {
+fn keep_by_folder(programs: Programs, folder: &Path, into: &Path) -> io::Result<Programs> {
     let mut hasher = DefaultHasher::new();
     folder.hash(&mut hasher);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();

@@ -60,7 +60,7 @@ fn cap_places_the_sources_first_example_as_the_source_does() {
     for fit in [Fit::Worst, Fit::First, Fit::Best, Fit::Next] {
         assert_eq!(cap(&tasks, &MEMORY, 3, 1_000_000, fit), Ok(vec![0, 0, 0, 0, 0, 2, 1, 1]), "{fit:?}");
     }
-    // Without groups the sharers T6 and T7 are parted.
+    // Without groups the sharers T6 and T7 are separated.
     assert_eq!(plain(&tasks, 3, 1_000_000, Fit::Worst), [2, 2, 2, 0, 0, 1, 0, 1]);
 }
 

@@ -83,7 +83,7 @@ pub enum ReloadFrom {
 }
 
 impl Geometry {
-    /// Cycles that reloading so many lines takes at most.
+    /// Cycles that reloading this number of lines takes at most.
     pub fn reload(&self, lines: u64, from: ReloadFrom) -> u64 {
         let costs = &self.costs;
         let each = match from {

@@ -75,7 +75,7 @@ impl fmt::Display for NoChoice {
 
 impl core::error::Error for NoChoice {}
 
-/// What a group takes with so many colours: the last figure of its curve where it has no more.
+/// What a group takes with this number of colours: the last figure of its curve where it has no more.
 pub fn utilisation(curve: &[u64], colours: usize) -> u64 {
     let at = colours.max(1).min(curve.len().max(1)) - 1;
     curve.get(at).copied().unwrap_or(u64::MAX)

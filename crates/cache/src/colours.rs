@@ -87,10 +87,10 @@ impl fmt::Display for ColoursError {
         match self {
             ColoursError::PowerOfTwo(asked) => write!(f, "{asked} colours: give a power of two"),
             ColoursError::TooMany { asked, page_colours } => {
-                write!(f, "{asked} colours: the shared level has {page_colours} page colours, give at most so many")
+                write!(f, "{asked} colours: the shared level has {page_colours} page colours, give at most that number")
             }
             ColoursError::NotApart { asked, most } => {
-                write!(f, "{asked} colours: the slice hash of the shared level keeps at most {most} apart, give at most so many")
+                write!(f, "{asked} colours: the slice hash of the shared level keeps at most {most} apart, give at most that number")
             }
         }
     }
@@ -102,7 +102,7 @@ impl Colours {
     /// So many colours of the nominal index of a geometry.
     ///
     /// # Errors
-    /// Where the geometry does not have so many.
+    /// Where the geometry does not have that many.
     pub fn new(geometry: &Geometry, count: u64) -> Result<Colours, ColoursError> {
         let (page, page_colours) = (geometry.page, geometry.page_colours());
         if !count.is_power_of_two() {
@@ -117,8 +117,8 @@ impl Colours {
     /// So many colours that no set of the shared level belongs to two of, whatever the index.
     ///
     /// # Errors
-    /// Where the geometry does not have so many.
-    pub fn apart(geometry: &Geometry, count: u64) -> Result<Colours, ColoursError> {
+    /// Where the geometry does not have that many.
+    pub fn on_hashed_index(geometry: &Geometry, count: u64) -> Result<Colours, ColoursError> {
         let colours = Colours::new(geometry, count)?;
         let most = match geometry.shared.shape.index {
             Index::Modulo => colours.page_colours,

@@ -1,7 +1,7 @@
 //! Programs that run side by side: what each access of each costs while the others run.
 //!
 //! Every processor has a clock of its own in cycles; the one that is least far takes the next access. Memory serves one line after
-//! the other, those written back among them. A processor can be regulated: after so many accesses to memory in a period it waits for the next period
+//! the other, those written back among them. A processor can be regulated: after a given number of accesses to memory in a period it waits for the next period
 //! (Yun et al., MemGuard, RTAS 2013).
 
 use crate::colours::{Colour, Colours};

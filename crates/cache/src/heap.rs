@@ -30,7 +30,7 @@ pub enum HeapError {
         /// How many there are.
         count: u16,
     },
-    /// The heap of this colour has no room for so many bytes.
+    /// The heap of this colour has no room for that many bytes.
     Full {
         /// Which heap.
         colour: Colour,

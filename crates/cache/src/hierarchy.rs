@@ -36,7 +36,7 @@ impl Hierarchy {
         Hierarchy::with_owners(geometry, 256)
     }
 
-    /// Empty caches that tell so many owners apart.
+    /// Empty caches that tell this number of owners apart.
     ///
     /// # Errors
     /// Where the hierarchy cannot be.

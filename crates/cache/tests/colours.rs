@@ -36,7 +36,7 @@ fn two_colours_never_share_a_set() {
     for (name, _) in MACHINES {
         let geometry = Geometry::of(name).unwrap();
         for count in [2, 8, 16] {
-            let colours = Colours::apart(&geometry, count).unwrap();
+            let colours = Colours::on_hashed_index(&geometry, count).unwrap();
             let mut all = BTreeSet::new();
             for colour in 0..colours.count() {
                 let sets = sets(&geometry, &colours, colour, 2048);
@@ -52,10 +52,10 @@ fn two_colours_never_share_a_set() {
 fn the_slice_hash_leaves_32_colours_of_128() {
     let mut geometry = Geometry::of("i7-2600").unwrap();
     geometry.shared.shape.index = Index::SandyBridge4;
-    let apart = Colours::apart(&geometry, 32).unwrap();
+    let apart = Colours::on_hashed_index(&geometry, 32).unwrap();
     let own = sets(&geometry, &apart, 0, 1 << 14);
     assert!((1..32).all(|colour| sets(&geometry, &apart, colour, 1 << 14).is_disjoint(&own)));
-    assert_eq!(Colours::apart(&geometry, 64), Err(ColoursError::NotApart { asked: 64, most: 32 }));
+    assert_eq!(Colours::on_hashed_index(&geometry, 64), Err(ColoursError::NotApart { asked: 64, most: 32 }));
     let nominal = Colours::new(&geometry, 64).unwrap();
     let own = sets(&geometry, &nominal, 0, 1 << 14);
     assert!((1..64).any(|colour| !sets(&geometry, &nominal, colour, 1 << 14).is_disjoint(&own)));

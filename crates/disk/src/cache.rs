@@ -53,7 +53,7 @@ impl Cache {
         (self.settings.ahead > 0 && (from..=to).contains(&request.block) && end > to).then(|| end - to)
     }
 
-    /// The drive had time to read so many blocks more behind the latest run.
+    /// The drive had time to read this number of further blocks behind the latest run.
     pub(crate) fn extend(&mut self, blocks: u64, end: u64) {
         let ahead = self.settings.ahead;
         if let Some((_, to)) = self.runs.last_mut() {

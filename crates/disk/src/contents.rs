@@ -73,7 +73,7 @@ impl Contents {
         &self.drive
     }
 
-    /// Blocks of so many bytes, if they are of the drive.
+    /// Blocks of this number of bytes, if they are of the drive.
     fn blocks(&self, block: u64, bytes: usize) -> Result<u32, DriveError> {
         let blocks = (bytes / SECTOR) as u64;
         let fits = bytes % SECTOR == 0 && blocks > 0 && block.saturating_add(blocks) <= self.drive.geometry().blocks();

@@ -25,7 +25,7 @@ pub struct Asked {
 pub enum Refusal {
     /// No client of this disk.
     NoClient,
-    /// A place beyond its extent; so many there are.
+    /// A place beyond its extent, which has this number of them.
     Place(u32),
     /// Another length than the check counted on, which is this.
     Length(u32),

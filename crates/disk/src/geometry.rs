@@ -116,7 +116,7 @@ impl Geometry {
         })
     }
 
-    /// Longer than any request of so many blocks can take, wherever arm and platter are when it is dispatched: the longest
+    /// Longer than any request of this number of blocks can take, wherever arm and platter are when it is dispatched: the longest
     /// seek and a whole turn, and once more the shortest move and a turn for each track that it may run into. Remapped
     /// sectors are not counted.
     pub fn longest(&self, blocks: u32, write: bool) -> u64 {
@@ -156,7 +156,7 @@ impl Geometry {
     pub fn is_remapped(&self, block: u64) -> bool {
         self.remapped.binary_search_by_key(&block, |pair| pair.0).is_ok()
     }
-    /// The first block from `block` on, among so many, that lies elsewhere.
+    /// The first block from `block` on, among this number, that lies elsewhere.
     pub fn next_remapped(&self, block: u64, blocks: u64) -> Option<u64> {
         let at = self.remapped.partition_point(|pair| pair.0 < block);
         self.remapped.get(at).map(|pair| pair.0).filter(|&next| next < block + blocks)

@@ -71,7 +71,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A queue for so many requests; nothing is allocated later.
+    /// A queue for this number of requests; nothing is allocated later.
     pub fn new(policy: Policy, capacity: usize) -> Scheduler {
         let room = Vec::with_capacity(capacity);
         let near = Vec::with_capacity(capacity);

@@ -1,4 +1,4 @@
-//! How long the arm takes over so many cylinders: measured points, straight lines between them.
+//! How long the arm takes over a number of cylinders: measured points, straight lines between them.
 
 use alloc::vec::Vec;
 use tactus_time::Duration;
@@ -39,7 +39,7 @@ impl SeekCurve {
     pub fn longest(&self) -> u64 {
         self.0.iter().map(|point| point.1).max().unwrap_or(0)
     }
-    /// Nanoseconds over so many cylinders; none for none. Beyond the last point: as long as there.
+    /// Nanoseconds over this number of cylinders; none for none. Beyond the last point: as long as there.
     pub fn nanos(&self, cylinders: u32) -> u64 {
         if cylinders == 0 {
             return 0;

@@ -97,7 +97,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// A service with a queue for so many requests. `after_pause` is the longest that any request takes after a pause.
+    /// A service with a queue for this number of requests. `after_pause` is the longest that any request takes after a pause.
     pub fn new(policy: Policy, capacity: usize, map: LatencyMap, after_pause: Duration) -> Service {
         let queue = Scheduler::new(policy, capacity);
         Service { queue, map, after_pause, head: Head::default(), last: None, under_way: None, withdrawn: None }
@@ -190,7 +190,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// At time zero, before any request. Each client has so many rows of the service's map as it has places, in order.
+    /// At time zero, before any request. Each client has one row of the service's map for each of its places, in order.
     pub fn new(service: Service, drive: Drive, clients: Vec<Client>, seed: u64) -> Station {
         let mut row = 0;
         let first_row = |client: &Client| {

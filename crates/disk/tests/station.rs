@@ -25,7 +25,7 @@ fn clients() -> Vec<Client> {
     ]
 }
 
-/// What ended within so many seconds, and when the promise was withdrawn.
+/// What ended within this number of seconds, and when the promise was withdrawn.
 fn served(policy: Policy, clients: &[Client], slower: bool, seconds: u64) -> (Vec<Finished>, Option<Instant>) {
     let nominal = parameters::source_10k().unwrap();
     let map = survey(&nominal, clients, Form::Directed).unwrap();

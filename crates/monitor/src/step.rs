@@ -42,7 +42,7 @@ pub struct Stepper<'t> {
     stopped: bool,
 }
 
-/// No table has so many states.
+/// No table has that many states.
 const NO_STATE: u32 = u32::MAX;
 
 impl<'t> Stepper<'t> {

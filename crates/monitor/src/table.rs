@@ -133,7 +133,7 @@ impl Layout {
     /// The smallest layout of an encoding: words are as long as makes the table smallest, the shorter where two are equal.
     ///
     /// # Errors
-    /// The encoding cannot hold so many states or events.
+    /// The encoding cannot hold that many states or events.
     pub const fn new(encoding: Encoding, states: u32, events: u32) -> Result<Layout, TableError> {
         if states == 0 || events == 0 {
             return Err(TableError::Empty);

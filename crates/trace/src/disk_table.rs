@@ -21,7 +21,7 @@ pub fn disk_table(disks: &[Vec<Served>]) -> String {
     text
 }
 
-/// Reads the text of the file of so many disks.
+/// Reads the text of the file of this number of disks.
 ///
 /// # Errors
 /// The line that is wrong, and what should be there.

@@ -185,10 +185,10 @@ fn reach(view: &View, culprit: usize, victim: usize, assumed: Duration) -> Reach
         return reach_in(tree, culprit, victim);
     }
     let (hurt, other) = (&view.tasks[victim], &view.tasks[culprit]);
-    let apart = matches!((hurt.core, other.core), (Some(a), Some(b)) if a != b);
+    let other_core = matches!((hurt.core, other.core), (Some(a), Some(b)) if a != b);
     let below = other.level.unwrap_or(Level::A) > hurt.level.unwrap_or(Level::A);
     let held = other.budget.is_some_and(|budget| budget <= assumed);
-    match apart || below || held {
+    match other_core || below || held {
         true => Reach::Never,
         false => Reach::Always,
     }

@@ -72,7 +72,7 @@ fn now<T>(work: impl Future<Output = T>) -> T {
 }
 
 impl Recorder {
-    /// The log in the first so many pages of a disk from a block on: a new one where nothing was written, else the one
+    /// The log in the first pages of a disk, this number of them, from a block on: a new one where nothing was written, else the one
     /// that is there, mended where the power cut a write off.
     pub fn open(disk: Contents, block: u64, pages: u32) -> Recorder {
         let bytes = pages * PAGE;

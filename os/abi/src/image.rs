@@ -172,7 +172,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// How many pages it has; nothing if its length is not of whole pages, or is not the one that its kind has, on so many cores.
+    /// How many pages it has; nothing if its length is not of whole pages, or is not the one that its kind has, on this number of cores.
     pub fn pages(&self, cores: u32) -> Option<u64> {
         let pages = (self.bytes % PAGE == 0).then_some(self.bytes / PAGE)?;
         let fixed = match self.kind {

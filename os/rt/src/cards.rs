@@ -6,7 +6,7 @@ use tactus_abi::shared::{name_text, BufferCard, ComponentCard, DeviceCard};
 
 /// All components, by number; none if the system file gives this one no role beside others and nobody to restart.
 pub fn components() -> &'static [ComponentCard] {
-    // SAFETY: the image builder maps so many cards there, read-only, never changed.
+    // SAFETY: the image builder maps this number of cards there, read-only, never changed.
     unsafe { all(COMPONENTS, info().components) }
 }
 

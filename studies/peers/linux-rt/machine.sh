@@ -23,7 +23,7 @@ archived() {
 padding() { head -c $(((4 - $1 % 4) % 4)) /dev/zero; }
 inode=0
 
-# The kernel with this archive, on so many cores, an instruction taking 2^N ns; further options follow.
+# The kernel with this archive, on the given number of cores, an instruction taking 2^N ns; further options follow.
 machine() {
     local initramfs=$1 cores=$2 shift=$3
     shift 3

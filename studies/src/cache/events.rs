@@ -26,7 +26,7 @@ pub struct Rates {
 /// Two programs with random reads and every second access a write, one array in one colour (`sharing`) or an array in a colour each.
 pub fn rates(bytes: u64, sharing: bool, accesses: u64) -> Rates {
     let geometry = Geometry::of("i7-2600").expect("it comes with Tactus");
-    let colours = Colours::new(&geometry, 16).expect("the machine has so many colours");
+    let colours = Colours::new(&geometry, 16).expect("the machine has that many colours");
     let model = Hierarchy::with_owners(geometry, 4).expect("the geometry was checked");
     let mut corun = Corun::new(model, colours, WORK, 0);
     for (number, processor) in [2, 4].into_iter().enumerate() {

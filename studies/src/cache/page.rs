@@ -95,7 +95,7 @@ pub fn assumptions(scale: &Scale) -> String {
     )
 }
 
-/// The source's shares of tasks that missed, in percent: working set, apart (P, C, G), together (P, C, G).
+/// The source's shares of tasks that missed, in percent: working set, coloured (P, C, G), together (P, C, G).
 const SHARES: [[&str; 6]; 4] = [
     ["0", "0", "0", "57.75", "80.56", "93"],
     ["0", "0", "0", "70.42", "83.33", "93.02"],
@@ -116,18 +116,20 @@ pub fn chapter_6(scale: &Scale, findings: &mut Findings) {
         rows.push(vec![
             format!("{scheduling:?}, {}", kilobytes(*bytes)),
             cell.tasks.to_string(),
-            format!("{:.1}", share(cell.missing_apart, cell.tasks)),
+            format!("{:.1}", share(cell.missing_coloured, cell.tasks)),
             SHARES[set][which].to_string(),
             format!("{:.1}", share(cell.missing_together, cell.tasks)),
             SHARES[set][which + 3].to_string(),
             format!("{:.2}", cell.factor),
             format!("{:.1}", cell.largest),
-            format!("{:.1}", cell.seconds_apart),
+            format!("{:.1}", cell.seconds_coloured),
             format!("{:.1}", cell.seconds_together),
         ]);
         if *bytes <= 64 << 10 || (*bytes == 128 << 10 && *scheduling != Scheduling::Global) {
-            findings
-                .must(cell.missing_apart == 0, "no task with a colour of its own misses up to 128 KB (64 KB global)");
+            findings.must(
+                cell.missing_coloured == 0,
+                "no task with a colour of its own misses up to 128 KB (64 KB global)",
+            );
         }
         if *bytes <= 128 << 10 {
             findings.must(cell.factor > 2.0, "tasks in one colour take more than twice as long up to 128 KB");

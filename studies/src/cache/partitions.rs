@@ -16,7 +16,7 @@ pub struct Cell {
     /// Ordinary tasks of all sets.
     pub tasks: usize,
     /// Of them those that missed a deadline in any run with a colour each.
-    pub missing_apart: usize,
+    pub missing_coloured: usize,
     /// Of them those that missed a deadline in any run in one colour.
     pub missing_together: usize,
     /// The observed execution time in one colour by that in a colour of its own: mean over all tasks.
@@ -24,7 +24,7 @@ pub struct Cell {
     /// The largest such factor of a task.
     pub largest: f64,
     /// Seconds until all jobs were done with a colour each, longest run.
-    pub seconds_apart: f64,
+    pub seconds_coloured: f64,
     /// The same in one colour.
     pub seconds_together: f64,
 }
@@ -83,18 +83,18 @@ pub fn cell(scheduling: Scheduling, bytes: u64, sets: u64, runs: u64, jobs: u32)
                 })
                 .collect()
         };
-        let (apart, together) = (of(false), of(true));
+        let (coloured, together) = (of(false), of(true));
         for task in (0..drawn.len()).filter(|&task| !drawn[task].server) {
             let missing =
                 |runs: &[Run]| usize::from(runs.iter().any(|run| missed(&run.tasks[task], jobs, &drawn[task])));
             let longest = |runs: &[Run]| runs.iter().map(|run| run.tasks[task].longest).fold(0.0, f64::max);
             cell.tasks += 1;
-            cell.missing_apart += missing(&apart);
+            cell.missing_coloured += missing(&coloured);
             cell.missing_together += missing(&together);
-            factors.push(longest(&together) / longest(&apart));
+            factors.push(longest(&together) / longest(&coloured));
         }
         let end = |runs: &[Run]| runs.iter().map(|run| run.end).fold(0.0, f64::max) / 1e9;
-        cell.seconds_apart = cell.seconds_apart.max(end(&apart));
+        cell.seconds_coloured = cell.seconds_coloured.max(end(&coloured));
         cell.seconds_together = cell.seconds_together.max(end(&together));
     }
     cell.factor = factors.iter().sum::<f64>() / factors.len().max(1) as f64;
@@ -112,7 +112,7 @@ fn missed(outcome: &Outcome, jobs: u32, drawn: &Drawn) -> bool {
 /// The kernel touches `lines` lines on the same processor after every `every` accesses of the task; all processors are busy.
 pub fn kernel_factor(bytes: u64, lines: u64, every: u64) -> f64 {
     let geometry = Geometry::of("i7-2600").expect("it comes with Tactus");
-    let colours = Colours::new(&geometry, COLOURS).expect("the machine has so many colours");
+    let colours = Colours::new(&geometry, COLOURS).expect("the machine has that many colours");
     let cycles = |kernel: u16| {
         let model = Hierarchy::with_owners(geometry.clone(), 16).expect("the geometry was checked");
         let mut corun = Corun::new(model, colours, WORK, 0);

@@ -60,7 +60,7 @@ pub enum Scheduling {
     Global,
 }
 
-/// Whether these tasks pass the test of Goossens, Funk and Baruah on so many processors.
+/// Whether these tasks pass the test of Goossens, Funk and Baruah on this number of processors.
 fn gfb(utilisations: impl Iterator<Item = u64>, processors: u64) -> bool {
     let (mut sum, mut most) = (0, 0);
     for utilisation in utilisations {

@@ -45,7 +45,7 @@ pub struct Measured {
     pub hitm: f64,
 }
 
-/// The table of one machine with so many colours.
+/// The table of one machine with this number of colours.
 #[derive(Debug)]
 pub struct Table {
     geometry: Geometry,
@@ -59,11 +59,11 @@ impl Table {
     /// An empty table for the source's machine, where a line that another core has modified costs `coherence` cycles.
     ///
     /// # Panics
-    /// Where the machine does not have so many colours.
+    /// Where the machine does not have that many colours.
     pub fn new(colours: u64, coherence: u32) -> Table {
         let mut geometry = Geometry::of("i7-2600").expect("it comes with Tactus");
         geometry.costs.remote_modified = coherence;
-        let colours = Colours::new(&geometry, colours).expect("the machine has so many colours");
+        let colours = Colours::new(&geometry, colours).expect("the machine has that many colours");
         Table { geometry, colours, loads: Vec::new(), known: HashMap::new(), reloads: HashMap::new() }
     }
 

@@ -58,7 +58,7 @@ impl Bench {
         }
         Bench { geometry, positions, blocks: BLOCKS, sequential: false }
     }
-    /// The same positions with requests of so many blocks; those that would reach beyond the end are left out.
+    /// The same positions with requests of this number of blocks; those that would reach beyond the end are left out.
     pub fn with_blocks(mut self, blocks: u32) -> Bench {
         let end = self.geometry.blocks();
         self.positions.retain(|block| block + u64::from(blocks) <= end);

@@ -137,13 +137,14 @@ impl std::error::Error for NotPartitioned {}
 pub fn groups(tasks: &[ColouredTask]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(ColourSet, Vec<usize>)> = Vec::new();
     for (task, of) in tasks.iter().enumerate() {
-        let (sharing, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(colours, _)| colours.meets(of.colours));
+        let (sharing, others): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|(colours, _)| colours.meets(of.colours));
         let mut all = (of.colours, vec![task]);
         for (colours, members) in sharing {
             all = (all.0.union(colours), [all.1, members].concat());
         }
         all.1.sort_unstable();
-        groups = apart;
+        groups = others;
         groups.push(all);
     }
     groups.sort_by_key(|(_, members)| members[0]);

@@ -41,7 +41,7 @@ fn disk(it: &DraftDisk, duration: Option<Duration>, out: &mut Collector) -> Opti
     let end = blocks.min_by_key(|(_, blocks)| *blocks);
     let clients: Vec<Option<DiskClient>> =
         it.clients.iter().map(|client| self::client(client, end, duration, out)).collect();
-    apart(it, &clients, out);
+    disjoint_extents(it, &clients, out);
     let places: u64 = clients.iter().flatten().map(|client| u64::from(client.client.places)).sum();
     if places > u64::from(MOST_PLACES) {
         let limit = format!("more than the {MOST_PLACES} that a map is surveyed for");
@@ -231,7 +231,7 @@ fn arrivals(it: &DraftClient, duration: Option<Duration>, out: &mut Collector) -
 }
 
 /// Nobody's extent is written by another.
-fn apart(it: &DraftDisk, clients: &[Option<DiskClient>], out: &mut Collector) {
+fn disjoint_extents(it: &DraftDisk, clients: &[Option<DiskClient>], out: &mut Collector) {
     for (n, client) in clients.iter().enumerate() {
         let Some(own) = client else { continue };
         let overlaps = |other: &&DiskClient| {

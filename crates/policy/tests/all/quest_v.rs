@@ -88,7 +88,7 @@ impl Sporadic {
     }
 }
 
-/// All sequences of so many steps.
+/// All sequences of this number of steps.
 fn all_steps(server: &Sporadic, steps: u32, count: &mut u64) {
     *count += 1;
     if steps == 0 {

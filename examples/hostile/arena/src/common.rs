@@ -124,7 +124,7 @@ pub fn dispatch(core: u8, thread: u64, flags: u64, timeout: u64) -> Result<(), E
 
 /// Cards of all components. Only where the component sees them.
 pub fn cards() -> &'static [ComponentCard] {
-    // SAFETY: the image builder maps so many cards there, read-only; none where the component does not see them.
+    // SAFETY: the image builder maps this number of cards there, read-only; none where the component does not see them.
     unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) }
 }
 

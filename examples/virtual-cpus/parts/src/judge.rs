@@ -13,7 +13,7 @@ const HELD: u64 = 0x10;
 const BROKEN: u64 = 0x11;
 
 /// Who, and the least and the most thousandths of the core. The disk has its 40 but for what it waits for the judge: a piece of 200 µs comes
-/// back 5 ms after it was begun, and a later beginning is not made up for. (For the less urgent of the two VCPUs it would have 30, since it
+/// back 5 ms after it was begun, and a later beginning is not caught up. (For the less urgent of the two VCPUs it would have 30, since it
 /// would wait as long as the more urgent one works.)
 const EXPECTED: [(&str, u64, u64); 4] =
     [("control", 249, 250), ("work", 399, 400), ("disk", 39, 40), ("rest", 295, 310)];

@@ -13,7 +13,7 @@ use tactus_time::{Duration, Instant, TaskId};
 pub fn plan() -> &'static [u8] {
     match info().plan_bytes {
         0 => &[],
-        // SAFETY: the image builder maps so many bytes there, read-only, never changed.
+        // SAFETY: the image builder maps this number of bytes there, read-only, never changed.
         bytes => unsafe { core::slice::from_raw_parts(PLAN as *const u8, bytes as usize) },
     }
 }
@@ -22,7 +22,7 @@ pub fn plan() -> &'static [u8] {
 pub fn task_cards() -> &'static [TaskCard] {
     match info().tasks {
         0 => &[],
-        // SAFETY: the image builder maps so many cards there, read-only, never changed.
+        // SAFETY: the image builder maps this number of cards there, read-only, never changed.
         tasks => unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, tasks as usize) },
     }
 }

@@ -81,7 +81,7 @@ impl VirtioDisk {
         Ok(VirtioDisk { card, driver: None, bytes: 0 })
     }
 
-    /// Hands a request of so many bytes over.
+    /// Hands a request of this number of bytes over.
     ///
     /// # Errors
     /// Where one is under way, or the device does not take it.

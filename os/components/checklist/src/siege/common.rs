@@ -33,7 +33,7 @@ pub fn dispatch(core: u8, thread: u64, flags: u64, timeout: u64) -> Result<(), E
 
 /// The card of the component with this name, and its number.
 pub fn card(name: &str) -> (u64, &'static ComponentCard) {
-    // SAFETY: the image builder maps so many cards there, read-only.
+    // SAFETY: the image builder maps this number of cards there, read-only.
     let cards = unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) };
     match cards.iter().enumerate().find(|(_, card)| name_text(&card.name) == name) {
         Some((number, card)) => (number as u64, card),
