@@ -32,9 +32,9 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         tells: server
             .supply
             .is_none_or(|supply| matches!(supply.kind, ServerKind::HardBandwidth | ServerKind::Deferrable)),
-        rank: server.supply.map_or(Rank::ReconfigurableTree, |supply| match supply.kind {
+        rank: server.supply.map_or(Rank::Dynamic, |supply| match supply.kind {
             // It is as urgent as the one for whom it works.
-            ServerKind::PriorityInheriting => Rank::ReconfigurableTree,
+            ServerKind::PriorityInheriting => Rank::Dynamic,
             _ => rank(tree.servers[usize::from(server.parent)].order, &{
                 let (time, period, priority) = (supply.budget, supply.period, server.priority);
                 Values { time, period, deadline: period, priority }
@@ -64,7 +64,7 @@ fn rank(order: TaskOrder, values: &Values) -> Rank {
         TaskOrder::ShortestJob => Rank::Fixed(values.time.as_nanos()),
         TaskOrder::EarliestDeadline => Rank::Deadline,
         TaskOrder::FirstComeFirstServed => Rank::Release,
-        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::ReconfigurableTree,
+        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::Dynamic,
     }
 }
 
@@ -106,7 +106,7 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         None if global => vec![cores],
         None => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
-    let (background, tells, absent, rank) = (false, true, false, Rank::ReconfigurableTree);
+    let (background, tells, absent, rank) = (false, true, false, Rank::Dynamic);
     let root = ServerView { parent: 0, cores, queues, supply: None, background, tells, absent, rank };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
         server: 0,

@@ -338,7 +338,7 @@ mod tests {
         let server = ServerView { supply, background: true, tells: false, absent: true, ..root.clone() };
         let tree = TreeView {
             servers: vec![root, server],
-            tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::ReconfigurableTree)],
+            tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Dynamic)],
             changes: vec![
                 TreeChange::Nothing,
                 TreeChange::Task { task: TaskId(1), rank: Rank::Release, deadline },

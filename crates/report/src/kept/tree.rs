@@ -71,7 +71,7 @@ enum StoredRank {
     Fixed(u64),
     Deadline,
     Release,
-    ReconfigurableTree,
+    Dynamic,
 }
 
 impl StoredRank {
@@ -80,7 +80,7 @@ impl StoredRank {
             Rank::Fixed(number) => StoredRank::Fixed(number),
             Rank::Deadline => StoredRank::Deadline,
             Rank::Release => StoredRank::Release,
-            Rank::ReconfigurableTree => StoredRank::ReconfigurableTree,
+            Rank::Dynamic => StoredRank::Dynamic,
         }
     }
 
@@ -89,7 +89,7 @@ impl StoredRank {
             StoredRank::Fixed(number) => Rank::Fixed(number),
             StoredRank::Deadline => Rank::Deadline,
             StoredRank::Release => Rank::Release,
-            StoredRank::ReconfigurableTree => Rank::ReconfigurableTree,
+            StoredRank::Dynamic => Rank::Dynamic,
         }
     }
 }

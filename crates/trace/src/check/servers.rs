@@ -307,7 +307,7 @@ impl Waiting<'_> {
             Rank::Fixed(key) => Instant::from_nanos(key),
             Rank::Deadline => release.saturating_add(deadline),
             Rank::Release => release,
-            Rank::ReconfigurableTree => return None,
+            Rank::Dynamic => return None,
         };
         Some((key, task))
     }

@@ -78,7 +78,7 @@ pub enum Rank {
     /// The job's release.
     Release,
     /// Something that changes as it runs; not judged.
-    ReconfigurableTree,
+    Dynamic,
 }
 
 /// What a change makes of the tree when it takes effect.

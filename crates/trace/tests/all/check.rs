@@ -380,7 +380,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         background: false,
         tells: true,
         absent: false,
-        rank: Rank::ReconfigurableTree,
+        rank: Rank::Dynamic,
     };
     let supply = (units(1), units(40), Bound::Boundaries);
     let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
@@ -436,7 +436,7 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         background: false,
         tells: true,
         absent: false,
-        rank: Rank::ReconfigurableTree,
+        rank: Rank::Dynamic,
     };
     let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
     let tree = |per_server| TreeView {
@@ -460,7 +460,7 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         background: false,
         tells: true,
         absent: false,
-        rank: Rank::ReconfigurableTree,
+        rank: Rank::Dynamic,
     };
     let place =
         |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20), held: false };
