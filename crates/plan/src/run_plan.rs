@@ -60,7 +60,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         duration: system.duration,
         accepted: check.accepted && disks.iter().all(|disk| disk.refused.is_none()),
         tasks: tasks.collect(),
-        tree: tree_view(&setup).map(|tree| TreeView { per_server, ..tree }),
+        tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
         chains: system.chains.iter().zip(&check.chains).map(chain_view).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
@@ -122,6 +122,14 @@ fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
         });
     }
     Changes { start, list, together: matches!(system.policy, Policy::Mc2 { .. }) }
+}
+
+/// The tree with the names of the file's servers, which come after the root in the file's order.
+fn named(mut tree: TreeView, system: &System) -> TreeView {
+    for (server, of_file) in tree.servers.iter_mut().skip(1).zip(&system.scheduling.servers) {
+        server.name.clone_from(&of_file.name);
+    }
+    tree
 }
 
 /// The one core of the server that a task is in.

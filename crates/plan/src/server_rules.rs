@@ -5,9 +5,10 @@ use tactus_policy::{
     TaskOrder, Tree, Values,
 };
 use tactus_time::CoreSet;
-use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
+/// A set-up knows no names of servers, so they are empty.
 pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
         PolicySpec::Servers(tree) => (tree, &[], &[]),
@@ -15,23 +16,13 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         plain => return plain_view(setup, plain),
     };
     let servers = tree.servers.iter().enumerate().map(|(n, server)| ServerView {
+        name: String::new(),
         absent: absent.contains(&Part::Server(n as u16)),
         parent: usize::from(server.parent),
         cores: server.cores,
         queues: server.queues.clone(),
-        supply: server.supply.map(|supply| {
-            let bound = match supply.kind {
-                ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
-                ServerKind::Sporadic | ServerKind::PriorityInheriting => Bound::Begun,
-                ServerKind::HardBandwidth => Bound::Begun,
-                ServerKind::SoftBandwidth | ServerKind::PosixSporadic => Bound::None,
-            };
-            (supply.budget, supply.period, bound)
-        }),
+        supply: server.supply.map(|supply| (supply.budget, supply.period, supply.kind)),
         background: server.background,
-        tells: server
-            .supply
-            .is_none_or(|supply| matches!(supply.kind, ServerKind::HardBandwidth | ServerKind::Deferrable)),
         rank: server.supply.map_or(Rank::Dynamic, |supply| match supply.kind {
             // It is as urgent as the one for whom it works.
             ServerKind::PriorityInheriting => Rank::Dynamic,
@@ -106,8 +97,8 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         None if global => vec![cores],
         None => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
-    let (background, tells, absent, rank) = (false, true, false, Rank::Dynamic);
-    let root = ServerView { parent: 0, cores, queues, supply: None, background, tells, absent, rank };
+    let (background, absent, rank) = (false, false, Rank::Dynamic);
+    let root = ServerView { name: String::new(), parent: 0, cores, queues, supply: None, background, absent, rank };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
         server: 0,
         core: task.core.filter(|_| !global),

@@ -60,11 +60,17 @@ pub(crate) struct History {
     pub cores: Vec<CoreHistory>,
     /// By task, then by number of the job.
     pub jobs: Vec<BTreeMap<u32, Job>>,
+    /// When the run ended (ns).
+    pub end: u64,
 }
 
 /// Reads the trace against the view.
 pub(crate) fn read(view: &View, trace: &Trace) -> History {
-    let mut history = History { jobs: vec![BTreeMap::new(); view.tasks.len()], ..History::default() };
+    let mut history = History {
+        jobs: vec![BTreeMap::new(); view.tasks.len()],
+        end: tactus_trace::run_end(trace).as_nanos(),
+        ..History::default()
+    };
     // Releases first: a job may complete on a core that is read before the one that released it.
     for record in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Release) {
         if let Some(jobs) = record.task.and_then(|t| history.jobs.get_mut(t.index())) {

@@ -289,8 +289,9 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_task::ServerKind;
     use tactus_time::CoreSet;
-    use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
+    use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
     use tactus_trace::{ChangeView, Changes, Now};
 
     fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
@@ -325,17 +326,17 @@ mod tests {
         let deadline = Duration::from_nanos(2);
         let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, deadline, held: server == 1 };
         let root = ServerView {
+            name: "root".into(),
             parent: 0,
             cores: CoreSet::first(2),
             queues: vec![CoreSet::first(1), CoreSet::from_bits(2)],
             supply: None,
             background: false,
-            tells: true,
             absent: false,
             rank: Rank::Fixed(4),
         };
-        let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), Bound::Begun));
-        let server = ServerView { supply, background: true, tells: false, absent: true, ..root.clone() };
+        let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), ServerKind::PriorityInheriting));
+        let server = ServerView { supply, background: true, absent: true, ..root.clone() };
         let tree = TreeView {
             servers: vec![root, server],
             tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Dynamic)],

@@ -6,6 +6,7 @@
 //! page says so to the browser. The same input gives the same bytes.
 #![forbid(unsafe_code)]
 
+mod budget;
 mod disk;
 mod history;
 mod kept;

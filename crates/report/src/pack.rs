@@ -4,6 +4,7 @@
 //! Starts are gaps after the previous end and job numbers are differences within a task, so most numbers take one
 //! to three bytes before deflate and about one after.
 
+use crate::budget::Budget;
 use crate::history::{CoreHistory, History, Stretch};
 use base64::Engine;
 use flate2::{write::DeflateEncoder, Compression};
@@ -50,12 +51,20 @@ fn zigzag(n: i64) -> u64 {
 }
 
 /// Packs everything that the page draws.
-pub(crate) fn pack(history: &History) -> Packed {
+pub(crate) fn pack(history: &History, budgets: &[Budget]) -> Packed {
     let mut packed = Packed::default();
     for (core, on_core) in history.cores.iter().enumerate() {
         stretches(&mut packed, &format!("run{core}"), &on_core.runs);
         stretches(&mut packed, &format!("ghost{core}"), &on_core.ghosts);
         turns(&mut packed, core, on_core);
+    }
+    for (n, budget) in budgets.iter().enumerate() {
+        let times = budget.points.iter().map(|(time, _)| *time);
+        packed.stream(
+            format!("budget{n}.gap"),
+            times.scan(0, |before, time| Some(time - std::mem::replace(before, time))),
+        );
+        packed.stream(format!("budget{n}.level"), budget.points.iter().map(|(_, level)| *level));
     }
     packed.stream("jobs.count".into(), history.jobs.iter().map(|jobs| jobs.len() as u64));
     let all = || history.jobs.iter().flat_map(|jobs| with_previous(jobs.iter()));

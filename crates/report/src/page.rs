@@ -1,6 +1,6 @@
 //! The page as a whole: the template and what goes into its places.
 
-use crate::{disk, history, pack, tables, text, verdict};
+use crate::{budget, disk, history, pack, tables, text, verdict};
 use serde::Serialize;
 use tactus_trace::{Promise, Summary, Trace, View};
 use text::{counted, escape, put};
@@ -32,12 +32,13 @@ const PLOT_STYLE: &str = include_str!("../third_party/uplot/uPlot.min.css");
 const PLOT_SCRIPT: &str = include_str!("../third_party/uplot/uPlot.iife.min.js");
 
 /// The page's script: each file holds one idea, and all share one scope.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("page/format.js"),
     include_str!("page/palette.js"),
     include_str!("page/data.js"),
     include_str!("page/strips.js"),
     include_str!("page/marks.js"),
+    include_str!("page/servers.js"),
     include_str!("page/tips.js"),
     include_str!("page/pointer.js"),
     include_str!("page/gantt.js"),
@@ -69,6 +70,15 @@ struct PageFault {
     what: String,
 }
 
+/// A server on one core as the page's script sees it. Times in nanoseconds.
+#[derive(Serialize)]
+struct PageServer<'a> {
+    name: &'a str,
+    core: u8,
+    budget: u64,
+    period: u64,
+}
+
 /// What the page's script knows besides the packed columns.
 #[derive(Serialize)]
 struct PageData<'a> {
@@ -80,6 +90,8 @@ struct PageData<'a> {
     cores: usize,
     tasks: Vec<PageTask<'a>>,
     faults: Vec<PageFault>,
+    /// Each server on each of its cores; its budget over time is in the packed columns.
+    servers: Vec<PageServer<'a>>,
     streams: &'a pack::Directory,
 }
 
@@ -88,7 +100,9 @@ struct PageData<'a> {
 /// `summary` is the judge's reading of `trace` against `view`. A task that the trace names and the view does not
 /// have is left out.
 pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> String {
-    let packed = pack::pack(&history::read(view, trace));
+    let history = history::read(view, trace);
+    let budgets = budget::read(view, trace, &history);
+    let packed = pack::pack(&history, &budgets);
     let end = tactus_trace::run_end(trace).as_nanos();
     let data = PageData {
         name: &view.name,
@@ -97,6 +111,10 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
         cores: view.cores.max(trace.cores.len()),
         tasks: page_tasks(view, summary),
         faults: page_faults(summary, extra),
+        servers: budgets
+            .iter()
+            .map(|b| PageServer { name: &b.name, core: b.core, budget: b.full, period: b.period })
+            .collect(),
         streams: &packed.directory,
     };
     let script = SCRIPTS.concat();

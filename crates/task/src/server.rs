@@ -37,4 +37,23 @@ impl ServerKind {
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
     ];
+
+    /// What a system file calls it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            ServerKind::Periodic => "periodic",
+            ServerKind::Polling => "polling",
+            ServerKind::Deferrable => "deferrable",
+            ServerKind::Sporadic => "sporadic",
+            ServerKind::PosixSporadic => "posix-sporadic",
+            ServerKind::SoftBandwidth => "cbs-soft",
+            ServerKind::HardBandwidth => "cbs-hard",
+            ServerKind::PriorityInheriting => "pibs",
+        }
+    }
+
+    /// The kind that a system file calls so, if there is one.
+    pub fn from_key(key: &str) -> Option<ServerKind> {
+        ServerKind::ALL.into_iter().find(|kind| kind.key() == key)
+    }
 }

@@ -1,8 +1,9 @@
 //! Servers and queues as they are kept, so that their rules can be held against the trace again.
 
 use serde::{Deserialize, Serialize};
+use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
-use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// [`TreeView`].
 #[derive(Serialize, Deserialize)]
@@ -20,12 +21,13 @@ pub(super) struct Stored {
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
 #[derive(Serialize, Deserialize)]
 struct StoredServer {
+    #[serde(default)]
+    name: String,
     parent: usize,
     cores: u8,
     queues: Vec<u8>,
     supply: Option<StoredSupply>,
     background: bool,
-    tells: bool,
     #[serde(default)]
     absent: bool,
     rank: StoredRank,
@@ -45,15 +47,7 @@ enum StoredChange {
 struct StoredSupply {
     budget_ns: u64,
     period_ns: u64,
-    bound: StoredBound,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredBound {
-    Boundaries,
-    Begun,
-    None,
+    kind: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,20 +91,16 @@ impl StoredRank {
 /// What is kept of a tree.
 pub(super) fn store(tree: &TreeView) -> Stored {
     let server = |server: &ServerView| StoredServer {
+        name: server.name.clone(),
         parent: server.parent,
         cores: server.cores.bits(),
         queues: server.queues.iter().map(|queue| queue.bits()).collect(),
-        supply: server.supply.map(|(budget, period, bound)| StoredSupply {
+        supply: server.supply.map(|(budget, period, kind)| StoredSupply {
             budget_ns: budget.as_nanos(),
             period_ns: period.as_nanos(),
-            bound: match bound {
-                Bound::Boundaries => StoredBound::Boundaries,
-                Bound::Begun => StoredBound::Begun,
-                Bound::None => StoredBound::None,
-            },
+            kind: kind.key().to_owned(),
         }),
         background: server.background,
-        tells: server.tells,
         absent: server.absent,
         rank: StoredRank::of(server.rank),
     };
@@ -159,22 +149,24 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
     if let Some(n) = stored.tasks.iter().position(|task| task.server >= count) {
         return Err(format!("task {n} is in a server that is not there"));
     }
-    let server = |server: StoredServer| ServerView {
-        parent: server.parent,
-        cores: CoreSet::from_bits(server.cores),
-        queues: server.queues.into_iter().map(CoreSet::from_bits).collect(),
-        supply: server.supply.map(|supply| {
-            let bound = match supply.bound {
-                StoredBound::Boundaries => Bound::Boundaries,
-                StoredBound::Begun => Bound::Begun,
-                StoredBound::None => Bound::None,
-            };
-            (Duration::from_nanos(supply.budget_ns), Duration::from_nanos(supply.period_ns), bound)
-        }),
-        background: server.background,
-        tells: server.tells,
-        absent: server.absent,
-        rank: server.rank.rank(),
+    let supply = |supply: StoredSupply| {
+        let StoredSupply { budget_ns, period_ns, kind } = supply;
+        let Some(kind) = ServerKind::from_key(&kind) else {
+            return Err(format!("there is no kind of server `{kind}`"));
+        };
+        Ok((Duration::from_nanos(budget_ns), Duration::from_nanos(period_ns), kind))
+    };
+    let server = |server: StoredServer| {
+        Ok::<_, String>(ServerView {
+            name: server.name,
+            parent: server.parent,
+            cores: CoreSet::from_bits(server.cores),
+            queues: server.queues.into_iter().map(CoreSet::from_bits).collect(),
+            supply: server.supply.map(supply).transpose()?,
+            background: server.background,
+            absent: server.absent,
+            rank: server.rank.rank(),
+        })
     };
     let place = |task: StoredPlace| InTree {
         server: task.server,
@@ -196,7 +188,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         }
     };
     Ok(TreeView {
-        servers: stored.servers.into_iter().map(server).collect(),
+        servers: stored.servers.into_iter().map(server).collect::<Result<_, _>>()?,
         tasks: stored.tasks.into_iter().map(place).collect(),
         changes: stored.changes.into_iter().map(change).collect(),
         per_server: stored.per_server,

@@ -93,7 +93,7 @@ function overAt(task, jobs, i, end) {
   return Number.isNaN(jobs.complete[i]) ? Math.min(task.removed ?? end, end) : jobs.complete[i];
 }
 
-/** The jobs of each task: number, release, completion (NaN if none), and which of them were missed. */
+/** The jobs of each task: number, release, completion (NaN if none), which of them were missed, and which took longer than their bound. */
 function readJobs(read, tasks, end) {
   const counts = read("jobs.count", Float64Array);
   const number = read("jobs.number", Float64Array);
@@ -103,7 +103,7 @@ function readJobs(read, tasks, end) {
   return Array.from(counts, (n, t) => {
     const jobs = {
       n, number: number.subarray(at, at + n), release: release.subarray(at, at + n),
-      complete: new Float64Array(n), response: response.subarray(at, at + n), missed: [],
+      complete: new Float64Array(n), response: response.subarray(at, at + n), missed: [], broken: [],
     };
     at += n;
     for (let i = 0; i < n; i++) {
@@ -113,6 +113,8 @@ function readJobs(read, tasks, end) {
       jobs.complete[i] = jobs.release[i] + jobs.response[i];
       const deadline = jobs.release[i] + tasks[t].deadline;
       if (overAt(tasks[t], jobs, i, end) > deadline) jobs.missed.push(i);
+      const bound = tasks[t].bound;
+      if (bound !== null && overAt(tasks[t], jobs, i, end) > jobs.release[i] + bound) jobs.broken.push(i);
     }
     return jobs;
   });
@@ -134,6 +136,11 @@ async function readData() {
     turns.late = read(`turn${core}.late`, Float64Array).map((n) => n - 1);
     data.turns.push(turns);
   }
+  data.servers.forEach((server, n) => {
+    server.time = read(`budget${n}.gap`, Float64Array);
+    for (let i = 1; i < server.time.length; i++) server.time[i] += server.time[i - 1];
+    server.level = read(`budget${n}.level`, Uint8Array);
+  });
   const runs = byTask(data.runs, data.tasks.length);
   const ghosts = byTask(data.ghosts, data.tasks.length);
   const jobs = readJobs(read, data.tasks, data.end);

@@ -5,6 +5,7 @@ const MARGIN = 18;
 const AXIS = 26;
 const CORE_ROW = 30;
 const TASK_ROW = 24;
+const SERVER_ROW = 24;
 const CORE_STRIPS = TALL + 2;
 const LEAST_SPAN = 1000;
 
@@ -64,7 +65,7 @@ class Gantt {
     this.rows.style.height = `${seen}px`;
     // The scroll bar stands beside the plot, so that both canvases end at the same place.
     this.width = Math.floor(this.rows.clientWidth || width);
-    this.size(this.coreCanvas, AXIS + this.data.cores * CORE_ROW + 6);
+    this.size(this.coreCanvas, AXIS + this.data.cores * CORE_ROW + this.data.servers.length * SERVER_ROW + 6);
     this.size(this.rowCanvas, Math.max(1, seen));
     this.space.style.height = `${Math.max(0, wanted - seen)}px`;
     this.hatches = palette.levels.map((colour) => hatch(this.coreCanvas.getContext("2d"), css(colour)));
@@ -195,12 +196,25 @@ class Gantt {
       this.grid(context, plot, ticks, AXIS, height);
       for (let core = 0; core < data.cores; core++) this.drawCore(context, plot, core);
       for (const fault of data.faults) drawFault(context, plot, fault.time, AXIS + fault.core * CORE_ROW + 15);
+      data.servers.forEach((server, n) => drawBudget(context, plot, server, this.serverTop(n)));
     });
     context.font = `12.5px ${palette.font}`;
     context.fillStyle = css(palette.ink);
     for (let core = 0; core < data.cores; core++) context.fillText(`Core ${core}`, 10, AXIS + core * CORE_ROW + 15);
+    data.servers.forEach((server, n) => {
+      const text = this.fitted(context, server, GUTTER - 70);
+      context.fillStyle = css(palette.ink);
+      context.fillText(text, 10, this.serverTop(n) + SERVER_ROW / 2);
+      context.fillStyle = css(palette.soft);
+      context.fillText(`core ${server.core}`, GUTTER - 54, this.serverTop(n) + SERVER_ROW / 2);
+    });
     context.fillStyle = css(palette.line);
     context.fillRect(0, height - 1, this.width, 1);
+  }
+
+  /** The upper edge of the row of a server. */
+  serverTop(n) {
+    return AXIS + this.data.cores * CORE_ROW + n * SERVER_ROW;
   }
 
   drawCore(context, plot, core) {
@@ -263,6 +277,7 @@ class Gantt {
     drawLabels(context, task.runs, plot, y + 15.5, (i) => String(task.runs.job[i]), () => task.colourText);
     drawArrows(context, task, plot, y + 2, y + 21);
     drawMisses(context, task, plot, y + 2, y + 23);
+    drawBroken(context, task, plot, y + 1);
   }
 
   drawName(context, task, y) {
@@ -291,7 +306,7 @@ class Gantt {
     }
   }
 
-  /** The task's name, shortened to the room there is. */
+  /** The name of a task or server, shortened to the room there is. */
   fitted(context, task, room) {
     if (task.fitted?.room === room) return task.fitted.text;
     let text = task.name;

@@ -45,6 +45,7 @@ class Page {
     const { gantt } = this;
     const chips = document.getElementById("level-chips");
     const levels = [...new Set(this.data.tasks.map((task) => task.level))].filter((level) => level !== null).sort();
+    document.getElementById("legend-budget").hidden = !this.data.servers.length;
     if (!levels.length) document.getElementById("legend-runs").textContent = "runs (colour: task)";
     for (const level of levels.length > 1 ? levels : []) {
       const chip = element("button", LEVELS[level]);

@@ -136,6 +136,25 @@ function drawMisses(context, task, plot, top, bottom) {
   context.stroke();
 }
 
+/** A triangle where a job is still there when its bound ends. Never left out, however far one zooms out. */
+function drawBroken(context, task, plot, top) {
+  const { jobs } = task;
+  context.fillStyle = css(palette.late);
+  let last = -Infinity;
+  for (const i of jobs.broken) {
+    const at = jobs.release[i] + task.bound;
+    if (at < plot.t0 || at > plot.t1) continue;
+    const x = plot.x(at);
+    if (x < last + 7) continue;
+    last = x;
+    context.beginPath();
+    context.moveTo(x - 5, top);
+    context.lineTo(x + 5, top);
+    context.lineTo(x, top + 9);
+    context.fill();
+  }
+}
+
 /** A diamond where a component was stopped. */
 function drawFault(context, plot, time, y) {
   if (time < plot.t0 || time > plot.t1) return;

@@ -47,7 +47,7 @@ class Overview {
       scales: { x: { time: false, range: [0, data.duration / 1e9] }, y: { range: [0, data.cores] } },
       axes: [
         { ...axis, size: 22, space: 90, values: (_, splits) => splits.map((s) => `${Number(s.toFixed(6))} s`) },
-        { ...axis, size: GUTTER, splits: () => [0, data.cores], values: (_, splits) => splits.map((n) => (n ? `${n} cores busy` : "0")) },
+        { ...axis, size: GUTTER, splits: () => [0, data.cores], values: (_, splits) => splits.map((n) => (n ? `${n} ${n === 1 ? "core" : "cores"} busy` : "0")) },
       ],
       series: [{}, ...levels.map((level) => ({
         stroke: css(palette.levels[level]), width: 0, fill: css(palette.levels[level]), points: { show: false },

@@ -18,6 +18,7 @@ function placeAt(gantt, event) {
       place.part = PART_OF_CORE.find(([end]) => within < end)?.[1] ?? "scheduler";
     }
     place.axis = row < 0;
+    if (row >= gantt.data.cores) place.server = gantt.data.servers[Math.floor((event.clientY - top - gantt.serverTop(0)) / SERVER_ROW)];
   } else if (event.target === gantt.rowCanvas) {
     const top = gantt.rowCanvas.getBoundingClientRect().top;
     place.task = gantt.tasks[Math.floor((event.clientY - top + gantt.rows.scrollTop) / TASK_ROW)];
@@ -40,6 +41,7 @@ function showTip(gantt, place) {
   const slack = ((gantt.t1 - gantt.t0) / gantt.plot().width) * 1.5;
   let content = null;
   if (place.inPlot && place.core !== undefined) content = coreTip(data, place.core, place.time, slack, place.part);
+  else if (place.server) content = serverTip(place.server, place.time, place.inPlot);
   else if (place.inPlot && place.task) content = taskTip(data, place.task, place.time, slack);
   else if (place.task) {
     const { name, level, core, period, deadline } = place.task;

@@ -17,7 +17,7 @@ pub use modes::modes;
 pub use sequence::sequence;
 pub use servers::{no_events, replenishment, reservation, servers, supply, waiting};
 pub use table::{table_order, TableView};
-pub use tree::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
+pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 
 use crate::changes::History;
 use crate::schedule::{schedule_with, Boundary};

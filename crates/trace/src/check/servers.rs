@@ -72,7 +72,7 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
         }
     }
     for ((server, core, phase), periods) in had {
-        let Some((.., bound)) = view.servers[server].supply.filter(|_| !view.servers[server].background) else {
+        let Some((.., kind)) = view.servers[server].supply.filter(|_| !view.servers[server].background) else {
             continue;
         };
         let (begin, Some((budget, period))) = phases.of(server, core)[phase] else { continue };
@@ -81,7 +81,7 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
             sum += used;
             let times = n as u64 + 1;
             let each = budget.as_nanos().saturating_add(tolerance.as_nanos());
-            let (used, most) = match bound {
+            let (used, most) = match Bound::of(kind) {
                 Bound::Boundaries => (used, each),
                 Bound::Begun => (sum, each.saturating_mul(times + 1)),
                 Bound::None => continue,
@@ -325,7 +325,7 @@ impl Waiting<'_> {
                 None => {
                     let excused = now < self.begun[core]
                         || self.view.above(task).any(|server| {
-                            !self.view.servers[server].tells
+                            !self.view.servers[server].records_budget()
                                 || self.without.get(&(server, core)).is_some_and(|until| now.as_nanos() < *until)
                         });
                     if !excused {

@@ -4,6 +4,7 @@ use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
 use tactus_record::{EventKind, Record};
+use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 /// A tree of servers as these rules need it.
@@ -23,18 +24,18 @@ pub struct TreeView {
 /// One server.
 #[derive(Clone, Debug)]
 pub struct ServerView {
+    /// Its name in the system file; the root has none.
+    pub name: String,
     /// Place of the server that it is inside of; the root's is 0.
     pub parent: usize,
     /// Its cores; on each it has its whole budget.
     pub cores: CoreSet,
     /// How its cores share queues.
     pub queues: Vec<CoreSet>,
-    /// Budget, period and what is promised of them; nothing for the root.
-    pub supply: Option<(Duration, Duration, Bound)>,
+    /// Budget, period and kind; nothing for the root.
+    pub supply: Option<(Duration, Duration, ServerKind)>,
     /// Whether it goes on without budget.
     pub background: bool,
-    /// Whether its records tell whenever it has no budget; others lose it without a word, or get it back in pieces.
-    pub tells: bool,
     /// Whether it is not there at the start: a change adds it.
     pub absent: bool,
     /// How it is ordered among the others of the server that it is inside of; without meaning for the root.
@@ -43,14 +44,25 @@ pub struct ServerView {
 
 /// What a kind of server promises that it never exceeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// A budget from each boundary of its periods to the next (periodic, polling, deferrable).
+pub(crate) enum Bound {
+    /// A budget from each boundary of its periods to the next.
     Boundaries,
-    /// Up to any instant, a budget for each period that has begun and one more (sporadic, hard bandwidth,
-    /// priority-inheriting): a budget may be used late in one period and early in the next.
+    /// Up to any instant, a budget for each period that has begun and one more: a budget may be used late in one period
+    /// and early in the next.
     Begun,
-    /// Nothing in the short run (soft bandwidth; POSIX's).
+    /// Nothing in the short run.
     None,
+}
+
+impl Bound {
+    /// What a kind of server promises.
+    pub(crate) fn of(kind: ServerKind) -> Bound {
+        match kind {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
+            ServerKind::Sporadic | ServerKind::HardBandwidth | ServerKind::PriorityInheriting => Bound::Begun,
+            ServerKind::SoftBandwidth | ServerKind::PosixSporadic => Bound::None,
+        }
+    }
 }
 
 /// One task.
@@ -110,9 +122,17 @@ pub enum TreeChange {
     },
 }
 
+impl ServerView {
+    /// Whether there is a record whenever it has no budget, and one whenever it has some again. Other kinds forfeit their budget
+    /// without a record, or are given it back in pieces.
+    pub fn records_budget(&self) -> bool {
+        self.supply.is_none_or(|(_, _, kind)| matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable))
+    }
+}
+
 impl TreeView {
     /// The servers that a task is in, the innermost first, without the root.
-    pub(crate) fn above(&self, task: TaskId) -> impl Iterator<Item = usize> + '_ {
+    pub fn above(&self, task: TaskId) -> impl Iterator<Item = usize> + '_ {
         let mut at = self.tasks.get(task.index()).map_or(0, |task| task.server);
         std::iter::from_fn(move || {
             let here = at;

@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tactus_record::EntryReason::*;
 use tactus_record::{EventKind, Record};
+use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
-use tactus_trace::check::{self, Bound, InTree, Rank, Rule, ServerView, TreeView, Violation};
+use tactus_trace::check::{self, InTree, Rank, Rule, ServerView, TreeView, Violation};
 use tactus_trace::{Promise, Trace, View};
 
 const NOW: Duration = Duration::ZERO;
@@ -373,16 +374,16 @@ fn tasks_and_cores_that_the_system_does_not_have_are_found() {
 fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
     let core = CoreSet::first(1);
     let server = |supply| ServerView {
+        name: String::new(),
         parent: 0,
         cores: core,
         queues: vec![core],
         supply,
         background: false,
-        tells: true,
         absent: false,
         rank: Rank::Dynamic,
     };
-    let supply = (units(1), units(40), Bound::Boundaries);
+    let supply = (units(1), units(40), ServerKind::Deferrable);
     let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
     let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, Promise::None)).collect());
     view.tree = Some(TreeView {
@@ -429,12 +430,12 @@ fn a_scheduler_of_its_own_notices_releases_when_it_has_the_core_and_no_sooner() 
 #[test]
 fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_shares_a_queue() {
     let server = |parent| ServerView {
+        name: String::new(),
         parent,
         cores: CoreSet::first(1),
         queues: vec![CoreSet::first(1)],
         supply: None,
         background: false,
-        tells: true,
         absent: false,
         rank: Rank::Dynamic,
     };
@@ -453,12 +454,12 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
     let alone = |core: u8| CoreSet::from_bits(1 << core);
     let both = CoreSet::first(2);
     let root = ServerView {
+        name: String::new(),
         parent: 0,
         cores: both,
         queues: vec![alone(0), alone(1)],
         supply: None,
         background: false,
-        tells: true,
         absent: false,
         rank: Rank::Dynamic,
     };

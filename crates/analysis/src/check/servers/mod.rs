@@ -213,8 +213,9 @@ fn summary(system: &System, root: (Migration, TaskOrder), check: &mut Check) {
     let most = (0..system.cores).map(|c| promised(CoreId(c as u8))).max().unwrap_or(0);
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
     check.summary = format!(
-        "{} servers · at most {} of a core promised · {tested} of {} tasks have a test{}{}",
+        "{} server{} · at most {} of a core promised · {tested} of {} tasks have a test{}{}",
         servers.len(),
+        if servers.len() == 1 { "" } else { "s" },
         hundredths(most),
         system.tasks.len(),
         slack.map_or(String::new(), |s| format!(" · least slack {s}")),

@@ -1,0 +1,203 @@
+//! What each server had of its budget over time, on each of its cores.
+//!
+//! A server begins with its whole budget, and what runs inside it takes from that. Where the kind records its replenishments, they
+//! and the exhaustions are read from the trace. Where it does not, the kind's rule says when budget comes: at each boundary of a
+//! period, or each piece one period after its use began (under `pibs`, after as much of a period as it was of the budget). A polling
+//! or periodic server forfeits its budget while it has no work; there the line stays until the boundary, as if it had been kept.
+
+use crate::history::{History, Stretch};
+use tactus_record::{EventKind, Record};
+use tactus_task::ServerKind;
+use tactus_time::{CoreId, TaskId};
+use tactus_trace::check::TreeView;
+use tactus_trace::{Trace, View};
+
+/// The budget that is shown as full: a level is a number of such parts.
+pub(crate) const FULL: u64 = 250;
+
+/// The budget of a server on one core.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    /// The server's name.
+    pub name: String,
+    /// The core.
+    pub core: u8,
+    /// The whole budget at the start (ns).
+    pub full: u64,
+    /// The period at the start (ns).
+    pub period: u64,
+    /// Instants (ns) and what is there from then on, in parts of [`FULL`]; straight lines between them.
+    pub points: Vec<(u64, u64)>,
+}
+
+/// The budgets of all servers that have one, by server, then by core.
+pub(crate) fn read(view: &View, trace: &Trace, history: &History) -> Vec<Budget> {
+    let Some(tree) = &view.tree else { return Vec::new() };
+    let mut out = Vec::new();
+    for (number, server) in tree.servers.iter().enumerate().skip(1) {
+        let Some((budget, period, kind)) = server.supply else { continue };
+        for core in server.cores.iter() {
+            let records = trace.cores.get(core.index()).map_or(&[][..], Vec::as_slice);
+            let runs = history.cores.get(core.index()).map_or(&[][..], |on_core| on_core.runs.as_slice());
+            let full = budget.as_nanos().max(1);
+            let mut events = events(tree, number, records, runs);
+            if !server.records_budget() {
+                by_rule(&mut events, kind, (full, period.as_nanos().max(1)), history.end);
+            }
+            // What runs from an instant on comes after what came in it.
+            events.sort_by_key(|(time, event)| (*time, matches!(event, Event::Runs(_))));
+            let points = points(full, &events);
+            let CoreId(core) = core;
+            out.push(Budget { name: server.name.clone(), core, full, period: period.as_nanos(), points });
+        }
+    }
+    out
+}
+
+/// What changes a budget.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Event {
+    /// Something inside the server ran from then on for this long (ns).
+    Runs(u64),
+    /// The budget is used up.
+    Exhausted,
+    /// This much came (ns).
+    Came(u64),
+}
+
+/// The events of one server on one core, in no order.
+fn events(tree: &TreeView, server: usize, records: &[Record], runs: &[Stretch]) -> Vec<(u64, Event)> {
+    let inside = |task: u16| tree.above(TaskId(task)).any(|above| above == server);
+    let ran = runs.iter().filter(|s| inside(s.task)).map(|s| (s.start, Event::Runs(s.end - s.start)));
+    let told = records.iter().filter(|r| r.job as usize == server).filter_map(|r| match r.kind {
+        EventKind::ServerExhausted => Some((r.time.as_nanos(), Event::Exhausted)),
+        EventKind::ServerReplenish => Some((r.time.as_nanos(), Event::Came(r.arg))),
+        _ => None,
+    });
+    ran.chain(told).collect()
+}
+
+/// Puts the replenishments by the rule of a kind (its budget and period in ns) in place of recorded ones.
+fn by_rule(events: &mut Vec<(u64, Event)>, kind: ServerKind, (budget, period): (u64, u64), end: u64) {
+    events.retain(|(_, event)| matches!(event, Event::Runs(_)));
+    if matches!(kind, ServerKind::Periodic | ServerKind::Polling) {
+        events.extend((1..=end / period).map(|n| (n * period, Event::Came(budget))));
+        return;
+    }
+    let returns = |(time, event): &(u64, Event)| match event {
+        Event::Runs(used) if kind == ServerKind::PriorityInheriting => {
+            let wait = u128::from(*used) * u128::from(period) / u128::from(budget);
+            Some((time + wait as u64, Event::Came(*used)))
+        }
+        Event::Runs(used) => Some((time + period, Event::Came(*used))),
+        _ => None,
+    };
+    let returned: Vec<_> = events.iter().filter_map(returns).filter(|(time, _)| *time <= end).collect();
+    events.extend(returned);
+}
+
+/// The line of a budget that is `full` (ns) at the start.
+fn points(full: u64, events: &[(u64, Event)]) -> Vec<(u64, u64)> {
+    let mut line = Line { full, remaining: full, at: 0, until: 0, points: vec![(0, FULL)] };
+    for (time, event) in events {
+        line.go_to(*time);
+        match event {
+            Event::Runs(length) => line.until = time.saturating_add(*length),
+            Event::Exhausted => line.set(0),
+            Event::Came(much) => line.set(line.remaining.saturating_add(*much).min(full)),
+        }
+    }
+    line.go_to(line.until);
+    line.points
+}
+
+/// A budget as it is followed through time.
+struct Line {
+    full: u64,
+    remaining: u64,
+    at: u64,
+    /// Until when something inside the server runs.
+    until: u64,
+    points: Vec<(u64, u64)>,
+}
+
+impl Line {
+    fn go_to(&mut self, time: u64) {
+        let end = self.until.min(time);
+        if end > self.at {
+            self.mark(self.at);
+            let used = end - self.at;
+            // It is empty before the run ends if it goes on in the background, or after its exhaustion was noticed late.
+            if used > self.remaining && self.remaining > 0 {
+                let empty = self.at + self.remaining;
+                self.remaining = 0;
+                self.mark(empty);
+            }
+            self.remaining = self.remaining.saturating_sub(used);
+            self.mark(end);
+        }
+        self.at = self.at.max(time);
+    }
+
+    fn set(&mut self, remaining: u64) {
+        self.mark(self.at);
+        self.remaining = remaining;
+        self.mark(self.at);
+    }
+
+    /// The level at an instant. Points that say what the two before them say are left out.
+    fn mark(&mut self, time: u64) {
+        let level = (u128::from(self.remaining) * u128::from(FULL)).div_ceil(u128::from(self.full)) as u64;
+        if self.points.last() != Some(&(time, level)) {
+            self.points.push((time, level));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_takes_from_the_budget_and_what_comes_fills_it() {
+        let events = [
+            (0, Event::Runs(10)),
+            (20, Event::Runs(20)),
+            (30, Event::Exhausted),
+            (30, Event::Runs(10)),
+            (50, Event::Came(15)),
+            (60, Event::Came(99)),
+        ];
+        let of = |part: u64| (part * FULL).div_ceil(20);
+        let line = points(20, &events);
+        let expected = [
+            (0, of(20)),
+            (10, of(10)),
+            (20, of(10)),
+            (30, 0),
+            (40, 0),
+            (50, 0),
+            (50, of(15)),
+            (60, of(15)),
+            (60, of(20)),
+        ];
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn budgets_without_records_come_by_the_rule_of_the_kind() {
+        let of = |kind| {
+            let mut events = vec![(10, Event::Runs(4)), (30, Event::Came(99))];
+            by_rule(&mut events, kind, (8, 20), 45);
+            events.split_off(1)
+        };
+        assert_eq!(of(ServerKind::Polling), [(20, Event::Came(8)), (40, Event::Came(8))]);
+        assert_eq!(of(ServerKind::Sporadic), [(30, Event::Came(4))]);
+        assert_eq!(of(ServerKind::PriorityInheriting), [(20, Event::Came(4))]);
+    }
+
+    #[test]
+    fn a_run_beyond_the_budget_stays_at_nothing() {
+        assert_eq!(points(5, &[(10, Event::Runs(20))]), [(0, FULL), (10, FULL), (15, 0), (30, 0)]);
+    }
+}
