@@ -44,6 +44,10 @@ pub(crate) struct Turn {
 pub(crate) struct Job {
     pub release: u64,
     pub complete: Option<u64>,
+    /// When it missed its deadline, or ended unfinished.
+    pub missed: Option<u64>,
+    /// When its bound ended while it was still there.
+    pub outlived: Option<u64>,
 }
 
 /// What happened on one core, each list in order of time.
@@ -74,7 +78,13 @@ pub(crate) fn read(view: &View, trace: &Trace) -> History {
     // Releases first: a job may complete on a core that is read before the one that released it.
     for record in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Release) {
         if let Some(jobs) = record.task.and_then(|t| history.jobs.get_mut(t.index())) {
-            jobs.entry(record.job).or_insert(Job { release: record.arg, complete: None });
+            jobs.entry(record.job).or_insert(Job { release: record.arg, complete: None, missed: None, outlived: None });
+        }
+    }
+    for late in tactus_trace::late_jobs(view, trace) {
+        if let Some(job) = history.jobs.get_mut(late.task.index()).and_then(|jobs| jobs.get_mut(&late.job)) {
+            job.missed = late.missed.map(|at| at.as_nanos());
+            job.outlived = late.outlived.map(|at| at.as_nanos());
         }
     }
     for records in &trace.cores {

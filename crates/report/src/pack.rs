@@ -5,7 +5,7 @@
 //! to three bytes before deflate and about one after.
 
 use crate::budget::Budget;
-use crate::history::{CoreHistory, History, Stretch};
+use crate::history::{CoreHistory, History, Job, Stretch};
 use base64::Engine;
 use flate2::{write::DeflateEncoder, Compression};
 use std::collections::{BTreeMap, HashMap};
@@ -78,6 +78,10 @@ pub(crate) fn pack(history: &History, budgets: &[Budget]) -> Packed {
         "jobs.response".into(),
         all().map(|(_, (_, job))| job.complete.map_or(0, |at| at.saturating_sub(job.release) + 1)),
     );
+    // Zero: not. Else one more than how long after its release the job missed its deadline or outlived its bound.
+    let after = |job: &Job, at: Option<u64>| at.map_or(0, |at| at.saturating_sub(job.release) + 1);
+    packed.stream("jobs.missed".into(), all().map(|(_, (_, job))| after(job, job.missed)));
+    packed.stream("jobs.outlived".into(), all().map(|(_, (_, job))| after(job, job.outlived)));
     packed
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 use crate::{CoreSummary, Distribution, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
 use tactus_record::{EventKind, FaultKind};
-use tactus_time::{Duration, Instant, Level};
+use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Reads the trace against the promises. Never panics, whatever the trace holds; what makes no sense in it is passed
 /// over in the figures and is a broken rule in the verdict.
@@ -50,7 +50,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
         let owed = |job: &Job| history.owed(view, job.task, job.release, job.dropped.unwrap_or(seen_until(job, end)));
         let mut summary = task_summary(task, jobs, &void[i], end, &owed);
-        summary.id = tactus_time::TaskId(i as u16);
+        summary.id = TaskId(i as u16);
         // Where nothing was promised, nothing ceases to bind.
         let ended = void[i].first(i).filter(|_| task.promise != Promise::None);
         summary.void = ended.map(|it| match it.culprit {
@@ -109,6 +109,66 @@ fn seen_until(job: &Job, end: Instant) -> Instant {
     job.completed.or(job.removed).unwrap_or(end)
 }
 
+/// How a job ended, as far as its deadline is concerned.
+struct Ended {
+    /// Up to when it can be said to have waited.
+    until: Instant,
+    /// How long after its deadline that was.
+    tardiness: Duration,
+    /// Its component was stopped.
+    aborted: bool,
+    /// It was charged less than its task can have taken.
+    early: bool,
+}
+
+impl Ended {
+    fn of(job: &Job, task: &TaskView, deadline: Duration, end: Instant) -> Ended {
+        let until = seen_until(job, end);
+        let tardiness = until.since(job.release.saturating_add(deadline));
+        let aborted = job.aborted || job.removed.is_some();
+        Ended { until, tardiness, aborted, early: job.ended_early(task.minimum).is_some() }
+    }
+
+    fn is_miss(&self) -> bool {
+        !self.tardiness.is_zero() || self.aborted || self.early
+    }
+}
+
+/// A job that missed its deadline or was there longer than its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LateJob {
+    /// Whose.
+    pub task: TaskId,
+    /// Which, counted from 0 within its task.
+    pub job: u32,
+    /// When it missed: at its deadline, or before that when it ended unfinished.
+    pub missed: Option<Instant>,
+    /// When its bound ended, if it was still there then; whether the bound was a promise is not asked.
+    pub outlived: Option<Instant>,
+}
+
+/// The jobs that [`judge`] counts as missed, and those that were there longer than their bound; in order of their releases.
+pub fn late_jobs(view: &View, trace: &Trace) -> Vec<LateJob> {
+    let end = run_end(trace).min(Instant::ZERO.saturating_add(view.duration));
+    let history = &History::of(view, trace);
+    let late = |job: Job| {
+        let task = view.tasks.get(job.task.index())?;
+        let seen = job.dropped.unwrap_or(seen_until(&job, end));
+        let (deadline, promise) = history.owed(view, job.task, job.release, seen);
+        let ended = Ended::of(&job, task, deadline, end);
+        let due = job.release.saturating_add(deadline);
+        let missed = ended.is_miss().then(|| due.min(ended.until));
+        let bound = match promise {
+            Promise::Response(bound) => Some(job.release.saturating_add(bound)),
+            Promise::Tardiness(bound) => Some(due.saturating_add(bound)),
+            Promise::None => None,
+        };
+        let outlived = bound.filter(|bound| ended.until > *bound);
+        (missed.is_some() || outlived.is_some()).then_some(LateJob { task: job.task, job: job.job, missed, outlived })
+    };
+    jobs(trace).into_iter().filter_map(late).collect()
+}
+
 fn task_summary(
     task: &TaskView,
     jobs: &[Job],
@@ -120,21 +180,20 @@ fn task_summary(
     let mut tardiness_max = Duration::ZERO;
     let mut worst: Option<f64> = None;
     for job in jobs {
-        let until = seen_until(job, end);
         let (deadline, promise) = owed(job);
-        let tardiness = until.since(job.release.saturating_add(deadline));
+        let ended = Ended::of(job, task, deadline, end);
         match job.completed {
             Some(_) => counts.completed += 1,
             None => counts.unfinished += 1,
         }
-        let (aborted, early) = (job.aborted || job.removed.is_some(), job.ended_early(task.minimum).is_some());
-        counts.aborted += u64::from(aborted);
-        counts.early += u64::from(early);
-        counts.missed += u64::from(!tardiness.is_zero() || aborted || early);
-        tardiness_max = tardiness_max.max(tardiness);
+        counts.aborted += u64::from(ended.aborted);
+        counts.early += u64::from(ended.early);
+        counts.missed += u64::from(ended.is_miss());
+        tardiness_max = tardiness_max.max(ended.tardiness);
+        let until = ended.until;
         let (figure, bound) = match promise {
             Promise::Response(bound) => (until.since(job.release), bound),
-            Promise::Tardiness(bound) => (tardiness, bound),
+            Promise::Tardiness(bound) => (ended.tardiness, bound),
             Promise::None => continue,
         };
         let due = job.release.saturating_add(deadline);
@@ -147,7 +206,7 @@ fn task_summary(
     let mut charges: Vec<Duration> = jobs.iter().filter(|j| j.completed.is_some()).map(|j| j.charged).collect();
     let charged = Distribution::of(&mut charges);
     TaskSummary {
-        id: tactus_time::TaskId(0),
+        id: TaskId(0),
         name: task.name.clone(),
         level: task.level,
         core: task.core,

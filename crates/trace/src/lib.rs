@@ -31,7 +31,7 @@ pub use disk_table::{disk_table, read_disk_table};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
 pub use jobs::{jobs, Job};
-pub use judge::judge;
+pub use judge::{judge, late_jobs, LateJob};
 pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};
 pub use merge::merge;
 pub use monitors::{monitor, Conclusion, Finding, Observed, PATH};

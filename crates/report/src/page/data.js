@@ -93,29 +93,34 @@ function overAt(task, jobs, i, end) {
   return Number.isNaN(jobs.complete[i]) ? Math.min(task.removed ?? end, end) : jobs.complete[i];
 }
 
-/** The jobs of each task: number, release, completion (NaN if none), which of them were missed, and which took longer than their bound. */
-function readJobs(read, tasks, end) {
+/**
+ * The jobs of each task: number, release, completion (NaN if none); which of them the judge counts as missed, which outlived
+ * their bound, and when.
+ */
+function readJobs(read) {
   const counts = read("jobs.count", Float64Array);
   const number = read("jobs.number", Float64Array);
   const release = read("jobs.release", Float64Array);
   const response = read("jobs.response", Float64Array);
+  const missed = read("jobs.missed", Float64Array);
+  const outlived = read("jobs.outlived", Float64Array);
   let at = 0;
-  return Array.from(counts, (n, t) => {
+  return Array.from(counts, (n) => {
     const jobs = {
       n, number: number.subarray(at, at + n), release: release.subarray(at, at + n),
-      complete: new Float64Array(n), response: response.subarray(at, at + n), missed: [], broken: [],
+      complete: new Float64Array(n), response: response.subarray(at, at + n), missed: [], outlived: [],
     };
-    at += n;
     for (let i = 0; i < n; i++) {
       jobs.number[i] += i ? jobs.number[i - 1] : 0;
       jobs.release[i] = unfold(jobs.release[i]) + (i ? jobs.release[i - 1] : 0);
       jobs.response[i] = jobs.response[i] ? jobs.response[i] - 1 : NaN;
       jobs.complete[i] = jobs.release[i] + jobs.response[i];
-      const deadline = jobs.release[i] + tasks[t].deadline;
-      if (overAt(tasks[t], jobs, i, end) > deadline) jobs.missed.push(i);
-      const bound = tasks[t].bound;
-      if (bound !== null && overAt(tasks[t], jobs, i, end) > jobs.release[i] + bound) jobs.broken.push(i);
+      if (missed[at + i]) jobs.missed.push(i);
+      if (outlived[at + i]) jobs.outlived.push(i);
     }
+    jobs.missedAt = jobs.missed.map((i) => jobs.release[i] + missed[at + i] - 1);
+    jobs.outlivedAt = jobs.outlived.map((i) => jobs.release[i] + outlived[at + i] - 1);
+    at += n;
     return jobs;
   });
 }
@@ -143,7 +148,7 @@ async function readData() {
   });
   const runs = byTask(data.runs, data.tasks.length);
   const ghosts = byTask(data.ghosts, data.tasks.length);
-  const jobs = readJobs(read, data.tasks, data.end);
+  const jobs = readJobs(read);
   data.tasks.forEach((task, i) => Object.assign(task, { id: i, runs: runs[i], ghosts: ghosts[i], jobs: jobs[i] }));
   return data;
 }

@@ -277,7 +277,7 @@ class Gantt {
     drawLabels(context, task.runs, plot, y + 15.5, (i) => String(task.runs.job[i]), () => task.colourText);
     drawArrows(context, task, plot, y + 2, y + 21);
     drawMisses(context, task, plot, y + 2, y + 23);
-    drawBroken(context, task, plot, y + 1);
+    drawOutlived(context, task, plot, y + 1);
   }
 
   drawName(context, task, y) {

@@ -9,7 +9,7 @@ class Page {
     this.range = document.getElementById("range");
     this.hidden = new Set();
     this.misses = data.tasks
-      .flatMap((task) => task.jobs.missed.map((i) => ({ task, time: task.jobs.release[i] + task.deadline, i })))
+      .flatMap((task) => task.jobs.missed.map((i, n) => ({ task, time: task.jobs.missedAt[n], i })))
       .sort((a, b) => a.time - b.time);
     this.gantt = new Gantt(data, {
       looked: (t0, t1) => this.looked(t0, t1),

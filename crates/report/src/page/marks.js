@@ -117,11 +117,11 @@ function drawMisses(context, task, plot, top, bottom) {
   context.lineWidth = 1.75;
   context.beginPath();
   let last = -Infinity;
-  for (const i of jobs.missed) {
-    const deadline = jobs.release[i] + task.deadline;
-    const end = overAt(task, jobs, i, plot.end);
-    if (end < plot.t0 || deadline > plot.t1) continue;
-    const a = Math.max(plot.left, plot.x(deadline));
+  for (let n = 0; n < jobs.missed.length; n++) {
+    const at = jobs.missedAt[n];
+    const end = Math.max(at, overAt(task, jobs, jobs.missed[n], plot.end));
+    if (end < plot.t0 || at > plot.t1) continue;
+    const a = Math.max(plot.left, plot.x(at));
     const b = Math.min(plot.right, Math.max(a + 2, plot.x(end)));
     if (b < last + 1) continue;
     context.fillRect(a, bottom - 3, b - a, 3);
@@ -137,12 +137,11 @@ function drawMisses(context, task, plot, top, bottom) {
 }
 
 /** A triangle where a job is still there when its bound ends. Never left out, however far one zooms out. */
-function drawBroken(context, task, plot, top) {
+function drawOutlived(context, task, plot, top) {
   const { jobs } = task;
   context.fillStyle = css(palette.late);
   let last = -Infinity;
-  for (const i of jobs.broken) {
-    const at = jobs.release[i] + task.bound;
+  for (const at of jobs.outlivedAt) {
     if (at < plot.t0 || at > plot.t1) continue;
     const x = plot.x(at);
     if (x < last + 7) continue;
