@@ -9,6 +9,9 @@ pub const VERSION: c_int = 1;
 /// `QEMU_PLUGIN_CB_NO_REGS`: a call-back looks at no registers.
 pub const NO_REGISTERS: c_int = 0;
 
+/// `QEMU_PLUGIN_INLINE_ADD_U64`: adds to a counter of 64 bits.
+pub const ADD: c_int = 0;
+
 /// `QEMU_PLUGIN_MEM_RW`: reads and writes.
 pub const READS_AND_WRITES: c_int = 3;
 
@@ -59,6 +62,18 @@ unsafe extern "C" {
         flags: c_int,
         which: c_int,
         data: *mut c_void,
+    );
+    pub fn qemu_plugin_register_vcpu_insn_exec_cb(
+        instruction: *mut Instruction,
+        call: ExecutionCall,
+        flags: c_int,
+        data: *mut c_void,
+    );
+    pub fn qemu_plugin_register_vcpu_insn_exec_inline(
+        instruction: *mut Instruction,
+        operation: c_int,
+        counter: *mut c_void,
+        number: u64,
     );
     pub fn qemu_plugin_register_atexit_cb(id: u64, call: EndCall, data: *mut c_void);
     pub fn qemu_plugin_tb_n_insns(block: *const TranslatedBlock) -> usize;

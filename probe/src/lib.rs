@@ -4,6 +4,7 @@
 //! emulator ends. It changes nothing: guest time and traces are the same with and without. A processor of the guest has a core of
 //! the modelled machine. Owners are the kernel and the user level of each processor, told apart by the address of the instruction.
 
+mod counts;
 mod interface;
 
 use core::ffi::{c_char, c_int, c_uint, c_void, CStr};
@@ -265,6 +266,15 @@ pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const Info, many: c_in
         // SAFETY: `at` is below `many`, and the texts end with a zero.
         .map(|at| unsafe { CStr::from_ptr(*options.add(at)) }.to_string_lossy().into_owned())
         .collect();
+    if options.iter().any(|option| option.starts_with("counts=")) {
+        return match counts::begin(id, &options) {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("tactus-probe: {error}");
+                -1
+            }
+        };
+    }
     match Probe::new(&options) {
         Ok(made) => {
             *probe() = Some(made);

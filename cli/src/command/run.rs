@@ -13,6 +13,7 @@ use crate::progress;
 use crate::promise::{can_run, promised, RunPlan};
 use crate::results::Results;
 use crate::{costs, disk, place, schedulers, subject, verdict};
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -140,7 +141,7 @@ pub(super) fn details(system: &System, emulator: &Emulator, image: &Image, comma
 /// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
 fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
-    let ended = start(system, kernel, image, results, None, PATIENCE_WITHOUT_A_TRACE)?;
+    let ended = start(system, (kernel, image), results, None, PATIENCE_WITHOUT_A_TRACE, None)?;
     let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
     lines::put(&String::from_utf8_lossy(&words));
@@ -279,7 +280,18 @@ pub(super) fn boot(
     results: &Results,
     show: Option<Show>,
 ) -> Result<Ran, Failure> {
-    let ended = start(system, kernel, image, results, show, PATIENCE)?;
+    boot_with(system, (kernel, image), results, show, None)
+}
+
+/// The same with a plug-in of the emulator and its options.
+pub(super) fn boot_with(
+    system: &System,
+    (kernel, image): (&Path, &Image),
+    results: &Results,
+    show: Option<Show>,
+    plug_in: Option<OsString>,
+) -> Result<Ran, Failure> {
+    let ended = start(system, (kernel, image), results, show, PATIENCE, plug_in)?;
     if !WHOLE_RUN.contains(&ended.code) {
         let words = fs::read(results.file(LOG)).unwrap_or_default();
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
@@ -298,11 +310,11 @@ pub(super) fn boot(
 /// Boots the machine and waits for its end.
 fn start(
     system: &System,
-    kernel: &Path,
-    image: &Image,
+    (kernel, image): (&Path, &Image),
     results: &Results,
     show: Option<Show>,
     patience: Real,
+    plug_in: Option<OsString>,
 ) -> Result<Ended, Failure> {
     let needed = image.facts.memory_needed;
     let memory = system.memory.max(needed);
@@ -319,6 +331,7 @@ fn start(
         shift: system.machine.shift,
         board: Board::default(),
         devices: emulated_disk(system, results)?,
+        plug_in,
     };
     let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
     let mut bar = show.map(|_| progress::Run::new("run", system.duration));
@@ -381,6 +394,6 @@ fn loaded_bytes(path: &Path) -> Option<u64> {
     })
 }
 
-fn machine(error: impl Display) -> Failure {
+pub(super) fn machine(error: impl Display) -> Failure {
     Failure::Machine(error.to_string())
 }

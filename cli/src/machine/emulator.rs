@@ -9,6 +9,7 @@
 
 use super::supervised;
 use rustix::fs::{memfd_create, MemfdFlags};
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
@@ -105,6 +106,8 @@ pub struct Boot {
     pub board: Board,
     /// Further devices: words of the command line. Paths in it begin in `folder`.
     pub devices: Vec<String>,
+    /// A plug-in with its options; without one that which the environment names in [`PLUG_IN`], if it does.
+    pub plug_in: Option<OsString>,
 }
 
 /// The boards that are emulated.
@@ -169,7 +172,13 @@ impl Boot {
             .args(["-serial", &format!("file:{LOG}")])
             .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")])
             .args(&self.devices)
-            .args(std::env::var_os(PLUG_IN).into_iter().flat_map(|plug_in| ["-plugin".into(), plug_in]))
+            .args(
+                self.plug_in
+                    .clone()
+                    .or_else(|| std::env::var_os(PLUG_IN))
+                    .into_iter()
+                    .flat_map(|plug_in| ["-plugin".into(), plug_in]),
+            )
             .arg("-kernel")
             .arg(fs::canonicalize(&self.kernel)?)
             .args(["-initrd", IMAGE]);

@@ -4,6 +4,7 @@
 pub mod build;
 pub mod emulator;
 mod patience;
+pub mod probe;
 pub mod rings;
 pub mod stretches;
 pub mod supervised;

@@ -89,6 +89,7 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
         memory: system.memory.max(image.facts.memory_needed),
         shift: system.machine.shift,
         board: Board::default(),
+        plug_in: None,
         devices: Vec::new(),
     };
     let traced = stand_in.is_none() && system.platform.root.is_none();

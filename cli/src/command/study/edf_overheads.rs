@@ -2,24 +2,28 @@
 //! clustered and partitioned EDF, in instructions.
 //!
 //! Light uniform utilisations and short periods, as the source has them; where n such tasks are more than the cores can do, all
-//! are shortened alike. A decision begins when the scheduler looks at the clock and ends when it does so again; where another
-//! core wrote a record in between, it had its turn on the emulated machine, and the decision is left out.
+//! are shortened alike. A decision begins when the scheduler looks at the clock and ends when it does so again. What it took is
+//! counted by a plug-in of the emulator, the core's own instructions alone, so that the turns of other cores are not in it and no
+//! decision is left out.
 //!
 //! Each set runs twice. In the second run jobs have nothing to do: each ends at its first look at the clock, always the same few
 //! instructions after its first. There the switch of context is seen ([`switches`]).
 
 use super::kept::{csv, markdown, plot, put, Line};
 use super::mc2::overheads::length;
+use super::own_counts::decisions;
 use super::progress::Progress;
-use crate::command::run::{boot, compile_ours, image, Ran};
+use crate::command::run::{boot, boot_with, compile_ours, image, machine, Ran};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
-use crate::machine::toolchain::Network;
+use crate::machine::probe::{readings, Probe};
+use crate::machine::toolchain::{Network, Toolchain};
+use crate::place;
 use crate::progress::Wait;
 use crate::results::Results;
 use clap::Args;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tactus_generate::Random;
 use tactus_model::{Body, Costs, Demand, Machine, Migration, Policy, Scheduling, System, Task, TaskOrder};
 use tactus_plan::plan;
@@ -50,7 +54,7 @@ pub struct Arguments {
 const SPREADS: [(&str, Migration); 3] =
     [("global", Migration::Global), ("clustered", Migration::Clustered), ("partitioned", Migration::Partitioned)];
 const SHIFT: u8 = 1;
-/// No decision takes so many instructions by itself.
+/// No way of the timer takes as many instructions by itself.
 const TOO_MUCH: u64 = 30_000;
 /// What is measured, and what in it.
 const KINDS: [(&str, &str); 6] = [
@@ -161,8 +165,9 @@ fn listed(system: &System, spread: &str, seed: u64) -> Vec<Vec<String>> {
     tasks.collect()
 }
 
-/// Adds what a run shows; gives how many decisions were left out.
-fn samples(trace: &Trace, into: &mut Samples) -> u64 {
+/// Adds what a run shows; `own` holds the own instructions of each decision, by core. Gives how many ways of the timer were left out,
+/// since another core had its turn in them.
+fn samples(trace: &Trace, own: &[Vec<u64>], into: &mut Samples) -> u64 {
     let mut left_out = 0;
     let mut sent: Vec<Vec<Instant>> = vec![Vec::new(); trace.cores.len()];
     for (core, records) in trace.cores.iter().enumerate() {
@@ -172,33 +177,31 @@ fn samples(trace: &Trace, into: &mut Samples) -> u64 {
                 records.get(next).is_none_or(|record| record.time > to)
             })
         };
+        let mut own = own.get(core).into_iter().flatten();
         let (mut entered, mut released, mut receivers) = (None, false, Vec::new());
         for record in records {
             match record.kind {
                 EventKind::Enter => {
                     let reason = EntryReason::from_u8(record.level);
-                    (entered, released) = (Some((reason, record.time)), false);
+                    (entered, released) = (Some(reason), false);
                     if reason == Some(EntryReason::Timer) && record.arg != u64::MAX {
                         let expiry = Instant::from_nanos(record.arg);
                         let late = record.time.since(expiry).as_nanos() >> SHIFT;
-                        if late < TOO_MUCH && alone(expiry, record.time) {
-                            into[2].push(late);
+                        match late < TOO_MUCH && alone(expiry, record.time) {
+                            true => into[2].push(late),
+                            false => left_out += 1,
                         }
                     }
                 }
                 EventKind::Release => released = true,
                 EventKind::Notify => receivers.push(record.arg as usize),
                 EventKind::Leave => {
-                    let Some((reason, since)) = entered.take() else { continue };
-                    let took = record.time.since(since).as_nanos() >> SHIFT;
-                    if took < TOO_MUCH && alone(since, record.time) {
-                        match (reason, released) {
-                            (_, true) => into[0].push(took),
-                            (Some(EntryReason::Complete), false) => into[1].push(took),
-                            _ => {}
-                        }
-                    } else {
-                        left_out += 1;
+                    let Some(reason) = entered.take() else { continue };
+                    let took = own.next().copied();
+                    match (reason, released) {
+                        (_, true) => into[0].extend(took),
+                        (Some(EntryReason::Complete), false) => into[1].extend(took),
+                        _ => {}
                     }
                     for receiver in receivers.drain(..) {
                         if let Some(list) = sent.get_mut(receiver) {
@@ -288,6 +291,23 @@ fn figures(samples: &[u64]) -> [f64; 4] {
     [mean, rank(0.5), rank(0.99), rank(1.0)]
 }
 
+/// The plug-in that counts.
+fn probe() -> Result<Probe, Failure> {
+    let toolchain = Toolchain::find().map_err(machine)?;
+    Probe::build(&toolchain, &place::root()?).map_err(Failure::Machine)
+}
+
+/// What each decision took of its own core, by core.
+fn own_counts(trace: &Trace, folder: &Path) -> Result<Vec<Vec<u64>>, Failure> {
+    let readings = readings(folder, trace.cores.len()).map_err(machine)?;
+    let counted = trace.cores.iter().zip(&readings).enumerate().map(|(core, (records, readings))| {
+        decisions(records, readings, SHIFT).map_err(|n| {
+            Failure::Machine(format!("core {core}: decision {n} of the trace is not in the counts of the plug-in"))
+        })
+    });
+    counted.collect()
+}
+
 /// Runs everything and writes table, plots and page.
 pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     if let Some(n) = arguments.tasks.iter().find(|n| !(1..=400).contains(*n)) {
@@ -297,9 +317,10 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let head = format!("{cores} cores, {} sets of each size, {} each", arguments.sets, arguments.duration);
     lines::line("study", format!("overheads of EDF on the kernel: {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait, Network::Fetching);
+    let built = compile_ours(&wait, Network::Fetching).and_then(|programs| Ok((programs, probe()?)));
     wait.end();
-    let programs = programs?;
+    let (programs, probe) = built?;
+    let scheduler = programs.get("tactus-scheduler").ok_or_else(|| Failure::Machine("there is no scheduler".into()))?;
     let total = (SPREADS.len() * arguments.tasks.len()) as u64 * arguments.sets;
     let mut progress = Progress::new("study", "runs", total);
     let (mut done, mut left_out, mut rows, mut sets) = (0, 0, Vec::new(), Vec::new());
@@ -320,13 +341,17 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                     }
                     let (kernel, image) = image(&system, &promised, &programs, &[])?;
                     let folder = arguments.out.join("machine");
-                    let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, None)?;
-                    let _ = std::fs::remove_dir_all(folder);
+                    let results = Results::make(&folder)?;
                     if empty {
+                        let Ran { trace, .. } = boot(&system, &kernel, &image, &results, None)?;
                         switches(&trace, &mut found);
                     } else {
-                        left_out += samples(&trace, &mut found);
+                        let words = probe.counting(scheduler, results.folder()).map_err(machine)?;
+                        let Ran { trace, .. } = boot_with(&system, (&kernel, &image), &results, None, Some(words))?;
+                        let own = own_counts(&trace, results.folder())?;
+                        left_out += samples(&trace, &own, &mut found);
                     }
+                    let _ = std::fs::remove_dir_all(folder);
                 }
                 done += 1;
                 progress.tell(done);
@@ -356,8 +381,9 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
 fn page(arguments: &Arguments, all: &[Vec<Vec<[f64; 4]>>], head: &str, left_out: u64) -> Result<String, Failure> {
     let mut page = format!(
         "# Overheads of EDF, measured\n\nMade by `./tactus study overheads` ({head}); instructions. What is asked and read: [The \
-         overhead study](../study-overheads.md). Every figure: [CSV](overheads/overheads.csv). {left_out} decisions in which other \
-         cores had a turn of the emulated machine are left out.\n"
+         overhead study](../study-overheads.md). Every figure: [CSV](overheads/overheads.csv). Release and scheduling \
+         are the core's own instructions, counted by a plug-in of the emulator, and no decision is left out. {left_out} ways of the \
+         timer in which other cores had a turn of the emulated machine are left out.\n"
     );
     let x: Vec<f64> = arguments.tasks.iter().map(|n| *n as f64).collect();
     for (kind, (name, what)) in KINDS.iter().enumerate() {

@@ -12,6 +12,7 @@ mod edf_overheads;
 mod interrupts;
 mod kept;
 mod mc2;
+mod own_counts;
 mod progress;
 mod schedulability;
 

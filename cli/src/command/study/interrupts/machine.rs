@@ -184,6 +184,7 @@ impl Guest {
             memory: system.memory.max(image.facts.memory_needed),
             shift: 0,
             board: Board::Q35,
+            plug_in: None,
             devices: match source {
                 Source::Timer => Vec::new(),
                 Source::Card(_) => generator::card(Path::new(WIRE)),
