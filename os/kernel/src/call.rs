@@ -269,14 +269,18 @@ fn bytes_of(words: [u64; 4]) -> [u8; 32] {
 
 /// `(length, w0, w1, w2, w3)`.
 fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
-    if !component::get(thread.component).has_role(role::CONSOLE) {
+    let component = component::get(thread.component);
+    if !component.has_role(role::CONSOLE) {
         path::scheduler(thread.component).ok_or(Error::NotScheduler)?;
     }
     if length > 32 {
         return Err(Error::BadArgument);
     }
-    let bytes = bytes_of(words);
-    serial::write(&bytes[..length as usize]);
+    let bytes = &bytes_of(words)[..length as usize];
+    match component.is_root() {
+        true => serial::write(bytes),
+        false => serial::write_of(thread.component, bytes),
+    }
     Ok(())
 }
 

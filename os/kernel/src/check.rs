@@ -9,6 +9,7 @@
 //! they may change counts as broken only if it stays so while they go on. What is this core's own is looked at once.
 
 use crate::arch::percore::{self, Core};
+use crate::arch::protect;
 use crate::component;
 use crate::path::{self, Entry, Path, Scheduler};
 use crate::thread::shared::SharedThread;
@@ -54,6 +55,9 @@ pub fn begin(core: &Core) {
     BEGAN[core.id as usize % MAX_CORES].store(core.charged, Relaxed);
     if core.id == 0 {
         pages::begin();
+        if let Some(address) = protect::writable_and_executable() {
+            broken("a page of the kernel may be written and executed", address);
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
+use crate::arch::descriptors::{DOUBLE_FAULT, MACHINE_CHECK, NON_MASKABLE};
 use crate::arch::entry::{LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
-use crate::arch::{apic, idle, paging};
+use crate::arch::{apic, idle, paging, protect};
 use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{
@@ -69,8 +70,14 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     match vector {
         vector if is_interrupt(vector) => interrupt(core, vector),
         _ => {
+            let meaning = match vector as usize {
+                NON_MASKABLE => ": an interrupt that cannot be masked, by which a machine reports an error",
+                MACHINE_CHECK => ": the processor reports an error of the machine",
+                DOUBLE_FAULT if protect::is_guard(address) => ": the kernel's stack is too small",
+                _ => "",
+            };
             say!(
-                "tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}",
+                "tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}{meaning}",
                 core.id
             );
             crate::end(crate::END_KERNEL_FAULT)

@@ -34,7 +34,7 @@ mod wire;
 
 use arch::loader::BootInfo;
 use arch::port::{out8, time_stamp};
-use arch::{acpi, apic, descriptors, idle, lines, paging, percore, serial, smp, time};
+use arch::{acpi, apic, descriptors, idle, lines, paging, percore, protect, serial, smp, time};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
 use tactus_abi::image::role;
@@ -101,6 +101,7 @@ extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
     apic::set_up();
     percore::set_up(0, apic::id());
     paging::protect_from_user();
+    protect::protect_kernel();
     match start(magic, address) {
         Ok(()) => run_core(),
         Err(reason) => {

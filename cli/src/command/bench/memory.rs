@@ -36,6 +36,20 @@ impl Tables {
     }
 }
 
+/// Where the kernel's symbol lies, and how long it is.
+///
+/// # Errors
+/// If there is no such symbol: a row of the page would be lost.
+fn placed(elf: &object::File<'_>, name: &str) -> Result<(u64, u64), Failure> {
+    symbol(elf, name)
+        .ok_or_else(|| Failure::Machine(format!("the kernel has no symbol {name}, which the page tells of")))
+}
+
+/// The page below each stack of the kernel, which is never mapped.
+const GUARD: u64 = 4096;
+/// Stacks of each core for interrupts and faults that have one of their own.
+const FAULT_STACKS: u64 = 3;
+
 /// Runs a system of 4 cores and 120 tasks and tells; with `keep` writes `docs/measured/memory.md`.
 pub fn memory(keep: bool) -> Result<Outcome, Failure> {
     let mut tables = Tables::default();
@@ -51,10 +65,9 @@ pub fn memory(keep: bool) -> Result<Outcome, Failure> {
         .map(|(name, bytes)| vec![name.to_string(), kib(bytes)]);
     tables.add(&["kernel", "KiB"], &rows);
     let mut parts = Vec::new();
-    for name in ["THREADS", "COMPONENTS", "CORES", "KERNEL_STACKS", "FAULT_STACKS", "INTERRUPTS"] {
-        if let Some((_, size)) = symbol(&elf, name) {
-            parts.push(vec![name.to_lowercase().replace('_', " "), kib(size)]);
-        }
+    for name in ["THREADS", "COMPONENTS", "CORES", "KERNEL_STACKS", "FAULT_STACK_OF", "INTERRUPTS"] {
+        let (_, size) = placed(&elf, name)?;
+        parts.push(vec![name.to_lowercase().replace('_', " "), kib(size)]);
     }
     tables.add(&["of it", "KiB"], &parts);
     let booted = ran.said.lines().find(|line| line.contains("KiB in use")).unwrap_or_default();
@@ -80,17 +93,18 @@ pub fn memory(keep: bool) -> Result<Outcome, Failure> {
         }
     }
     let mut rows = Vec::new();
-    for (name, symbol_name) in [("kernel", "KERNEL_STACKS"), ("kernel, faults inside", "FAULT_STACKS")] {
-        let Some((address, size)) = symbol(&elf, symbol_name) else { continue };
-        let each = size / tactus_abi::layout::MAX_CORES as u64;
-        let (bytes, core) = (0..tactus_abi::layout::MAX_CORES as u64)
-            .map(|core| {
-                let top = address + (core + 1) * each;
-                (used(&ran.memory, |at| Some(physical(at)), top, each), core)
-            })
-            .max()
-            .unwrap_or_default();
-        rows.push(vec![name.to_string(), bytes.to_string(), each.to_string(), format!("core {core}")]);
+    let cores = tactus_abi::layout::MAX_CORES as u64;
+    for (name, symbol_name, of_core) in
+        [("kernel", "KERNEL_STACKS", 1), ("kernel, faults inside", "FAULT_STACK_OF", FAULT_STACKS)]
+    {
+        let (address, size) = placed(&elf, symbol_name)?;
+        let stride = size / (cores * of_core);
+        let most = (0..cores * of_core).map(|number| {
+            let (top, bytes) = (address + (number + 1) * stride, stride - GUARD);
+            (used(&ran.memory, |at| Some(physical(at)), top, bytes), number / of_core)
+        });
+        let (bytes, core) = most.max().unwrap_or_default();
+        rows.push(vec![name.to_string(), bytes.to_string(), (stride - GUARD).to_string(), format!("core {core}")]);
     }
     for (name, (bytes, size, whose)) in KINDS.iter().zip(most) {
         rows.push(vec![name.to_string(), bytes.to_string(), size.to_string(), whose]);

@@ -4,8 +4,9 @@
 //! PC). Both enter in 32-bit protected mode with paging off and an information block in `ebx`.
 //!
 //! The first page tables stay the kernel's for good: the first four gibibytes of physical memory at
-//! [`super::paging::DIRECT`], and the first one again at the kernel's link address. The identity mapping that the
-//! mode switch needs is dropped once every core is up.
+//! [`super::paging::DIRECT`], and the first one again at the kernel's link address, until [`super::protect`] leaves the
+//! kernel's own pages there, with the rights that they need. The identity mapping that the mode switch needs is dropped
+//! once every core is up.
 
 use core::arch::global_asm;
 
@@ -33,7 +34,9 @@ multiboot_end:
 .global boot_pml4
 boot_pml4: .skip 4096
 boot_low:  .skip 4096
+.global boot_high
 boot_high: .skip 4096
+.global boot_pages
 boot_pages: .skip 4096 * 4
 boot_stack: .skip 4096
 boot_stack_top:

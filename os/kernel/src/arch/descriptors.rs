@@ -24,6 +24,18 @@ struct TaskState {
     io_map: u16,
 }
 
+/// The register that holds the base of GS: the core's block inside the kernel, zero outside. Known to the entry code.
+pub const GS_BASE: u32 = 0xc000_0101;
+
+/// Interrupts and faults that have a stack of their own on each core.
+pub const FAULT_STACKS: usize = 3;
+/// Vector: an interrupt that cannot be masked.
+pub const NON_MASKABLE: usize = 2;
+/// Vector: a fault on the way to the handler of another one.
+pub const DOUBLE_FAULT: usize = 8;
+/// Vector: the processor reports an error of the machine.
+pub const MACHINE_CHECK: usize = 18;
+
 const LIMIT: u16 = core::mem::size_of::<TaskState>() as u16;
 
 #[repr(C, packed)]
@@ -62,10 +74,12 @@ impl Descriptors {
     ///
     /// # Safety
     /// `self` must stay where it is for ever; the stacks must be the core's own.
-    pub unsafe fn load(&mut self, kernel_stack: u64, fault_stack: u64) {
+    pub unsafe fn load(&mut self, kernel_stack: u64, fault_stacks: [u64; FAULT_STACKS]) {
         let base = (&raw const self.task_state) as u64;
         self.task_state.stack[0] = kernel_stack;
-        self.task_state.fault_stacks[0] = fault_stack;
+        for (number, stack) in fault_stacks.into_iter().enumerate() {
+            self.task_state.fault_stacks[number] = stack;
+        }
         self.task_state.io_map = LIMIT;
         self.segments = [
             0,
@@ -126,8 +140,13 @@ pub fn fill_interrupts() {
                 i if i > 36 => 0x50 + i - 37,
                 i => i,
             };
-            // Double fault, machine check and non-maskable interrupts get a stack that cannot be broken.
-            let stack = u64::from(matches!(vector, 2 | 8 | 18));
+            // Each on a stack of its own that cannot be broken, not even by one of the others.
+            let stack = match vector {
+                DOUBLE_FAULT => 1,
+                NON_MASKABLE => 2,
+                MACHINE_CHECK => 3,
+                _ => 0,
+            };
             let low = (address & 0xffff) | 8 << 16 | stack << 32 | 0x8e << 40 | (address >> 16 & 0xffff) << 48;
             (&raw mut INTERRUPTS).cast::<Gate>().add(vector).write(Gate([low, address >> 32]));
         }
@@ -139,7 +158,6 @@ pub fn set_up_calls(block: u64) {
     const STAR: u32 = 0xc000_0081;
     const LSTAR: u32 = 0xc000_0082;
     const FLAG_MASK: u32 = 0xc000_0084;
-    const GS_BASE: u32 = 0xc000_0101;
     const KERNEL_GS_BASE: u32 = 0xc000_0102;
     // Cleared on entry: trap, interrupt, direction, nested task, resume, alignment check.
     const FLAGS: u64 = 0x100 | 0x200 | 0x400 | 0x4000 | 0x1_0000 | 0x4_0000;

@@ -189,6 +189,7 @@ global_asm!(
     rsi = const offset_of!(Registers, rsi),
     rdx = const offset_of!(Registers, rdx),
     user_flags = const USER_FLAGS,
+    gs_base = const super::descriptors::GS_BASE,
     vector_call = const VECTOR_CALL,
     vector_switched = const VECTOR_SWITCHED,
     switch_done = const tactus_abi::call::SWITCH_UPCALL_DONE,

@@ -12,6 +12,7 @@ pub mod paging;
 pub mod pci;
 pub mod percore;
 pub mod port;
+pub mod protect;
 pub mod serial;
 pub mod smp;
 pub mod time;

@@ -8,16 +8,16 @@ pub const DIRECT: u64 = 0xffff_8000_0000_0000;
 /// The end of what components may have.
 pub const USER_END: u64 = 0x0000_7fff_ffff_f000;
 
-const PRESENT: u64 = 1;
-const WRITE: u64 = 2;
+pub(super) const PRESENT: u64 = 1;
+pub(super) const WRITE: u64 = 2;
 const USER: u64 = 4;
 /// What is read or written goes to the device at once, past all caches.
 const UNCACHED: u64 = 1 << 3 | 1 << 4;
 /// What the processor notes: read, written.
 #[cfg(feature = "check")]
 pub const USED: u64 = 1 << 5 | 1 << 6;
-const NO_EXECUTE: u64 = 1 << 63;
-const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+pub(super) const NO_EXECUTE: u64 = 1 << 63;
+pub(super) const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
 extern "C" {
     static mut boot_pml4: [u64; 512];
@@ -208,8 +208,8 @@ pub fn fault_address() -> u64 {
     address
 }
 
-/// Turns on what the processor has against the kernel's own mistakes: no execution of, and no stray access to, user
-/// memory. The kernel never touches a component's memory through the component's addresses.
+/// Turns on what the processor has against the kernel's own mistakes (no execution of, and no stray access to, user
+/// memory), and its reports of errors of the machine. The kernel never touches a component's memory through the component's addresses.
 pub fn protect_from_user() {
     // SAFETY: CPUID exists on every 64-bit processor; the bits set are those it reports.
     unsafe {
@@ -217,6 +217,10 @@ pub fn protect_from_user() {
         let features = leaf.ebx;
         let mut cr4: u64;
         asm!("mov {}, cr4", out(reg) cr4, options(nomem, nostack, preserves_flags));
+        // Machine checks.
+        if core::arch::x86_64::__cpuid(1).edx & (1 << 7) != 0 {
+            cr4 |= 1 << 6;
+        }
         if core::arch::x86_64::__cpuid(0).eax >= 7 {
             if features & (1 << 7) != 0 {
                 cr4 |= 1 << 20;

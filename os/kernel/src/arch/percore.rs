@@ -2,7 +2,7 @@
 //!
 //! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
 
-use super::descriptors::Descriptors;
+use super::descriptors::{Descriptors, FAULT_STACKS};
 use crate::brand::Brand;
 use crate::path::Scheduler;
 use crate::thread::{self, Thread};
@@ -91,9 +91,18 @@ pub static mut NOBODYS_REGION: core::mem::MaybeUninit<Region> = core::mem::Maybe
 pub const UNARMED: u64 = u64::MAX - 1;
 
 const STACK_BYTES: usize = 8 * 1024;
+const PAGE: usize = 4096;
 
-#[repr(C, align(16))]
-struct Stack(#[allow(dead_code)] [u8; STACK_BYTES]);
+/// A stack above a page that is never mapped: whoever goes beyond the stack's end faults at once.
+#[repr(C, align(4096))]
+struct Stack<const BYTES: usize> {
+    guard: [u8; PAGE],
+    bytes: [u8; BYTES],
+}
+
+impl<const BYTES: usize> Stack<BYTES> {
+    const EMPTY: Self = Stack { guard: [0; PAGE], bytes: [0; BYTES] };
+}
 
 /// A block that exists but is not in use yet.
 #[allow(clippy::declare_interior_mutable_const)]
@@ -133,8 +142,9 @@ const UNUSED: Core = Core {
 };
 
 static mut CORES: [Core; MAX_CORES] = [UNUSED; MAX_CORES];
-static mut KERNEL_STACKS: [Stack; MAX_CORES] = [const { Stack([0; STACK_BYTES]) }; MAX_CORES];
-static mut FAULT_STACKS: [Stack; MAX_CORES] = [const { Stack([0; STACK_BYTES]) }; MAX_CORES];
+static mut KERNEL_STACKS: [Stack<STACK_BYTES>; MAX_CORES] = [const { Stack::EMPTY }; MAX_CORES];
+static mut FAULT_STACK_OF: [[Stack<PAGE>; FAULT_STACKS]; MAX_CORES] =
+    [const { [const { Stack::EMPTY }; FAULT_STACKS] }; MAX_CORES];
 
 /// The block of core `id`, for setting it up.
 pub fn of(id: usize) -> *mut Core {
@@ -146,13 +156,23 @@ pub fn of(id: usize) -> *mut Core {
 /// Upper end of core `id`'s kernel stack.
 pub fn kernel_stack(id: usize) -> u64 {
     // SAFETY: one past the end of a stack inside the array.
-    unsafe { (&raw mut KERNEL_STACKS).cast::<Stack>().add(id + 1) as u64 }
+    unsafe { (&raw mut KERNEL_STACKS).cast::<Stack<STACK_BYTES>>().add(id + 1) as u64 }
 }
 
-/// Upper end of core `id`'s stack for faults inside the kernel.
-pub fn fault_stack(id: usize) -> u64 {
-    // SAFETY: as above.
-    unsafe { (&raw mut FAULT_STACKS).cast::<Stack>().add(id + 1) as u64 }
+/// Upper ends of core `id`'s stacks for what has a stack of its own.
+fn fault_stacks(id: usize) -> [u64; FAULT_STACKS] {
+    let first = (&raw mut FAULT_STACK_OF).cast::<Stack<PAGE>>();
+    // SAFETY: one past the end of a stack inside the array.
+    core::array::from_fn(|number| unsafe { first.add(id * FAULT_STACKS + number + 1) as u64 })
+}
+
+/// The guard pages of all stacks, by their addresses.
+pub fn guards() -> impl Iterator<Item = u64> {
+    let kernel = (&raw const KERNEL_STACKS).cast::<Stack<STACK_BYTES>>();
+    let fault = (&raw const FAULT_STACK_OF).cast::<Stack<PAGE>>();
+    // A guard is a stack's first page.
+    let kernel = (0..MAX_CORES).map(move |id| kernel.wrapping_add(id) as u64);
+    kernel.chain((0..MAX_CORES * FAULT_STACKS).map(move |number| fault.wrapping_add(number) as u64))
 }
 
 /// The current core's block.
@@ -180,7 +200,7 @@ pub fn set_up(id: usize, apic: u8) {
         (*core).apic = apic;
         (*core).kernel_stack = kernel_stack(id);
         (*core).expiry = tactus_abi::call::NO_TIMEOUT;
-        (*core).descriptors.load(kernel_stack(id), fault_stack(id));
+        (*core).descriptors.load(kernel_stack(id), fault_stacks(id));
         super::descriptors::set_up_calls(core as u64);
     }
 }

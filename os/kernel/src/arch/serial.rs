@@ -2,6 +2,7 @@
 
 use super::port::{in8, out8};
 use core::fmt;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const BASE: u16 = 0x3f8;
 
@@ -12,17 +13,50 @@ pub fn set_up() {
     }
 }
 
-/// Writes bytes, waiting for each.
+/// Who has begun the line that is being written: 0 nobody, it is complete; [`SYSTEM`], or a component's number and one more. Cores
+/// that write at the same time may break each other's lines, but never so that a component's text begins one.
+static LINE: AtomicU32 = AtomicU32::new(0);
+/// The kernel and the root scheduler.
+const SYSTEM: u32 = u32::MAX;
+/// What a line of any other component begins with, and no line of the system's.
+const MARK: &[u8] = b"| ";
+
+/// Writes what the kernel or the root scheduler says, on a line of its own.
 pub fn write(bytes: &[u8]) {
-    for &byte in bytes {
-        // Bounded, so that a missing port cannot hold the kernel.
-        for _ in 0..100_000 {
-            if in8(BASE + 5) & 0x20 != 0 {
-                break;
-            }
-        }
-        out8(BASE, byte);
+    if !matches!(LINE.load(Relaxed), 0 | SYSTEM) {
+        put(b'\n');
     }
+    bytes.iter().for_each(|&byte| put(byte));
+    if let Some(&last) = bytes.last() {
+        LINE.store(if last == b'\n' { 0 } else { SYSTEM }, Relaxed);
+    }
+}
+
+/// Writes what a component says: each line is marked, and nothing but text is passed on, so that none is taken for the system's.
+pub fn write_of(component: u16, bytes: &[u8]) {
+    let own = u32::from(component) + 1;
+    for &byte in bytes {
+        let begun = LINE.load(Relaxed);
+        if begun != own {
+            if begun != 0 {
+                put(b'\n');
+            }
+            MARK.iter().for_each(|&byte| put(byte));
+        }
+        let is_text = byte == b'\n' || !byte.is_ascii_control();
+        put(if is_text { byte } else { b'?' });
+        LINE.store(if byte == b'\n' { 0 } else { own }, Relaxed);
+    }
+}
+
+fn put(byte: u8) {
+    // Bounded, so that a missing port cannot hold the kernel.
+    for _ in 0..100_000 {
+        if in8(BASE + 5) & 0x20 != 0 {
+            break;
+        }
+    }
+    out8(BASE, byte);
 }
 
 /// For `write!`.

@@ -15,7 +15,7 @@ use tactus_abi::call::Error;
 /// The call: this, plus what is to be broken.
 const CALL: u64 = 0x7461_6374_0000;
 /// How many ways of breaking something there are.
-const WAYS: u64 = 18;
+const WAYS: u64 = 21;
 
 /// What the call comes to, if it is this one. `Again` if there is nothing yet that could be broken so.
 pub fn asked(core: &mut Core, caller: &mut Thread) -> Option<Result<(), Error>> {
@@ -112,9 +112,26 @@ fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
         16 => memory::plant(true)?,
         // A frame is noted to be shown once more than it is.
         17 => memory::plant(false)?,
+        // The kernel's stack is too small.
+        18 => _ = deeper(core::hint::black_box(1)),
+        // The kernel's text is written, at its own address and in the map of all memory.
+        19 => write_text(plant as *const () as u64),
+        20 => write_text(paging::DIRECT + (plant as *const () as u64 & 0x7fff_ffff)),
         _ => return None,
     }
     Some(())
+}
+
+#[inline(never)]
+#[allow(unconditional_recursion)]
+fn deeper(depth: u64) -> u64 {
+    let room = core::hint::black_box([depth; 64]);
+    deeper(depth + 1) + room[depth as usize % 64]
+}
+
+fn write_text(address: u64) {
+    // SAFETY: none: the processor must not allow it.
+    unsafe { (address as *mut u8).write_volatile(0x90) }
 }
 
 /// Does this with the thread, which this core has, and gives it up.

@@ -68,7 +68,7 @@ invoke:
     xor r13d, r13d
     xor r14d, r14d
     xor r15d, r15d
-    swapgs
+    leave_kernel_half r15d
     sysretq
 
 # The thread goes back to the component that called.

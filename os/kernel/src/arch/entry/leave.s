@@ -1,9 +1,15 @@
 # Faults of the kernel itself; the way out.
 
-# A double fault, a machine check or a non-maskable interrupt, on a stack of its own: the end, wherever it came from.
+# A double fault, a machine check or a non-maskable interrupt, on a stack of its own: the end, wherever it came from. It may have
+# come at any instruction, before the base of GS was changed on the way in or after that on the way out. So the base itself tells
+# whose it is: the kernel's lies in the upper half, and a component cannot set one that does.
 trap_fatal:
-    test byte ptr [rsp + 24], 3
-    jz trap_in_kernel
+    push 2
+    popfq
+    mov ecx, {gs_base}
+    rdmsr
+    test edx, edx
+    js trap_in_kernel
     swapgs
 trap_in_kernel:
     mov rdi, [rsp]
@@ -45,7 +51,8 @@ leave_clean:
     clean_and_leave
 
 2:  mov rsp, rax
-    swapgs
+    xor ecx, ecx
+    leave_kernel_half ecx
     pop_general
     add rsp, 16
     iretq

@@ -36,6 +36,16 @@
     pop rax
 .endm
 
+# The way out: selectors of segments are cleared, which any component can load, so that none passes from one to another; the
+# register must be zero. The base of GS is the component's again.
+.macro leave_kernel_half zero
+    mov ds, \zero
+    mov es, \zero
+    mov fs, \zero
+    swapgs
+    mov gs, \zero
+.endm
+
 # The way out, with nothing but rax, rdi, rsi and rdx passed on. rcx: where to; rsp: the stack there.
 .macro clean_and_leave
     mov r11d, {user_flags}
@@ -48,7 +58,7 @@
     xor r13d, r13d
     xor r14d, r14d
     xor r15d, r15d
-    swapgs
+    leave_kernel_half r15d
     sysretq
 .endm
 

@@ -41,7 +41,7 @@ invoke_wide:
     mov r11d, {user_flags}
     xor eax, eax
     xor ebp, ebp
-    swapgs
+    leave_kernel_half ebp
     sysretq
 2:  mov eax, {call_invoke_wide}
     jmp call_other
@@ -80,7 +80,7 @@ give_back_wide:
     xor eax, eax
     xor ebp, ebp
     xor r9d, r9d
-    swapgs
+    leave_kernel_half r9d
     sysretq
 # The words are saved: whoever the thread comes back to gets them later.
 2:  mov rcx, rsp
