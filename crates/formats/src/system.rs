@@ -268,22 +268,9 @@ fn clusters(sets: &[CoreSet]) -> String {
     format!("[{}]", sets.join(", "))
 }
 
-const fn kind(kind: ServerKind) -> &'static str {
-    match kind {
-        ServerKind::Periodic => "periodic",
-        ServerKind::Polling => "polling",
-        ServerKind::Deferrable => "deferrable",
-        ServerKind::Sporadic => "sporadic",
-        ServerKind::PosixSporadic => "posix-sporadic",
-        ServerKind::SoftBandwidth => "cbs-soft",
-        ServerKind::HardBandwidth => "cbs-hard",
-        ServerKind::PriorityInheriting => "pibs",
-    }
-}
-
 fn write_server(text: &mut String, server: &Server, system: &System) -> fmt::Result {
     let policy = policy_key(&Policy::Ordered { spread: server.spread, order: server.order });
-    writeln!(text, "\n[[server]]\nname = \"{}\"\nkind = \"{}\"", server.name, kind(server.kind))?;
+    writeln!(text, "\n[[server]]\nname = \"{}\"\nkind = \"{}\"", server.name, server.kind.key())?;
     if server.kind == ServerKind::PriorityInheriting {
         // It took its period from the server that it works for; any other with this period gives it the same rank.
         let peer = |other: &&Server| other.name != server.name && other.period == server.period;

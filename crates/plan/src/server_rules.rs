@@ -21,10 +21,10 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         queues: server.queues.clone(),
         supply: server.supply.map(|supply| {
             let bound = match supply.kind {
+                kind if kind.is_soft() => Bound::None,
                 ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
-                ServerKind::Sporadic | ServerKind::PriorityInheriting => Bound::Begun,
-                ServerKind::HardBandwidth => Bound::Begun,
-                ServerKind::SoftBandwidth | ServerKind::PosixSporadic => Bound::None,
+                ServerKind::PosixSporadic => Bound::None,
+                _ => Bound::Begun,
             };
             (supply.budget, supply.period, bound)
         }),

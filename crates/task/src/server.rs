@@ -37,4 +37,24 @@ impl ServerKind {
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
     ];
+
+    /// The word for it in a system file.
+    pub const fn key(self) -> &'static str {
+        match self {
+            ServerKind::Periodic => "periodic",
+            ServerKind::Polling => "polling",
+            ServerKind::Deferrable => "deferrable",
+            ServerKind::Sporadic => "sporadic",
+            ServerKind::PosixSporadic => "posix-sporadic",
+            ServerKind::SoftBandwidth => "cbs-soft",
+            ServerKind::HardBandwidth => "cbs-hard",
+            ServerKind::PriorityInheriting => "pibs",
+        }
+    }
+
+    /// Whether it goes on at once, with a later deadline, when its budget is exhausted: it then takes more than its budget in
+    /// a period, and only its deadline keeps it from disturbing others.
+    pub const fn is_soft(self) -> bool {
+        matches!(self, ServerKind::SoftBandwidth)
+    }
 }

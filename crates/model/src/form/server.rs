@@ -26,16 +26,6 @@ const SERVER: [&str; 15] = [
 const SPREADS: [(&str, Migration); 3] =
     [("partitioned", Migration::Partitioned), ("clustered", Migration::Clustered), ("global", Migration::Global)];
 const ORDERS: [&str; 9] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr"];
-const SUPPLIES: [(&str, ServerKind); 8] = [
-    ("periodic", ServerKind::Periodic),
-    ("polling", ServerKind::Polling),
-    ("deferrable", ServerKind::Deferrable),
-    ("sporadic", ServerKind::Sporadic),
-    ("posix-sporadic", ServerKind::PosixSporadic),
-    ("cbs-soft", ServerKind::SoftBandwidth),
-    ("cbs-hard", ServerKind::HardBandwidth),
-    ("pibs", ServerKind::PriorityInheriting),
-];
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
 
@@ -158,7 +148,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         name: section.string(reader, "name", "a name in quotes"),
         parent: section.string(reader, "parent", "the name of a server in quotes"),
         cores: listed.unwrap_or_default(),
-        kind: choice(&section, reader, "kind", &SUPPLIES),
+        kind: choice(&section, reader, "kind", &ServerKind::ALL.map(|kind| (kind.key(), kind))),
         budget: section.duration(reader, "budget"),
         period: section.duration(reader, "period"),
         alpha: section.float(reader, "alpha", "a number between 0 and 1"),

@@ -84,7 +84,7 @@ impl Domain<'_> {
         let it = &self.system.scheduling.servers[server];
         let mut events = match it.kind {
             // Each of its budgets may end; the next comes at once.
-            ServerKind::SoftBandwidth => vec![(1, it.budget)],
+            kind if kind.is_soft() => vec![(1, it.budget)],
             ServerKind::Sporadic | ServerKind::PosixSporadic => vec![(2 * PIECES, it.period)],
             _ => vec![(2, it.period)],
         };

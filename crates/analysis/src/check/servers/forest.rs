@@ -41,7 +41,7 @@ pub(super) fn is_in_tree(system: &System, root: Migration, server: usize, core: 
     let it = &system.scheduling.servers[server];
     let alone =
         queues(system, root, Some(server)).iter().any(|queue| queue.contains(core) && queue.iter().nth(1).is_none());
-    alone && !matches!(Rank::of(it.order), Rank::Other(_)) && it.kind != ServerKind::SoftBandwidth
+    alone && !matches!(Rank::of(it.order), Rank::Other(_)) && !it.kind.is_soft()
 }
 
 impl<'s> Core<'s> {
