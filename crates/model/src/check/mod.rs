@@ -6,6 +6,7 @@ mod disk;
 mod monitor;
 mod per_server;
 mod platform;
+mod reclaiming;
 mod release;
 mod server;
 mod task;
@@ -93,6 +94,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);
     }
+    reclaiming::check(&system, out);
     out.is_empty().then_some(system)
 }
 
