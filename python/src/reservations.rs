@@ -1,7 +1,7 @@
 //! Tasks inside a server of one core: their response times, and the server that they need.
 
 use crate::arguments::{choose, Time};
-use crate::input;
+use crate::error::input;
 use crate::taskset::TaskSet;
 use pyo3::prelude::*;
 use tactus_analysis::effort::Effort;

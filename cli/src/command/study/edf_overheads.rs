@@ -11,7 +11,7 @@
 use super::kept::{csv, markdown, plot, put, Line};
 use super::mc2::overheads::length;
 use super::progress::Progress;
-use crate::command::run::{boot, compile_ours, image, Ran};
+use crate::boot::{boot, compile_ours, image, Ran};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::toolchain::Network;

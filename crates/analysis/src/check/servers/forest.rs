@@ -1,6 +1,6 @@
 //! From a system file to the trees of one core, and back from the places of a tree to names.
 
-use super::super::plain;
+use super::super::assumed::plain;
 use super::super::rank::Rank;
 use super::domain::{home, of_task, queues};
 use crate::reservation::local::Local;
