@@ -360,6 +360,8 @@ pub enum BenchKind {
     Kernel,
     /// Memory
     Memory,
+    /// Lines of the rooms, words of the book, bytes of the programs
+    Size,
 }
 
 /// Options of `test`.

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod assignment;
+mod boot;
 mod command;
 mod console;
 mod costs;

@@ -1,6 +1,6 @@
 //! What Python programs give: times as whole nanoseconds or as text with a unit.
 
-use crate::input;
+use crate::error::input;
 use pyo3::prelude::*;
 use tactus_time::Duration;
 

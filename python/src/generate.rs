@@ -1,7 +1,7 @@
 //! Task sets drawn at random, the same for a seed for ever.
 
 use crate::arguments::{choose, cores, Time};
-use crate::input;
+use crate::error::input;
 use crate::taskset::{Task, TaskSet};
 use pyo3::prelude::*;
 use tactus_analysis::generate::distributions::{fill, log_uniform, PERIODS, UTILISATIONS};

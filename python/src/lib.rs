@@ -4,6 +4,7 @@
 //! whole nanoseconds. Long computations let other Python threads run.
 
 mod arguments;
+mod error;
 mod generate;
 mod mixed;
 mod reservations;
@@ -13,19 +14,8 @@ mod table;
 mod taskset;
 mod tests;
 
+use error::InputError;
 use pyo3::prelude::*;
-
-pyo3::create_exception!(
-    tactus,
-    InputError,
-    pyo3::exceptions::PyValueError,
-    "What was given cannot be used; the message says what to change, and where."
-);
-
-/// An error about what was given.
-fn input(error: impl std::fmt::Display) -> PyErr {
-    InputError::new_err(error.to_string())
-}
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {

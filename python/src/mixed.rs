@@ -1,7 +1,7 @@
 //! Two criticality levels on one processor.
 
 use crate::arguments::{choose, Time};
-use crate::input;
+use crate::error::input;
 use pyo3::prelude::*;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::mixed::{amc_max, amc_rtb, edf_vd, priorities, smc, Promise};

@@ -1,7 +1,7 @@
 //! Tasks inside a server of one core: their response times, and the server that they need.
 
 use crate::arguments::{choose, Time};
-use crate::input;
+use crate::error::input;
 use crate::taskset::TaskSet;
 use pyo3::prelude::*;
 use tactus_analysis::effort::Effort;
@@ -12,12 +12,15 @@ use tactus_analysis::task::Sporadic;
 use tactus_model::ServerKind;
 use tactus_time::Duration;
 
+const fn kind(kind: ServerKind) -> (&'static str, ServerKind) {
+    (kind.key(), kind)
+}
 const KINDS: [(&str, ServerKind); 5] = [
-    ("periodic", ServerKind::Periodic),
-    ("polling", ServerKind::Polling),
-    ("deferrable", ServerKind::Deferrable),
-    ("sporadic", ServerKind::Sporadic),
-    ("cbs-hard", ServerKind::HardBandwidth),
+    kind(ServerKind::Periodic),
+    kind(ServerKind::Polling),
+    kind(ServerKind::Deferrable),
+    kind(ServerKind::Sporadic),
+    kind(ServerKind::HardBandwidth),
 ];
 const ORDERS: [(&str, Local); 2] = [("fp", Local::FixedPriority), ("edf", Local::EarliestDeadline)];
 

@@ -1,6 +1,6 @@
 //! Traces and what they amount to.
 
-use crate::input;
+use crate::error::input;
 use crate::table::{Columns, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

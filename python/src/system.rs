@@ -1,7 +1,7 @@
 //! Whole systems: read, checked, simulated.
 
 use crate::arguments::Time;
-use crate::input;
+use crate::error::input;
 use crate::run::Run;
 use crate::table::{Columns, Table};
 use crate::taskset::TaskSet;

@@ -1,7 +1,7 @@
 //! Tasks and task sets, as tests take them and files hold them.
 
 use crate::arguments::{cores, Time};
-use crate::input;
+use crate::error::input;
 use crate::system::System;
 use crate::table::{Columns, Table};
 use pyo3::exceptions::PyIndexError;

@@ -164,7 +164,7 @@ impl Test {
 fn named(name: &str, m: usize) -> PyResult<Test> {
     let (test, m) = (choose("test", name, &TESTS)?, cores(m)?);
     if test.of_one_core() && m != 1 {
-        return Err(crate::input(format!("{name} is a test of one core, and {m} were given")));
+        return Err(crate::error::input(format!("{name} is a test of one core, and {m} were given")));
     }
     Ok(test)
 }
@@ -190,7 +190,7 @@ fn responses(py: Python<'_>, test: &str, tasks: &TaskSet, cores: usize) -> PyRes
     let found = named(test, cores)?;
     match py.detach(|| found.responses(tasks, cores)) {
         Some(bounds) => Ok(bounds.into_iter().map(|bound| bound.map(Duration::as_nanos)).collect()),
-        None => Err(crate::input(format!("{test} gives no response times; ask accepts()"))),
+        None => Err(crate::error::input(format!("{test} gives no response times; ask accepts()"))),
     }
 }
 
@@ -199,7 +199,7 @@ fn responses(py: Python<'_>, test: &str, tasks: &TaskSet, cores: usize) -> PyRes
 fn partition(py: Python<'_>, test: &str, tasks: &TaskSet, cores: usize) -> PyResult<Option<Vec<usize>>> {
     let found = named(test, cores)?;
     if !matches!(found, Test::Partitioned(..)) {
-        return Err(crate::input(format!("{test} binds tasks to no cores; choose a test such as partitioned-edf/ffd")));
+        return Err(crate::error::input(format!("{test} binds tasks to no cores; choose a test such as partitioned-edf/ffd")));
     }
     Ok(py.detach(|| found.cores_of(tasks, cores)))
 }

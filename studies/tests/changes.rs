@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 use tactus_analysis::{Bound, Check};
+use tactus_generate::Random;
 use tactus_model::{Costs, Migration, System};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::{PolicySpec, Protocol};
@@ -11,29 +12,6 @@ use tactus_record::EventKind;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{changes as broken_changes, Rule};
 use tactus_trace::{judge, Fate, Promise, Summary, Trace, Verdict};
-
-/// Numbers that look random (Steele, Lea and Flood 2014: SplitMix).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    /// From the first to the last, both included.
-    fn range(&mut self, first: u64, last: u64) -> u64 {
-        first + self.next() % (last - first + 1)
-    }
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.range(0, all.len() as u64 - 1) as usize]
-    }
-    fn chance(&mut self, percent: u64) -> bool {
-        self.range(1, 100) <= percent
-    }
-}
 
 const POLICIES: [&str; 7] = ["edf", "edf", "rm", "dm", "fp", "fifo", "llf"];
 const KINDS: [&str; 6] = ["cbs-hard", "cbs-hard", "deferrable", "sporadic", "polling", "periodic"];
@@ -67,9 +45,9 @@ struct Drawing {
 /// A system as text: servers and tasks, of which some begin absent; and changes. Its cores are by themselves, with servers up to three
 /// deep in some; or they share the root's queue, or that of a server.
 fn system(seed: u64) -> String {
-    let random = Random(seed);
+    let random = Random::new(seed);
     let mut it = Drawing { random, text: String::new(), parts: Vec::new(), tasks: 0 };
-    match it.random.range(0, 7) {
+    match it.random.between(0, 7) {
         0..=2 => it.partitioned(seed, 0),
         3 | 4 => it.partitioned(seed, 2),
         5 => it.shared(seed),
@@ -89,7 +67,7 @@ impl Drawing {
 
     /// Up to two cores by themselves; servers in servers, as deep as that.
     fn partitioned(&mut self, seed: u64, deeper: u64) {
-        let cores = self.random.range(1, 2);
+        let cores = self.random.between(1, 2);
         let policy = *self.random.of(&POLICIES);
         let servers_fit = matches!(policy, "edf" | "rm" | "dm" | "fp");
         self.head(seed, cores, &format!("partitioned-{policy}"));
@@ -97,7 +75,7 @@ impl Drawing {
             let bound = format!("core = {core}");
             let servers = match (servers_fit, deeper) {
                 (false, _) => 0,
-                (true, 0) => self.random.range(0, 2),
+                (true, 0) => self.random.between(0, 2),
                 (true, _) => 1,
             };
             for _ in 0..servers {
@@ -105,7 +83,7 @@ impl Drawing {
                 self.server(&home, &format!("cores = [{core}]"), deeper);
             }
             let (tasks, most) = if deeper > 0 && servers_fit { (2, 15) } else { (5, 35) };
-            for _ in 0..self.random.range(if most < 35 { 0 } else { 2 }, tasks) {
+            for _ in 0..self.random.between(if most < 35 { 0 } else { 2 }, tasks) {
                 self.task(&Home { server: None, order: policy, bound: bound.clone(), most });
             }
         }
@@ -117,23 +95,23 @@ impl Drawing {
         // What is inside another one has a longer period, or it would be long without supply for its period.
         let (period, share) = match home.server {
             Some((_, budget, length)) => {
-                ((length * self.random.range(2, 4)).min(40_000), self.random.range(20, 48) * budget / length)
+                ((length * self.random.between(2, 4)).min(40_000), self.random.between(20, 48) * budget / length)
             }
-            None if deeper > 0 => (*self.random.of(&PERIODS[..4]), self.random.range(30, 60)),
-            None => (*self.random.of(&PERIODS), self.random.range(15, 40)),
+            None if deeper > 0 => (*self.random.of(&PERIODS[..4]), self.random.between(30, 60)),
+            None => (*self.random.of(&PERIODS), self.random.between(15, 40)),
         };
         let budget = (period * share / 100).max(100);
         let name = self.begin_server(home, kind, (budget, period), &format!("partitioned-{inner}"), cores);
         let within =
             |most| Home { server: Some((&name, budget, period)), order: inner, bound: home.bound.clone(), most };
         if deeper > 0 {
-            for _ in 0..self.random.range(1, 2) {
-                let deeper = self.random.range(0, deeper - 1);
+            for _ in 0..self.random.between(1, 2) {
+                let deeper = self.random.between(0, deeper - 1);
                 self.server(&within(20), cores, deeper);
             }
         }
         let nested = deeper > 0 || home.server.is_some();
-        for _ in 0..self.random.range(u64::from(deeper == 0), 2) {
+        for _ in 0..self.random.between(u64::from(deeper == 0), 2) {
             self.task(&within(if nested { 20 } else { 45 }));
         }
     }
@@ -157,7 +135,7 @@ impl Drawing {
         }
         let priority = home.order == "fp";
         if priority {
-            let _ = writeln!(self.text, "priority = {}", self.random.range(1, 9));
+            let _ = writeln!(self.text, "priority = {}", self.random.between(1, 9));
         }
         self.parts.push(Part { name: name.clone(), is_server: true, period, priority });
         name
@@ -168,29 +146,29 @@ impl Drawing {
         let name = format!("t{}", self.tasks);
         self.tasks += 1;
         let period = match home.server {
-            Some((.., length)) if home.most < 25 => (length * random.range(4, 9)).min(150_000),
+            Some((.., length)) if home.most < 25 => (length * random.between(4, 9)).min(150_000),
             Some(_) => *random.of(&PERIODS) * 3,
             None => *random.of(&PERIODS),
         };
         let share = match home.server {
-            Some((_, budget, length)) => random.range(home.most / 3, home.most) * budget / length,
-            None => random.range(5, home.most),
+            Some((_, budget, length)) => random.between(home.most / 3, home.most) * budget / length,
+            None => random.between(5, home.most),
         };
         let execution = (period * share / 100).max(100);
         let _ = write!(
             self.text,
             "[[task]]\nname = '{name}'\n{}\nperiod = '{period} us'\nexecution = '{execution} us'\noffset = '{} us'\n",
             home.bound,
-            random.range(0, 20) * 500 * random.range(0, 1)
+            random.between(0, 20) * 500 * random.between(0, 1)
         );
         if let Some((server, ..)) = home.server {
             let _ = writeln!(self.text, "server = '{server}'");
         }
         let priority = home.order == "fp";
         if priority {
-            let _ = writeln!(self.text, "priority = {}", random.range(1, 9));
+            let _ = writeln!(self.text, "priority = {}", random.between(1, 9));
         }
-        if random.chance(40) {
+        if random.chance(0.4) {
             let _ = writeln!(self.text, "actual = {{ min = '{} us', max = '{execution} us' }}", execution / 2);
         }
         self.parts.push(Part { name, is_server: false, period, priority });
@@ -199,7 +177,7 @@ impl Drawing {
     /// Two cores that share the root's queue, or three of which two do.
     fn shared(&mut self, seed: u64) {
         let order = *self.random.of(&["edf", "rm", "dm", "fp"]);
-        let clustered = self.random.chance(50);
+        let clustered = self.random.chance(0.5);
         match clustered {
             true => {
                 self.head(seed, 3, &format!("clustered-{order}"));
@@ -207,7 +185,7 @@ impl Drawing {
             }
             false => self.head(seed, 2, &format!("global-{order}")),
         }
-        for n in 0..self.random.range(3, 7) {
+        for n in 0..self.random.between(3, 7) {
             let bound = if clustered { format!("cluster = {}", n % 2) } else { String::new() };
             self.task(&Home { server: None, order, bound, most: 30 });
         }
@@ -217,20 +195,20 @@ impl Drawing {
     fn platform(&mut self, seed: u64) {
         let policy = *self.random.of(&["edf", "rm", "dm", "fp"]);
         self.head(seed, 2, &format!("partitioned-{policy}"));
-        for _ in 0..self.random.range(1, 2) {
+        for _ in 0..self.random.between(1, 2) {
             let (period, kind) = (*self.random.of(&PERIODS), *self.random.of(&KINDS));
-            let (inner, global) = (*self.random.of(&["edf", "rm", "fp"]), self.random.chance(70));
-            let budget = period * self.random.range(25, 45) / 100;
+            let (inner, global) = (*self.random.of(&["edf", "rm", "fp"]), self.random.chance(0.7));
+            let budget = period * self.random.between(25, 45) / 100;
             let spread = if global { "global" } else { "partitioned" };
             let root = Home { server: None, order: policy, bound: String::new(), most: 0 };
             let name = self.begin_server(&root, kind, (budget, period), &format!("{spread}-{inner}"), "cores = [0, 1]");
-            for n in 0..self.random.range(2, 4) {
+            for n in 0..self.random.between(2, 4) {
                 let bound = if global { String::new() } else { format!("core = {}", n % 2) };
                 self.task(&Home { server: Some((&name, budget, period)), order: inner, bound, most: 30 });
             }
         }
         for core in 0..2 {
-            for _ in 0..self.random.range(0, 2) {
+            for _ in 0..self.random.between(0, 2) {
                 self.task(&Home { server: None, order: policy, bound: format!("core = {core}"), most: 25 });
             }
         }
@@ -240,12 +218,12 @@ impl Drawing {
 fn changes(random: &mut Random, text: &mut String, parts: &[Part]) {
     let mut there: Vec<Option<bool>> = vec![None; parts.len()];
     let mut at = 0;
-    for _ in 0..random.range(3, 8) {
-        at += random.range(0, 60_000) * random.range(0, 3) / 3;
-        let n = random.range(0, parts.len() as u64 - 1) as usize;
+    for _ in 0..random.between(3, 8) {
+        at += random.between(0, 60_000) * random.between(0, 3) / 3;
+        let n = random.between(0, parts.len() as u64 - 1) as usize;
         let Part { name, is_server, period, priority } = &parts[n];
         let _ = writeln!(text, "[[change]]\nat = '{at} us'");
-        let _ = match (there[n], random.range(0, 3)) {
+        let _ = match (there[n], random.between(0, 3)) {
             (Some(false), _) | (None, 0 | 1) => {
                 there[n] = Some(true);
                 writeln!(text, "add = '{name}'")
@@ -258,10 +236,10 @@ fn changes(random: &mut Random, text: &mut String, parts: &[Part]) {
                 there[n] = Some(true);
                 let (what, time) = if *is_server { ("server", "budget") } else { ("task", "execution") };
                 let _ = writeln!(text, "{what} = '{name}'");
-                match random.range(0, if *priority { 2 } else { 1 }) {
-                    0 => writeln!(text, "{time} = '{} us'", period * random.range(10, 45) / 100),
-                    1 => writeln!(text, "period = '{} us'", period * random.range(60, 180) / 100),
-                    _ => writeln!(text, "priority = {}", random.range(1, 9)),
+                match random.between(0, if *priority { 2 } else { 1 }) {
+                    0 => writeln!(text, "{time} = '{} us'", period * random.between(10, 45) / 100),
+                    1 => writeln!(text, "period = '{} us'", period * random.between(60, 180) / 100),
+                    _ => writeln!(text, "priority = {}", random.between(1, 9)),
                 }
             }
         };

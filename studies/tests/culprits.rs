@@ -5,28 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
+use tactus_generate::Random;
 use tactus_model::{Costs, System};
 use tactus_plan::plan;
 use tactus_record::EventKind;
 use tactus_time::TaskId;
 use tactus_trace::{judge, Promise, Trace, Verdict};
-
-/// Numbers that look random (Steele, Lea and Flood 2014: SplitMix).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    /// From the first to the last, both included.
-    fn range(&mut self, first: u64, last: u64) -> u64 {
-        first + self.next() % (last - first + 1)
-    }
-}
 
 const MS: u64 = 1_000_000;
 const RUN: u64 = 400 * MS;
@@ -59,8 +43,8 @@ struct Drawing {
 }
 
 fn draw(seed: u64) -> Drawing {
-    let mut random = Random(seed);
-    let (fixed, global, cores) = (random.range(0, 1) == 0, random.range(0, 2) == 0, random.range(1, 2));
+    let mut random = Random::new(seed);
+    let (fixed, global, cores) = (random.between(0, 1) == 0, random.between(0, 2) == 0, random.between(1, 2));
     let order = if fixed { "fp" } else { "edf" };
     let spread = if global { "global" } else { "partitioned" };
     let mut text = format!(
@@ -68,10 +52,10 @@ fn draw(seed: u64) -> Drawing {
     );
     let mut servers = Vec::new();
     if !global {
-        for n in 0..random.range(0, 2) as usize {
-            let (core, priority) = (random.range(0, cores - 1), random.range(1, 9));
-            let kind = ["cbs-hard", "deferrable", "sporadic"][random.range(0, 2) as usize];
-            let budget = random.range(2, 3);
+        for n in 0..random.between(0, 2) as usize {
+            let (core, priority) = (random.between(0, cores - 1), random.between(1, 9));
+            let kind = ["cbs-hard", "deferrable", "sporadic"][random.between(0, 2) as usize];
+            let budget = random.between(2, 3);
             let _ = writeln!(
                 text,
                 "[[server]]\nname = 's{n}'\ncores = [{core}]\nkind = '{kind}'\nbudget = '{budget} ms'\nperiod = '8 ms'\npolicy = 'partitioned-{order}'"
@@ -83,28 +67,28 @@ fn draw(seed: u64) -> Drawing {
         }
     }
     let mut tasks = Vec::new();
-    for n in 0..random.range(3, 6) {
+    for n in 0..random.between(3, 6) {
         let server =
-            (!servers.is_empty() && random.range(0, 1) == 0).then(|| random.range(0, servers.len() as u64 - 1));
+            (!servers.is_empty() && random.between(0, 1) == 0).then(|| random.between(0, servers.len() as u64 - 1));
         let server = server.map(|server| server as usize);
-        let core = server.map_or_else(|| random.range(0, cores - 1), |server| servers[server].0);
-        let period = PERIODS[random.range(0, 5) as usize] * MS * if server.is_some() { 4 } else { 1 };
-        let share = if server.is_some() { random.range(1, 4) } else { random.range(4, 22) };
+        let core = server.map_or_else(|| random.between(0, cores - 1), |server| servers[server].0);
+        let period = PERIODS[random.between(0, 5) as usize] * MS * if server.is_some() { 4 } else { 1 };
+        let share = if server.is_some() { random.between(1, 4) } else { random.between(4, 22) };
         let execution = (period * share / 100).max(MS / 10);
         let mut jobs = vec![execution; 1];
         let (mut minimum, mut stops) = (0, false);
-        match random.range(0, 9) {
+        match random.between(0, 9) {
             // One of a given number of jobs takes longer.
             0 | 1 => {
-                jobs = vec![execution; random.range(2, 6) as usize];
+                jobs = vec![execution; random.between(2, 6) as usize];
                 let last = jobs.len() - 1;
-                jobs[last] = execution * random.range(11, 60) / 10;
+                jobs[last] = execution * random.between(11, 60) / 10;
             }
             // All take longer.
-            2 => jobs = vec![execution * random.range(11, 40) / 10],
+            2 => jobs = vec![execution * random.between(11, 40) / 10],
             // One never ends.
             3 => {
-                jobs = vec![execution; random.range(1, 4) as usize];
+                jobs = vec![execution; random.between(1, 4) as usize];
                 jobs.push(10_000 * MS);
                 // The list is not repeated within the run: nothing comes after a job that never ends.
             }
@@ -115,14 +99,14 @@ fn draw(seed: u64) -> Drawing {
             }
             _ => {}
         }
-        if random.range(0, 5) == 0 {
+        if random.between(0, 5) == 0 {
             stops = true;
         }
         tasks.push(Drawn {
             name: format!("t{n}"),
             core,
             server,
-            priority: random.range(1, 9),
+            priority: random.between(1, 9),
             period,
             execution,
             jobs,

@@ -16,8 +16,8 @@
 
 mod ledger;
 
-use super::run::{boot, compile_ours, details, image, Ran};
 use crate::arguments::Agree;
+use crate::boot::{boot, compile_ours, details, image, Ran};
 use crate::costs::{self, Seen};
 use crate::failure::{Failure, Outcome};
 use crate::lock::FolderLock;

@@ -1,4 +1,4 @@
-//! `tactus bench`: what the kernel's paths cost in instructions, and how much memory a system takes.
+//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have.
 
 mod books;
 mod figures;
@@ -9,6 +9,7 @@ mod kernel;
 mod memory;
 mod page;
 mod paths;
+mod size;
 mod systems;
 
 use crate::arguments::{Bench, BenchKind};
@@ -19,5 +20,6 @@ pub fn bench(arguments: &Bench) -> Result<Outcome, Failure> {
     match arguments.what {
         BenchKind::Kernel => kernel::kernel(arguments.keep),
         BenchKind::Memory => memory::memory(arguments.keep),
+        BenchKind::Size => size::size(arguments.keep),
     }
 }

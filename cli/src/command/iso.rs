@@ -1,7 +1,7 @@
 //! `tactus iso`: the system on a medium that boots a PC, by BIOS or by UEFI.
 
-use super::run::assemble;
 use crate::arguments::Iso;
+use crate::boot::assemble;
 use crate::failure::{Failure, Outcome};
 use crate::promise::{can_run, promised};
 use crate::{costs, lines, place, progress, subject};

@@ -4,10 +4,11 @@
 //! `period`, and may have `id`, `deadline`, `partition`, `wss` (working set, KiB) and an `<affinity>`. Requests of
 //! resources are refused: tasks share no locks here, and a set without them would look better than it is.
 
+use crate::fault::Reason;
+use crate::format::{Format, Found, Options, Written};
 use crate::number::{whole, Round};
 use crate::set::{Lossy, Task, TaskSet, Times};
 use crate::xml::{children, document, escape, line, needed, number};
-use crate::{Format, Found, Options, Reason, Written};
 use roxmltree::Node;
 use std::fmt::Write;
 use tactus_time::Duration;

@@ -1,7 +1,8 @@
 //! What the formats have in common: periodic or sporadic tasks, and as much of the system around them as a file tells.
 
+use crate::fault::Reason;
+use crate::format::Found;
 use crate::number::{self, Round};
-use crate::{Found, Reason};
 use tactus_time::Duration;
 
 /// A task set.

@@ -5,10 +5,11 @@
 //! change the schedule is refused: other kinds of tasks, chains, speeds, overheads. Written files
 //! have times that SimSo, which multiplies doubles and cuts off, turns into exactly as many cycles as there are nanoseconds.
 
+use crate::fault::Reason;
+use crate::format::{Format, Found, Written};
 use crate::number::Round;
 use crate::set::{Lossy, Task, TaskSet, Times};
 use crate::xml::{children, document, escape, line, needed, number};
-use crate::{Format, Found, Reason, Written};
 use roxmltree::Node;
 use std::fmt::Write;
 use tactus_model::{LONGEST, MAX_PRIORITY};

@@ -10,9 +10,10 @@
 //! A time's column may name its unit: `period_ns`, `_us`, `_ms`, `_s`; else numbers are in the unit that was asked for. A value
 //! may bring its own: `2.5 ms`.
 
+use crate::fault::Reason;
+use crate::format::{Found, Options, Written};
 use crate::number::Round;
 use crate::set::{Task, TaskSet, Times};
-use crate::{Found, Options, Reason, Written};
 use std::collections::HashMap;
 use tactus_time::Duration;
 

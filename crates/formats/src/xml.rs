@@ -1,6 +1,7 @@
 //! Reading and writing XML, as far as task sets need it.
 
-use crate::{Format, Found, Reason};
+use crate::fault::Reason;
+use crate::format::{Format, Found};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// Reads a text. Documents with a DTD are refused: entities may blow up.

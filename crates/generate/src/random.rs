@@ -30,6 +30,19 @@ impl Random {
         least + ((u128::from(self.next()) * span) >> 64) as u64
     }
 
+    /// Uniform below `limit`, which is greater than zero.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.between(0, limit.saturating_sub(1))
+    }
+
+    /// One of these, each as likely as the others.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len() as u64) as usize]
+    }
+
     /// True with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability

@@ -23,6 +23,7 @@ mod problem;
 mod read;
 mod rtapp;
 mod scheduling;
+mod text;
 mod units;
 
 pub use arrivals::Arrivals;

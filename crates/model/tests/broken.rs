@@ -508,6 +508,15 @@ const CASES: &[Case] = &[
         "bd-chain-with-kills.toml",
         &[(26, "\"a\" may have jobs that never end, so that no job of the next task follows; remove its overrun rule")],
     ),
+    (
+        "be-reclaiming.toml",
+        &[
+            (9, "it is of kind grub, but server \"poll\" on its core is polling; make that one grub, cbs-hard or cbs-soft"),
+            (9, "it is of kind grub, but task \"beside\" on its core is in no server; put that task into a server of kind"),
+            (24, "it is of kind grub and lies in another server, whose time comes in pieces; remove \"parent\", or choose"),
+            (33, "it is of kind grub, but cores 1 and 2 share a queue; choose partitioned orders there"),
+        ],
+    ),
     ("b0-disks.toml", &[
         (17, "there is no drive \"source-10\"; did you mean \"source-10k\"?"),
         (29, "there is no drive \"floppy\"; known are source-10k, atlas-10k, cheetah-15k7"),

@@ -48,6 +48,8 @@ pub enum PolicyConfigError {
     ServerCores(u16),
     /// The queues do not part the server's cores, or are shared where there are servers inside.
     ServerQueues(u16),
+    /// This server, by its index, reclaims bandwidth on a core that shares a queue or a chain of releases with another core.
+    SharedReclaiming(u16),
     /// The server has no budget, one of no length, or one longer than its period; or the root has one.
     ServerSupply(u16),
     /// The server orders by something that only jobs have, and there are servers inside.
@@ -122,6 +124,10 @@ impl fmt::Display for PolicyConfigError {
             PolicyConfigError::ServerCores(n) => write!(
                 f,
                 "server {n}: it needs cores, and only some of those that its parent has (the root has all)"
+            ),
+            PolicyConfigError::SharedReclaiming(n) => write!(
+                f,
+                "server {n} reclaims bandwidth on a core that shares a queue or a chain of releases with another core: part them"
             ),
             PolicyConfigError::ServerQueues(n) => write!(
                 f,

@@ -2,7 +2,8 @@
 //!
 //! A server begins with its whole budget, and what runs inside it takes from that. Where the kind records its replenishments, they
 //! and the exhaustions are read from the trace. Where it does not, the kind's rule says when budget comes: at each boundary of a
-//! period, or each piece one period after its use began (under `pibs`, after as much of a period as it was of the budget). A polling
+//! period, or each piece one period after its use began (under `pibs`, after as much of a period as it was of the budget; under
+//! `cbs-soft`, at once when nothing remains). A polling
 //! or periodic server forfeits its budget while it has no work; there the line stays until the boundary, as if it had been kept.
 
 use crate::history::{History, Stretch};
@@ -35,7 +36,9 @@ pub(crate) fn read(view: &View, trace: &Trace, history: &History) -> Vec<Budget>
     let Some(tree) = &view.tree else { return Vec::new() };
     let mut out = Vec::new();
     for (number, server) in tree.servers.iter().enumerate().skip(1) {
-        let Some((budget, period, kind)) = server.supply else { continue };
+        // At which rate a reclaiming server is charged, no record tells.
+        let supply = server.supply.filter(|(.., kind)| *kind != ServerKind::Reclaiming);
+        let Some((budget, period, kind)) = supply else { continue };
         for core in server.cores.iter() {
             let records = trace.cores.get(core.index()).map_or(&[][..], Vec::as_slice);
             let runs = history.cores.get(core.index()).map_or(&[][..], |on_core| on_core.runs.as_slice());
@@ -82,6 +85,18 @@ fn by_rule(events: &mut Vec<(u64, Event)>, kind: ServerKind, (budget, period): (
     events.retain(|(_, event)| matches!(event, Event::Runs(_)));
     if matches!(kind, ServerKind::Periodic | ServerKind::Polling) {
         events.extend((1..=end / period).map(|n| (n * period, Event::Came(budget))));
+        return;
+    }
+    if kind == ServerKind::SoftBandwidth {
+        // As soon as it is used up, it is whole again.
+        let (mut used, mut whole) = (0, Vec::new());
+        for (start, event) in events.iter() {
+            let Event::Runs(length) = event else { continue };
+            let empty = (1..).map(|n| n * budget - used).take_while(|after| after <= length);
+            whole.extend(empty.map(|after| (start + after, Event::Came(budget))));
+            used = (used + length) % budget;
+        }
+        events.extend(whole);
         return;
     }
     let returns = |(time, event): &(u64, Event)| match event {
@@ -192,6 +207,7 @@ mod tests {
             events.split_off(1)
         };
         assert_eq!(of(ServerKind::Polling), [(20, Event::Came(8)), (40, Event::Came(8))]);
+        assert_eq!(of(ServerKind::SoftBandwidth), []);
         assert_eq!(of(ServerKind::Sporadic), [(30, Event::Came(4))]);
         assert_eq!(of(ServerKind::PriorityInheriting), [(20, Event::Came(4))]);
     }

@@ -89,4 +89,4 @@ mod turns;
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
-pub use post::{Letters, Newest};
+pub use post::{MessageRing, TripleBuffer};

@@ -1,6 +1,6 @@
 //! Post between two cores, without locks: one writes, the other reads, neither ever waits.
 //!
-//! [`Letters`] keeps a few messages in their order. [`Newest`] keeps one, the last that was written: three places, of
+//! [`MessageRing`] keeps a few messages in their order. [`TripleBuffer`] keeps one, the last that was written: three places, of
 //! which the writer has one, the reader one, and the third goes to and fro by one exchange.
 //!
 //! A message is a fixed number of words. The words are atomics only so that no unsafe code is needed; what orders them is
@@ -24,16 +24,16 @@ fn take<const N: usize>(place: &[AtomicU64; N]) -> [u64; N] {
 }
 
 /// Up to `ROOM` messages of `N` words on their way.
-pub struct Letters<const N: usize, const ROOM: usize> {
+pub struct MessageRing<const N: usize, const ROOM: usize> {
     places: [[AtomicU64; N]; ROOM],
     written: AtomicU32,
     read: AtomicU32,
 }
 
-impl<const N: usize, const ROOM: usize> Letters<N, ROOM> {
+impl<const N: usize, const ROOM: usize> MessageRing<N, ROOM> {
     /// None on their way.
     pub fn new() -> Self {
-        Letters { places: from_fn(|_| words()), written: AtomicU32::new(0), read: AtomicU32::new(0) }
+        MessageRing { places: from_fn(|_| words()), written: AtomicU32::new(0), read: AtomicU32::new(0) }
     }
 
     /// Sends one; false if there is no room. For one core only.
@@ -62,9 +62,9 @@ impl<const N: usize, const ROOM: usize> Letters<N, ROOM> {
     }
 }
 
-impl<const N: usize, const ROOM: usize> Default for Letters<N, ROOM> {
+impl<const N: usize, const ROOM: usize> Default for MessageRing<N, ROOM> {
     fn default() -> Self {
-        Letters::new()
+        MessageRing::new()
     }
 }
 
@@ -72,7 +72,7 @@ impl<const N: usize, const ROOM: usize> Default for Letters<N, ROOM> {
 const UNREAD: u32 = 4;
 
 /// One message of `N` words, which the next one replaces.
-pub struct Newest<const N: usize> {
+pub struct TripleBuffer<const N: usize> {
     places: [[AtomicU64; N]; 3],
     /// The place that belongs to nobody.
     between: AtomicU32,
@@ -80,10 +80,10 @@ pub struct Newest<const N: usize> {
     readers: AtomicU32,
 }
 
-impl<const N: usize> Newest<N> {
+impl<const N: usize> TripleBuffer<N> {
     /// Nothing to read.
     pub fn new() -> Self {
-        Newest {
+        TripleBuffer {
             places: from_fn(|_| words()),
             between: AtomicU32::new(1),
             writers: AtomicU32::new(0),
@@ -114,9 +114,9 @@ impl<const N: usize> Newest<N> {
     }
 }
 
-impl<const N: usize> Default for Newest<N> {
+impl<const N: usize> Default for TripleBuffer<N> {
     fn default() -> Self {
-        Newest::new()
+        TripleBuffer::new()
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn letters_come_in_their_order_and_none_is_taken_when_there_is_no_room() {
-        let letters: Letters<1, 2> = Letters::new();
+        let letters: MessageRing<1, 2> = MessageRing::new();
         assert!(letters.send(&[1]) && letters.send(&[2]) && !letters.send(&[3]));
         assert_eq!(letters.receive(), Some([1]));
         assert!(letters.send(&[4]));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_is_read_and_once() {
-        let newest: Newest<2> = Newest::new();
+        let newest: TripleBuffer<2> = TripleBuffer::new();
         assert_eq!(newest.read(), None);
         newest.write(&[1, 1]);
         newest.write(&[2, 2]);
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn two_threads_see_whole_messages_and_lose_no_letter() {
-        let (letters, newest) = (Letters::<2, 4>::new(), Newest::<2>::new());
+        let (letters, newest) = (MessageRing::<2, 4>::new(), TripleBuffer::<2>::new());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for n in 1..=2_000 {

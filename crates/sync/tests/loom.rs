@@ -7,7 +7,7 @@
 use loom::sync::Arc;
 use loom::thread;
 use tactus_sync::facade::AtomicU32;
-use tactus_sync::{Letters, Lock, Newest, Order, Rank};
+use tactus_sync::{Lock, MessageRing, Order, Rank, TripleBuffer};
 
 struct Outer;
 impl Rank for Outer {
@@ -140,7 +140,7 @@ fn a_read_before_a_write_hides_no_order_from_the_checker() {
 #[test]
 fn the_newest_message_is_read_whole() {
     loom::model(|| {
-        let newest = Arc::new(Newest::<2>::new());
+        let newest = Arc::new(TripleBuffer::<2>::new());
         let writer = {
             let newest = Arc::clone(&newest);
             thread::spawn(move || (1..=3).for_each(|n| newest.write(&[n, n])))
@@ -157,13 +157,13 @@ fn the_newest_message_is_read_whole() {
     });
 }
 
-/// Letters come whole, in order, and none is lost where one has to wait for room; up to three preemptions.
+/// MessageRing come whole, in order, and none is lost where one has to wait for room; up to three preemptions.
 #[test]
 fn letters_come_whole_and_in_order() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(|| {
-        let letters = Arc::new(Letters::<2, 2>::new());
+        let letters = Arc::new(MessageRing::<2, 2>::new());
         let sender = {
             let letters = Arc::clone(&letters);
             thread::spawn(move || (1..=3).filter(|n| letters.send(&[*n, *n])).collect::<Vec<_>>())

@@ -23,11 +23,14 @@ pub enum ServerKind {
     /// `pibs`: one replenishment only: having used `u` from `t` on, it may run again at `t + u · period / budget` (Danish,
     /// Li and West, RTAS 2011). Its period is that of the server for which it works.
     PriorityInheriting,
+    /// `grub`: as `cbs-soft`, but charged only at the rate of the bandwidth that is active on its core: what servers without
+    /// work do not use, and what nobody reserved, goes to those that run (Lipari and Baruah, ECRTS 2000).
+    Reclaiming,
 }
 
 impl ServerKind {
     /// All of them.
-    pub const ALL: [ServerKind; 8] = [
+    pub const ALL: [ServerKind; 9] = [
         ServerKind::Periodic,
         ServerKind::Polling,
         ServerKind::Deferrable,
@@ -36,9 +39,10 @@ impl ServerKind {
         ServerKind::SoftBandwidth,
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
+        ServerKind::Reclaiming,
     ];
 
-    /// What a system file calls it.
+    /// The word for it in a system file.
     pub const fn key(self) -> &'static str {
         match self {
             ServerKind::Periodic => "periodic",
@@ -49,7 +53,14 @@ impl ServerKind {
             ServerKind::SoftBandwidth => "cbs-soft",
             ServerKind::HardBandwidth => "cbs-hard",
             ServerKind::PriorityInheriting => "pibs",
+            ServerKind::Reclaiming => "grub",
         }
+    }
+
+    /// Whether it goes on at once, with a later deadline, when its budget is exhausted: it then takes more than its budget in
+    /// a period, and only its deadline keeps it from disturbing others.
+    pub const fn is_soft(self) -> bool {
+        matches!(self, ServerKind::SoftBandwidth | ServerKind::Reclaiming)
     }
 
     /// The kind that a system file calls so, if there is one.

@@ -32,6 +32,22 @@ impl Scratch {
         fs::write(&path, text).expect("the temporary folder can be written");
         path
     }
+
+    /// Writes a user's component of this name: its manifest, and this source as the file `program` below `src`.
+    pub fn component(&self, name: &str, program: &str, source: &str) {
+        self.component_at(name, name, program, source);
+    }
+
+    /// The same in a folder of another name.
+    pub fn component_at(&self, folder: &str, name: &str, program: &str, source: &str) {
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
+             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
+            crate::file("os/rt").display()
+        );
+        self.write(&format!("{folder}/Cargo.toml"), &manifest);
+        self.write(&format!("{folder}/src/{program}"), source);
+    }
 }
 
 impl Drop for Scratch {

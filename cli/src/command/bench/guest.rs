@@ -1,7 +1,7 @@
 //! One run of a measured system: built, booted, and its whole memory kept.
 
 use super::follow::{self, Paths};
-use crate::command::run::image;
+use crate::boot::image;
 use crate::failure::Failure;
 use crate::machine::build::{build, Programs, Unit};
 use crate::machine::emulator::{Board, Boot, IMAGE};

@@ -13,7 +13,7 @@ use super::kept::{csv, markdown, plot, put, Line};
 use super::mc2::overheads::length;
 use super::own_counts::decisions;
 use super::progress::Progress;
-use crate::command::run::{boot, boot_with, compile_ours, image, machine, Ran};
+use crate::boot::{boot, boot_with, compile_ours, image, machine, Ran};
 use crate::failure::{Failure, Outcome};
 use crate::lines;
 use crate::machine::probe::{readings, Probe};

@@ -66,7 +66,7 @@ pub fn assignment(
     }
     let size = |&n: &usize| {
         let task = &system.tasks[n];
-        Utilisation::of([(super::assumed(task, task.level.unwrap_or(Level::A)), task.period)]).millionths()
+        Utilisation::of([(super::assumed::assumed(task, task.level.unwrap_or(Level::A)), task.period)]).millionths()
     };
     let sizes: Vec<u64> = bound.iter().map(size).collect();
     let kept: Vec<Option<usize>> =

@@ -3,8 +3,8 @@
 //! A bound at level ℓ holds while nobody who can disturb the task takes longer than assumed at ℓ. A system file may
 //! declare demands that do, on purpose. Then the analysis stands, but the run owes nothing to the tasks concerned.
 
+use super::assumed::{assumed, id};
 use super::report::Check;
-use super::{assumed, id};
 use tactus_model::{Demand, Migration, Policy, System, Task};
 use tactus_time::{Duration, Level};
 

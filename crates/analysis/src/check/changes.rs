@@ -12,9 +12,9 @@
 //! **Releases.** What is added, and what gets another period, is released from its change on, at instants that nobody knows
 //! before; from there on each task's releases are counted by themselves.
 
+use super::assumed::id;
 use super::report::{Bound, Check, TaskVerdict};
-use super::{id, one_system};
-use tactus_model::{Action, Change, Costs, Part, Policy, System, SystemRevision};
+use tactus_model::{Action, Change, Part, Policy, System, SystemRevision};
 use tactus_task::Table;
 use tactus_time::Duration;
 
@@ -58,11 +58,14 @@ impl std::fmt::Display for AdmissionVerdict {
     }
 }
 
+/// The check of a system that does not change.
+type CheckOne<'a> = &'a dyn Fn(&System) -> Check;
+
 /// Judges the system as it begins, and every change.
-pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
+pub(super) fn check(system: &System, check_one: CheckOne<'_>) -> Check {
     let mut stage = SystemRevision::first(system);
     let mut aligned = true;
-    let first = judge(&stage, aligned, costs, cache);
+    let first = judge(&stage, aligned, check_one);
     let mut now = first.clone();
     let mut rulings = Vec::new();
     for change in &system.scheduling.changes {
@@ -74,7 +77,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
                 Action::Alter(values) => !moves(values),
             };
         let ruled = stage.after(change).and_then(|next| {
-            let then = judge(&next, aligned_then, costs, cache);
+            let then = judge(&next, aligned_then, check_one);
             match objection(&now, &then, &next) {
                 None => Ok((next, then)),
                 Some(why) => Err(why),
@@ -102,7 +105,7 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
         ruling.tables.clone_from(&now.tables);
         ruling.allowances = match system.machine.overheads {
             true => now.allowances.clone(),
-            false => enforced(&stage, aligned, costs, cache),
+            false => enforced(&stage, aligned, check_one),
         };
         rulings.push(ruling);
     }
@@ -110,23 +113,23 @@ pub(super) fn check(system: &System, costs: &Costs, cache: Duration) -> Check {
 }
 
 /// The allowances with the system's own work, where the check itself leaves that out.
-fn enforced(stage: &SystemRevision, aligned: bool, costs: &Costs, cache: Duration) -> Vec<Duration> {
+fn enforced(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Vec<Duration> {
     if !matches!(stage.system.policy, Policy::Mixed(_) | Policy::Mc2 { .. }) {
         return vec![Duration::ZERO; stage.system.tasks.len()];
     }
     let mut counting = stage.clone();
     counting.system.machine.overheads = true;
-    judge(&counting, aligned, costs, cache).allowances
+    judge(&counting, aligned, check_one).allowances
 }
 
 /// The check of what is there, told by the tasks of the whole file.
-fn judge(stage: &SystemRevision, aligned: bool, costs: &Costs, cache: Duration) -> Check {
+fn judge(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Check {
     let (mut system, places) = stage.present();
     if !aligned {
         // So many instants that none is listed: each task counts by itself.
         system.duration = Duration::MAX;
     }
-    let found = one_system(&system, costs, cache);
+    let found = check_one(&system);
     let whole = |task: tactus_time::TaskId| places.get(task.index()).map(|n| id(*n));
     let mut tasks = Check::new(&stage.system).tasks;
     for verdict in &mut tasks {

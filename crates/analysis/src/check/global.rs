@@ -1,10 +1,11 @@
 //! Global and clustered orders: response bounds where Bertogna and Cirinei's test finds them, tardiness bounds beside them.
 //! A cluster is a global system by itself; one of one core is judged as one core.
 
+use super::assumed::plain;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::{partitioned, plain, sensitivity};
+use super::{partitioned, sensitivity};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::global::{bertogna_cirinei, devi_anderson, gfb, tardiness};

@@ -21,46 +21,19 @@
 //! **The allowance** of a task is the most that one of its jobs is charged beyond its execution time; see [`allowance`].
 
 mod allowance;
+mod analysis;
 mod growth;
 mod level_a;
 mod level_b;
 mod level_c;
+mod local;
 mod summary;
 
 use super::growth::{Growth, SearchBudget};
 use super::report::Check;
-use super::{assumed, id};
-use crate::arrivals::Instants;
-use crate::effort::Effort;
-use crate::global::tardiness::{self, Supply, Unbounded};
-use crate::mc2::supply::Curve;
-use crate::mc2::table::{Cyclic, Plan, Refusal};
-use crate::task::Sporadic;
+use crate::mc2::table::Plan;
 use tactus_model::System;
 use tactus_time::{Duration, Level};
-
-/// What one core's levels A and B come to.
-struct Local {
-    core: usize,
-    level_a: Vec<usize>,
-    level_b: Vec<usize>,
-    plan: Result<Plan, Refusal>,
-    /// The level-B tasks and what the table takes, as the test sees them.
-    sporadic: Vec<Sporadic>,
-    curve: Curve,
-    /// Response bounds in the order of `level_b`; nothing where the test gives none.
-    responses: Option<Vec<Duration>>,
-}
-
-/// The whole system at one set of allowances.
-struct Analysis {
-    locals: Vec<Local>,
-    level_c: Vec<usize>,
-    /// Tardiness bounds in the order of `level_c`.
-    late: Result<Vec<Duration>, Unbounded>,
-    supply: Vec<Supply>,
-    sporadic: Vec<Sporadic>,
-}
 
 pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry);
@@ -82,70 +55,4 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
 /// By how much each execution time may grow at its task's own level; see [`growth`].
 pub(crate) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
     growth::search(system, entry, search, growth);
-}
-
-fn analyse(system: &System, entry: Duration, allowances: &[Duration]) -> Analysis {
-    let locals: Vec<Local> = (0..system.cores).map(|core| local(system, core, entry, allowances)).collect();
-    let level_c = of_level(system, Level::C, None);
-    let supply: Vec<Supply> = locals.iter().map(|l| level_c::supply(system, l, entry, allowances)).collect();
-    let instants = instants(system, &locals);
-    let sporadic: Vec<Sporadic> = level_c
-        .iter()
-        .map(|&n| {
-            let t = &system.tasks[n];
-            // Its release and completion may each take 2E to reach the core concerned.
-            let e = assumed(t, Level::C) + allowances[n] + entry * 4;
-            Sporadic::new(e + level_c::detours(system, &instants, entry, e), t.period, t.deadline)
-        })
-        .collect();
-    let late = tardiness::bounds(&sporadic, &supply);
-    Analysis { locals, level_c, late, supply, sporadic }
-}
-
-fn local(system: &System, core: usize, entry: Duration, allowances: &[Duration]) -> Local {
-    let level_a = of_level(system, Level::A, Some(core));
-    let level_b = of_level(system, Level::B, Some(core));
-    let cyclic = |&n: &usize| {
-        let t = &system.tasks[n];
-        Cyclic {
-            task: id(n),
-            offset: t.offset,
-            period: t.period,
-            deadline: t.deadline.min(t.period).saturating_sub(entry),
-            time: assumed(t, Level::A) + allowances[n],
-        }
-    };
-    let plan = Plan::build(&level_a.iter().map(cyclic).collect::<Vec<_>>());
-    let curve = plan.as_ref().map_or(Curve::default(), |p| level_a::curve(system, p, Level::B, entry, allowances));
-    let sporadic: Vec<Sporadic> = level_b
-        .iter()
-        .map(|&n| {
-            let t = &system.tasks[n];
-            Sporadic::new(assumed(t, Level::B) + allowances[n] + entry * 2, t.period, t.deadline)
-        })
-        .collect();
-    let responses = if plan.is_ok() {
-        level_b::responses(&sporadic, entry, &curve, &mut Effort::of_core(system.cores))
-    } else {
-        None
-    };
-    Local { core, level_a, level_b, plan, sporadic, curve, responses }
-}
-
-fn of_level(system: &System, level: Level, core: Option<usize>) -> Vec<usize> {
-    let fits = |n: &usize| {
-        let t = &system.tasks[*n];
-        t.level == Some(level) && core.is_none_or(|core| t.core.is_some_and(|c| c.index() == core))
-    };
-    (0..system.tasks.len()).filter(fits).collect()
-}
-
-/// The release instants of all tasks and the slot boundaries of all tables.
-fn instants(system: &System, locals: &[Local]) -> Instants {
-    let releases = system.tasks.iter().map(|t| (t.offset, t.period));
-    let boundaries = locals.iter().filter_map(|l| l.plan.as_ref().ok()).flat_map(|plan| {
-        let table = plan.table();
-        table.slots.into_iter().flat_map(move |s| [(s.start, table.cycle), (s.end, table.cycle)])
-    });
-    Instants::of(releases.chain(boundaries), system.duration)
 }

@@ -8,9 +8,10 @@
 //! **Costs.** Budgets are enforced by what a job is charged, so both of a task's are enlarged by an allowance as under MC² (see
 //! [`crate::overhead`]), and go beyond it by one entry at most: C' = C + allowance + E. All time of a core is charged to somebody; one entry under way blocks.
 
+use super::assumed::assumed;
 use super::growth::{self, Growth, SearchBudget};
 use super::report::{hundredths, Bound, Check};
-use super::{assumed, partitioned, sensitivity};
+use super::{partitioned, sensitivity};
 use crate::effort::Effort;
 use crate::mixed::{amc_max, amc_rtb, edf_vd, Dual};
 use crate::overhead::Charge;

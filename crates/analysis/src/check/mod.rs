@@ -7,6 +7,7 @@
 //! A task for which no test is known is promised nothing and told so by name; that is no failure.
 
 mod assignment;
+mod assumed;
 mod assumptions;
 mod chains;
 mod changes;
@@ -30,7 +31,7 @@ use crate::effort::Effort;
 use crate::overhead;
 use rank::Rank;
 use tactus_model::{Costs, Migration, Overrun, Policy, System, SystemRevision};
-use tactus_time::{Duration, Level, TaskId};
+use tactus_time::Duration;
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
 pub fn check(system: &System, costs: &Costs) -> Check {
@@ -44,7 +45,7 @@ pub fn check_with_cache(system: &System, costs: &Costs, cache: Duration) -> Chec
     if system.scheduling.changes.is_empty() {
         one_system(system, costs, cache)
     } else {
-        changes::check(system, costs, cache)
+        changes::check(system, &|revision| one_system(revision, costs, cache))
     }
 }
 
@@ -149,19 +150,4 @@ fn stopped(system: &System, entry: Duration, check: &mut Check) {
             }
         }
     }
-}
-
-/// The execution time that a task may take as assumed at a level; zero where the file gives none.
-fn assumed(task: &tactus_model::Task, level: Level) -> Duration {
-    task.execution[level.index()].unwrap_or(Duration::ZERO)
-}
-
-/// A task without levels: its execution time.
-fn plain(task: &tactus_model::Task) -> Duration {
-    assumed(task, Level::A)
-}
-
-/// The task's place as its name in traces and policies.
-fn id(place: usize) -> TaskId {
-    TaskId(u16::try_from(place).unwrap_or(u16::MAX))
 }

@@ -1,9 +1,10 @@
 //! One core by itself: fixed priorities (RM, DM, SJF, given ones), EDF, and the orders that change from job to job.
 
+use super::assumed::plain;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::{plain, sensitivity};
+use super::sensitivity;
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::reservation::charge::Work;

@@ -58,7 +58,7 @@ impl Rank {
                 u64::MAX - u64::from(system.scheduling.places.get(n).map_or(0, |p| p.priority))
             }
             Rank::Fixed(TaskOrder::DeadlineMonotonic) | Rank::Edf => task.deadline.as_nanos(),
-            Rank::Fixed(TaskOrder::ShortestJob) => super::plain(task).as_nanos(),
+            Rank::Fixed(TaskOrder::ShortestJob) => super::assumed::plain(task).as_nanos(),
             _ => task.period.as_nanos(),
         }
     }

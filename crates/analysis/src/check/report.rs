@@ -139,9 +139,9 @@ impl Check {
     /// Everything that is known before a test ran.
     pub(crate) fn new(system: &System) -> Check {
         let verdict = |(n, t): (usize, &tactus_model::Task)| {
-            let e = super::assumed(t, t.level.unwrap_or(Level::A));
+            let e = super::assumed::assumed(t, t.level.unwrap_or(Level::A));
             TaskVerdict {
-                task: super::id(n),
+                task: super::assumed::id(n),
                 name: t.name.clone(),
                 level: t.level,
                 core: t.core,
@@ -177,7 +177,13 @@ impl Check {
     /// Notes that a task fails.
     pub(crate) fn fail(&mut self, system: &System, place: usize, what: String, remedy: String) {
         let task = &system.tasks[place];
-        self.findings.push(Finding { task: Some(super::id(place)), core: task.core, line: task.line, what, remedy });
+        self.findings.push(Finding {
+            task: Some(super::assumed::id(place)),
+            core: task.core,
+            line: task.line,
+            what,
+            remedy,
+        });
     }
 }
 
@@ -189,7 +195,7 @@ fn load(system: &System, core: usize) -> CoreLoad {
             (Some(own), Level::A) => own == Level::A,
             (Some(own), _) => own <= Level::B,
         });
-        Utilisation::of(counted.map(|t| (super::assumed(t, level), t.period))).millionths()
+        Utilisation::of(counted.map(|t| (super::assumed::assumed(t, level), t.period))).millionths()
     };
     CoreLoad { core: CoreId(core as u8), levels: [at(Level::A), at(Level::B), at(Level::C)] }
 }

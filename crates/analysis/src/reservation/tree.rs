@@ -123,7 +123,7 @@ pub fn judge_with(root: &Scheduler, supply: &dyn Supply, work: &Work, effort: &m
                     verdict.supply = given(server, r, scheduler.policy, work);
                 }
                 // A soft CBS has a response but no supply: what is inside is judged by other means.
-                let unknown = untested.is_some() || server.kind == ServerKind::SoftBandwidth;
+                let unknown = untested.is_some() || server.kind.is_soft();
                 waiting.push((verdict.path.clone(), inner, verdict.supply, unknown));
             }
             verdicts.push(verdict);
@@ -187,7 +187,8 @@ fn given(server: &Server, response: Duration, policy: Local, work: &Work) -> Opt
             supply.blackout = supply.blackout.checked_add(longer)?;
             supply.period = server.period.checked_add(longer)?.checked_add(response.saturating_sub(server.budget))?;
         }
-        (ServerKind::SoftBandwidth | ServerKind::PosixSporadic | ServerKind::PriorityInheriting, _) => return None,
+        (ServerKind::PosixSporadic | ServerKind::PriorityInheriting, _) => return None,
+        (kind, _) if kind.is_soft() => return None,
         _ => {}
     }
     Some(supply)

@@ -1,6 +1,6 @@
 //! The rules for the user's own components: names, services, and who may call whom.
 
-use super::{names, runs_component};
+use super::names::{names, runs_component};
 use crate::draft::{Draft, DraftComponent, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{Component, Grant};

@@ -1,6 +1,6 @@
 //! The rules for disks and their clients: drives, queues, extents that nobody else writes, requests that fit.
 
-use super::unique;
+use super::names::unique;
 use crate::disk::{Disk, DiskClient};
 use crate::draft::{At, Draft, DraftClient, DraftDisk, Given};
 use crate::problem::{nearest, Collector, Complaint};

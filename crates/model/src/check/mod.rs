@@ -4,30 +4,25 @@ mod change;
 mod component;
 mod disk;
 mod monitor;
+mod names;
 mod per_server;
 mod platform;
+mod reclaiming;
 mod release;
 mod server;
 mod task;
 
-use crate::draft::{Draft, DraftComponent, DraftTask, Given};
+use crate::draft::{Draft, Given};
 use crate::problem::{Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
     Machine, Policy, Schedulers, Scheduling, System, TaskPlacement, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT,
     KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
 };
-use std::collections::HashMap;
+use names::{check_name, is_name_char, unique};
 use std::path::Path;
 use tactus_time::{Duration, MAX_CORES};
-
-/// What the rules for a task need to know of the system. Nothing where the file is broken.
-struct Context {
-    policy: Option<Policy>,
-    cores: Option<usize>,
-    duration: Option<Duration>,
-    shift: u8,
-}
+use task::Context;
 
 /// Checks a draft and makes a system of it; nothing if something is wrong with it.
 pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option<System> {
@@ -93,6 +88,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);
     }
+    reclaiming::check(&system, out);
     out.is_empty().then_some(system)
 }
 
@@ -136,22 +132,6 @@ fn plain_name(stem: &str) -> String {
     let kept = plain.get(..plain.len().min(MAX_NAME - number.len())).unwrap_or_default();
     let kept = kept.trim_end_matches('-');
     format!("{}{number}", if kept.is_empty() { "system" } else { kept })
-}
-
-fn is_name_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
-}
-
-/// A name can be a folder and a word in a table: a letter or digit, then letters, digits, `-`, `_` and `.`.
-fn check_name(name: &str, place: Location, subject: &str, what: &str, out: &mut Collector) {
-    let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if starts_well && name.chars().all(is_name_char) && name.len() <= MAX_NAME {
-        return;
-    }
-    let found = format!("{:?}", name.chars().take(40).collect::<String>());
-    let expected =
-        format!("a letter or digit, then letters, digits, \"-\", \"_\" and \".\", {MAX_NAME} in all at most");
-    out.add(place, subject, Complaint::Malformed { what: what.into(), found, expected });
 }
 
 fn cores(draft: &Draft, out: &mut Collector) -> Option<usize> {
@@ -230,31 +210,4 @@ fn memory(draft: &Draft, out: &mut Collector) -> u64 {
         complain(limit, format!("raise it to {}", format_size(whole)));
     }
     memory
-}
-
-fn unique<'a>(names: impl Iterator<Item = (&'a Given<String>, &'a str)>, what: &'static str, out: &mut Collector) {
-    let mut first: HashMap<&str, usize> = HashMap::new();
-    for (name, subject) in names {
-        let Given::Is(at) = name else { continue };
-        check_name(&at.value, at.place, subject, "name", out);
-        match first.get(at.value.as_str()) {
-            Some(line) => {
-                let name = at.value.chars().take(40).collect();
-                out.add(at.place, "", Complaint::Duplicate { what, name, first: *line });
-            }
-            None => {
-                first.insert(&at.value, at.place.line);
-            }
-        }
-    }
-}
-
-/// Whether the task's jobs run the component with this name.
-fn runs_component(task: &DraftTask, name: &str) -> bool {
-    task.component.get().is_some_and(|at| at.value == name)
-}
-
-/// The components' names, as far as they have any.
-fn names(drafts: &[DraftComponent]) -> impl Iterator<Item = &str> {
-    drafts.iter().filter_map(|draft| draft.name.get().map(|at| at.value.as_str()))
 }

@@ -21,7 +21,7 @@ pub(super) fn check(draft: &Draft, out: &mut Collector) -> Vec<Monitor> {
 fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Monitor> {
     let subject = draft.subject.as_str();
     let (name, text) = (draft.name.get()?, draft.property.get()?);
-    super::check_name(&name.value, name.place, subject, "name", out);
+    super::names::check_name(&name.value, name.place, subject, "name", out);
     let property = match Property::parse(&text.value) {
         Ok(property) => Some(property),
         Err(error) => {

@@ -1,6 +1,6 @@
 //! The rules for what components may do beside calls, for shared memory and for devices.
 
-use super::{names, runs_component, unique};
+use super::names::{names, runs_component, unique};
 use crate::draft::{At, Draft, DraftBuffer, DraftComponent, DraftDevice, Given};
 use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
 use crate::problem::{nearest, Collector, Complaint, Location};

@@ -1,13 +1,20 @@
 //! The rules for one task.
 
 use super::server::{self, Home, Homes};
-use super::Context;
 use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
     shortest_period, Body, Component, Demand, Policy, Task, TaskPlacement, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB,
 };
 use tactus_time::{CoreId, Duration, Level};
+
+/// What the rules for a task need to know of the system. Nothing where the file is broken.
+pub(super) struct Context {
+    pub policy: Option<Policy>,
+    pub cores: Option<usize>,
+    pub duration: Option<Duration>,
+    pub shift: u8,
+}
 
 /// Checks a task and makes it; nothing if something is wrong with it.
 pub(super) fn check(

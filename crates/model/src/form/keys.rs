@@ -2,7 +2,7 @@
 
 use crate::draft::Given;
 use crate::problem::{nearest, Collector, Complaint, Location};
-use crate::read::Lines;
+use crate::text::Lines;
 use crate::units::{parse_duration, parse_size, UnitError};
 use crate::LONGEST;
 use tactus_time::{Duration, Level};

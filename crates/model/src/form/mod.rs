@@ -12,7 +12,7 @@ mod task;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
-use crate::read::Lines;
+use crate::text::Lines;
 use crate::{Migration, Mixed, Policy, Schedulers};
 use keys::{Reader, Section};
 use std::borrow::Cow;

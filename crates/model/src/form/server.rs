@@ -26,15 +26,6 @@ const SERVER: [&str; 15] = [
 const SPREADS: [(&str, Migration); 3] =
     [("partitioned", Migration::Partitioned), ("clustered", Migration::Clustered), ("global", Migration::Global)];
 const ORDERS: [&str; 9] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr"];
-const KINDS: [(&str, ServerKind); ServerKind::ALL.len()] = {
-    let mut out = [("", ServerKind::Periodic); ServerKind::ALL.len()];
-    let mut n = 0;
-    while n < out.len() {
-        out[n] = (ServerKind::ALL[n].key(), ServerKind::ALL[n]);
-        n += 1;
-    }
-    out
-};
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
 
@@ -157,7 +148,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         name: section.string(reader, "name", "a name in quotes"),
         parent: section.string(reader, "parent", "the name of a server in quotes"),
         cores: listed.unwrap_or_default(),
-        kind: choice(&section, reader, "kind", &KINDS),
+        kind: choice(&section, reader, "kind", &ServerKind::ALL.map(|kind| (kind.key(), kind))),
         budget: section.duration(reader, "budget"),
         period: section.duration(reader, "period"),
         alpha: section.float(reader, "alpha", "a number between 0 and 1"),

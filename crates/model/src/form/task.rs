@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
 use crate::problem::{Complaint, Location};
-use crate::read::read_text;
+use crate::text::read_text;
 use crate::units::parse_duration;
 use crate::{Demand, LONGEST, MAX_LIST, SHORTEST_JOB};
 use std::path::Path;

@@ -5,7 +5,7 @@
 //! takes keys without a value.
 
 use crate::problem::Location;
-use crate::read::Lines;
+use crate::text::Lines;
 
 /// Deeper than any rt-app file, and shallow enough for any stack.
 const MAX_DEPTH: usize = 32;

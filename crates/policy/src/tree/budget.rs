@@ -4,10 +4,20 @@
 //! A budget knows nothing of queues. Its owner tells it four things, each with the time: so much was used
 //! ([`Budget::charge`]), there is work again ([`Budget::wake`]), there is none ([`Budget::block`]), time has passed
 //! ([`Budget::refresh`]); and asks whether work may run ([`Budget::eligible`]) and for how long ([`Budget::left`]).
+//!
+//! **Reclaiming** (GRUB: Lipari and Baruah, "Greedy reclamation of unused bandwidth in constant-bandwidth servers", ECRTS 2000).
+//! A server of Q per P has bandwidth U = Q/P, deadline D and virtual time V = D - q/U, where q is what remains of its budget.
+//! While it runs, q falls at the rate of the sum of all active servers' bandwidths. It is *contending* while it has work;
+//! without work it stays *non-contending* until time has reached V, and is *inactive* from then on, or from the next instant
+//! at which the core has nothing to run. Contending and non-contending servers are active. An inactive server that gets work
+//! starts with V = now and D = now + P. The owner keeps the sum ([`Budget::activity`]) and sets the rate ([`Budget::set_rate`]).
 
 use super::replenishments::{Replenishment, Replenishments};
 use super::{ServerKind, Supply};
 use tactus_time::{Duration, Instant};
+
+/// A whole processor, as a bandwidth.
+pub(super) const ONE: u64 = 1 << 32;
 
 /// The state of a budget.
 #[derive(Clone, Debug)]
@@ -23,8 +33,14 @@ pub struct Budget {
     /// Sporadic kinds: what was used since the replenishment or the activation that `since` tells of.
     used: Duration,
     since: Instant,
-    /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget.
+    /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget. Reclaiming: non-contending.
     flag: bool,
+    /// Reclaiming: the rate at which it is charged, in parts of [`ONE`].
+    rate: u64,
+    /// Reclaiming: what was charged beyond whole nanoseconds, in parts of [`ONE`].
+    fraction: u64,
+    /// The bandwidth for which its owner counts it as active.
+    counted: u64,
     replenishments: Replenishments,
 }
 
@@ -40,6 +56,9 @@ impl Budget {
             used: Duration::ZERO,
             since: Instant::ZERO,
             flag: false,
+            rate: ONE,
+            fraction: 0,
+            counted: 0,
             replenishments: Replenishments::for_kind(supply.kind),
         };
         budget.begin_anew(None, Instant::ZERO);
@@ -54,7 +73,7 @@ impl Budget {
             ServerKind::PriorityInheriting => now,
             _ => now.saturating_add(self.period),
         };
-        (self.used, self.since, self.flag) = (Duration::ZERO, now, false);
+        (self.used, self.since, self.flag, self.fraction) = (Duration::ZERO, now, false, 0);
         self.replenishments.clear();
         if self.kind == ServerKind::Sporadic {
             self.replenishments.insert(Replenishment { amount: self.full, at: now });
@@ -79,10 +98,59 @@ impl Budget {
         of(self.full, self.period)
     }
 
-    /// Whether it replenishes whether or not there is work, so that its owner has to look at each boundary.
+    /// Whether it changes by time whether or not there is work, so that its owner has to look at it at [`Budget::next`].
     pub(crate) fn ticks_on(&self) -> bool {
-        matches!(self.kind, ServerKind::Periodic | ServerKind::Polling)
+        match self.kind {
+            ServerKind::Periodic | ServerKind::Polling => true,
+            ServerKind::Reclaiming => self.flag,
+            _ => false,
+        }
     }
+
+    /// Its bandwidth in parts of [`ONE`], rounded up.
+    fn bandwidth(&self) -> u64 {
+        let whole = u128::from(self.full.as_nanos()) * u128::from(ONE);
+        whole.div_ceil(u128::from(self.period.as_nanos().max(1))) as u64
+    }
+
+    /// By how much the bandwidth that is active on its core grows and shrinks since this was asked last. A server that does
+    /// not reclaim counts always, one that is not in use never.
+    pub(super) fn activity(&mut self, awake: bool, unused: bool) -> (u64, u64) {
+        let inactive = self.kind == ServerKind::Reclaiming && !awake && !self.flag;
+        let counts = if unused || inactive { 0 } else { self.bandwidth() };
+        (counts, core::mem::replace(&mut self.counted, counts))
+    }
+
+    /// Charges it at this rate from now on, in parts of [`ONE`] and at most that; for one that reclaims.
+    pub(super) fn set_rate(&mut self, active: u64) {
+        self.rate = active.clamp(1, ONE);
+    }
+
+    /// The core has nothing to run: a server that reclaims becomes inactive.
+    pub(super) fn processor_idle(&mut self) {
+        self.flag &= self.kind != ServerKind::Reclaiming;
+    }
+
+    /// What remains of a reclaiming budget, in parts of a nanosecond.
+    fn remaining(&self) -> u128 {
+        let whole = u128::from(u64::try_from(self.left).unwrap_or(0)) << 32;
+        whole.saturating_sub(u128::from(self.fraction))
+    }
+
+    /// The first instant that is not before the virtual time of a reclaiming server.
+    fn zero_lag(&self) -> Instant {
+        let ahead = self.remaining().saturating_mul(u128::from(self.period.as_nanos()))
+            / (u128::from(self.full.as_nanos().max(1)) << 32);
+        Instant::from_nanos(self.at.as_nanos().saturating_sub(u64::try_from(ahead).unwrap_or(u64::MAX)))
+    }
+
+    /// Charges a reclaiming budget for what ran at its rate.
+    fn charge_at_rate(&mut self, ran: Duration) {
+        let charge = u128::from(ran.as_nanos()) * u128::from(self.rate) + u128::from(self.fraction);
+        self.fraction = (charge % u128::from(ONE)) as u64;
+        self.left = self.left.saturating_sub(i64::try_from(charge >> 32).unwrap_or(i64::MAX));
+    }
+
     /// Whether it is used up while it is the most urgent and has no work: at once, or as time passes.
     pub(crate) fn when_idle(&self) -> WhenIdle {
         match self.kind {
@@ -111,6 +179,10 @@ impl Budget {
                 false => Duration::ZERO,
             },
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => Duration::ZERO,
+            ServerKind::Reclaiming => {
+                let time = self.remaining().div_ceil(u128::from(self.rate));
+                Duration::from_nanos(u64::try_from(time).unwrap_or(u64::MAX))
+            }
             _ => left,
         }
     }
@@ -121,6 +193,8 @@ impl Budget {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => Instant::NEVER,
+            ServerKind::Reclaiming if self.flag => self.zero_lag(),
+            ServerKind::Reclaiming => Instant::NEVER,
             ServerKind::Sporadic => self.replenishments.first().map_or(Instant::NEVER, |head| match head.at <= now {
                 true => Instant::NEVER,
                 false => head.at,
@@ -135,7 +209,7 @@ impl Budget {
     pub fn deadline(&self) -> Instant {
         let from = match self.kind {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => return self.at,
-            ServerKind::SoftBandwidth | ServerKind::HardBandwidth => return self.at,
+            ServerKind::SoftBandwidth | ServerKind::HardBandwidth | ServerKind::Reclaiming => return self.at,
             ServerKind::Sporadic => self.replenishments.first().map_or(Instant::ZERO, |head| head.at),
             ServerKind::PosixSporadic => self.since,
             // Since when it might run, whether or not it has begun.
@@ -164,6 +238,10 @@ impl Budget {
                 self.postpone(now);
                 self.flag = false;
                 Some(self.full)
+            }
+            ServerKind::Reclaiming => {
+                self.flag &= now < self.zero_lag();
+                None
             }
             ServerKind::PosixSporadic => {
                 let before = self.left;
@@ -237,6 +315,14 @@ impl Budget {
                 }
                 self.left <= 0
             }
+            ServerKind::Reclaiming => {
+                self.charge_at_rate(ran);
+                let exhausted = self.remaining() == 0;
+                if exhausted {
+                    self.postpone(now);
+                }
+                exhausted
+            }
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => {
                 self.left -= signed(ran);
                 if self.left > 0 {
@@ -270,6 +356,10 @@ impl Budget {
                     self.left = signed(self.full);
                 }
             }
+            ServerKind::Reclaiming if self.flag => self.flag = false,
+            ServerKind::Reclaiming => {
+                (self.at, self.left, self.fraction) = (now.saturating_add(self.period), signed(self.full), 0);
+            }
             ServerKind::PosixSporadic if self.left > 0 => self.since = now,
             ServerKind::PriorityInheriting if !self.flag => self.at = self.at.max(now),
             ServerKind::Sporadic if self.eligible(now) => self.replenishments.new_phase(now, self.used),
@@ -281,6 +371,7 @@ impl Budget {
     pub fn block(&mut self, now: Instant) {
         match self.kind {
             ServerKind::Polling => self.left = self.left.min(0),
+            ServerKind::Reclaiming => self.flag = now < self.zero_lag(),
             ServerKind::PosixSporadic => self.post(),
             ServerKind::PriorityInheriting if self.flag => self.close(),
             ServerKind::Sporadic => {
@@ -427,12 +518,12 @@ mod tests {
         /// Whatever the kind: work that runs for as long as it may never has more than the budget at once.
         #[test]
         fn nobody_may_run_for_longer_than_the_budget(
-            kind in 0usize..8, budget in 1u64..50, longer in 0u64..100, steps in prop::collection::vec((0u8..3, 1u64..40), 1..200),
+            kind in 0usize..9, budget in 1u64..50, longer in 0u64..100, steps in prop::collection::vec((0u8..3, 1u64..40), 1..200),
         ) {
             let kind = [
                 ServerKind::Periodic, ServerKind::Polling, ServerKind::Deferrable, ServerKind::Sporadic, ServerKind::PosixSporadic,
                 ServerKind::SoftBandwidth, ServerKind::HardBandwidth,
-                ServerKind::PriorityInheriting,
+                ServerKind::PriorityInheriting, ServerKind::Reclaiming,
             ][kind];
             let time = Duration::from_nanos;
             let full = time(budget);

@@ -4,7 +4,7 @@ use super::budget::Budget;
 use super::domain::{CoreState, Domain, RunQueue, VirtualProcessor, NOWHERE};
 use super::queues::Queues;
 use super::task_state::TaskState;
-use super::{Server, TaskOrder, Tree};
+use super::{Server, ServerKind, TaskOrder, Tree};
 use crate::heap::{IndexedHeap, Key};
 use crate::PolicyConfig;
 use alloc::vec::Vec;
@@ -80,7 +80,11 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
                 vps.push(vp(tree, number, place_of(core), parent, queue));
             }
             let (ran, looks) = (Vec::new(), false);
-            run_queues.push(RunQueue { quantum: server.quantum, vps: members, turns: 0, waiting: None, ran, looks });
+            let inside = |other: &&Server| usize::from(other.parent) == number;
+            let kinds = tree.servers[1..].iter().filter(inside).filter_map(|other| other.supply).map(|it| it.kind);
+            let active = kinds.into_iter().any(|kind| kind == ServerKind::Reclaiming).then_some(0);
+            let quantum = server.quantum;
+            run_queues.push(RunQueue { quantum, vps: members, turns: 0, waiting: None, ran, looks, active });
         }
     }
     let mut tasks: Vec<TaskState> = Vec::new();

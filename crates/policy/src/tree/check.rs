@@ -1,7 +1,7 @@
 //! What makes a tree usable.
 
 use super::build::queue_of;
-use super::{Server, TaskOrder, Tree, MAX_DEPTH};
+use super::{Server, ServerKind, TaskOrder, Tree, MAX_DEPTH};
 use crate::{PolicyConfig, PolicyConfigError};
 use tactus_task::Release;
 use tactus_time::{CoreSet, TaskId};
@@ -50,6 +50,14 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
         if unforeseen && !matches!(setup.kind, crate::PolicySpec::Servers(_)) {
             return Err(PolicyConfigError::ArrivalsWithoutTree(id));
+        }
+    }
+    // What is active on a core must change at that core's own decisions.
+    let reclaims = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Reclaiming);
+    for (n, server) in tree.servers.iter().enumerate().filter(|(_, server)| reclaims(server)) {
+        let meets = |set: &CoreSet| set.bits() & server.cores.bits() != 0;
+        if super::build::domains(setup, tree).iter().filter(|set| meets(set)).any(|set| set.iter().nth(1).is_some()) {
+            return Err(PolicyConfigError::SharedReclaiming(n as u16));
         }
     }
     Ok(())

@@ -94,6 +94,8 @@ pub(super) struct RunQueue {
     /// For an order that changes with time: the tasks that ran since its keys were computed, and whether this entry computes them.
     pub(super) ran: Vec<usize>,
     pub(super) looks: bool,
+    /// The bandwidth of the active servers in it; nothing where no server reclaims.
+    pub(super) active: Option<u64>,
 }
 
 impl Domain {
@@ -155,6 +157,7 @@ impl Domain {
             self.assign(me, now, unfinished_place);
         }
         let run = self.switch(me, unfinished, records);
+        self.reclaim(me, now);
         let timer = self.time_out(me, now);
         self.core_states[me].armed = timer;
         let notify = self.cores_to_notify(me, now);
@@ -324,6 +327,7 @@ impl Domain {
 
     /// Updates a virtual processor's position in its parent's queue and the time of its next replenishment.
     pub(super) fn show(&mut self, vp: usize, now: Instant) {
+        self.count_active(vp);
         let it = &self.vps[vp];
         let (Some(parent), Some(budget)) = (it.parent, &it.budget) else { return };
         let urgency = match it.order {
@@ -355,6 +359,41 @@ impl Domain {
             heap.remove(vp);
         }
         self.content_changed(queue, now);
+    }
+
+    /// Updates the active bandwidth of the queue that a virtual processor is in, if servers there reclaim.
+    fn count_active(&mut self, vp: usize) {
+        let Some(parent) = self.vps[vp].parent else { return };
+        let queue = self.vps[parent].below;
+        let Some(active) = self.run_queues[queue].active else { return };
+        let it = &mut self.vps[vp];
+        let unused = it.is_unused();
+        if let Some(budget) = &mut it.budget {
+            let (now, before) = budget.activity(it.awake, unused);
+            self.run_queues[queue].active = Some(active + now - before);
+        }
+    }
+
+    /// Sets the rate at which servers that reclaim are charged for what the core runs next; where it runs nothing, they all
+    /// become inactive.
+    fn reclaim(&mut self, me: usize, now: Instant) {
+        let core_state = &self.core_states[me];
+        let (root, path) = (core_state.root, core_state.charged);
+        if core_state.idle && self.run_queues[self.vps[root].below].active.is_some() {
+            for vp in 0..self.vps.len() {
+                let it = &mut self.vps[vp];
+                if let Some(budget) = it.budget.as_mut().filter(|_| it.parent == Some(root)) {
+                    budget.processor_idle();
+                    self.show(vp, now);
+                }
+            }
+        }
+        for (vp, _) in path.iter() {
+            let active = self.vps[vp].parent.and_then(|parent| self.run_queues[self.vps[parent].below].active);
+            if let (Some(active), Some(budget)) = (active, &mut self.vps[vp].budget) {
+                budget.set_rate(active);
+            }
+        }
     }
 
     /// Whether a key in a queue is that of a server without budget.

@@ -24,6 +24,7 @@ mod oracle;
 mod orders_oracle;
 mod platforms;
 mod quest_v;
+mod reclaiming;
 mod servers;
 mod setup;
 mod short_way;

@@ -176,6 +176,19 @@ fn a_hard_constant_bandwidth_server_waits_for_its_deadline_though_the_core_idles
     golden("server_cbs_hard.txt", &bandwidth(ServerKind::HardBandwidth), 30, &asked);
 }
 
+/// S1 and S2 have a quarter of the core, S3 a half. With all of them active nobody reclaims. S2 is inactive from 4 on, so that
+/// T3 is charged three quarters of what it runs; S1 from 12 on, and T3 is charged half. It runs for 12 before its budget of 8
+/// is exhausted at 16.
+#[test]
+fn a_reclaiming_server_is_charged_at_the_rate_of_the_active_bandwidth() {
+    let root = root(1, TaskOrder::EarliestDeadline);
+    let grub = |budget, period| server(ServerKind::Reclaiming, budget, period, &root);
+    let servers = vec![root.clone(), grub(2, 8), grub(2, 8), grub(8, 16)];
+    let setup = setup(servers, &[Row(1, 0, 0, 24, 24, 3), Row(2, 0, 0, 24, 24, 1), Row(3, 0, 0, 24, 24, 13)]);
+    let entries = golden("server_grub.txt", &setup, 24, &|task, _| ms([3, 1, 13][task.index()]));
+    assert_eq!(service(&entries, 2, 4, 16), 12);
+}
+
 #[test]
 fn a_server_without_budget_goes_on_behind_all_others_where_it_may() {
     let root = root(1, TaskOrder::FixedPriority);

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use tactus_generate::Random;
 use tactus_model::{Arrivals, Release, System};
 use tactus_plan::plan;
 use tactus_record::EventKind;
@@ -10,18 +11,6 @@ use tactus_sim::{simulate_with_arrivals, Costs};
 use tactus_task::EarlyArrival;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{judge, Trace, Verdict};
-
-/// SplitMix64.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-}
 
 const POLICIES: [(&str, bool, char); 6] = [
     ("partitioned-edf", true, 'd'),
@@ -47,7 +36,7 @@ struct Drawn {
 
 /// A system of up to seven tasks: periodic, sporadic, and released by others. `light`: little enough that many are accepted.
 fn system(seed: u64, light: bool) -> (System, Vec<Drawn>, (bool, char)) {
-    let mut draw = Draw(seed);
+    let mut draw = Random::new(seed);
     let (kind, partitioned, order) = POLICIES[draw.below(6) as usize];
     let cores = 1 + draw.below(2);
     let mut text = format!(

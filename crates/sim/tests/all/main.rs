@@ -10,6 +10,7 @@ mod machine;
 mod mixed;
 mod overruns;
 mod per_server;
+mod reclaiming;
 mod rules;
 mod schedules;
 mod threads;

@@ -3,32 +3,18 @@
 
 use tactus_analysis::effort::Effort;
 use tactus_analysis::mixed::{amc_max, amc_rtb, edf_vd, Dual as Analysed, Promise};
+use tactus_generate::Random;
 use tactus_policy::{Dual, Mixed, MixedOrder, PolicyConfig, PolicySpec, Task};
 use tactus_record::{EventKind, Record, Sink};
 use tactus_sim::{simulate_into, Costs};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.next() % (most - least + 1)
-    }
-}
 
 fn us(n: u64) -> Duration {
     Duration::from_micros(n)
 }
 
 /// Two to six tasks, the most urgent first; deadlines shorter than periods at times, if they may be.
-fn drawn(dice: &mut Dice, implicit: bool) -> Vec<Analysed> {
+fn drawn(dice: &mut Random, implicit: bool) -> Vec<Analysed> {
     let tasks = dice.between(2, 6);
     let load = dice.between(40, 130);
     let mut set: Vec<Analysed> = (0..tasks)
@@ -46,7 +32,7 @@ fn drawn(dice: &mut Dice, implicit: bool) -> Vec<Analysed> {
     set
 }
 
-fn setup(set: &[Analysed], order: MixedOrder, virtual_deadlines: &[Duration], dice: &mut Dice) -> PolicyConfig {
+fn setup(set: &[Analysed], order: MixedOrder, virtual_deadlines: &[Duration], dice: &mut Random) -> PolicyConfig {
     let task = |task: &Analysed| Task {
         level: if task.critical { Level::A } else { Level::B },
         core: Some(CoreId(0)),
@@ -102,7 +88,7 @@ impl Sink for Judge<'_> {
 
 /// Of so many drawn sets: accepted ones, changes of mode, promises held, promises of which a response had half.
 fn hold(seed: u64, rounds: u32, scheme: u8) -> [u32; 4] {
-    let mut dice = Dice(seed);
+    let mut dice = Random::new(seed);
     let mut sums = [0; 4];
     for _ in 0..rounds {
         let set = drawn(&mut dice, scheme == 2);
@@ -123,10 +109,10 @@ fn hold(seed: u64, rounds: u32, scheme: u8) -> [u32; 4] {
         let setup = setup(&set, order, &virtual_deadlines, &mut dice);
         // Runs in which nobody, hardly anybody, and everybody takes longer.
         for percent in [0, 3, 100] {
-            let seed = dice.next();
+            let seed = dice.between(0, u64::MAX);
             let demand = |task: TaskId, job: u32| {
                 let it = &set[task.index()];
-                let mut own = Dice(seed ^ (u64::from(task.0) << 32) ^ u64::from(job));
+                let mut own = Random::new(seed ^ (u64::from(task.0) << 32) ^ u64::from(job));
                 match own.between(1, 100) <= percent && it.critical {
                     true if own.between(0, 1) == 0 => it.high,
                     true => it.low + Duration::from_nanos(own.between(0, (it.high - it.low).as_nanos())),

@@ -60,7 +60,7 @@ impl Bound {
         match kind {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
             ServerKind::Sporadic | ServerKind::HardBandwidth | ServerKind::PriorityInheriting => Bound::Begun,
-            ServerKind::SoftBandwidth | ServerKind::PosixSporadic => Bound::None,
+            ServerKind::SoftBandwidth | ServerKind::Reclaiming | ServerKind::PosixSporadic => Bound::None,
         }
     }
 }

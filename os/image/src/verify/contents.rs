@@ -1,6 +1,7 @@
 //! What components are told: the information page of each, the cards of the tasks, the tables of demands.
 
-use super::{is_name, platform, rule, Part, VerifyError};
+use super::fault::{is_name, rule, Part, VerifyError};
+use super::platform;
 use crate::parsed::Parsed;
 use crate::wire::Stored;
 use tactus_abi::image::Grant;

@@ -1,8 +1,8 @@
 //! Roles, schedulers' threads, windows, devices: what components get beside calls, and what they are told of it.
 
 use super::contents::contents;
+use super::fault::{is_name, rule, Part, VerifyError};
 use super::space::Use;
-use super::{is_name, rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use crate::wire::Stored;
 use tactus_abi::image::{pci, role, Memory, MemoryKind, ThreadKind, EXECUTABLE, NO_COMPONENT};

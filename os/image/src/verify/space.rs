@@ -1,6 +1,7 @@
 //! Address spaces: what lies where, who may write what, and who has a stack in which component.
 
-use super::{platform, rule, Part, VerifyError};
+use super::fault::{rule, Part, VerifyError};
+use super::platform;
 use crate::parsed::Parsed;
 use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{

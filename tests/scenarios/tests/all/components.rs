@@ -5,20 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tactus_scenarios::{file, tactus, Finished, Said, Scratch};
 
-/// A user's crate in the folder, with this program; nothing where there is none.
-fn user_crate(folder: &Scratch, name: &str, program: &str, source: &str) {
-    let runtime = file("os/rt");
-    folder.write(
-        &format!("{name}/Cargo.toml"),
-        &format!(
-            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
-             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
-            runtime.display()
-        ),
-    );
-    folder.write(&format!("{name}/src/{program}"), source);
-}
-
 /// A system of one core with a component and a task of this name; more lines for the component.
 fn system(folder: &Scratch, name: &str, more: &str) -> PathBuf {
     folder.write(
@@ -71,7 +57,7 @@ fn a_controller_that_pushes_the_wrong_way_is_found_out_by_the_watch() {
     let program = fs::read_to_string(example.join("controller/src/main.rs")).expect("the example's program");
     let (right, wrong) = ("60 * (TARGET - position)", "60 * (TARGET / 2 - position)");
     assert!(program.contains(right));
-    user_crate(&folder, "astray", "main.rs", &program.replace(right, wrong));
+    folder.component("astray", "main.rs", &program.replace(right, wrong));
     let text = fs::read_to_string(example.join("control-loop.toml")).expect("the example's system file");
     let mut text = text.replace("crate = \"controller\"", "crate = \"astray\"");
     for part in ["plant", "watch"] {
@@ -89,8 +75,7 @@ fn a_controller_that_pushes_the_wrong_way_is_found_out_by_the_watch() {
 fn a_service_that_was_not_granted_does_not_exist() {
     let folder = Scratch::new("stranger");
     // The plant is in the image and serves others; the stranger was granted nothing.
-    user_crate(
-        &folder,
+    folder.component(
         "stranger",
         "main.rs",
         "#![no_std]\n#![no_main]\nuse tactus_rt::{calls, grant, Error, Job};\n\
@@ -110,7 +95,7 @@ fn a_service_that_was_not_granted_does_not_exist() {
 #[test]
 fn a_crate_that_does_not_compile_is_refused_with_the_compilers_words() {
     let folder = Scratch::new("no-rust");
-    user_crate(&folder, "broken", "main.rs", &format!("{IDLE}this is not Rust\n"));
+    folder.component("broken", "main.rs", &format!("{IDLE}this is not Rust\n"));
     refused(
         &run(&system(&folder, "broken", "")),
         &["system.toml:9", "error: expected", "main.rs:5", "could not be built"],
@@ -120,22 +105,21 @@ fn a_crate_that_does_not_compile_is_refused_with_the_compilers_words() {
 #[test]
 fn a_crate_without_a_program_is_refused() {
     let folder = Scratch::new("library");
-    user_crate(&folder, "library", "lib.rs", "#![no_std]\n");
+    folder.component("library", "lib.rs", "#![no_std]\n");
     refused(&run(&system(&folder, "library", "")), &["system.toml:9", "library", "src/main.rs"]);
 }
 
 #[test]
 fn a_service_that_the_file_promises_and_the_program_lacks_is_refused() {
     let folder = Scratch::new("no-service");
-    user_crate(&folder, "poor", "main.rs", IDLE);
+    folder.component("poor", "main.rs", IDLE);
     refused(&run(&system(&folder, "poor", "provides = [\"riches\"]")), &["system.toml", "poor", "riches", "line 9"]);
 }
 
 #[test]
 fn a_crate_without_a_beginning_is_refused() {
     let folder = Scratch::new("no-beginning");
-    user_crate(
-        &folder,
+    folder.component(
         "empty",
         "main.rs",
         "#![no_std]\n#![no_main]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n",
@@ -164,24 +148,13 @@ fn the_page_on_components_shows_the_example_word_for_word() {
 
 #[test]
 fn components_of_one_name_in_two_folders_are_not_taken_for_each_other() {
-    let runtime = file("os/rt");
     let scratch = Scratch::new("namesakes");
     let write = |folder: &str, body: &str| {
-        scratch.write(
-            &format!("{folder}/part/Cargo.toml"),
-            &format!(
-                "[package]\nname = \"part\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
-                 tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
-                runtime.display()
-            ),
+        let source = format!(
+            "#![no_std]\n#![no_main]\nuse tactus_rt::Job;\ntactus_rt::component! {{ job: job, services: [] }}\n\
+             fn job(_: &Job) {{\n    {body}\n}}\n"
         );
-        scratch.write(
-            &format!("{folder}/part/src/main.rs"),
-            &format!(
-                "#![no_std]\n#![no_main]\nuse tactus_rt::Job;\ntactus_rt::component! {{ job: job, services: [] }}\n\
-                 fn job(_: &Job) {{\n    {body}\n}}\n"
-            ),
-        );
+        scratch.component_at(&format!("{folder}/part"), "part", "main.rs", &source);
         scratch.write(
             &format!("{folder}/system.toml"),
             "[system]\ncores = 1\nduration = \"20 ms\"\n[policy]\nkind = \"partitioned-edf\"\n\

@@ -1,27 +1,16 @@
 //! Components that do not do what the file says: the verdict names who did what, and how many jobs of which tasks were not as
 //! promised; terminal, page, summary, console and exit status say the same, which `Finished::run` looks at in every run.
 
-use tactus_scenarios::{file, Finished, Scratch};
+use tactus_scenarios::{Finished, Scratch};
 
 /// A component whose jobs do this, in a system with a task above it and one below.
 fn between(name: &str, body: &str, restarts: &str, more: &str) -> Finished {
     let folder = Scratch::new(name);
-    let runtime = file("os/rt");
-    folder.write(
-        "culprit/Cargo.toml",
-        &format!(
-            "[package]\nname = \"culprit\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
-             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
-            runtime.display()
-        ),
+    let source = format!(
+        "#![no_std]\n#![no_main]\nuse tactus_rt::Job;\ntactus_rt::component! {{ job: job, services: [] }}\n\
+         fn job(job: &Job) {{\n    {body}\n}}\n"
     );
-    folder.write(
-        "culprit/src/main.rs",
-        &format!(
-            "#![no_std]\n#![no_main]\nuse tactus_rt::Job;\ntactus_rt::component! {{ job: job, services: [] }}\n\
-             fn job(job: &Job) {{\n    {body}\n}}\n"
-        ),
-    );
+    folder.component("culprit", "main.rs", &source);
     let task = |name: &str, priority: u64, period: u64, more: &str| {
         format!(
             "[[task]]\nname = \"{name}\"\ncore = 0\npriority = {priority}\nperiod = \"{period} ms\"\n\

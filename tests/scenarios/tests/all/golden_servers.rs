@@ -252,6 +252,20 @@ fn constant_bandwidth_servers_draw_their_worked_examples() {
     }
 }
 
+/// Trap: what is active changes while a server runs: the end of its budget is where the rates of the time between say.
+#[test]
+fn reclaiming_servers_draw_their_worked_example() {
+    let inside = "policy = \"partitioned-edf\"";
+    Example::new(1, "kind = \"partitioned-edf\"")
+        .server("S1", "grub", [2, 8], inside)
+        .server("S2", "grub", [2, 8], inside)
+        .server("S3", "grub", [8, 16], inside)
+        .task("server = \"S1\"\ncore = 0", [0, 24, 24, 3], &[3])
+        .task("server = \"S2\"\ncore = 0", [0, 24, 24, 1], &[1])
+        .task("server = \"S3\"\ncore = 0", [0, 24, 24, 13], &[13])
+        .is("server_grub.txt");
+}
+
 /// The system of Figure 4 of West, Li and Missimer, OSPERT 2012, with background service off.
 fn figure_4(kind: &str, name: &str) -> Row {
     let inside = "policy = \"partitioned-edf\"";

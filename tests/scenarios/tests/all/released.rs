@@ -72,18 +72,10 @@ fn what_nothing_raises_on_the_machine_is_refused_there_and_simulated() {
 #[test]
 fn a_component_raises_what_others_do_at_once_or_when_the_period_is_over() {
     let folder = Scratch::new("raises");
-    let runtime = file("os/rt");
-    folder.write(
-        "driver/Cargo.toml",
-        &format!(
-            "[package]\nname = \"driver\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
-             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
-            runtime.display()
-        ),
-    );
     // The first task that it raises in each job, the second one in every third; a third there is not.
-    folder.write(
-        "driver/src/main.rs",
+    folder.component(
+        "driver",
+        "main.rs",
         "#![no_std]\n#![no_main]\nuse tactus_rt::{grant, Job};\ntactus_rt::component! { job: job, services: [] }\n\
          fn job(job: &Job) {\n    let raise = |event: u64| grant(\"raise\").call([event, 0, 0, 0, 0]);\n\
          assert!(raise(0).is_ok());\n    if job.number() % 3 == 0 {\n        assert!(raise(1).is_ok());\n    }\n    \

@@ -2,7 +2,7 @@
 //! sets of the source and without locks.
 
 use super::segments::Segments;
-use crate::command::run::{boot, compile_with, image, Ran};
+use crate::boot::{boot, compile_with, image, Ran};
 use crate::command::study::kept::{csv, markdown, plot, put, Line};
 use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};

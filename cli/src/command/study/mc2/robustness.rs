@@ -3,7 +3,7 @@
 
 use super::overheads::length;
 use super::statements::{rows, verdict, Row};
-use crate::command::run::{boot, compile_ours, image, Ran};
+use crate::boot::{boot, compile_ours, image, Ran};
 use crate::command::study::kept::{csv, markdown, plot, put, Line};
 use crate::command::study::progress::Progress;
 use crate::failure::{Failure, Outcome};

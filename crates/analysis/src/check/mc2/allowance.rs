@@ -8,10 +8,11 @@
 //! A task whose need goes on growing stays *open*: it fails, and so do the promises that its jobs can break. The others
 //! stand, for what they count on is what enforced budgets hold the open task to.
 
+use super::super::assumed::{assumed, id};
 use super::super::assumptions::disturbs;
 use super::super::report::{Bound, Check};
-use super::super::{assumed, id};
-use super::{analyse, instants, Analysis};
+use super::analysis::analyse;
+use super::local::{instants, Analysis};
 use crate::overhead::Charge;
 use tactus_model::{Body, System, Task};
 use tactus_time::{Duration, Level};

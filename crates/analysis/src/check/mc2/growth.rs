@@ -5,7 +5,8 @@
 //! to find where little is left, so the margin is one that is there, not the largest. Budgets for overheads stay as settled.
 
 use super::super::growth::{self, Growth, SearchBudget};
-use super::{allowance, level_a, level_b, Local};
+use super::local::Local;
+use super::{allowance, level_a, level_b};
 use crate::effort::Effort;
 use crate::global::tardiness::{self, Supply};
 use crate::task::Sporadic;
@@ -79,7 +80,7 @@ fn on_core(
 ) {
     let of_a = |&n: &usize| {
         let t = &system.tasks[n];
-        Sporadic::new(super::assumed(t, Level::A) + allowances[n], t.period, t.deadline)
+        Sporadic::new(super::super::assumed::assumed(t, Level::A) + allowances[n], t.period, t.deadline)
     };
     let tasks: Vec<Sporadic> = local.level_a.iter().map(of_a).collect();
     let slots = local.plan.as_ref().map_or(64, |p| p.tasks().count());

@@ -1,8 +1,9 @@
 //! Level A: whether each core has a table, and what it takes of the core.
 
+use super::super::assumed::{assumed, id};
 use super::super::report::{hundredths, Bound, Check};
-use super::super::{assumed, id, sensitivity};
-use super::Local;
+use super::super::sensitivity;
+use super::local::Local;
 use crate::mc2::supply::Curve;
 use crate::mc2::table::{Cyclic, Plan, Refusal, MOST_SLOTS};
 use crate::task::Sporadic;

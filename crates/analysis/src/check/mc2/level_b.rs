@@ -2,7 +2,7 @@
 
 use super::super::report::{hundredths, Bound, Check};
 use super::super::sensitivity;
-use super::Local;
+use super::local::Local;
 use crate::effort::Effort;
 use crate::mc2::supply::Curve;
 use crate::task::Sporadic;

@@ -1,8 +1,10 @@
 //! Level C: global EDF in what levels A and B of all cores leave at level-C times.
 
+use super::super::assumed::assumed;
 use super::super::report::{hundredths, Bound, Check};
-use super::super::{assumed, sensitivity};
-use super::{level_a, of_level, Analysis, Local};
+use super::super::sensitivity;
+use super::level_a;
+use super::local::{of_level, Analysis, Local};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::global::bertogna_cirinei;

@@ -84,12 +84,12 @@ impl Domain<'_> {
         let it = &self.system.scheduling.servers[server];
         let mut events = match it.kind {
             // Each of its budgets may end; the next comes at once.
-            ServerKind::SoftBandwidth => vec![(1, it.budget)],
+            kind if kind.is_soft() => vec![(1, it.budget)],
             ServerKind::Sporadic | ServerKind::PosixSporadic => vec![(2 * PIECES, it.period)],
             _ => vec![(2, it.period)],
         };
-        if it.kind == ServerKind::PriorityInheriting {
-            // It begins a new wait whenever it has no more work.
+        if matches!(it.kind, ServerKind::PriorityInheriting | ServerKind::Reclaiming) {
+            // It begins a new wait, or stays active for a while, whenever it has no more work.
             let inside = self.tasks.iter().filter(|&&n| self.is_inside(n, server));
             events.extend(inside.map(|&n| (1, self.system.tasks[n].period)));
         }

@@ -1,6 +1,6 @@
 //! From a system file to the trees of one core, and back from the places of a tree to names.
 
-use super::super::plain;
+use super::super::assumed::plain;
 use super::super::rank::Rank;
 use super::domain::{home, of_task, queues};
 use crate::reservation::local::Local;
@@ -41,7 +41,7 @@ pub(super) fn is_in_tree(system: &System, root: Migration, server: usize, core: 
     let it = &system.scheduling.servers[server];
     let alone =
         queues(system, root, Some(server)).iter().any(|queue| queue.contains(core) && queue.iter().nth(1).is_none());
-    alone && !matches!(Rank::of(it.order), Rank::Other(_)) && it.kind != ServerKind::SoftBandwidth
+    alone && !matches!(Rank::of(it.order), Rank::Other(_)) && !it.kind.is_soft()
 }
 
 impl<'s> Core<'s> {

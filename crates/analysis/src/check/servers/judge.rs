@@ -173,7 +173,7 @@ impl Inside<'_> {
                 Sporadic::new(self.times[n] + work.completion, t.period, t.deadline)
             })
             .collect();
-        if it.kind == ServerKind::SoftBandwidth {
+        if it.kind.is_soft() {
             if !one_core {
                 return all(None, Some(words::soft_platform(it)), "");
             }

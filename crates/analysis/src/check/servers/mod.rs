@@ -153,7 +153,7 @@ fn remedy(domain: &Domain, root: (Migration, TaskOrder), n: usize) -> String {
 fn sporadic(domain: &Domain) -> Vec<Sporadic> {
     let one = |&n: &usize| {
         let t = &domain.system.tasks[n];
-        Sporadic::new(super::plain(t), t.period, t.deadline)
+        Sporadic::new(super::assumed::plain(t), t.period, t.deadline)
     };
     domain.tasks.iter().map(one).collect()
 }

@@ -11,11 +11,11 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
         (ServerKind::PosixSporadic, _) => format!(
             "no test: server `{name}` is posix-sporadic, which may take more than its budget (Stanovich et al. 2010), and no bound for that is known"
         ),
-        (ServerKind::SoftBandwidth, Untested::Inside) => {
-            format!("no test: server `{name}` is cbs-soft, for which no supply to servers inside is known")
+        (kind, Untested::Inside) if kind.is_soft() => {
+            format!("no test: server `{name}` is {}, for which no supply to servers inside is known", kind.key())
         }
-        (ServerKind::SoftBandwidth, _) => format!(
-            "no test: server `{name}` is cbs-soft beneath fixed priorities, where it never waits and its budget bounds nothing"
+        (kind, _) if kind.is_soft() => format!(
+            "no test: server `{name}` is {} beneath fixed priorities, where it never waits and its budget bounds nothing", kind.key()
         ),
         (ServerKind::PriorityInheriting, _) if edf => format!(
             "no test: server `{name}` is pibs beneath EDF; its bound (Danish, Li and West 2011) is for fixed priorities"
@@ -27,7 +27,8 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
 /// A soft server on several cores with one queue.
 pub(super) fn soft_platform(server: &Server) -> String {
     format!(
-        "no test: server `{}` is cbs-soft on several cores with one queue, and tests for virtual platforms need a supply in every window",
-        server.name
+        "no test: server `{}` is {} on several cores with one queue, and tests for virtual platforms need a supply in every window",
+        server.name,
+        server.kind.key()
     )
 }

@@ -61,7 +61,7 @@ fn special(node: &Node) -> bool {
 }
 
 fn is_line(node: &Node) -> bool {
-    matches!(kind(node), Some(ServerKind::HardBandwidth | ServerKind::SoftBandwidth))
+    kind(node).is_some_and(|kind| kind.is_soft() || kind == ServerKind::HardBandwidth)
 }
 
 /// The time that special servers may ask for in a window.
@@ -174,7 +174,7 @@ fn behind(children: &[Node], all: &[Sporadic], supply: &dyn Supply, work: &Work)
     let lost = (ns(q) * ns(supply.delay())).div_ceil(ns(p).max(1)) + ns(work.burst()) + ns(work.entry);
     // X: what a demand may be above its rate.
     let above = |(node, τ): (&Node, &Sporadic)| match kind(node) {
-        Some(ServerKind::HardBandwidth | ServerKind::SoftBandwidth) => 0,
+        _ if is_line(node) => 0,
         Some(ServerKind::Deferrable) => ns(τ.execution),
         Some(ServerKind::PriorityInheriting) => 2 * ns(τ.execution),
         _ => {

@@ -13,7 +13,7 @@ use super::super::task_state::{State, TaskState};
 use super::super::{Ghost, Job};
 use crate::Event;
 use tactus_sync::facade::{AtomicU64, Ordering};
-use tactus_sync::{Letters, Newest};
+use tactus_sync::{MessageRing, TripleBuffer};
 use tactus_time::{Duration, Level, TaskId};
 
 /// Epochs are counted to this and then anew.
@@ -120,14 +120,14 @@ pub(super) struct Standing {
 
 /// The post between the owner and one core.
 pub(super) struct Mail {
-    grant: Newest<GRANT_WORDS>,
-    reports: Letters<REPORT_WORDS, 4>,
+    grant: TripleBuffer<GRANT_WORDS>,
+    reports: MessageRing<REPORT_WORDS, 4>,
     standing: AtomicU64,
 }
 
 impl Mail {
     pub(super) fn new() -> Mail {
-        Mail { grant: Newest::new(), reports: Letters::new(), standing: AtomicU64::new(0) }
+        Mail { grant: TripleBuffer::new(), reports: MessageRing::new(), standing: AtomicU64::new(0) }
     }
 
     pub(super) fn grant(&self, grant: &Grant) {

@@ -1,11 +1,11 @@
-//! How large the kernel and what runs beside it are, and why each `unsafe` in them is sound: every one must say so.
+//! Why each `unsafe` in the kernel and what runs beside it is sound: every one must say so.
 //!
-//! The table in `docs/measured/size.md` is made by
+//! The table in `docs/measured/unsafe.md` is made by
 //!
 //! ```text
 //! export TACTUS_STRETCHES=/tmp/stretches.txt TACTUS_FOLLOW_KERNEL=1
 //! cargo test --release -p tactus-scenarios
-//! cargo test --release -p tactus-scenarios --test all size:: -- --ignored
+//! cargo test --release -p tactus-scenarios --test all unsafe_sites:: -- --ignored
 //! ```
 //!
 //! Of the longest stretches with interrupts off the table has those that the tests noted in the file that the variable names
@@ -121,20 +121,16 @@ fn sites(name: &str, text: &str) -> Vec<Site> {
 
 struct Part {
     files: usize,
-    lines: usize,
-    code: usize,
     sites: Vec<Site>,
 }
 
 fn part(folder: &str) -> Part {
-    let mut part = Part { files: 0, lines: 0, code: 0, sites: Vec::new() };
+    let mut part = Part { files: 0, sites: Vec::new() };
     for path in files(&file(folder)) {
         let text = fs::read_to_string(&path).expect("a source is text");
         // What is tested on the host is no part of it.
         let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or("");
         part.files += 1;
-        part.lines += text.lines().count();
-        part.code += text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
         part.sites.extend(sites(&name, text));
     }
@@ -145,26 +141,6 @@ fn kind_of(reason: &str) -> &'static str {
     let reason = reason.to_lowercase();
     let found = KINDS.iter().find(|(_, words)| words.iter().any(|word| reason.contains(word)));
     found.map_or("other", |(kind, _)| kind)
-}
-
-/// Bytes of the kernel's sections that are in memory when it runs, from its section headers.
-fn sections(elf: &[u8]) -> Option<BTreeMap<String, u64>> {
-    let word = |at: usize, length: usize| {
-        let mut bytes = [0; 8];
-        bytes[..length].copy_from_slice(elf.get(at..at + length)?);
-        Some(u64::from_le_bytes(bytes))
-    };
-    let (table, each, count) = (word(0x28, 8)? as usize, word(0x3a, 2)? as usize, word(0x3c, 2)? as usize);
-    let names = word(table + each * word(0x3e, 2)? as usize + 0x18, 8)? as usize;
-    let mut found = BTreeMap::new();
-    for at in (0..count).map(|number| table + each * number) {
-        let name = elf.get(names + word(at, 4)? as usize..)?.split(|&byte| byte == 0).next()?;
-        let allocated = word(at + 8, 8)? & 2 != 0;
-        if allocated {
-            *found.entry(String::from_utf8_lossy(name).into_owned()).or_default() += word(at + 0x20, 8)?;
-        }
-    }
-    Some(found)
 }
 
 /// Under this heading.
@@ -233,33 +209,26 @@ fn a_site_without_a_reason_is_found() {
 }
 
 #[test]
-#[ignore = "writes docs/measured/size.md"]
-fn the_table_of_sizes_is_written() {
-    let mut page = String::from("# Size, and `unsafe`\n\nMade by `tests/scenarios/tests/all/size.rs`, which also fails if a site does not say why it is sound.\n\n");
-    page.push_str("| Part | Files | Lines | of code | `unsafe` sites |\n|---|---:|---:|---:|---:|\n");
+#[ignore = "writes docs/measured/unsafe.md"]
+fn the_page_about_unsafe_is_written() {
+    let mut page = String::from("# `unsafe`, and the longest time with interrupts off\n\nMade by `tests/scenarios/tests/all/unsafe_sites.rs`, which also fails if a site does not say why it is sound.\n\n");
+    page.push_str("| Part | Files | `unsafe` sites |\n|---|---:|---:|\n");
     let mut kinds: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for (place, (name, folder)) in PARTS.into_iter().enumerate() {
         let part = part(folder);
         let sites = part.sites.len();
-        let _ = writeln!(page, "| {name}, `{folder}` | {} | {} | {} | {sites} |", part.files, part.lines, part.code);
+        let _ = writeln!(page, "| {name}, `{folder}` | {} | {sites} |", part.files);
         for site in &part.sites {
             let kind = kind_of(site.reason.as_deref().unwrap_or(""));
             kinds.entry(kind).or_default()[usize::from(place != 0)] += 1;
         }
     }
-    page.push_str("\nLines of code are those that are neither empty nor comments alone; assembly counts. Modules of tests do not.\n\n");
+    page.push_str("\nModules of tests are not counted.\n\n");
     page.push_str("| Why it is sound | in the kernel | elsewhere |\n|---|---:|---:|\n");
     for (kind, [kernel, elsewhere]) in &kinds {
         let _ = writeln!(page, "| {kind} | {kernel} | {elsewhere} |");
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let kernel = target.join("x86_64-unknown-none/release/tactus-kernel");
-    let elf = fs::read(&kernel).unwrap_or_else(|error| panic!("{}: {error}; run any system first", kernel.display()));
-    page.push_str("\n| Section of the kernel | Bytes |\n|---|---:|\n");
-    for (name, bytes) in sections(&elf).expect("the kernel is an ELF file") {
-        let _ = writeln!(page, "| `{name}` | {bytes} |");
-    }
-    page.push_str(&stretches_of(&file("docs/measured/size.md")));
+    page.push_str(&stretches_of(&file("docs/measured/unsafe.md")));
     print!("{page}");
-    fs::write(file("docs/measured/size.md"), page).expect("docs can be written");
+    fs::write(file("docs/measured/unsafe.md"), page).expect("docs can be written");
 }

@@ -1,0 +1,66 @@
+//! Components in a summary: who faulted, and who was restarted.
+
+use super::units::{instant, some_task_id};
+use serde::Serialize;
+use std::borrow::Cow;
+use tactus_time::{Instant, TaskId};
+
+/// A component that faulted and was stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Culprit {
+    /// The component's number.
+    pub component: u32,
+    /// Its name, where whoever made the summary knows the image; a trace has only the number.
+    pub component_name: Option<String>,
+    /// The task whose thread faulted; `null` if it was none's.
+    #[serde(serialize_with = "some_task_id")]
+    pub task_id: Option<TaskId>,
+    /// Its name.
+    pub task: Option<String>,
+    /// The job in which it did; `null` if it was none's.
+    pub job: Option<u32>,
+    /// What it did, in words.
+    pub fault: Cow<'static, str>,
+    /// Whether it gave up by itself: a panic.
+    pub panicked: bool,
+    /// The address concerned.
+    pub address: u64,
+    /// Where.
+    pub core: u8,
+    /// When.
+    #[serde(rename = "time_ns", serialize_with = "instant")]
+    pub time: Instant,
+}
+
+impl Culprit {
+    /// What it did, in which job, and where: `write to an address … at 0x40, job 3`. Of a panic that said where it was, the address of
+    /// the call that ended it says nothing.
+    pub fn what(&self) -> String {
+        let address = match self.panicked && matches!(self.fault, Cow::Owned(_)) {
+            true => String::new(),
+            false => format!(" at {:#x}", self.address),
+        };
+        let job = self.job.map(|job| format!(", job {job}")).unwrap_or_default();
+        format!("{}{address}{job}", self.fault)
+    }
+}
+
+/// A component that was stopped ran again, or was given up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Restart {
+    /// The component's number.
+    pub component: u32,
+    /// Its name, where whoever made the summary knows the image; a trace has only the number.
+    pub component_name: Option<String>,
+    /// How often it was restarted until then.
+    pub count: u64,
+    /// It has been restarted as often as it may, and stays stopped.
+    pub given_up: bool,
+    /// The number of the component that restarted it; nothing if it was the root scheduler.
+    pub by: Option<u32>,
+    /// Its name, as above.
+    pub by_name: Option<String>,
+    /// When.
+    #[serde(rename = "time_ns", serialize_with = "instant")]
+    pub time: Instant,
+}

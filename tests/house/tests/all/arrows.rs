@@ -1,0 +1,222 @@
+//! Who may import whom. Nothing runs the other way.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use syn::visit::{self, Visit};
+use tactus_house::rooms::{parse, rooms, root};
+
+/// The leaves that every room but a leaf may import: instants, task parameters, trace records.
+const LEAVES: [&str; 3] = ["crates/time", "crates/task", "crates/record"];
+
+/// Each room with those that it may import beside the leaves.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("crates/time", &[]),
+    ("crates/record", &[]),
+    ("crates/sync", &[]),
+    ("crates/task", &[]),
+    ("crates/sources", &[]),
+    ("crates/monitor", &[]),
+    ("crates/cache", &[]),
+    ("crates/disk", &[]),
+    ("crates/network", &[]),
+    ("crates/structures", &["crates/sync"]),
+    ("crates/policy", &["crates/sync", "crates/structures"]),
+    ("crates/trace", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
+    ("crates/report", &["crates/trace"]),
+    ("crates/model", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
+    ("crates/formats", &["crates/model", "crates/monitor"]),
+    ("crates/analysis", &["crates/model", "crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
+    ("crates/generate", &["crates/model", "crates/policy"]),
+    (
+        "crates/sim",
+        &["crates/policy", "crates/trace", "crates/monitor", "crates/disk", "crates/cache", "crates/network"],
+    ),
+    (
+        "crates/plan",
+        &[
+            "crates/analysis",
+            "crates/policy",
+            "crates/trace",
+            "crates/model",
+            "crates/monitor",
+            "crates/disk",
+            "crates/cache",
+            "crates/network",
+        ],
+    ),
+    ("rig", &["crates/policy", "crates/sync", "crates/structures", "crates/trace"]),
+    ("probe", &["crates/cache"]),
+    (
+        "studies",
+        &[
+            "crates/plan",
+            "crates/sim",
+            "crates/analysis",
+            "crates/trace",
+            "crates/generate",
+            "crates/model",
+            "crates/policy",
+            "crates/monitor",
+            "crates/disk",
+            "crates/cache",
+            "crates/network",
+        ],
+    ),
+    ("os/abi", &[]),
+    ("os/kernel", &["os/abi", "crates/monitor"]),
+    ("os/rt", &["os/abi", "crates/sync"]),
+    ("os/sched", &["os/rt", "os/abi", "crates/sync", "crates/policy"]),
+    ("os/image", &["crates/model", "os/abi", "crates/monitor"]),
+];
+
+/// What a component may import.
+const OF_COMPONENTS: [&str; 8] = [
+    "os/rt",
+    "os/sched",
+    "crates/policy",
+    "crates/monitor",
+    "crates/disk",
+    "crates/cache",
+    "crates/network",
+    "crates/structures",
+];
+
+/// What stands against the arrows today; the list only shrinks. A library that two programs share is no component, though it
+/// lies beside them.
+const STANDING: &[(&str, &str)] = &[
+    ("os/components/deferrable", "os/components/fp-rr"),
+    ("os/components/net", "os/components/deferrable"),
+    ("os/components/sched-bench", "os/components/fp-rr"),
+    ("os/components/services", "os/components/fp-rr"),
+    ("os/components/vcpu", "os/components/fp-rr"),
+];
+
+/// Libraries that lie beside the components that use them: what programs on the host read as well.
+const SHARED_TABLES: [&str; 2] = ["os/components/bench-book", "os/components/net/packets"];
+
+/// What a room may import; none if anything, as at the front door.
+fn allowed(room: &str) -> Option<BTreeSet<&'static str>> {
+    let leaf = ["crates/time", "crates/sources", "crates/sync"].contains(&room);
+    let mut all: BTreeSet<&str> = if leaf { BTreeSet::new() } else { LEAVES.into() };
+    if let Some((_, more)) = ARROWS.iter().find(|(name, _)| *name == room) {
+        all.extend(*more);
+        return Some(all);
+    }
+    if SHARED_TABLES.contains(&room) {
+        return Some(BTreeSet::new());
+    }
+    if room.starts_with("os/components/") || room.starts_with("examples/") {
+        all.extend(OF_COMPONENTS);
+        all.extend(SHARED_TABLES);
+        return Some(all);
+    }
+    None
+}
+
+/// The front doors and what tests everything: they may import any room, and nobody imports them.
+const DOORS: [&str; 4] = ["cli", "python", "tests/scenarios", "tests/house"];
+
+#[test]
+fn rooms_import_only_whom_they_may() {
+    let mut wrong = Vec::new();
+    let mut seen = BTreeSet::new();
+    for room in rooms() {
+        let Some(allowed) = allowed(&room.path) else {
+            if !DOORS.contains(&room.path.as_str()) {
+                wrong.push(format!("{}: the table of arrows does not have it", room.path));
+            }
+            continue;
+        };
+        for import in room.imports.iter().filter(|import| !allowed.contains(import.as_str())) {
+            let known = STANDING.iter().find(|(from, to)| *from == room.path && to == import);
+            match known {
+                Some(known) => drop(seen.insert(known)),
+                None => wrong.push(format!("{} imports {import}", room.path)),
+            }
+        }
+    }
+    let gone = STANDING.iter().filter(|known| !seen.contains(known));
+    wrong.extend(gone.map(|(from, to)| format!("{from} no longer imports {to}: take it off the list")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A dependency is imported by the name of its package, so that a path in a source file shows the arrow. Files of another room
+/// come in by no other way.
+#[test]
+fn no_file_is_included_from_another_room() {
+    let mut wrong = Vec::new();
+    for room in rooms() {
+        let folder = root().join(&room.path);
+        for file in &room.files {
+            let text = fs::read_to_string(file).expect("the file was listed");
+            let included = text.lines().filter_map(|line| {
+                let line = line.trim();
+                let path = line.strip_prefix("#[path = \"")?.split('"').next()?;
+                Some(file.parent()?.join(path))
+            });
+            for path in included {
+                let path = path.canonicalize().unwrap_or(path);
+                if !path.starts_with(folder.join("src")) {
+                    wrong.push(format!("{}: includes {}", file.display(), path.display()));
+                }
+            }
+        }
+    }
+    assert!(rooms().len() > 30, "the rooms are read");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rooms that may have unsafe code: the kernel, what every component is linked with, the locks, the emulator's plug-in, and
+/// the Python module, where PyO3 generates it.
+const MAY_BE_UNSAFE: [&str; 5] = ["os/kernel", "os/rt", "crates/sync", "probe", "python"];
+
+/// Rooms that have unsafe code today though they may not; the list only shrinks.
+const STANDING_UNSAFE: [&str; 9] = [
+    "os/sched",
+    "os/components/sched-bench",
+    "os/components/scheduler",
+    "os/components/per-server",
+    "os/components/workload",
+    "os/components/bench-book",
+    "os/components/bench",
+    "os/components/checklist",
+    "os/components/net",
+];
+
+/// Whether a file has unsafe code.
+#[derive(Default)]
+struct Unsafe(bool);
+
+impl<'ast> Visit<'ast> for Unsafe {
+    fn visit_expr_unsafe(&mut self, _: &'ast syn::ExprUnsafe) {
+        self.0 = true;
+    }
+    fn visit_signature(&mut self, it: &'ast syn::Signature) {
+        self.0 |= it.unsafety.is_some();
+    }
+    fn visit_item_impl(&mut self, it: &'ast syn::ItemImpl) {
+        self.0 |= it.unsafety.is_some();
+        visit::visit_item_impl(self, it);
+    }
+    fn visit_attribute(&mut self, it: &'ast syn::Attribute) {
+        // `#[unsafe(no_mangle)]` and its like.
+        self.0 |= it.path().is_ident("unsafe") || it.path().is_ident("no_mangle");
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_its_rooms_only() {
+    let mut found = Vec::new();
+    for room in rooms().into_iter().filter(|room| !MAY_BE_UNSAFE.contains(&room.path.as_str())) {
+        let has = |file: &PathBuf| {
+            let mut visitor = Unsafe::default();
+            visitor.visit_file(&parse(file));
+            visitor.0
+        };
+        if room.files.iter().any(has) {
+            found.push(room.path);
+        }
+    }
+    assert_eq!(found, STANDING_UNSAFE);
+}

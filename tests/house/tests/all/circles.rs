@@ -1,0 +1,40 @@
+//! No circle of files over four in any room.
+
+use std::collections::BTreeMap;
+use tactus_house::modules::{circles, imports};
+use tactus_house::rooms::{rooms, root};
+
+/// The most files that may import each other.
+const LARGEST: usize = 4;
+
+/// Circles that stand today, by room: the most files that the largest has. The numbers only fall.
+///
+/// In `policy` the list of policies names every policy's parameters, and every policy takes them out of that list.
+const STANDING: [(&str, usize); 3] = [("crates/policy", 33), ("os/kernel", 26), ("os/components/per-server", 7)];
+
+#[test]
+fn no_circle_of_files_is_larger_than_four() {
+    let standing: BTreeMap<&str, usize> = STANDING.into_iter().collect();
+    let mut wrong = Vec::new();
+    for room in rooms() {
+        let limit = standing.get(room.path.as_str()).copied().unwrap_or(LARGEST);
+        let all = circles(&imports(&room, &root()));
+        let largest = all.iter().map(Vec::len).max().unwrap_or(0);
+        if largest > limit {
+            wrong.push(format!("{}: {all:#?}", room.path));
+        }
+        if limit > LARGEST && largest < limit {
+            wrong.push(format!("{}: its largest circle has {largest} files now: write that into the list", room.path));
+        }
+    }
+    assert!(wrong.is_empty(), "circles of more than {LARGEST} files:\n{}", wrong.join("\n"));
+}
+
+/// The reader sees a circle: two files that import each other, one by a name that its parent hands on.
+#[test]
+fn a_circle_of_files_is_found() {
+    let room = rooms().into_iter().find(|room| room.path == "crates/analysis").expect("the room is there");
+    let all = circles(&imports(&room, &root()));
+    let tree = ["reservation/tree.rs", "reservation/tree/deadline.rs", "reservation/tree/priority.rs"];
+    assert!(all.iter().any(|circle| circle == &tree), "{all:#?}");
+}
