@@ -10,6 +10,8 @@ use std::path::PathBuf;
 /// As many lines of a run are kept for the report; all are in its log.
 const KEPT: usize = 2_000;
 
+/// What the kernel puts before each line that a component prints.
+const MARK: &str = "| ";
 const PANIC: &str = "tactus: panic ";
 
 /// The console of a machine that is running.
@@ -44,8 +46,7 @@ impl Console<'_> {
 /// The lines that components printed.
 fn printed(log: &str, components: &[String]) -> Vec<String> {
     let is_ones = |line: &&str| line.split_once(": ").is_some_and(|(name, _)| components.iter().any(|it| it == name));
-    // The kernel's own lines begin with the system's name, which no component's line may be taken for.
-    log.lines().filter(|line| !line.starts_with("tactus: ")).filter(is_ones).map(str::to_string).collect()
+    log.lines().filter_map(|line| line.strip_prefix(MARK)).filter(is_ones).map(str::to_string).collect()
 }
 
 /// The lines that components printed, as many as are kept for the report.
@@ -63,8 +64,8 @@ pub fn kept(log: &str, components: &[String]) -> Vec<String> {
 pub fn panics(log: &str) -> Vec<(u32, String)> {
     let mut told: Vec<(u32, String)> = Vec::new();
     for line in log.lines() {
-        // Another core may have been in the middle of a line.
-        let Some((_, rest)) = line.split_once(PANIC) else { continue };
+        // Another core's root may have been in the middle of a line; what components print is marked.
+        let Some((_, rest)) = line.split_once(PANIC).filter(|_| !line.starts_with(MARK)) else { continue };
         let Some((place, text)) = rest.split_once(": ") else { continue };
         let Some((component, piece)) = place.split_once('.') else { continue };
         let (Ok(component), Ok(piece)) = (component.parse::<u32>(), piece.parse::<u8>()) else { continue };
@@ -84,8 +85,8 @@ mod tests {
     #[test]
     fn pieces_of_a_panic_are_put_together_by_component_and_life() {
         let log =
-            "tactus: panic 3.0: src/lib.rs:41: index out of |\nbrake: hello\ntactus: panic 4.0: src/main.rs:7: no|\n\
-                   tactus: panic 3.1: bounds|\ntactus: panic 3.0: again|\nfly: tactus: panic x.0: y|\n";
+            "tactus: panic 3.0: src/lib.rs:41: index out of |\n| brake: hello\ntactus: panic 4.0: src/main.rs:7: no|\n\
+                   tactus: panic 3.1: bounds|\ntactus: panic 3.0: again|\n| fly: tactus: panic 3.0: y|\n";
         let told = panics(log);
         let said: Vec<_> = told.iter().map(|(component, text)| (*component, text.as_str())).collect();
         assert_eq!(said, [(3, "src/lib.rs:41: index out of bounds"), (4, "src/main.rs:7: no"), (3, "again")]);
@@ -94,9 +95,9 @@ mod tests {
     #[test]
     fn lines_are_printed_ones_if_a_component_is_named_first() {
         let components = ["tactus".to_string(), "brake".to_string()];
-        let log = "tactus: 4 cores\nbrake: hello: world\navionics\nbraking: no\ncore 0: 7\n";
+        let log = "tactus: 4 cores\n| brake: hello: world\navionics\n| braking: no\nbrake: no\ncore 0: 7\n";
         assert_eq!(kept(log, &components), ["brake: hello: world"]);
-        assert_eq!(kept(&"brake: x\n".repeat(KEPT + 2), &components).last().unwrap(), "and 2 more lines in the log");
+        assert_eq!(kept(&"| brake: x\n".repeat(KEPT + 2), &components).last().unwrap(), "and 2 more lines in the log");
     }
 
     #[test]
@@ -105,9 +106,9 @@ mod tests {
         let components = ["brake".to_string()];
         let mut console = Console::new(path.clone(), &components);
         assert!(console.look().is_empty());
-        std::fs::write(&path, "brake: one\nbrake: tw").unwrap();
+        std::fs::write(&path, "| brake: one\n| brake: tw").unwrap();
         assert_eq!(console.look(), ["brake: one"]);
-        std::fs::write(&path, "brake: one\nbrake: two\n").unwrap();
+        std::fs::write(&path, "| brake: one\n| brake: two\n").unwrap();
         assert_eq!(console.look(), ["brake: two"]);
         assert!(console.look().is_empty());
         std::fs::remove_file(&path).unwrap();

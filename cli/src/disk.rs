@@ -56,7 +56,7 @@ pub fn table(checks: &[DiskCheck]) -> String {
 /// What components told of the disks on the machine's console: lines that begin with `disk `, each a line of `disks.csv`.
 /// Nothing if there is none.
 pub fn told(console: &str, disks: usize) -> Result<Option<Vec<Vec<Served>>>, String> {
-    let lines: Vec<&str> = console.lines().filter_map(|line| line.strip_prefix("disk ")).collect();
+    let lines: Vec<&str> = console.lines().filter_map(|line| line.strip_prefix("| disk ")).collect();
     if lines.is_empty() {
         return Ok(None);
     }

@@ -100,6 +100,7 @@ extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
     apic::silence_legacy();
     apic::set_up();
     percore::set_up(0, apic::id());
+    apic::take_error_reports();
     paging::protect_from_user();
     protect::protect_kernel();
     match start(magic, address) {

@@ -24,6 +24,7 @@ const DIVIDE: u64 = 0x3e0;
 /// As far as the timer is set at once.
 pub const LONGEST_COUNT: u32 = u32::MAX / 2;
 const MASKED: u32 = 1 << 16;
+const NON_MASKABLE_DELIVERY: u32 = 0x400;
 const SENDING: u32 = 1 << 12;
 
 fn write(register: u64, value: u32) {
@@ -45,6 +46,12 @@ pub fn set_up() {
     write(DIVIDE, 0b1011);
     write(TIMER, VECTOR_TIMER as u32);
     write(INITIAL_COUNT, 0);
+}
+
+/// The machine's reports of errors come to the current core, as interrupts that cannot be masked. After the core has the stacks for
+/// them; one core of a machine is enough.
+pub fn take_error_reports() {
+    write(LINT1, NON_MASKABLE_DELIVERY);
 }
 
 /// The current core's APIC number.

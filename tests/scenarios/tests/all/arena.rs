@@ -318,6 +318,26 @@ fn each_rule_that_is_broken_on_purpose_is_found_broken() {
     }
 }
 
+/// The kernel's own mistakes, as it is asked to make them after those above, and what the processor says to each.
+const MISTAKES: [&str; 3] =
+    ["kernel fault 8 (error 0x0)", "kernel fault 14 (error 0x3)", "kernel fault 14 (error 0x3)"];
+
+#[test]
+fn the_kernel_can_neither_outgrow_its_stack_nor_write_its_own_text() {
+    let ways: Vec<usize> = (PLANTED.len()..PLANTED.len() + MISTAKES.len()).collect();
+    let plant = |&way: &usize| run(&format!("plant-{way}-arena-1"), 1, "110 ms", Kernel::Planted);
+    for ((way, (told, words)), wanted) in ways.iter().zip(at_once(&ways, plant)).zip(MISTAKES) {
+        let said = told
+            .log
+            .lines()
+            .find_map(|line| line.split_once("tactus: ")?.1.starts_with("kernel fault").then_some(line));
+        println!("planted {way}: {}", said.unwrap_or("nothing"));
+        assert!(said.is_some_and(|line| line.contains(wanted)), "{words}\n{}", told.log);
+        let outgrown = said.is_some_and(|line| line.ends_with("the kernel's stack is too small"));
+        assert_eq!(outgrown, *way == PLANTED.len(), "{}", told.log);
+    }
+}
+
 #[test]
 #[ignore = "takes half a minute; run by name"]
 fn on_one_core_no_stretch_in_the_kernel_is_longer_than_1500_instructions() {

@@ -28,6 +28,7 @@ mod released;
 mod restarts_per_server;
 mod rig;
 mod schedulers;
+mod security;
 mod services;
 mod smallest;
 mod status;

@@ -29,7 +29,7 @@ fn run(added: &str) -> (Summary, bool) {
     let text = fs::read_to_string(file("examples/platforms.toml")).expect("the example");
     let system = scratch.write("platforms.toml", &format!("{text}\n{added}"));
     let out = scratch.path().join("out");
-    let words = ["run".as_ref(), system.as_os_str(), "--duration".as_ref(), "1600 ms".as_ref(), "--out".as_ref()];
+    let words = ["run".as_ref(), system.as_os_str(), "--duration".as_ref(), "2 s".as_ref(), "--out".as_ref()];
     let said = tactus(words.into_iter().chain([out.as_os_str()]));
     assert!(said.status < 2, "{}{}", said.output, said.errors);
     let summary = fs::read_to_string(out.join("summary.json")).expect("the run leaves a summary");

@@ -231,15 +231,15 @@ fn orders_go_through_a_channel_that_fills_empties_and_wakes() {
     let said = tactus(["run".as_ref(), example.as_os_str(), "--out".as_ref(), out.as_os_str()]);
     assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
     for line in [
-        "receiver: 62 orders waited, then none: Ok(None)",
-        "sender: sent 100 orders, the channel was full 1 times",
-        "receiver: woken for 38 orders",
-        "receiver: 100 orders, their sum is 5050",
+        "| receiver: 62 orders waited, then none: Ok(None)",
+        "| sender: sent 100 orders, the channel was full 1 times",
+        "| receiver: woken for 38 orders",
+        "| receiver: 100 orders, their sum is 5050",
     ] {
         assert!(said.output.lines().any(|said| said == line), "{line:?} is missing:\n{}", said.output);
     }
     // What a send takes does not depend on what waits in the channel, nor on what was before.
-    let took = said.output.lines().find_map(|line| line.strip_prefix("sender: a send took ")).expect("it is told");
+    let took = said.output.lines().find_map(|line| line.strip_prefix("| sender: a send took ")).expect("it is told");
     let (least, rest) = took.split_once(" ticks, 95 of 100 at most ").expect("both are told");
     let [least, most] = [least, rest].map(|ticks| ticks.parse::<u64>().expect("a number"));
     assert!(least > 0 && most <= least + least / 20, "{took}");
