@@ -238,6 +238,8 @@ pub(crate) struct DraftPlatform {
     pub pool: Given<u64>,
     pub buffers: Vec<DraftBuffer>,
     pub devices: Vec<DraftDevice>,
+    pub accepts_meltdown: Given<bool>,
+    pub branch_barriers: Given<bool>,
 }
 
 pub(crate) struct DraftBuffer {

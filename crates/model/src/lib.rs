@@ -34,7 +34,7 @@ pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
-pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
+pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{Costs, EarlyArrival, Overrun, Release, ServerKind, TaskOrder};

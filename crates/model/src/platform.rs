@@ -57,11 +57,30 @@ pub struct Platform {
     pub buffers: Vec<Buffer>,
     /// Devices and their drivers, in file order.
     pub devices: Vec<Device>,
+    /// What is done about processors that execute ahead of themselves.
+    pub speculation: Speculation,
+}
+
+/// What is done about speculative execution. By default components rely on a processor that does not read memory ahead of its
+/// rights, and no barrier is paid for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Speculation {
+    /// The system runs on a processor with Meltdown as well, on which any component may read all memory.
+    pub accepts_meltdown: bool,
+    /// What a component taught the branch predictor is forgotten when another one begins, on processors that can.
+    pub branch_barriers: bool,
 }
 
 impl Default for Platform {
     fn default() -> Self {
-        Platform { root: None, colours: 1, pool: 0, buffers: Vec::new(), devices: Vec::new() }
+        Platform {
+            root: None,
+            colours: 1,
+            pool: 0,
+            buffers: Vec::new(),
+            devices: Vec::new(),
+            speculation: Speculation::default(),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::shared::Name;
 /// First eight bytes: `TACTUSIM`.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSIM");
 /// The version of this layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The image's head.
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +39,22 @@ pub struct Header {
     /// How long (ns) a core of an emulated machine may run before it lets the others look; 0 for ever. On a machine
     /// whose cores run at the same time it means nothing.
     pub turn: u32,
+    /// What is done about speculative execution: see [`speculation`].
+    pub speculation: u32,
+    /// Zero.
+    pub reserved: u32,
     /// Physical address wanted for the trace memory, page-aligned; 0 lets the kernel choose.
     pub trace_address: u64,
     /// Length of the whole image in bytes.
     pub bytes: u64,
+}
+
+/// Bits of [`Header::speculation`].
+pub mod speculation {
+    /// A processor with Meltdown will do.
+    pub const ACCEPTS_MELTDOWN: u32 = 1;
+    /// Branch predictors forget at each change of component, where they can be told to.
+    pub const BRANCH_BARRIERS: u32 = 2;
 }
 
 /// A component.

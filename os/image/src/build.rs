@@ -6,7 +6,7 @@ use crate::platform::{self, Placed};
 use crate::size::{self, pages};
 use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Promise, Request};
-use tactus_abi::image::{Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
+use tactus_abi::image::{speculation, Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
@@ -86,6 +86,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         pool_frames: (system.platform.pool / PAGE) as u32,
         colours: system.platform.colours,
         turn: if system.cores > 1 { TURN_INSTRUCTIONS << system.machine.shift } else { 0 },
+        speculation: speculation(system),
+        reserved: 0,
         trace_address: place.trace,
         bytes: image_bytes,
     };
@@ -220,4 +222,11 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
         card.put(&mut out);
     }
     out
+}
+
+/// What the file says of speculative execution, as the kernel reads it.
+fn speculation(system: &tactus_model::System) -> u32 {
+    let told = system.platform.speculation;
+    let bit = |wanted: bool, bit: u32| if wanted { bit } else { 0 };
+    bit(told.accepts_meltdown, speculation::ACCEPTS_MELTDOWN) | bit(told.branch_barriers, speculation::BRANCH_BARRIERS)
 }

@@ -64,6 +64,9 @@ impl Parsed {
         if header.trace_address % PAGE != 0 {
             return Err(broken("wants the trace at an address that is not page-aligned"));
         }
+        if header.speculation > 3 || header.reserved != 0 {
+            return Err(broken("says of speculative execution what no kernel knows"));
+        }
         if header.turn > 1_000_000_000 {
             return Err(broken("lets a core run for more than a second while others wait"));
         }

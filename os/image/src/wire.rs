@@ -107,6 +107,8 @@ stored!(Header {
     pool_frames: u32,
     colours: u32,
     turn: u32,
+    speculation: u32,
+    reserved: u32,
     trace_address: u64,
     bytes: u64,
 });

@@ -3,6 +3,7 @@
 use crate::arch::paging::AddressSpace;
 use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
+use crate::arch::speculation;
 use crate::component;
 use crate::path::{self, Scheduler};
 use crate::region::{count, Shared};
@@ -18,6 +19,7 @@ impl Core {
         if self.space != space {
             self.space = space;
             space.load();
+            speculation::component_changes();
         }
     }
 

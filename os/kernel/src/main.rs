@@ -34,10 +34,12 @@ mod wire;
 
 use arch::loader::BootInfo;
 use arch::port::{out8, time_stamp};
-use arch::{acpi, apic, descriptors, idle, lines, paging, percore, protect, serial, smp, time};
+use arch::{
+    acpi, apic, descriptors, idle, lines, paging, percore, protect, serial, smp, speculation as processor, time,
+};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
-use tactus_abi::image::role;
+use tactus_abi::image::{role, speculation};
 use tactus_abi::shared::{event, Clock};
 
 /// The run's end, for the emulator's exit status.
@@ -116,6 +118,13 @@ extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
 fn start(magic: u32, address: u32) -> Result<(), StartError> {
     let info = BootInfo::read(magic, address).ok_or(StartError::NoModule)?;
     let image = set_up::Image::read(info.image).map_err(StartError::Image)?;
+    let told = image.header.speculation;
+    if told & speculation::ACCEPTS_MELTDOWN == 0 && processor::has_meltdown() {
+        return Err(StartError::Meltdown);
+    }
+    if told & speculation::BRANCH_BARRIERS != 0 && !processor::use_barriers() {
+        say!("tactus: branch barriers were asked for, and this processor has none");
+    }
     let rates = time::rates();
     TIME_STAMP_RATE.store(rates.time_stamp, Ordering::Relaxed);
     APIC_RATE.store(rates.apic, Ordering::Relaxed);
@@ -166,12 +175,18 @@ enum StartError {
     NoModule,
     Image(set_up::ImageError),
     Cores { wanted: usize, found: usize },
+    Meltdown,
 }
 
 impl core::fmt::Display for StartError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             StartError::NoModule => write!(f, "the boot loader passed no image (PVH or multiboot2 module)"),
+            StartError::Meltdown => write!(
+                f,
+                "this processor may have Meltdown, by which any component reads all memory; take another one, or accept that with \
+                 accept-meltdown = true under [machine]"
+            ),
             StartError::Image(error) => error.fmt(f),
             StartError::Cores { wanted, found } => {
                 write!(f, "the system wants {wanted} cores, the machine has {found}")
@@ -192,6 +207,7 @@ fn run_core() -> ! {
     while EPOCH.load(Ordering::SeqCst) == 0 {
         core::hint::spin_loop();
     }
+    processor::set_up_core();
     core.charged = time_stamp();
     core.entered = core.charged;
     #[cfg(feature = "check")]

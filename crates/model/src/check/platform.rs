@@ -2,7 +2,7 @@
 
 use super::names::{names, runs_component, unique};
 use crate::draft::{At, Draft, DraftBuffer, DraftComponent, DraftDevice, Given};
-use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior};
+use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
@@ -54,7 +54,11 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
     }
     let devices: Vec<_> = draft.platform.devices.iter().filter_map(|it| device(it, &named, out)).collect();
     apart(&devices, &draft.platform.devices, out);
-    Platform { root: named.root, colours, pool, buffers, devices }
+    let speculation = Speculation {
+        accepts_meltdown: draft.platform.accepts_meltdown.value().unwrap_or(false),
+        branch_barriers: draft.platform.branch_barriers.value().unwrap_or(false),
+    };
+    Platform { root: named.root, colours, pool, buffers, devices, speculation }
 }
 
 /// The components by name.

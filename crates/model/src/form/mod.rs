@@ -33,7 +33,7 @@ const TOP: [&str; 12] = [
     "monitor",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
-const MACHINE: [&str; 3] = ["instruction", "overheads", "colours"];
+const MACHINE: [&str; 5] = ["instruction", "overheads", "colours", "accept-meltdown", "branch-barriers"];
 
 /// Reads the text as far as it can be read; nothing if it is not TOML.
 pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
@@ -74,6 +74,8 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     if let Some(section) = top.get("machine").and_then(|value| reader.open(value, "[machine]".into(), &MACHINE)) {
         draft.shift = read_instruction(&section, &mut reader);
         draft.overheads = section.boolean(&mut reader, "overheads");
+        draft.platform.accepts_meltdown = section.boolean(&mut reader, "accept-meltdown");
+        draft.platform.branch_barriers = section.boolean(&mut reader, "branch-barriers");
         draft.platform.colours = section.integer(&mut reader, "colours", "a whole number");
     }
     draft.no_tasks = top.get("task").is_none();

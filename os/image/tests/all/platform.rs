@@ -55,6 +55,7 @@ fn example() -> System {
             device("net", pci, 0x4000),
             device("plain", DeviceKind::Memory { address: 0xb000_0000 }, 0x2000),
         ],
+        speculation: tactus_model::Speculation::default(),
     };
     System { platform, ..system(2, vec![task("plain", Some(1)), camera], components.into()) }
 }

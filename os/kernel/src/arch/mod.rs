@@ -15,4 +15,5 @@ pub mod port;
 pub mod protect;
 pub mod serial;
 pub mod smp;
+pub mod speculation;
 pub mod time;

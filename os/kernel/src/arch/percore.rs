@@ -23,6 +23,8 @@ pub struct Core {
     pub kernel_stack: u64,
     /// A place to put one register.
     pub scratch: u64,
+    /// Places to put three more.
+    pub aside: [u64; 3],
     /// The running thread; null if the core idles.
     pub current: *mut Thread,
     /// The upcall of the root scheduler.
@@ -110,6 +112,7 @@ const UNUSED: Core = Core {
     this: core::ptr::null_mut(),
     kernel_stack: 0,
     scratch: 0,
+    aside: [0; 3],
     current: core::ptr::null_mut(),
     upcall: core::ptr::null_mut(),
     region: core::ptr::null_mut(),

@@ -154,6 +154,32 @@ fn no_line_of_a_component_can_be_taken_for_the_systems() {
     assert_eq!(run.summary.stopped(), [], "nobody panicked");
 }
 
+/// The maker of the processor is what tells: the emulator has none that leaks.
+#[test]
+fn a_processor_that_may_have_meltdown_is_refused_unless_the_file_accepts_it() {
+    let folder = Scratch::new("meltdown");
+    let system = spied(&folder);
+    let text = fs::read_to_string(&system).expect("the file");
+    let boot = |machine: &str, processor: &str| {
+        let text = text.replace("[policy]", &format!("[machine]\n{machine}\n\n[policy]"));
+        let run = Finished::run(&folder.write("system.toml", &text), &[]);
+        let log = folder.path().join("log");
+        let status = gdb::booted_on(&kernel(), &run.file("system.img"), &log, processor);
+        (status, fs::read_to_string(&log).unwrap_or_default())
+    };
+    let (intel, amd) = ("qemu64,vendor=GenuineIntel,+smep,+smap", "qemu64,+smep,+smap");
+    let (status, said) = boot("overheads = true", intel);
+    assert!(said.starts_with("tactus: cannot start: this processor may have Meltdown"), "{status:?} {said}");
+    assert!(said.contains("accept-meltdown = true under [machine]"), "{said}");
+    for (machine, processor) in [("overheads = true", amd), ("accept-meltdown = true", intel)] {
+        let (_, said) = boot(machine, processor);
+        assert!(said.contains("verdict: "), "{machine}, {processor}: {said}");
+    }
+    // No barrier can be had here, and that is said.
+    let (_, said) = boot("branch-barriers = true", amd);
+    assert!(said.contains("this processor has none") && said.contains("verdict: "), "{said}");
+}
+
 /// The bytes of the instructions around which the base of GS or the privilege changes.
 const EDGES: [(&str, &[u8]); 3] =
     [("swapgs", &[0x0f, 0x01, 0xf8]), ("sysretq", &[0x48, 0x0f, 0x07]), ("iretq", &[0x48, 0xcf])];
@@ -239,30 +265,36 @@ mod gdb {
         }
     }
 
-    /// Boots, stops where an address is executed for the first time, interrupts, and lets the machine go on to its end. Whether the
-    /// address was reached.
-    pub fn interrupted_at(kernel: &Path, image: &Path, log: &Path, address: u64) -> bool {
-        let socket = log.with_extension("socket");
-        let child = Command::new("qemu-system-x86_64")
+    /// The emulator with this processor, as the command starts it, but with one core.
+    fn emulator(kernel: &Path, image: &Path, log: &Path, processor: &str) -> Command {
+        let mut command = Command::new("qemu-system-x86_64");
+        command
             .args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc", "-m", "256"])
-            .args([
-                "-cpu",
-                "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip",
-                "-accel",
-                "tcg",
-                "-icount",
-                "shift=0,sleep=off",
-            ])
-            .args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-S", "-chardev"])
-            .arg(format!("socket,id=gdb,path={},server=on,wait=off", socket.display()))
-            .args(["-gdb", "chardev:gdb", "-serial"])
+            .args(["-cpu", processor, "-accel", "tcg", "-icount", "shift=0,sleep=off"])
+            .args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-serial"])
             .arg(format!("file:{}", log.display()))
             .arg("-kernel")
             .arg(kernel)
             .arg("-initrd")
             .arg(image)
             .stdin(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    /// Boots on this processor; what the emulator ended with.
+    pub fn booted_on(kernel: &Path, image: &Path, log: &Path, processor: &str) -> Option<i32> {
+        emulator(kernel, image, log, processor).status().expect("the emulator starts").code()
+    }
+
+    /// Boots, stops where an address is executed for the first time, interrupts, and lets the machine go on to its end. Whether the
+    /// address was reached.
+    pub fn interrupted_at(kernel: &Path, image: &Path, log: &Path, address: u64) -> bool {
+        let socket = log.with_extension("socket");
+        let child = emulator(kernel, image, log, "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip")
+            .args(["-S", "-chardev"])
+            .arg(format!("socket,id=gdb,path={},server=on,wait=off", socket.display()))
+            .args(["-gdb", "chardev:gdb"])
             .spawn()
             .expect("the emulator starts");
         let begin = Instant::now();

@@ -68,6 +68,19 @@
     je .Lentered\@
     mov gs:[{space}], \space
     mov cr3, \space
+    cmp byte ptr [{barriers}], 0
+    je .Lentered\@
+    # The branch predictor forgets.
+    mov gs:[{aside}], rax
+    mov gs:[{aside} + 8], rcx
+    mov gs:[{aside} + 16], rdx
+    mov ecx, {prediction_command}
+    mov eax, 1
+    xor edx, edx
+    wrmsr
+    mov rax, gs:[{aside}]
+    mov rcx, gs:[{aside} + 8]
+    mov rdx, gs:[{aside} + 16]
 .Lentered\@:
 .endm
 
