@@ -28,7 +28,8 @@ caught! {
     too_many_frames_are_caught: |it| it.u32(36, 16385) => "more frames";
     colours_that_are_no_power_of_two_are_caught: |it| it.u32(40, 3) => "number of colours";
     a_turn_without_end_is_caught: |it| it.u32(44, 1_000_000_001) => "more than a second";
-    a_crooked_trace_address_is_caught: |it| it.u64(48, 4097) => "not page-aligned";
+    a_word_on_speculation_that_nobody_knows_is_caught: |it| it.u32(48, 4) => "speculative execution";
+    a_crooked_trace_address_is_caught: |it| it.u64(56, 4097) => "not page-aligned";
     a_cut_image_is_caught: |it| it.bytes.truncate(8192) => "length that is not the image's";
 
     a_second_root_is_caught: |it| it.u32(it.component(1) + 40, 1) => "is a scheduler and not the first";
@@ -228,7 +229,7 @@ fn no_single_change_of_the_arrays_that_goes_unnoticed_lets_anybody_write_more() 
         let place = first.iter().rposition(|start| at >= *start);
         let field = |size: usize| (at - place.map_or(0, |array| first[array])) % size;
         match place {
-            None => assert!((36..56).contains(&at), "{at}: only the pool, the timer's divisor and the trace's place"),
+            None => assert!((36..64).contains(&at), "{at}: only the pool, the timer's divisor, speculation and the trace's place"),
             Some(0) => assert!((24..32).contains(&field(size_of::<Component>())), "{at}: only the entry"),
             Some(1) => assert!(field(size_of::<Grant>()) < 8, "{at}: only the entry"),
             Some(2) => assert!((8..32).contains(&field(size_of::<Memory>())), "{at}: only length and contents"),
