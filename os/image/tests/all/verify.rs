@@ -229,7 +229,10 @@ fn no_single_change_of_the_arrays_that_goes_unnoticed_lets_anybody_write_more() 
         let place = first.iter().rposition(|start| at >= *start);
         let field = |size: usize| (at - place.map_or(0, |array| first[array])) % size;
         match place {
-            None => assert!((36..64).contains(&at), "{at}: only the pool, the timer's divisor, speculation and the trace's place"),
+            None => assert!(
+                (36..64).contains(&at),
+                "{at}: only the pool, the timer's divisor, speculation and the trace's place"
+            ),
             Some(0) => assert!((24..32).contains(&field(size_of::<Component>())), "{at}: only the entry"),
             Some(1) => assert!(field(size_of::<Grant>()) < 8, "{at}: only the entry"),
             Some(2) => assert!((8..32).contains(&field(size_of::<Memory>())), "{at}: only length and contents"),

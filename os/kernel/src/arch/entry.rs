@@ -191,6 +191,7 @@ global_asm!(
     user_flags = const USER_FLAGS,
     barriers = sym super::speculation::BARRIERS,
     prediction_command = const super::speculation::PREDICTION_COMMAND,
+    no_selector = const offset_of!(Core, no_selector),
     aside = const offset_of!(Core, aside),
     gs_base = const super::descriptors::GS_BASE,
     vector_call = const VECTOR_CALL,

@@ -132,10 +132,15 @@ impl AddressSpace {
         look_at(direct(self.0), 3, see);
     }
 
-    /// Makes this the current core's address space.
+    /// Makes this the current core's address space. Selectors of segments, which any component can load, are cleared with it; that of GS
+    /// is on the way out.
     pub fn load(self) {
-        // SAFETY: every address space holds the kernel's half, so the code and stack in use stay mapped.
-        unsafe { asm!("mov cr3, {}", in(reg) self.0, options(nostack, preserves_flags)) }
+        // SAFETY: every address space holds the kernel's half, so the code and stack in use stay mapped; 64-bit code has no use for the
+        // selectors.
+        unsafe {
+            asm!("mov cr3, {space}", "mov ds, {none:e}", "mov es, {none:e}", "mov fs, {none:e}", space = in(reg) self.0,
+                none = in(reg) 0, options(nostack, preserves_flags));
+        }
     }
 }
 

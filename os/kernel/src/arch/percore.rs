@@ -25,6 +25,8 @@ pub struct Core {
     pub scratch: u64,
     /// Places to put three more.
     pub aside: [u64; 3],
+    /// Zero: a segment without meaning.
+    pub no_selector: u64,
     /// The running thread; null if the core idles.
     pub current: *mut Thread,
     /// The upcall of the root scheduler.
@@ -113,6 +115,7 @@ const UNUSED: Core = Core {
     kernel_stack: 0,
     scratch: 0,
     aside: [0; 3],
+    no_selector: 0,
     current: core::ptr::null_mut(),
     upcall: core::ptr::null_mut(),
     region: core::ptr::null_mut(),

@@ -36,12 +36,9 @@
     pop rax
 .endm
 
-# The way out: selectors of segments are cleared, which any component can load, so that none passes from one to another; the
-# register must be zero. The base of GS is the component's again.
+# The base of GS is the component's again, and its selector is cleared: the register must be zero. Any component can load selectors,
+# and none may pass from one to another; of the other segments they are cleared where the address space changes.
 .macro leave_kernel_half zero
-    mov ds, \zero
-    mov es, \zero
-    mov fs, \zero
     swapgs
     mov gs, \zero
 .endm
@@ -68,6 +65,9 @@
     je .Lentered\@
     mov gs:[{space}], \space
     mov cr3, \space
+    mov ds, gs:[{no_selector}]
+    mov es, gs:[{no_selector}]
+    mov fs, gs:[{no_selector}]
     cmp byte ptr [{barriers}], 0
     je .Lentered\@
     # The branch predictor forgets.
