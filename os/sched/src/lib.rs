@@ -15,6 +15,7 @@
 //! | `start` | promotion, grants, regions and slots when the system starts |
 //! | `region`, `state`, `timeouts`, `mailbox` | what is kept |
 //! | `kernel` | what is asked of the machine |
+//! | `runtime`, `recovery` | with the feature `runtime`: what a scheduler has that hosts a policy of `tactus-policy` |
 //!
 //! **Trust.** A scheduler trusts those above it and nothing below: what a child or a client passes in is checked, and what
 //! it corrupts is its own. **Bounds.** Every loop in a critical section is bounded by the number of threads; the loop around
@@ -33,6 +34,8 @@ mod policy;
 #[cfg(feature = "runtime")]
 pub mod recovery;
 mod region;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 mod scheduler;
 pub mod services;
 mod start;
