@@ -7,6 +7,7 @@
 //! | File | Idea |
 //! |---|---|
 //! | `policy` | the seven functions, and the words in which they speak |
+//! | `policies` | those that several components run: fixed priorities with round robin, deferrable servers over it |
 //! | `scheduler` | the one loop that takes events, asks the policy and dispatches; blocking and waking |
 //! | `depend` | who depends on whom, inside one core |
 //! | `events` | what the kernel and other cores told, taken to the policy |
@@ -30,6 +31,7 @@ mod depend;
 mod events;
 mod kernel;
 pub mod mailbox;
+pub mod policies;
 mod policy;
 #[cfg(feature = "runtime")]
 pub mod recovery;
