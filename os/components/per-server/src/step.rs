@@ -10,7 +10,7 @@ use tactus_rt::clock;
 use tactus_rt::scheduler::{publish_job, OwnRegion, TraceRing};
 use tactus_rt::time::{CoreId, Instant};
 use tactus_sched::recovery;
-use tactus_sched::runtime::{self, Caller, ClockReading, Entry, JobCounts, Next, COMPLETED, REMOVED};
+use tactus_sched::runtime::{self, Called, Caller, ClockReading, Entry, JobCounts, Next, COMPLETED, REMOVED};
 
 /// Handles what is due and says who is to run. Inside the core's lock.
 pub fn step(state: &mut CoreState, region: OwnRegion, mut due: u64) -> Next {
@@ -65,7 +65,7 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
     let mut caller = Counted { ring: &mut state.ring, counts: &mut state.counts, system };
     let policy = (&system.scheduler, &mut state.policy);
-    let (decision, after) = runtime::call(policy, &mut caller, entry, |_, policy, own, writer| {
+    let Called { decision, after, changed } = runtime::call(policy, &mut caller, entry, |_, policy, own, writer| {
         for input in told.into_iter().flatten() {
             let (subject, at) = match input {
                 Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
@@ -80,7 +80,9 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
         faults::gone(state, task);
     }
     state.ring.note_time(after.now);
-    verdict::publish(state);
+    if changed || reason == EntryReason::Start {
+        verdict::publish(state);
+    }
     keep(state, &decision, look.stamp)
 }
 

@@ -19,6 +19,8 @@ use tactus_rt::{info, Promises, Screen};
 use tactus_sched::runtime::{self, bound, is_tardiness, CountedTasks, JobCounts};
 
 impl CountedTasks for System {
+    const NOTES_CHANGES: bool = true;
+
     fn index(&self, task: usize) -> Option<usize> {
         self.own(TaskId(task as u16))
     }

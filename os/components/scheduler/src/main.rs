@@ -30,7 +30,7 @@ use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, Caller};
 use tactus_sched::recovery::{self, Lost};
 use tactus_sched::runtime::{
-    self, call, decide, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
+    self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
 };
 
 tactus_rt::component! { upcall: upcall, services: [complete, raise] }
@@ -240,7 +240,7 @@ impl Visitor for Call<'_> {
         let Call { state, reason } = self;
         let (look, core) = (state.look, CoreId(state.core));
         let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
-        let (decision, after) = call((policy, own), state, entry, |state, policy, own, writer| {
+        let Called { decision, after, .. } = call((policy, own), state, entry, |state, policy, own, writer| {
             if reason == EntryReason::Arrival {
                 arrive(policy, own, state.raised.take(), (writer, core), look.now);
             }

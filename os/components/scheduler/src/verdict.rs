@@ -40,6 +40,8 @@ impl Sink for Releasing<'_> {
 static CHANGES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 impl CountedTasks for System {
+    const NOTES_CHANGES: bool = false;
+
     #[inline(always)]
     fn index(&self, task: usize) -> Option<usize> {
         Some(task)

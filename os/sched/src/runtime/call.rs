@@ -55,6 +55,17 @@ pub trait Caller {
     fn read_clock(&self) -> ClockReading;
 }
 
+/// What comes of a call.
+#[derive(Clone, Copy)]
+pub struct Called {
+    /// What the policy decided.
+    pub decision: Decision,
+    /// The clock after that.
+    pub after: ClockReading,
+    /// Whether a job ended or a task was removed, where [`CountedTasks::NOTES_CHANGES`].
+    pub changed: bool,
+}
+
 /// Calls the policy, and writes and counts its records. `inputs` tells it what happened outside, with a record for each.
 #[inline(always)]
 pub fn call<P: Policy, C: Caller>(
@@ -62,7 +73,7 @@ pub fn call<P: Policy, C: Caller>(
     caller: &mut C,
     entry: Entry,
     inputs: impl FnOnce(&mut C, &P, &mut P::Core, &mut RingWriter),
-) -> (Decision, ClockReading) {
+) -> Called {
     let Entry { core, reason, now, running, wake } = entry;
     let level = reason as u8;
     let expiry = if reason == EntryReason::Timer { wake.as_nanos() } else { 0 };
@@ -70,9 +81,9 @@ pub fn call<P: Policy, C: Caller>(
     writer.store(Stored::about(running.with_level(level), now, core, EventKind::Enter, 0, expiry));
     inputs(caller, policy, own, &mut writer);
     let (counts, tasks) = caller.counts();
-    let mut records = Counting { writer, counts, tasks, core };
+    let mut records = Counting { writer, counts, tasks, core, changed: false };
     let decision = policy.handle(own, now, event(reason), &mut records);
-    let Counting { mut writer, .. } = records;
+    let Counting { mut writer, changed, .. } = records;
     let after = caller.read_clock();
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
@@ -81,5 +92,5 @@ pub fn call<P: Policy, C: Caller>(
     let leave = Stored::about(subject, after.now, core, EventKind::Leave, job, decision.timer.as_nanos());
     writer.store(leave.with_ticket(decision.ticket));
     caller.ring().keep(writer);
-    (decision, after)
+    Called { decision, after, changed }
 }

@@ -160,6 +160,8 @@ fn limit(task: &Task, card: &TaskCard) -> Duration {
 
 /// The tasks whose jobs a scheduler counts.
 pub trait CountedTasks {
+    /// Whether the scheduler has to know which calls changed its counts.
+    const NOTES_CHANGES: bool;
     /// Where the counts of the task with this number are; none if they are not this scheduler's.
     fn index(&self, task: usize) -> Option<usize>;
     /// When the run ends.
@@ -180,6 +182,8 @@ pub struct Counting<'a, T: CountedTasks> {
     pub tasks: &'a T,
     /// The core.
     pub core: CoreId,
+    /// Whether a job ended or a task was removed, where the scheduler has to know.
+    pub changed: bool,
 }
 
 impl<T: CountedTasks> Sink for Counting<'_, T> {
@@ -210,6 +214,9 @@ impl<T: CountedTasks> Sink for Counting<'_, T> {
         // No task has the number that stands for none.
         let index = self.tasks.index(stored.task_number());
         let Some(counts) = index.and_then(|index| self.counts.get_mut(index)) else { return };
+        if T::NOTES_CHANGES {
+            self.changed |= kind != EventKind::Release;
+        }
         match kind {
             EventKind::Release => counts.released += 1,
             EventKind::Removed => counts.removed = true,

@@ -8,7 +8,7 @@
 mod call;
 mod counts;
 
-pub use call::{call, Caller, ClockReading, Entry};
+pub use call::{call, Called, Caller, ClockReading, Entry};
 pub use counts::{bound, is_tardiness, CountedTasks, Counting, JobCounts};
 
 use alloc::vec::Vec;
