@@ -46,7 +46,7 @@ mod timeouts;
 
 pub use kernel::{Kernel, Machine, PARENT_CREATE, PARENT_WAKEUP};
 pub use policy::{Choice, Clock, Cycles, Parameters, Policy, Thread, Urgency, View};
-pub use region::{Shared, Told};
+pub use region::{Shared, SlotReport};
 pub use scheduler::Scheduler;
 pub use state::Core;
 pub use tactus_rt as rt;
