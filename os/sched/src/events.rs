@@ -3,7 +3,7 @@
 use crate::kernel::Kernel;
 use crate::mailbox::{fate, Fate, Message};
 use crate::policy::{Cycles, Policy, Thread};
-use crate::region::{Shared, Told};
+use crate::region::{Shared, SlotReport};
 use crate::scheduler::Scheduler;
 use crate::state::{Condition, State};
 use tactus_abi::layout::{MAX_CORES, SLOTS};
@@ -54,7 +54,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     #[inline(always)]
     fn take_slot(&self, core: u8, region: Shared, state: &mut State<P>, place: u16) -> u16 {
         let Some(told) = region.take(place) else { return 0 };
-        let Told { thread, cycles, .. } = told;
+        let SlotReport { thread, cycles, .. } = told;
         if told.is_time() && self.threads[thread.index()].is_of(core) {
             Self::elapsed(state, thread, thread, cycles);
             return told.next();

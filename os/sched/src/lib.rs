@@ -7,6 +7,7 @@
 //! | File | Idea |
 //! |---|---|
 //! | `policy` | the seven functions, and the words in which they speak |
+//! | `policies` | those that several components run: fixed priorities with round robin, deferrable servers over it |
 //! | `scheduler` | the one loop that takes events, asks the policy and dispatches; blocking and waking |
 //! | `depend` | who depends on whom, inside one core |
 //! | `events` | what the kernel and other cores told, taken to the policy |
@@ -15,6 +16,7 @@
 //! | `start` | promotion, grants, regions and slots when the system starts |
 //! | `region`, `state`, `timeouts`, `mailbox` | what is kept |
 //! | `kernel` | what is asked of the machine |
+//! | `runtime`, `recovery` | with the feature `runtime`: what a scheduler has that hosts a policy of `tactus-policy` |
 //!
 //! **Trust.** A scheduler trusts those above it and nothing below: what a child or a client passes in is checked, and what
 //! it corrupts is its own. **Bounds.** Every loop in a critical section is bounded by the number of threads; the loop around
@@ -29,10 +31,13 @@ mod depend;
 mod events;
 mod kernel;
 pub mod mailbox;
+pub mod policies;
 mod policy;
 #[cfg(feature = "runtime")]
 pub mod recovery;
 mod region;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 mod scheduler;
 pub mod services;
 mod start;
@@ -41,7 +46,7 @@ mod timeouts;
 
 pub use kernel::{Kernel, Machine, PARENT_CREATE, PARENT_WAKEUP};
 pub use policy::{Choice, Clock, Cycles, Parameters, Policy, Thread, Urgency, View};
-pub use region::{Shared, Told};
+pub use region::{Shared, SlotReport};
 pub use scheduler::Scheduler;
 pub use state::Core;
 pub use tactus_rt as rt;

@@ -13,9 +13,9 @@ use tactus_rt::{region, sequences};
 #[derive(Clone, Copy)]
 pub struct Shared(*mut Region);
 
-/// What the kernel told of one thread.
+/// What the kernel reported of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct SlotReport {
     /// The thread.
     pub thread: Thread,
     /// All cycles that were ever posted to the slot.
@@ -24,7 +24,7 @@ pub struct Told {
     word: u32,
 }
 
-impl Told {
+impl SlotReport {
     /// Whether time is all.
     #[inline(always)]
     pub fn is_time(self) -> bool {
@@ -102,7 +102,7 @@ impl Shared {
 
     /// Takes the slot at this place out of the list: what it tells; nothing if no slot of a thread is there.
     #[inline(always)]
-    pub fn take(self, place: u16) -> Option<Told> {
+    pub fn take(self, place: u16) -> Option<SlotReport> {
         // Slot 0 is none: it ends the list.
         let thread = usize::from(place).wrapping_sub(1);
         if thread >= MAX_THREADS {
@@ -113,7 +113,7 @@ impl Shared {
         // them on this core only, where the sequence is restarted when it comes between. It writes `cycles` in one piece.
         let (word, cycles) =
             unsafe { (sequences::take_word(slot.cast()), addr_of_mut!((*slot).cycles).read_volatile()) };
-        Some(Told { thread: Thread(thread as u16), cycles, word })
+        Some(SlotReport { thread: Thread(thread as u16), cycles, word })
     }
 
     /// When the child whose upcall thread this is wants the core again, where the flags say so.

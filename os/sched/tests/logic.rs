@@ -7,7 +7,7 @@ mod fake;
 use fake::{Fake, Me, CLIENT};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::OnceLock;
-use tactus_fp_rr::FixedPriority;
+use tactus_sched::policies::FixedPriority;
 use tactus_sched::rt::calls::Error;
 use tactus_sched::{Parameters, Scheduler};
 

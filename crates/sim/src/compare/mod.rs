@@ -48,7 +48,7 @@ pub enum Cause {
         /// The later event.
         second: Instant,
     },
-    /// Another core's run had parted before, and the policy ties the cores together.
+    /// Another core's run had diverged before, and the policy ties the cores together.
     Consequence {
         /// That core.
         of: CoreId,
@@ -97,7 +97,7 @@ pub struct OnCore {
     /// Where the runs first differ in what only the policy sees: a ghost, a used-up budget, a preemption that
     /// leaves the order of jobs as it is. A job that misses its slot or its budget by a microsecond waits for the
     /// next, so that from here on times are not compared, only the order.
-    pub parted: Option<Instant>,
+    pub diverged: Option<Instant>,
     /// The system's own work in the kernel's trace so far: time-outs from expiry to notice, and turns of the
     /// scheduler.
     pub overhead: Duration,
@@ -191,9 +191,9 @@ pub fn compare(
             cores.filter_map(|c| steps::inner_difference(&left, &right, c)).map(|(time, _)| time).min()
         };
         let others = first(&mut (0..setup.cores).filter(|c| together && *c != core));
-        let parted = first(&mut std::iter::once(core)).into_iter().chain(others).min();
+        let diverged = first(&mut std::iter::once(core)).into_iter().chain(others).min();
         steps::cut(&left, &right, core, until, others.unwrap_or(Instant::NEVER), on_core);
-        on_core.parted = parted;
+        on_core.diverged = diverged;
         on_core.overhead = steps::overhead(found, core, on_core.divergence.map_or(until, |d| d.time().min(until)));
     }
     let work: Duration = cores.iter().map(|c| c.overhead).sum();

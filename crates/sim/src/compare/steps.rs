@@ -100,14 +100,14 @@ pub fn inner_difference(expected: &Steps, found: &Steps, core: usize) -> Option<
 }
 
 /// Leaves only the common steps up to `until` in a core's account, and measures differences in time up to where the
-/// policy first sees a difference on this core, or before `parted`.
-pub fn cut(expected: &Steps, found: &Steps, core: usize, until: Instant, parted: Instant, on_core: &mut OnCore) {
+/// policy first sees a difference on this core, or before `diverged`.
+pub fn cut(expected: &Steps, found: &Steps, core: usize, until: Instant, diverged: Instant, on_core: &mut OnCore) {
     let (left, right) = (expected.on(core), found.on(core));
     let common = on_core.dispatches + on_core.completions;
     let before = left.iter().zip(right).take(common).take_while(|(a, b)| a.time.min(b.time) <= until).count();
     *on_core = OnCore { divergence: on_core.divergence, ..OnCore::default() };
     count(on_core, &left[..before]);
-    measure(on_core, expected, found, core, parted);
+    measure(on_core, expected, found, core, diverged);
 }
 
 fn count(on_core: &mut OnCore, steps: &[Step]) {
@@ -115,11 +115,11 @@ fn count(on_core: &mut OnCore, steps: &[Step]) {
     on_core.dispatches = steps.len() - on_core.completions;
 }
 
-fn measure(on_core: &mut OnCore, expected: &Steps, found: &Steps, core: usize, parted: Instant) {
+fn measure(on_core: &mut OnCore, expected: &Steps, found: &Steps, core: usize, diverged: Instant) {
     let (Some(left), Some(right)) = (expected.inner.get(core), found.inner.get(core)) else { return };
     for (a, b) in left.iter().zip(right).take_while(|(a, b)| a.same(b)) {
         let (first, last) = (a.time.min(b.time), a.time.max(b.time));
-        if last >= parted {
+        if last >= diverged {
             break;
         }
         let most = match a.kind {

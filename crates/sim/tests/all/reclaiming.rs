@@ -19,9 +19,12 @@ fn system(seed: u64) -> System {
     for server in 0..random.between(1, 4) {
         let kind =
             if server == 0 { "grub" } else { ["grub", "grub", "cbs-soft", "cbs-hard"][random.between(0, 3) as usize] };
-        let (period, share) = (random.between(8, 60), random.between(1, 10) * left / 12);
+        let (period, share) = (random.between(8, 60), (random.between(1, 10) * left / 12).max(13));
+        if left < share {
+            break;
+        }
         left -= share;
-        let budget = (period * share).max(100);
+        let budget = period * share;
         let order = ["partitioned-edf", "partitioned-fifo", "partitioned-rm"][random.between(0, 2) as usize];
         let _ = writeln!(
             text,
@@ -70,6 +73,6 @@ fn bounds_of_reclaiming_servers_are_not_beaten() {
 
 #[test]
 #[ignore = "takes minutes; run by name"]
-fn bounds_of_a_hundred_thousand_systems_of_reclaiming_servers_are_not_beaten() {
-    println!("{} of 100,000 accepted", accepted(1_000..101_000));
+fn bounds_of_thirty_thousand_systems_of_reclaiming_servers_are_not_beaten() {
+    println!("{} of 30,000 accepted", accepted(1_000..31_000));
 }

@@ -16,7 +16,7 @@ pub enum Verdict {
     Refused,
     /// No job of a promised task came to its end or to its bound, so that nothing can be said.
     NoJobEnded,
-    /// Jobs missed what they were no longer owed, by what the tasks in [`Summary::voids`] did; no promise that bound was
+    /// Jobs missed what they were no longer owed, by what the tasks in [`Summary::voids`](super::Summary::voids) did; no promise that bound was
     /// broken.
     Void,
     /// A component was stopped and did not run again; no promise that bound was broken.

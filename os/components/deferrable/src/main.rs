@@ -7,7 +7,7 @@
 
 #[cfg(target_os = "none")]
 mod component {
-    use tactus_deferrable::Deferrable;
+    use tactus_sched::policies::Deferrable;
     use tactus_sched::rt::{Caller, Error};
 
     tactus_sched::scheduler! {

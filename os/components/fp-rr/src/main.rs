@@ -3,7 +3,7 @@
 #![cfg_attr(target_os = "none", no_main)]
 
 #[cfg(target_os = "none")]
-use tactus_fp_rr::FixedPriority;
+use tactus_sched::policies::FixedPriority;
 
 #[cfg(target_os = "none")]
 tactus_sched::scheduler! { policy: FixedPriority = FixedPriority::new(), quantum: 1_000_000 }

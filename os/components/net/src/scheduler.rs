@@ -4,9 +4,9 @@
 #![no_std]
 #![no_main]
 
-use tactus_deferrable::Deferrable;
 use tactus_packets::service::{self, priority};
 use tactus_packets::{Parameters as Run, STREAMS};
+use tactus_sched::policies::Deferrable;
 use tactus_sched::rt::scheduler::plan;
 use tactus_sched::rt::{calls, info, Caller, Error};
 use tactus_sched::{services, Parameters};

@@ -4,21 +4,19 @@
 use crate::jobs::JobState;
 use crate::state::{self, Child, System};
 use crate::step::is_idle;
-use crate::Next;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
+use tactus_policy::PolicySpec;
 use tactus_rt::abi::call::{SchedulerOperation, NO_TIMEOUT};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::MAX_CORES;
 use tactus_rt::abi::shared::ComponentCard;
 use tactus_rt::cards::components;
 use tactus_rt::time::{Duration, Instant};
-use tactus_rt::{calls, clock, info, scheduler, Error};
+use tactus_rt::{calls, clock, info, Error};
 use tactus_sched::recovery::Recovery;
+use tactus_sched::runtime::{fail, make_policy, Next};
 
-/// The run ended because a scheduler could not be set up.
-const END_BAD_PLAN: u8 = 0x74;
 /// How long a scheduler may take on each core, those below it apart, before it is another one's turn. One that is not ready when the
 /// run begins is late. The kernel allows for a little more than that for all of them.
 const PATIENCE: Duration = Duration::from_millis(4);
@@ -76,8 +74,7 @@ fn below(component: u64) -> u64 {
 
 /// Makes the policy from what the image holds, and the schedulers below what they are.
 fn set_up(core: u8) {
-    let Ok(setup) = PolicyConfig::decode(scheduler::plan()) else { fail("a scheduler cannot read its plan") };
-    let Ok((scheduler, policies)) = Scheduler::new(&setup) else { fail("a scheduler refuses its plan") };
+    let (setup, scheduler, policies) = make_policy();
     let PolicySpec::PerServer(plan) = setup.kind.clone() else { fail("a scheduler has the plan of another kind") };
     let own = info().component;
     // The image has them in the order of their plans.
@@ -143,11 +140,4 @@ fn control(operation: SchedulerOperation, thread: u64, other: u64) -> Result<(),
             outcome => return outcome,
         }
     }
-}
-
-fn fail(why: &str) -> ! {
-    calls::text("tactus: ");
-    calls::text(why);
-    calls::text("\n");
-    calls::finish(END_BAD_PLAN)
 }

@@ -1,13 +1,13 @@
 //! Components that were stopped: a task's, whose jobs end with it, or a child scheduler's, whose tasks do. The root restarts them.
 
 use crate::state::{CoreState, System};
-use crate::{COMPLETED, REMOVED};
 use core::sync::atomic::Ordering;
 use tactus_record::{EventKind, FaultKind, Record, Sink};
 use tactus_rt::clock;
 use tactus_rt::scheduler::{OwnRegion, StoppedSet};
 use tactus_rt::time::{CoreId, TaskId};
 use tactus_sched::recovery::{self, Lost};
+use tactus_sched::runtime::{COMPLETED, REMOVED};
 
 /// Handles the fault of a component while this core ran a thread of this scheduler or of a descendant. What is due since.
 #[cold]

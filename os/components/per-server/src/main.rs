@@ -6,6 +6,9 @@
 //! dispatch here, which the kernel keeps whatever the child does. In turn this one is given the core by its parent, and is told
 //! until when it had it.
 //!
+//! The loop around a decision, a call of the policy with its records, and what is counted of jobs are the runtime's
+//! (`tactus_sched::runtime`), in which this is a child, or the root of such schedulers.
+//!
 //! It is entered by its upcall and by a task's thread that has finished its job, and may be interrupted by its parent anywhere:
 //! so what it keeps of a core is used inside the scheduler lock of that core alone. Whoever comes in takes all events, decides,
 //! writes its choice where the kernel looks, leaves the lock, and dispatches. A dispatch that something overtook is refused, and
@@ -24,40 +27,21 @@ mod verdict;
 #[cfg(feature = "wild")]
 mod wild;
 
-use tactus_rt::abi::call::{SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
-use tactus_rt::scheduler::OwnRegion;
+use tactus_rt::abi::call::{SchedulerOperation, SWITCH_RETURN, SWITCH_UPCALL_DONE};
+use tactus_rt::scheduler::{Locked, OwnRegion};
 use tactus_rt::{calls, Caller, Error};
+use tactus_sched::runtime::{decide, Next, Role, COMPLETED};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
-/// Beside the kernel's events: the running job is finished.
-const COMPLETED: u64 = 1 << 16;
-/// Who runs can never run again.
-const REMOVED: u64 = 1 << 17;
-
-/// What is to be dispatched.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Next {
-    thread: u64,
-    timeout: u64,
-    /// The thread is in the middle of a job that was killed: it is restarted with this job of this task (its index here).
-    restarts_with: Option<(usize, u32)>,
-}
-
-impl Next {
-    /// Nobody, for ever.
-    const NOBODY: Next = Next::nobody_until(NO_TIMEOUT);
-
-    const fn nobody_until(timeout: u64) -> Next {
-        Next { thread: IDLE, timeout, restarts_with: None }
-    }
-}
+/// Where, beside the events that are due, the number of the finished job plus one stands, if its thread says it.
+const FINISHED_SHIFT: u32 = 32;
 
 /// The kernel has events for this core, or the parent has given it.
 fn upcall(core: u8) -> ! {
     #[cfg(feature = "wild")]
     wild::upcall(core);
-    decide(core, state::upcall_thread(core), 0, SWITCH_UPCALL_DONE, 0);
+    decide::<Child>(core, state::upcall_thread(core), 0, SWITCH_UPCALL_DONE);
     // An upcall that gave up the core is begun anew, never resumed.
     calls::give_up()
 }
@@ -67,47 +51,43 @@ fn complete(caller: Caller, [job, ..]: [u64; 5]) -> [u64; 2] {
     if !state::is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
     }
-    decide(caller.core(), caller.thread().into(), COMPLETED, SWITCH_RETURN, job);
+    let due = COMPLETED | job << FINISHED_SHIFT;
+    decide::<Child>(caller.core(), caller.thread().into(), due, SWITCH_RETURN);
     [0; 2]
 }
 
-/// Decides and dispatches until the kernel takes it. `me` is the running thread; `job`: the job that it has finished, plus one, if
-/// it says so.
-fn decide(core: u8, me: u64, mut due: u64, flags: u64, job: u64) {
-    let region = OwnRegion::of(core);
-    let mut stopped = None;
-    loop {
-        let lock = region.lock(me);
-        due |= region.take_events();
+/// A scheduler that its parent may interrupt anywhere, the root of such a system too: it uses a core's state inside the scheduler
+/// lock of its region.
+struct Child;
+
+impl Role for Child {
+    type Lock = Locked;
+    const IS_INTERRUPTED: bool = true;
+
+    fn lock(region: OwnRegion, me: u64) -> Locked {
+        region.lock(me)
+    }
+
+    fn next(core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next {
+        let mut all = core::mem::take(due);
         let waits = if state::has_begun(core) { None } else { boot::step(core) };
-        let next = match (waits, state::of(core)) {
-            (None, Some(mut state)) => {
-                let state = &mut *state;
-                // Somebody else may have decided since the dispatch was refused.
-                if stopped.take().is_some_and(|thread| state.next.thread == thread) {
-                    due |= faults::lost(state);
-                }
-                // The job may have been killed in the middle of this: then it ends no other one.
-                if due & COMPLETED != 0 && job != 0 && job != u64::from(state.job) + 1 {
-                    due &= !COMPLETED;
-                }
-                step::step(state, region, due)
-            }
-            (waits, _) => waits.unwrap_or(Next::NOBODY),
-        };
-        due = 0;
-        region.set_next_thread(next.thread);
-        drop(lock);
-        let ready = match next.restarts_with {
+        let (None, Some(mut state)) = (waits, state::of(core)) else { return waits.unwrap_or(Next::NOBODY) };
+        // Somebody else may have decided since the dispatch was refused.
+        if stopped.is_some_and(|thread| state.next.thread == thread) {
+            all |= faults::lost(&mut state);
+        }
+        // The job may have been killed before its thread said that it is finished: then it ends no other one.
+        let job = all >> FINISHED_SHIFT;
+        if all & COMPLETED != 0 && job != 0 && job != u64::from(state.job) + 1 {
+            all &= !COMPLETED;
+        }
+        step::step(&mut state, region, all)
+    }
+
+    fn ready(next: &Next) -> Result<(), Error> {
+        match next.restarts_with {
             Some((index, job)) => restart_job(next.thread, index, job),
             None => Ok(()),
-        };
-        match ready.and_then(|()| calls::switch_thread(next.thread, flags, next.timeout)) {
-            Ok(()) => return,
-            Err(Error::Again) => {}
-            Err(Error::Busy) => core::hint::spin_loop(),
-            // It can never run again, or is not this scheduler's any more.
-            Err(_) => stopped = Some(next.thread),
         }
     }
 }

@@ -1,8 +1,6 @@
 //! What the scheduler keeps: what it was made from, read by all cores; and each core's own, used inside that core's lock.
 
 use crate::jobs::JobState;
-use crate::verdict::Tally;
-use crate::Next;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_policy::{CoreState as PolicyCore, PolicyConfig, Scheduler, SchedulerPlan};
@@ -15,6 +13,7 @@ use tactus_rt::info;
 use tactus_rt::scheduler::{task_cards, Borrowed, Once, PerCore, TraceRing};
 use tactus_rt::time::{CoreId, Instant, TaskId};
 use tactus_sched::recovery::{Host, Recovery};
+use tactus_sched::runtime::{JobCounts, Next};
 
 /// The same for all cores.
 pub struct System {
@@ -63,7 +62,7 @@ pub struct CoreState {
     /// The system.
     pub system: &'static System,
     /// By index of the scheduler's tasks: what is counted for the verdict.
-    pub tallies: Vec<Tally>,
+    pub counts: Vec<JobCounts>,
     /// What the last decision chose.
     pub next: Next,
     /// Who that is, for records.
@@ -114,8 +113,8 @@ impl CoreState {
     /// The job that this core runs ends unfinished with its component.
     pub fn aborted(&mut self) {
         let Some((task, job)) = self.run() else { return };
-        if let Some(tally) = self.system.own(task).and_then(|own| self.tallies.get_mut(own)) {
-            tally.abort(job, tactus_rt::clock::now());
+        if let Some(counts) = self.system.own(task).and_then(|own| self.counts.get_mut(own)) {
+            counts.abort(job, tactus_rt::clock::now());
         }
     }
 
@@ -123,14 +122,13 @@ impl CoreState {
     pub fn new(core: u8, policy: PolicyCore, ring: TraceRing, system: &'static System) -> CoreState {
         let end = if system.root { system.end } else { Instant::NEVER };
         let own = system.plan.tasks.iter().zip(&system.setup.tasks);
-        let here = |task: &tactus_policy::Task| task.core == Some(CoreId(core));
-        let tallies = own.map(|(name, task)| Tally::new(task, &task_cards()[name.index()], here(task))).collect();
+        let counts = own.map(|(name, task)| JobCounts::new(task, &task_cards()[name.index()])).collect();
         CoreState {
             core,
             policy,
             ring,
             system,
-            tallies,
+            counts,
             next: Next::NOBODY,
             running: Subject::NONE,
             job: 0,

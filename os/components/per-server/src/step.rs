@@ -1,16 +1,16 @@
 //! One decision.
 
-use crate::state::{Child, CoreState};
-use crate::verdict::{self, Counting};
-use crate::{faults, Next, COMPLETED, REMOVED};
-use tactus_policy::{Decision, Event, Input, Policy, Running};
+use crate::state::{Child, CoreState, System};
+use crate::{faults, verdict};
+use tactus_policy::{Decision, Input, Policy, Running};
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::event;
 use tactus_rt::clock;
-use tactus_rt::scheduler::{publish_job, OwnRegion};
+use tactus_rt::scheduler::{publish_job, OwnRegion, TraceRing};
 use tactus_rt::time::{CoreId, Instant};
 use tactus_sched::recovery;
+use tactus_sched::runtime::{self, Called, Caller, ClockReading, Entry, JobCounts, Next, COMPLETED, REMOVED};
 
 /// Handles what is due and says who is to run. Inside the core's lock.
 pub fn step(state: &mut CoreState, region: OwnRegion, mut due: u64) -> Next {
@@ -20,84 +20,96 @@ pub fn step(state: &mut CoreState, region: OwnRegion, mut due: u64) -> Next {
     if due & event::FAULT != 0 {
         due |= faults::handle(state, region);
     }
-    let mut stamp = clock::time_stamp();
-    if clock::instant(stamp) >= state.limit {
-        if clock::instant(stamp) >= state.end {
-            verdict::end(state, region, clock::instant(stamp));
+    let mut look = read_clock();
+    if look.now >= state.limit {
+        if look.now >= state.end {
+            verdict::end(state, region, look.now);
             return Next::NOBODY;
         }
         recovery::go_on(state);
-        stamp = clock::time_stamp();
+        look = read_clock();
     }
-    let now = clock::instant(stamp);
     faults::pass_on(state.system);
     let absent = state.begun && due & event::GIVEN != 0;
     let absent = absent.then(|| Input::Absent { since: clock::instant(region.left()) });
     let sleep = if due & event::CHILD_IDLE == 0 { None } else { child_sleeps(state, region) };
-    let Some((what, reason)) = event(state, due, now, (absent.is_some(), sleep.is_some())) else {
+    let Some(reason) = reason(state, due, look.now, (absent.is_some(), sleep.is_some())) else {
         return timed(state, state.next);
     };
-    call(state, (stamp, now), (what, reason), [absent, sleep])
+    call(state, look, reason, [absent, sleep])
 }
 
-/// What the policy is told, and how records call it; nothing if nothing is due.
-fn event(state: &mut CoreState, due: u64, now: Instant, (absent, sleep): (bool, bool)) -> Option<(Event, EntryReason)> {
+/// Why the policy is called; nothing if nothing is due.
+fn reason(state: &mut CoreState, due: u64, now: Instant, (absent, sleep): (bool, bool)) -> Option<EntryReason> {
     if !core::mem::replace(&mut state.begun, true) {
-        return Some((Event::Start, EntryReason::Start));
+        return Some(EntryReason::Start);
     }
     if due & REMOVED != 0 {
-        Some((Event::Remove, EntryReason::Fault))
+        Some(EntryReason::Fault)
     } else if due & COMPLETED != 0 || sleep {
-        Some((Event::Complete, EntryReason::Complete))
+        Some(EntryReason::Complete)
     } else if absent {
-        Some((Event::Notify, EntryReason::Notify))
+        Some(EntryReason::Notify)
     } else {
-        (now >= state.wake).then_some((Event::Timer, EntryReason::Timer))
+        (now >= state.wake).then_some(EntryReason::Timer)
     }
 }
 
-/// One call of the policy, between its `Enter` and `Leave` records.
-fn call(
-    state: &mut CoreState,
-    (stamp, now): (u64, Instant),
-    (what, reason): (Event, EntryReason),
-    inputs: [Option<Input>; 2],
-) -> Next {
-    let (core, level, system) = (CoreId(state.core), reason as u8, state.system);
-    let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
+/// One call of the policy.
+fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [Option<Input>; 2]) -> Next {
+    let (core, system) = (CoreId(state.core), state.system);
     let before = state.running.task();
-    let mut writer = state.ring.writer();
-    writer.store(Stored::about(state.running.with_level(level), now, core, EventKind::Enter, 0, expiry));
-    for input in inputs.into_iter().flatten() {
-        let (subject, at) = match input {
-            Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
-            Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
-            Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
-        };
-        writer.store(Stored::about(subject, now, core, EventKind::Input, 0, at.as_nanos()));
-        system.scheduler.input(&mut state.policy, input);
-    }
-    if let (Event::Complete, Some(index)) = (what, before.and_then(|task| system.own(task))) {
+    if let (EntryReason::Complete, Some(index)) = (reason, before.and_then(|task| system.own(task))) {
         system.jobs[index].finish();
     }
-    let mut records = Counting { writer, tallies: &mut state.tallies, plan: &system.plan, changed: false };
-    let decision = system.scheduler.handle(&mut state.policy, now, what, &mut records);
-    let Counting { mut writer, changed, .. } = records;
-    let (subject, job) = match decision.run {
-        Some(running) => (Subject::new(running.task, level), running.job),
-        None => (Subject::NONE.with_level(level), 0),
-    };
-    let after = clock::now();
-    writer.store(Stored::about(subject, after, core, EventKind::Leave, job, decision.timer.as_nanos()));
-    state.ring.keep(writer);
+    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
+    let mut caller = Counted { ring: &mut state.ring, counts: &mut state.counts, system };
+    let policy = (&system.scheduler, &mut state.policy);
+    let Called { decision, after, changed } = runtime::call(policy, &mut caller, entry, |_, policy, own, writer| {
+        for input in told.into_iter().flatten() {
+            let (subject, at) = match input {
+                Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
+                Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
+                Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
+            };
+            writer.store(Stored::about(subject, look.now, core, EventKind::Input, 0, at.as_nanos()));
+            policy.input(own, input);
+        }
+    });
     if let (EntryReason::Fault, Some(task)) = (reason, before) {
         faults::gone(state, task);
     }
-    state.ring.note_time(after);
-    if changed || what == Event::Start {
+    state.ring.note_time(after.now);
+    if changed || reason == EntryReason::Start {
         verdict::publish(state);
     }
-    keep(state, &decision, stamp)
+    keep(state, &decision, look.stamp)
+}
+
+/// What a call uses of a core's state beside the policy's own part.
+struct Counted<'a> {
+    ring: &'a mut TraceRing,
+    counts: &'a mut [JobCounts],
+    system: &'static System,
+}
+
+impl Caller for Counted<'_> {
+    type Tasks = System;
+    fn ring(&mut self) -> &mut TraceRing {
+        self.ring
+    }
+    fn counts(&mut self) -> (&mut [JobCounts], &'static System) {
+        (self.counts, self.system)
+    }
+    fn read_clock(&self) -> ClockReading {
+        read_clock()
+    }
+}
+
+/// Reads the clock.
+fn read_clock() -> ClockReading {
+    let stamp = clock::time_stamp();
+    ClockReading { stamp, now: clock::instant(stamp) }
 }
 
 /// The child scheduler that had the core has given it back, not to be asked for before a time.
@@ -148,7 +160,7 @@ fn timed(state: &CoreState, next: Next) -> Next {
 fn publish(state: &CoreState, running: &Running, stamp: u64) {
     let Some(index) = state.system.own(running.task) else { return };
     // The thread does not run now: this core is in the scheduler, and no other core has it.
-    let release = state.tallies[index].release(running.job);
+    let release = state.counts[index].release(running.job);
     publish_job(running.task, running.job, running.charged, stamp, release);
     let job = &state.system.jobs[index];
     if !job.is_behind(running.job) {

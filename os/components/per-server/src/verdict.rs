@@ -5,143 +5,31 @@
 //! it never finished is a time: when the first of them breaks its promise. So a child that was stopped, or that never got the core
 //! again, cannot keep a late job from being seen.
 
-use crate::state::{self, CoreState};
+use crate::state::{self, CoreState, System};
 use core::fmt::Write;
-use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{SchedulerPlan, Task};
-use tactus_record::{EventKind, Record, Sink};
+use core::sync::atomic::Ordering;
+use tactus_record::{EventKind, Stored};
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::MAX_CORES;
-use tactus_rt::abi::shared::{name_text, ChildPage, TaskCard};
+use tactus_rt::abi::shared::{name_text, ChildPage};
 use tactus_rt::cards::components;
-use tactus_rt::scheduler::{child_counts, publish_counts, OwnRegion, RingWriter};
-use tactus_rt::time::{Duration, Instant};
-use tactus_rt::{calls, info, Promises, Screen};
+use tactus_rt::scheduler::{child_counts, publish_counts, OwnRegion};
+use tactus_rt::time::{CoreId, Instant, TaskId};
+use tactus_rt::{info, Promises, Screen};
+use tactus_sched::runtime::{self, bound, is_tardiness, CountedTasks, JobCounts};
 
-/// One task's jobs so far.
-pub struct Tally {
-    offset: Duration,
-    period: Duration,
-    deadline: Duration,
-    /// Bound of the response; or, if `tardy`, of the time after the deadline.
-    bound: Option<Duration>,
-    tardy: bool,
-    /// Jobs finished, and jobs that ended in whatever way.
-    finished: u64,
-    ended: u64,
-    missed: u64,
-    worst: Duration,
-    tardiness: Duration,
-    /// The least that a finished job is charged (ns).
-    minimum: u64,
-    /// Jobs that ended unfinished, dropped or with their component, or with less than the least.
-    undone: u64,
-    /// The last job that ended with its component.
-    aborted: u32,
-    /// It is this core's.
-    here: bool,
-    /// It was removed, or is another core's.
-    out: bool,
-}
+impl CountedTasks for System {
+    const NOTES_CHANGES: bool = true;
 
-impl Tally {
-    /// Nothing yet. `here`: the task is this core's.
-    pub fn new(task: &Task, card: &TaskCard, here: bool) -> Tally {
-        Tally {
-            offset: task.offset,
-            period: task.period,
-            deadline: task.deadline,
-            bound: (1..=2).contains(&card.promise).then(|| Duration::from_nanos(card.bound)),
-            tardy: card.promise == 2,
-            finished: 0,
-            ended: 0,
-            missed: 0,
-            worst: Duration::ZERO,
-            tardiness: Duration::ZERO,
-            minimum: card.minimum,
-            undone: 0,
-            aborted: u32::MAX,
-            here,
-            out: !here,
-        }
+    fn index(&self, task: usize) -> Option<usize> {
+        self.own(TaskId(task as u16))
     }
-
-    /// The nominal release of the job.
-    pub fn release(&self, job: u32) -> Instant {
-        Instant::ZERO.saturating_add(self.offset).saturating_add(self.period * u64::from(job))
+    fn end(&self) -> Instant {
+        self.end
     }
-
-    /// The job ends unfinished with its component; that it is finished is told next.
-    pub fn abort(&mut self, job: u32, now: Instant) {
-        self.aborted = job;
-        self.undo(job, now);
-    }
-
-    /// A job that did not do its work; one that is late as well is counted as missed for that.
-    fn undo(&mut self, job: u32, now: Instant) {
-        self.undone += 1;
-        self.missed += u64::from(now.since(self.release(job)) <= self.deadline);
-    }
-
-    fn count(&mut self, record: &Record) {
-        let late = record.time.since(self.release(record.job).saturating_add(self.deadline));
-        match record.kind {
-            EventKind::Removed => self.out = true,
-            EventKind::Dropped => {
-                (self.ended, self.missed, self.undone) = (self.ended + 1, self.missed + 1, self.undone + 1);
-            }
-            _ => {
-                (self.ended, self.finished) = (self.ended + 1, self.finished + 1);
-                self.missed += u64::from(late > Duration::ZERO);
-                if record.arg < self.minimum && self.aborted != record.job {
-                    self.undo(record.job, record.time);
-                }
-                self.worst = self.worst.max(record.time.since(self.release(record.job)));
-                self.tardiness = self.tardiness.max(late);
-            }
-        }
-    }
-
-    fn measured(&self) -> Duration {
-        if self.tardy {
-            self.tardiness
-        } else {
-            self.worst
-        }
-    }
-
-    /// After when the oldest unfinished job breaks its promise.
-    fn breaks_after(&self) -> Instant {
-        let Some(bound) = self.bound.filter(|_| !self.out) else { return Instant::NEVER };
-        let before = if self.tardy { self.deadline } else { Duration::ZERO };
-        self.release(self.ended as u32).saturating_add(before).saturating_add(bound)
-    }
-}
-
-/// Counts while it passes records on.
-pub struct Counting<'a> {
-    /// Where records go.
-    pub writer: RingWriter,
-    /// Where counts are kept, by index of the scheduler's tasks.
-    pub tallies: &'a mut [Tally],
-    /// Which tasks these are.
-    pub plan: &'a SchedulerPlan,
-    /// Whether anything was counted.
-    pub changed: bool,
-}
-
-impl Sink for Counting<'_> {
-    fn record(&mut self, record: Record) {
-        self.writer.store(record.stored());
-        if !matches!(record.kind, EventKind::Complete | EventKind::Dropped | EventKind::Removed) {
-            return;
-        }
-        let own = record.task.and_then(|task| self.plan.tasks.binary_search(&task).ok());
-        if let Some(tally) = own.and_then(|own| self.tallies.get_mut(own)) {
-            tally.count(&record);
-            self.changed = true;
-        }
-    }
+    fn dropped(&self, _: TaskId, _: u32) {}
+    // Such systems are never reconfigured.
+    fn reconfigured(&self, _: &mut [JobCounts], _: EventKind, _: Stored) {}
 }
 
 const NOTHING: ChildPage = ChildPage {
@@ -162,23 +50,29 @@ const NOTHING: ChildPage = ChildPage {
 fn sums(state: &CoreState) -> ChildPage {
     let stopped = u64::from(state.system.recovery.any_stopped());
     let mut sums = ChildPage { lost_records: state.ring.dropped(), stopped, ..NOTHING };
-    for tally in &state.tallies {
-        sums.jobs += tally.finished;
-        sums.missed += tally.missed;
-        sums.worst = sums.worst.max(tally.worst.as_nanos());
-        sums.tardiness = sums.tardiness.max(tally.tardiness.as_nanos());
-        sums.breaks_after = sums.breaks_after.min(tally.breaks_after().as_nanos());
-        if let Some(bound) = tally.bound {
-            // Rounded up: whatever exceeds its bound is more than a thousand thousandths.
-            let (measured, bound) = (tally.measured().as_nanos(), bound.as_nanos());
+    let system = state.system;
+    for ((counts, name), task) in state.counts.iter().zip(&system.plan.tasks).zip(&system.setup.tasks) {
+        let card = &system.cards()[name.index()];
+        let here = task.core == Some(CoreId(state.core));
+        sums.jobs += counts.finished;
+        sums.missed += counts.missed;
+        sums.worst = sums.worst.max(counts.worst.as_nanos());
+        sums.tardiness = sums.tardiness.max(counts.tardiness.as_nanos());
+        if here {
+            sums.breaks_after = sums.breaks_after.min(counts.breaks_after(card).as_nanos());
+        }
+        if let Some(bound) = bound(card) {
+            // Rounded up: what exceeds its bound is more than a thousand thousandths.
+            let measured = if is_tardiness(card) { counts.tardiness } else { counts.worst };
+            let (measured, bound) = (measured.as_nanos(), bound.as_nanos());
             // A bound of zero is kept by zero alone.
             let share =
                 if bound == 0 { measured.min(1) * 1_001 } else { measured.saturating_mul(1_000).div_ceil(bound) };
             sums.share = sums.share.max(share);
-            // A task of several cores is told by each of them.
-            sums.promised += u64::from(tally.here);
-            sums.judged += tally.ended;
-            sums.undone += tally.undone;
+            // A task of several cores is reported by each of them.
+            sums.promised += u64::from(here);
+            sums.judged += counts.finished + counts.dropped;
+            sums.undone += counts.undone;
         }
     }
     sums
@@ -206,11 +100,6 @@ fn add(all: &mut ChildPage, one: &ChildPage) {
     all.stopped |= one.stopped;
 }
 
-static ENDED: AtomicUsize = AtomicUsize::new(0);
-/// The exit codes of a run that came to its end.
-const PROMISES_HELD: u8 = 0x10;
-const PROMISE_BROKEN: u8 = 0x11;
-
 /// The run is over on this core; the last one ends it for all.
 #[cold]
 pub fn end(state: &mut CoreState, region: OwnRegion, now: Instant) {
@@ -219,14 +108,11 @@ pub fn end(state: &mut CoreState, region: OwnRegion, now: Instant) {
     }
     state.ring.end(now, region.refused());
     let cores = info().cores as usize;
-    if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
-        let held = tell(state, cores);
-        calls::finish(if held { PROMISES_HELD } else { PROMISE_BROKEN })
-    }
+    runtime::end(cores, || print(state, cores));
 }
 
 /// Prints the verdict; whether every promise held.
-fn tell(last: &CoreState, cores: usize) -> bool {
+fn print(last: &CoreState, cores: usize) -> bool {
     let (mut own, mut console) = (sums(last), Screen);
     for core in (0..cores.min(MAX_CORES) as u8).filter(|core| *core != last.core) {
         // All other cores have ended: the last of them may be about to give its state back.

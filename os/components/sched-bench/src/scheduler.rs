@@ -9,12 +9,12 @@ mod component {
     use core::fmt::Write;
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use tactus_bench_book::{Book, Series as Noted};
-    use tactus_fp_rr::FixedPriority;
     use tactus_rt::abi::call::SchedulerOperation;
     use tactus_rt::abi::layout::REGIONS;
     use tactus_rt::abi::shared::{event, Region};
     use tactus_rt::clock::time_stamp;
     use tactus_rt::{calls, info, sequences, Caller, Screen};
+    use tactus_sched::policies::FixedPriority;
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),

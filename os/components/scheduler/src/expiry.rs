@@ -1,21 +1,22 @@
 //! The short path from a timer expiry to the thread that it wakes, which is the hottest of all: nothing but the timer's event
 //! has come, and the policy has a short path too. Everything else takes the long path and finds all state as it was.
 
-use crate::state::{self, ClockReading, Core, CoreState};
+use crate::state::{self, Core, CoreState};
 use crate::verdict::Releasing;
-use crate::{dispatch, publish, upcall_for, Dispatched};
+use crate::{publish, upcall_for, Root};
 use tactus_policy::{Policy, Visitor, MOST_RECORDS};
 use tactus_record::{EntryReason, EventKind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{OwnRegion, RESERVED};
 use tactus_rt::time::CoreId;
+use tactus_sched::runtime::{dispatch, Caller as _, Dispatched};
 
 /// An upcall for the timer's event alone, which has been taken. Returns if it needs the long path.
 #[inline(always)]
 pub fn upcall(core: u8) {
     let Some(Core { policy, state }) = state::running(core) else { return };
-    let look = ClockReading::take(state);
+    let look = state.read_clock();
     // The limit of a core that has ended is past.
     if look.now < state.wake || look.now >= state.limit {
         return;
@@ -50,7 +51,7 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { mut writer, .. } = records;
-    let after = ClockReading::take(state);
+    let after = state.read_clock();
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
@@ -59,7 +60,10 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     state.ring.keep_reserved(writer);
     state.decide(&decision);
     publish(state, &decision, look.stamp);
-    match dispatch(state, core.0, OwnRegion::of(core.0), SWITCH_UPCALL_DONE, after.now) {
+    state.ring.note_time(after.now);
+    let next = state.next();
+    OwnRegion::of(core.0).set_next_thread(next.thread);
+    match dispatch::<Root>(&next, SWITCH_UPCALL_DONE) {
         Dispatched::Taken | Dispatched::Refused => 0,
         Dispatched::Stopped => crate::lost(state),
     }

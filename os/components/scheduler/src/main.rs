@@ -4,7 +4,8 @@
 //! finished its job. While it runs on a core, the kernel only posts further events there and lets it go on; a dispatch
 //! fails while events are pending. So each core's state has one user at a time without a lock.
 //!
-//! Each call of the policy is bracketed by an `Enter` and a `Leave` record and given one reading of the clock.
+//! The loop around a decision, a call of the policy with its records, and what is counted of jobs are the runtime's
+//! (`tactus_sched::runtime`), in which this is the root.
 //!
 //! The way from an event to the dispatch is the hottest of the whole system above the kernel. What is rare stands in
 //! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
@@ -19,23 +20,21 @@ mod start;
 mod state;
 mod verdict;
 
-use state::{system, ClockReading, Core, CoreState};
-use tactus_policy::{CoreState as PolicyCore, Decision, Event, Input, Policy, Visitor};
+use state::{system, Core, CoreState, System};
+use tactus_policy::{CoreState as PolicyCore, Decision, Input, Policy, Visitor};
 use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
-use tactus_rt::scheduler::{publish_job, OwnRegion};
+use tactus_rt::scheduler::{publish_job, OwnRegion, RingWriter, TraceRing};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
-use tactus_rt::{calls, clock, Caller, Error};
+use tactus_rt::{calls, clock, Caller};
 use tactus_sched::recovery::{self, Lost};
-use verdict::Counting;
+use tactus_sched::runtime::{
+    self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
+};
 
 tactus_rt::component! { upcall: upcall, services: [complete, raise] }
 
-/// Beside the kernel's events: the running job is finished.
-const COMPLETED: u64 = 1 << 16;
-/// The running task can never run again.
-const REMOVED: u64 = 1 << 17;
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
 /// Something arrived: what, stands in the core's state.
@@ -59,7 +58,7 @@ fn upcall(core: u8) -> ! {
 #[cold]
 #[inline(never)]
 fn upcall_for(core: u8, due: u64) -> ! {
-    decide(core, due, SWITCH_UPCALL_DONE);
+    decide::<Root>(core, 0, due, SWITCH_UPCALL_DONE);
     // An upcall that gave up the core is begun anew, never resumed.
     calls::give_up()
 }
@@ -75,7 +74,7 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
         return [1, 0];
     }
     // The thread goes on at home: it has nothing left to do here.
-    decide(core, COMPLETED, SWITCH_RETURN);
+    decide::<Root>(core, 0, COMPLETED, SWITCH_RETURN);
     [0; 2]
 }
 
@@ -91,17 +90,26 @@ fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
     let mut raised = state.system.cards().iter().enumerate().filter(|(_, card)| card.raiser == component);
     let Some((task, _)) = usize::try_from(event).ok().and_then(|event| raised.nth(event)) else { return [2, 0] };
     state.raised = Some(TaskId(task as u16));
-    decide(core, ARRIVED, SWITCH_RETURN);
+    decide::<Root>(core, 0, ARRIVED, SWITCH_RETURN);
     [0; 2]
 }
 
-impl ClockReading {
+impl runtime::Caller for CoreState {
+    type Tasks = System;
     #[inline(always)]
-    fn take(state: &CoreState) -> ClockReading {
+    fn ring(&mut self) -> &mut TraceRing {
+        &mut self.ring
+    }
+    #[inline(always)]
+    fn counts(&mut self) -> (&mut [JobCounts], &'static System) {
+        (&mut self.counts, self.system)
+    }
+    #[inline(always)]
+    fn read_clock(&self) -> ClockReading {
         let stamp = clock::time_stamp();
-        let now = if state.nanosecond_clock {
+        let now = if self.nanosecond_clock {
             // The run has begun.
-            Instant::from_nanos(stamp.wrapping_sub(state.epoch))
+            Instant::from_nanos(stamp.wrapping_sub(self.epoch))
         } else {
             converted(stamp)
         };
@@ -116,35 +124,40 @@ fn converted(stamp: u64) -> Instant {
     clock::instant(stamp)
 }
 
-/// Handles what happened and dispatches what the policy says, until the kernel takes the dispatch.
-#[inline(always)]
-fn decide(core: u8, mut due: u64, flags: u64) {
-    let region = OwnRegion::of(core);
-    loop {
-        due |= region.take_events();
-        let Some(Core { policy, state }) = state::running(core) else {
-            begin(core, region, &mut due, flags);
-            continue;
+/// The root: nobody enters it twice at a time on a core, so that its state needs no lock.
+struct Root;
+
+impl Role for Root {
+    type Lock = ();
+    const IS_INTERRUPTED: bool = false;
+
+    #[inline(always)]
+    fn lock(_: OwnRegion, _: u64) {}
+
+    #[inline(always)]
+    fn next(core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next {
+        let Some(Core { policy, state }) = state::running(core).or_else(|| begin(core, due)) else {
+            return Next::nobody_until(clock::clock().epoch);
         };
-        if due & RARE != 0 {
-            due = rare(state, region, due);
+        if stopped.is_some() {
+            *due |= lost(state);
         }
-        let mut look = ClockReading::take(state);
+        if *due & RARE != 0 {
+            *due = rare(state, region, *due);
+        }
+        let mut look = state.read_clock();
         // Nearly always one event, and the timer's.
-        while due & FOR_POLICY != 0 && !state.ended {
-            let Some((reason, done)) = next(state, due, look) else { break };
-            due &= !done;
+        while *due & FOR_POLICY != 0 && !state.ended {
+            let Some((reason, done)) = next(state, *due, look) else { break };
+            *due &= !done;
             look = step(policy, state, reason, look);
         }
-        due &= !event::TIMER;
+        *due &= !event::TIMER;
         if state.ended {
             report_end(state);
         }
-        match dispatch(state, core, region, flags, look.now) {
-            Dispatched::Taken => return,
-            Dispatched::Refused => {}
-            Dispatched::Stopped => due |= lost(state),
-        }
+        state.ring.note_time(look.now);
+        state.next()
     }
 }
 
@@ -168,19 +181,19 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
     })
 }
 
-/// The core has not begun: sets the scheduler up, and waits for the start of the run.
+/// The core has not begun: sets the scheduler up, and begins at the start of the run; none before that.
 #[cold]
-fn begin(core: u8, region: OwnRegion, due: &mut u64, flags: u64) {
+fn begin(core: u8, due: &mut u64) -> Option<&'static mut Core> {
     if *due & event::START != 0 {
         start::start(core);
     }
     *due = 0;
     if clock::time_stamp() < clock::clock().epoch {
-        sleep_until_start(region, flags);
-    } else {
-        state::begin(core);
-        *due = BEGUN;
+        return None;
     }
+    state::begin(core);
+    *due = BEGUN;
+    state::running(core)
 }
 
 /// One call of the policy, with one reading of the clock; returns the reading after it. When the run is over, marks the core as
@@ -192,32 +205,25 @@ fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut
             return end(state, look);
         }
         recovery::go_on(state);
-        look = ClockReading::take(state);
+        look = state.read_clock();
     }
     state.look = look;
     state.system.scheduler.visit(policy, Call { state, reason })
 }
 
-/// The policy's event for a reason of entry.
-#[inline(always)]
-fn event(reason: EntryReason) -> Event {
-    match reason {
-        EntryReason::Start => Event::Start,
-        EntryReason::Timer => Event::Timer,
-        EntryReason::Complete => Event::Complete,
-        EntryReason::Notify => Event::Notify,
-        EntryReason::Fault => Event::Remove,
-        EntryReason::Arrival => Event::Arrival,
-    }
-}
-
 /// Tells the policy what arrived.
 #[cold]
-fn arrive<P: Policy>(policy: &P, core: &mut P::Core, raised: Option<TaskId>, records: &mut Counting, now: Instant) {
+fn arrive<P: Policy>(
+    policy: &P,
+    own: &mut P::Core,
+    raised: Option<TaskId>,
+    (writer, core): (&mut RingWriter, CoreId),
+    now: Instant,
+) {
     let Some(task) = raised else { return };
     let subject = Subject::new(task, InputKind::Arrival as u8);
-    records.writer.store(Stored::about(subject, now, records.core, EventKind::Input, 0, now.as_nanos()));
-    policy.input(core, Input::Arrival { task, at: now });
+    writer.store(Stored::about(subject, now, core, EventKind::Input, 0, now.as_nanos()));
+    policy.input(own, Input::Arrival { task, at: now });
 }
 
 /// One call of the policy, whichever it is.
@@ -230,26 +236,15 @@ impl Visitor for Call<'_> {
     type Output = ClockReading;
 
     #[inline(never)]
-    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> ClockReading {
+    fn visit<P: Policy>(self, policy: &P, own: &mut P::Core) -> ClockReading {
         let Call { state, reason } = self;
-        let look = state.look;
-        let (id, level) = (CoreId(state.core), reason as u8);
-        let expiry = if reason == EntryReason::Timer { state.wake.as_nanos() } else { 0 };
-        let mut records = Counting { writer: state.ring.writer(), counts: &mut state.counts, core: id };
-        records.writer.store(Stored::about(state.running.with_level(level), look.now, id, EventKind::Enter, 0, expiry));
-        if reason == EntryReason::Arrival {
-            arrive(policy, core, state.raised.take(), &mut records, look.now);
-        }
-        let decision = policy.handle(core, look.now, event(reason), &mut records);
-        let Counting { mut writer, .. } = records;
-        let after = ClockReading::take(state);
-        let (subject, job) = match decision.run {
-            Some(running) => (Subject::new(running.task, level), running.job),
-            None => (Subject::NONE.with_level(level), 0),
-        };
-        let leave = Stored::about(subject, after.now, id, EventKind::Leave, job, decision.timer.as_nanos());
-        writer.store(leave.with_ticket(decision.ticket));
-        state.ring.keep(writer);
+        let (look, core) = (state.look, CoreId(state.core));
+        let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
+        let Called { decision, after, .. } = call((policy, own), state, entry, |state, policy, own, writer| {
+            if reason == EntryReason::Arrival {
+                arrive(policy, own, state.raised.take(), (writer, core), look.now);
+            }
+        });
         state.decide(&decision);
         publish(state, &decision, look.stamp);
         if !decision.notify.is_empty() {
@@ -264,7 +259,7 @@ impl Visitor for Call<'_> {
 fn report_end(state: &mut CoreState) {
     if !state.end_reported {
         state.end_reported = true;
-        verdict::end();
+        runtime::end(state.system.setup.cores, verdict::print);
     }
 }
 
@@ -357,40 +352,4 @@ fn ended(lost: Lost) -> u64 {
         Lost::Job => COMPLETED,
         Lost::Task => REMOVED,
     }
-}
-
-/// What became of a dispatch.
-enum Dispatched {
-    /// The kernel took it, and the core has come back since.
-    Taken,
-    /// Something happened in between: decide again.
-    Refused,
-    /// The thread can never run again.
-    Stopped,
-}
-
-/// Gives the core to what was decided. `now` is when this core last looked at the clock.
-#[inline(always)]
-fn dispatch(state: &CoreState, core: u8, region: OwnRegion, flags: u64, now: Instant) -> Dispatched {
-    let (thread, timeout) = (state.thread, state.timeout);
-    state.ring.note_time(now);
-    loop {
-        region.set_next_thread(thread);
-        match calls::switch_thread(thread, flags, timeout) {
-            Ok(()) => return Dispatched::Taken,
-            // The thread's last core has not saved it yet; it will within its own dispatch.
-            Err(Error::Busy) => core::hint::spin_loop(),
-            Err(Error::Again) => return Dispatched::Refused,
-            Err(Error::ThreadStopped) => return Dispatched::Stopped,
-            Err(_) => panic!("core {core}: the kernel refuses a thread of this scheduler"),
-        }
-    }
-}
-
-/// Sleeps until the run begins or an event comes.
-#[cold]
-fn sleep_until_start(region: OwnRegion, flags: u64) {
-    region.set_next_thread(IDLE);
-    // An upcall that sleeps is over: the next event begins a new one. If an event is pending, this returns at once.
-    let _ = calls::switch_thread(IDLE, flags, clock::clock().epoch);
 }

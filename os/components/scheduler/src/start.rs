@@ -2,14 +2,9 @@
 
 use crate::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
-use tactus_policy::{PolicyConfig, Scheduler};
-use tactus_rt::calls;
-use tactus_rt::scheduler::plan;
 use tactus_rt::time::Instant;
 use tactus_sched::recovery::Recovery;
-
-/// The run ended because the scheduler could not be set up.
-const END_BAD_PLAN: u8 = 0x74;
+use tactus_sched::runtime::make_policy;
 
 /// Sets up (core 0) or waits for it (others).
 #[cold]
@@ -20,16 +15,8 @@ pub fn start(core: u8) {
         }
         return;
     }
-    let info = tactus_rt::info();
-    let Ok(setup) = PolicyConfig::decode(plan()) else {
-        calls::text("tactus: the scheduler cannot read its plan\n");
-        calls::finish(END_BAD_PLAN)
-    };
-    let Ok((scheduler, policies)) = Scheduler::new(&setup) else {
-        calls::text("tactus: the scheduler refuses its plan\n");
-        calls::finish(END_BAD_PLAN)
-    };
-    let (end, recovery) = (Instant::from_nanos(info.duration), Recovery::new());
+    let (setup, scheduler, policies) = make_policy();
+    let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     place(System { scheduler, setup, end, recovery, given_up }, policies);
 }

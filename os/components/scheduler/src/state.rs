@@ -1,6 +1,5 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
-use crate::verdict::Counts;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
@@ -13,6 +12,7 @@ use tactus_rt::clock;
 use tactus_rt::scheduler::{task_cards, Once, TraceRing};
 use tactus_rt::time::{Instant, TaskId, MAX_CORES};
 use tactus_sched::recovery::{Host, Recovery};
+use tactus_sched::runtime::{ClockReading, JobCounts, Next};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
@@ -55,15 +55,6 @@ pub struct Core {
     pub state: CoreState,
 }
 
-/// A reading of the clock.
-#[derive(Clone, Copy)]
-pub struct ClockReading {
-    /// The reading of the time-stamp counter.
-    pub stamp: u64,
-    /// The point in time that it means.
-    pub now: Instant,
-}
-
 /// One core's own.
 pub struct CoreState {
     /// The core.
@@ -97,7 +88,7 @@ pub struct CoreState {
     /// The last reading of the clock.
     pub look: ClockReading,
     /// Counts for the verdict, by task.
-    pub counts: Vec<Counts>,
+    pub counts: Vec<JobCounts>,
     /// Whether its end was reported.
     pub end_reported: bool,
     /// The task for which something arrived that the policy was not told yet.
@@ -124,7 +115,13 @@ impl CoreState {
             running: Subject::NONE,
             job: 0,
             look: ClockReading { stamp: 0, now: Instant::ZERO },
-            counts: system.setup.tasks.iter().zip(system.cards()).map(|(task, card)| Counts::new(task, card)).collect(),
+            counts: system
+                .setup
+                .tasks
+                .iter()
+                .zip(system.cards())
+                .map(|(task, card)| JobCounts::new(task, card))
+                .collect(),
             end_reported: false,
             raised: None,
         }
@@ -157,6 +154,12 @@ impl CoreState {
             }
             None => (IDLE, Subject::NONE, 0),
         };
+    }
+
+    /// What the last decision chose, to be dispatched.
+    #[inline(always)]
+    pub fn next(&self) -> Next {
+        Next { thread: self.thread, timeout: self.timeout, restarts_with: None }
     }
 
     /// The task and the job that the last decision chose.

@@ -1,164 +1,23 @@
 //! The verdict as the machine itself can tell it, on its console, for machines that have no host: whether every promised job
 //! did its work within its bound. Whose fault it is where one did not, the host tells from the trace.
 
-use crate::state::{core_state, system};
+use crate::state::{core_state, system, System};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Action, Part, Release, Task};
-use tactus_record::{EventKind, Record, Sink, Stored, Subject};
+use tactus_policy::{Action, Part, Release};
+use tactus_record::{EventKind, Record, Sink, Stored};
 use tactus_rt::abi::shared::TaskCard;
-use tactus_rt::scheduler::{OwnRegion, ReservedWriter, RingWriter};
-use tactus_rt::time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_rt::{calls, clock, Promises, Screen};
-
-/// What is counted of one task on one core, and what has to be known of it on the way to its jobs.
-#[derive(Clone, Copy)]
-pub struct Counts {
-    /// The component in which its thread is at home.
-    pub home: u64,
-    /// The first release, or where it would have been.
-    offset: Duration,
-    /// From release to release.
-    period: Duration,
-    /// From a release to its deadline.
-    deadline: Duration,
-    /// Jobs finished.
-    finished: u64,
-    /// Of those, how many after their deadline.
-    missed: u64,
-    /// The longest response.
-    worst: Duration,
-    /// The greatest lateness after a deadline.
-    tardiness: Duration,
-    /// How long the job has waited that is unfinished at the end and was released first.
-    waited: Duration,
-    /// Jobs released.
-    released: u64,
-    /// Jobs that the policy ended unfinished.
-    dropped: u64,
-    /// The task was removed.
-    removed: bool,
-    /// How long after its release a job may end at most, by what was promised; by its deadline if nothing was.
-    limit: Duration,
-    /// The least that a finished job is charged (ns).
-    minimum: u64,
-    /// Jobs that ended unfinished, dropped or with their component, or with less than the least.
-    undone: u64,
-    /// The last job that ended with its component.
-    aborted: u32,
-}
-
-impl Counts {
-    /// Nothing yet.
-    pub fn new(task: &Task, card: &TaskCard) -> Counts {
-        Counts {
-            home: card.home,
-            offset: task.offset,
-            period: task.period,
-            deadline: task.deadline,
-            finished: 0,
-            missed: 0,
-            worst: Duration::ZERO,
-            tardiness: Duration::ZERO,
-            waited: Duration::ZERO,
-            released: 0,
-            dropped: 0,
-            removed: false,
-            limit: limit(task, card),
-            minimum: card.minimum,
-            undone: 0,
-            aborted: u32::MAX,
-        }
-    }
-
-    /// The nominal release of the job.
-    #[inline(always)]
-    pub fn release(&self, job: u32) -> Instant {
-        // The offset may be less than nothing: see `altered`.
-        let after = self.period.as_nanos().wrapping_mul(u64::from(job));
-        Instant::from_nanos(self.offset.as_nanos().wrapping_add(after))
-    }
-
-    /// A change of the system took effect: the job that is released next comes `next`, and those after it in this period. No
-    /// job is under way whose release could still be asked for.
-    fn altered(&mut self, next: Instant, period: Duration, deadline: Duration) {
-        let before = period.as_nanos().wrapping_mul(self.released);
-        self.offset = Duration::from_nanos(next.as_nanos().wrapping_sub(before));
-        (self.period, self.deadline) = (period, deadline);
-    }
-
-    /// The policy ended the job: it misses its deadline, if that lies in the run.
-    #[cold]
-    fn drop(&mut self, job: u32) {
-        self.dropped += 1;
-        let release = self.release(job);
-        self.missed += u64::from(release + self.deadline < system().end);
-        self.undone += u64::from(release + self.limit < system().end);
-    }
-
-    /// The job ends unfinished with its component; that it is finished is told next.
-    pub fn abort(&mut self, job: u32, now: Instant) {
-        self.aborted = job;
-        self.undo(job, now);
-    }
-
-    /// The job ended with less execution than the least that a job takes.
-    #[cold]
-    fn finish_early(&mut self, job: u32, now: u64) {
-        if self.aborted != job {
-            self.undo(job, Instant::from_nanos(now));
-        }
-    }
-
-    /// A job that did not do its work; one that is late as well is counted as missed for that.
-    fn undo(&mut self, job: u32, now: Instant) {
-        self.undone += 1;
-        self.missed += u64::from(now.since(self.release(job)) <= self.deadline);
-    }
-
-    #[inline(always)]
-    fn finish(&mut self, job: u32, now: u64, charged: u64) {
-        let response = Instant::from_nanos(now).since(self.release(job));
-        self.finished += 1;
-        if charged < self.minimum {
-            self.finish_early(job, now);
-        }
-        if response > self.worst {
-            self.worst = response;
-        }
-        if response > self.deadline {
-            self.missed += 1;
-            self.tardiness = self.tardiness.max(response - self.deadline);
-        }
-    }
-}
-
-/// How long after its release a job may end at most, by what was promised.
-fn limit(task: &Task, card: &TaskCard) -> Duration {
-    let bound = Duration::from_nanos(card.bound);
-    match card.promise {
-        1 => bound.min(task.deadline),
-        2 => task.deadline + bound,
-        _ => task.deadline,
-    }
-}
-
-/// Counts while it passes records on.
-pub struct Counting<'a> {
-    /// Where records go.
-    pub writer: RingWriter,
-    /// Where counts are kept.
-    pub counts: &'a mut [Counts],
-    /// The core.
-    pub core: CoreId,
-}
+use tactus_rt::scheduler::{OwnRegion, ReservedWriter};
+use tactus_rt::time::{Duration, Instant, Level, TaskId};
+use tactus_rt::{Promises, Screen};
+use tactus_sched::runtime::{CountedTasks, JobCounts};
 
 /// As [`Counting`], for the few records of [`tactus_policy::Policy::expire`].
 pub struct Releasing<'a> {
     /// Where records go.
     pub writer: ReservedWriter,
     /// Where counts are kept.
-    pub counts: &'a mut [Counts],
+    pub counts: &'a mut [JobCounts],
 }
 
 impl Sink for Releasing<'_> {
@@ -177,51 +36,30 @@ impl Sink for Releasing<'_> {
     }
 }
 
-impl Sink for Counting<'_> {
-    fn record(&mut self, record: Record) {
-        self.store(record.stored());
-    }
-
-    fn store(&mut self, stored: Stored) {
-        match EventKind::from_u8(stored.kind()) {
-            Some(kind) => self.put(kind, stored),
-            None => self.writer.store(stored),
-        }
-    }
-
-    fn stage(&mut self) {
-        self.writer.store(Stored::about(Subject::NONE, clock::now(), self.core, EventKind::Stage, 0, 0));
-    }
-
-    #[inline(always)]
-    fn put(&mut self, kind: EventKind, stored: Stored) {
-        self.writer.store(stored);
-        if !matches!(kind, EventKind::Release | EventKind::Removed | EventKind::Complete | EventKind::Dropped) {
-            if matches!(kind, EventKind::Changed | EventKind::ChangeRefused) {
-                changed(self.counts, kind, stored);
-            }
-            return;
-        }
-        // No task has the number that stands for none.
-        let Some(counts) = self.counts.get_mut(stored.task_number()) else { return };
-        match kind {
-            EventKind::Release => counts.released += 1,
-            EventKind::Removed => counts.removed = true,
-            EventKind::Dropped => {
-                counts.drop(stored.job());
-                crate::kill::ended(TaskId(stored.task_number() as u16), stored.job());
-            }
-            _ => counts.finish(stored.job(), stored.time, stored.arg),
-        }
-    }
-}
-
 /// Changes that took effect, and that were refused.
 static CHANGES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
+impl CountedTasks for System {
+    const NOTES_CHANGES: bool = false;
+
+    #[inline(always)]
+    fn index(&self, task: usize) -> Option<usize> {
+        Some(task)
+    }
+    fn end(&self) -> Instant {
+        self.end
+    }
+    fn dropped(&self, task: TaskId, job: u32) {
+        crate::kill::ended(task, job);
+    }
+    #[cold]
+    fn reconfigured(&self, counts: &mut [JobCounts], kind: EventKind, record: Stored) {
+        changed(counts, kind, record);
+    }
+}
+
 /// A change is settled: from one that takes effect on, jobs of what it concerns are released at other times.
-#[cold]
-fn changed(counts: &mut [Counts], kind: EventKind, stored: Stored) {
+fn changed(counts: &mut [JobCounts], kind: EventKind, stored: Stored) {
     CHANGES[usize::from(kind == EventKind::ChangeRefused)].fetch_add(1, Ordering::Relaxed);
     let setup = &system().setup;
     let changes = setup.kind.changes();
@@ -252,21 +90,6 @@ fn changed(counts: &mut [Counts], kind: EventKind, stored: Stored) {
     }
 }
 
-static ENDED: AtomicUsize = AtomicUsize::new(0);
-/// The exit codes of a run that came to its end.
-const PROMISES_HELD: u8 = 0x10;
-const PROMISE_BROKEN: u8 = 0x11;
-
-/// This core has ended. The last one tells the verdict and ends the run; the others return and sleep.
-#[cold]
-pub fn end() {
-    let cores = system().setup.cores;
-    if ENDED.fetch_add(1, Ordering::AcqRel) + 1 == cores {
-        let held = tell();
-        calls::finish(if held { PROMISES_HELD } else { PROMISE_BROKEN })
-    }
-}
-
 /// Whether jobs of the task may end on a core that does not know from when on they were released: where time does not release
 /// them, and where cores go through changes together.
 fn is_for_the_host(task: usize) -> bool {
@@ -294,8 +117,8 @@ fn is_for_the_host(task: usize) -> bool {
 }
 
 /// A task's counts over all cores.
-fn total(task: usize) -> Counts {
-    let mut sum = Counts::new(&system().setup.tasks[task], &system().cards()[task]);
+fn total(task: usize) -> JobCounts {
+    let mut sum = JobCounts::new(&system().setup.tasks[task], &system().cards()[task]);
     for core in 0..system().setup.cores {
         // All cores have ended: nobody else uses their state.
         let Some(state) = core_state(core as u8) else { continue };
@@ -334,7 +157,7 @@ fn total(task: usize) -> Counts {
 }
 
 /// One more task with a promise.
-fn add(promises: &mut Promises, counts: &Counts, card: &TaskCard) {
+fn add(promises: &mut Promises, counts: &JobCounts, card: &TaskCard) {
     let waited = if card.promise == 1 { counts.worst.max(counts.waited) } else { counts.tardiness };
     promises.made += 1;
     promises.missed |= waited.as_nanos() > card.bound || counts.undone > 0;
@@ -342,7 +165,7 @@ fn add(promises: &mut Promises, counts: &Counts, card: &TaskCard) {
 }
 
 /// Prints the verdict; whether every promise held.
-fn tell() -> bool {
+pub fn print() -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));

@@ -9,8 +9,8 @@
 #![no_std]
 #![no_main]
 
-use tactus_fp_rr::FixedPriority;
 use tactus_rt::{calls, Caller};
+use tactus_sched::policies::FixedPriority;
 use tactus_sched::{services, Parameters};
 
 tactus_sched::scheduler! {

@@ -19,8 +19,8 @@
 mod admission;
 
 pub use admission::{bound, Load};
-use tactus_fp_rr::FixedPriority;
 use tactus_policy::{Budget, ServerKind, Supply};
+use tactus_sched::policies::FixedPriority;
 use tactus_sched::rt::abi::layout::MAX_THREADS;
 use tactus_sched::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
 use tactus_time::{Duration, Instant};

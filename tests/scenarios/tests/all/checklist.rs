@@ -132,7 +132,7 @@ fn triggers_and_word_reach_another_core_and_none_is_lost() {
 
 #[test]
 fn s24_a_fixed_priority_policy_is_seven_functions_in_350_lines() {
-    let source = fs::read_to_string(file("os/components/fp-rr/src/lib.rs")).expect("the policy is there");
+    let source = fs::read_to_string(file("os/sched/src/policies/fixed_priority.rs")).expect("the policy is there");
     let code = source.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = code.lines().count();
     println!("fixed priorities with round robin: {lines} lines");

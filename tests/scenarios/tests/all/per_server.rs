@@ -59,6 +59,19 @@ fn deep(more: &str) -> String {
     text
 }
 
+/// One core, one level of servers that reclaim what the others leave, beside one that does not.
+fn reclaiming(more: &str) -> String {
+    more.to_string()
+        + &server("video", "kind = \"grub\"\npolicy = \"partitioned-edf\"", 2, 8)
+        + &server("logs", "kind = \"grub\"\npolicy = \"partitioned-fifo\"", 4, 16)
+        + &server("rest", "kind = \"cbs-hard\"\npolicy = \"partitioned-rm\"", 4, 16)
+        + &task("v1", 0, "server = \"video\"", [1, 24, 3])
+        + &task("v2", 0, "server = \"video\"", [3, 31, 2])
+        + &task("l1", 0, "server = \"logs\"", [0, 40, 9])
+        + &task("l2", 0, "server = \"logs\"", [9, 53, 3])
+        + &task("r1", 0, "server = \"rest\"", [5, 48, 3])
+}
+
 /// One core, two levels of servers, deadlines outside: what the scheduler around a server cannot see. Jobs that are killed while they
 /// run and while they wait, servers inside another one that keep their budgets, servers that inherit a period, in the root and inside another
 /// one, and an order that changes as time passes.
@@ -177,6 +190,7 @@ fn a_scheduler_for_each_server_makes_the_same_schedule_as_one_for_all_and_as_the
         ("flat", 1, "partitioned-fp", flat as fn(&str) -> String),
         ("deep", 2, "partitioned-edf", deep),
         ("kinds", 1, "partitioned-edf", kinds),
+        ("reclaiming", 1, "partitioned-edf", reclaiming),
     ] {
         let single = file(&scratch, name, cores, policy, &rest(""));
         let several =

@@ -100,7 +100,7 @@ fn statement_15_a_sequence_interrupted_at_each_instruction_loses_nothing_and_16_
 
 #[test]
 fn statement_24_a_fixed_priority_policy_is_seven_functions_in_few_lines() {
-    let text = fs::read_to_string(file("os/components/fp-rr/src/lib.rs")).expect("the policy");
+    let text = fs::read_to_string(file("os/sched/src/policies/fixed_priority.rs")).expect("the policy");
     let policy = text.split("#[cfg(test)]\nmod tests").next().expect("what comes before the tests");
     assert!(policy.lines().count() <= 350, "{} lines", policy.lines().count());
     let (_, functions) = policy.split_once("impl Policy for FixedPriority {").expect("the policy's functions");

@@ -1,19 +1,17 @@
 //! Deferrable servers over fixed priorities (Lehoczky, Sha and Strosnider 1987; the server of Parmer and West 2013).
 //!
 //! A server has a budget in each period and keeps it while it has nothing to do. Threads are chosen by fixed priorities, as
-//! in `tactus_fp_rr`; those of a server whose budget is used up leave the queues until the next period, and their urgency
+//! in [`FixedPriority`]; those of a server whose budget is used up leave the queues until the next period, and their urgency
 //! is "disabled", so that the kernel runs none of their upcalls unasked. The budgets are those of `tactus_policy`.
 //!
 //! What a thread uses becomes known when the core changes hands. Until then the policy counts from its own last choice, so
 //! that a server is stopped in time; what it used beyond is debt, paid by the next period.
-#![cfg_attr(not(test), no_std)]
-#![forbid(unsafe_code)]
 
-use tactus_fp_rr::FixedPriority;
+use super::FixedPriority;
+use crate::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
 use tactus_policy::{Budget, ServerKind, Supply};
-use tactus_sched::rt::abi::layout::MAX_THREADS;
-use tactus_sched::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
-use tactus_time::{Duration, Instant};
+use tactus_rt::abi::layout::MAX_THREADS;
+use tactus_rt::time::{Duration, Instant};
 
 /// Servers 1 to 8; 0 stands for none: its threads have all the time that is left.
 pub const SERVERS: usize = 8;

@@ -1,13 +1,12 @@
 //! Servers on a machine of the test's own: who gets how much, and when.
 
-#[path = "../../../sched/tests/fake/mod.rs"]
 #[allow(dead_code)]
 mod fake;
 
 use fake::{Fake, Me, CLIENT};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::OnceLock;
-use tactus_deferrable::Deferrable;
+use tactus_sched::policies::Deferrable;
 use tactus_sched::{Parameters, Scheduler};
 
 type System = Scheduler<Deferrable, Fake>;

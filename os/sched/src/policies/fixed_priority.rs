@@ -2,11 +2,9 @@
 //!
 //! A first-in-first-out queue for each priority; the running thread is the first of the most urgent queue that is not
 //! empty, and stays in it. A tick sends it to its queue's end. All operations take constant time.
-#![cfg_attr(not(test), no_std)]
-#![forbid(unsafe_code)]
 
-use tactus_sched::rt::abi::layout::MAX_THREADS;
-use tactus_sched::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
+use crate::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
+use tactus_rt::abi::layout::MAX_THREADS;
 
 /// Priorities 0 (the most urgent) to 63; a thread made with a greater one gets the last.
 pub const PRIORITIES: usize = 64;
