@@ -52,6 +52,9 @@ impl TaskSet {
         if places.iter().any(|place| place.release != Release::Periodic) {
             notes.push("that arrivals or other tasks release jobs is left out, and with that all chains".into());
         }
+        if places.iter().any(|place| place.threshold.is_some()) {
+            notes.push("preemption thresholds are left out".into());
+        }
         if places.iter().any(|place| place.overrun != Overrun::Continue) {
             notes.push("what happens to overruns is left out".into());
         }
@@ -386,6 +389,9 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     }
     if order == TaskOrder::FixedPriority {
         writeln!(text, "priority = {}", place.priority)?;
+    }
+    if let Some(threshold) = place.threshold {
+        writeln!(text, "preemption-threshold = {threshold}")?;
     }
     if let Some(virtual_deadline) = place.virtual_deadline {
         writeln!(text, "virtual-deadline = {}", time(virtual_deadline))?;

@@ -106,6 +106,7 @@ pub(crate) struct DraftPlace {
     pub server: Given<String>,
     pub cluster: Given<u64>,
     pub priority: Given<u64>,
+    pub threshold: Given<u64>,
     pub overrun: Given<Overrun>,
     pub virtual_deadline: Given<Duration>,
     pub sporadic: Given<bool>,

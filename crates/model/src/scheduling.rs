@@ -80,6 +80,9 @@ pub struct TaskPlacement {
     pub server: Option<usize>,
     /// Larger goes first, where tasks are ordered by priority.
     pub priority: u32,
+    /// From a job's first dispatch to its end only tasks of a larger priority than this take the core from it (Wang and Saksena,
+    /// "Scheduling fixed-priority tasks with preemption threshold", RTCSA 1999); nothing if its own priority decides.
+    pub threshold: Option<u32>,
     /// What happens when a job takes longer than it should.
     pub overrun: Overrun,
     /// Under EDF-VD, the virtual deadline of a critical task, where the file gives one.

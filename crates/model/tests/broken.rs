@@ -508,6 +508,22 @@ const CASES: &[Case] = &[
         "bd-chain-with-kills.toml",
         &[(26, "\"a\" may have jobs that never end, so that no job of the next task follows; remove its overrun rule")],
     ),
+    (
+        "p0-thresholds.toml",
+        &[
+            (14, "preemption-threshold is 4, less than its priority of 5; raise it"),
+            (22, "preemption-threshold is 1000001, above every priority; lower it"),
+            (31, "a job that others may not preempt goes on until it is complete; choose another overrun rule"),
+        ],
+    ),
+    (
+        "p1-threshold-without-priorities.toml",
+        &[(13, "a preemption threshold is given, but its core does not order by priority; remove it, or choose")],
+    ),
+    (
+        "p2-threshold-and-servers.toml",
+        &[(23, "a preemption threshold is given in a system with servers")],
+    ),
     ("b0-disks.toml", &[
         (17, "there is no drive \"source-10\"; did you mean \"source-10k\"?"),
         (29, "there is no drive \"floppy\"; known are source-10k, atlas-10k, cheetah-15k7"),

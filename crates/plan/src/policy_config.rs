@@ -3,8 +3,8 @@
 use crate::reconfiguration;
 use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, Server, Supply,
-    Table, Task, TaskOrder, TaskPlacement, Tree,
+    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, ResourceTree,
+    Server, Supply, Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -106,7 +106,10 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> PolicySpec {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
     let usual = |place: &model::TaskPlacement| {
-        place.server.is_none() && place.overrun == Overrun::Continue && place.release == Release::Periodic
+        place.server.is_none()
+            && place.overrun == Overrun::Continue
+            && place.release == Release::Periodic
+            && place.threshold.is_none()
     };
     let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
     match (spread, order) {
@@ -166,7 +169,11 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     let releases: Vec<Release> = places.iter().map(|place| place.release).collect();
     let timed = releases.iter().all(|release| *release == Release::Periodic);
     let releases = if timed { Vec::new() } else { releases };
-    PolicySpec::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases })
+    let tree = Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases };
+    if places.iter().all(|place| place.threshold.is_none()) {
+        return PolicySpec::Servers(tree);
+    }
+    PolicySpec::Resources(ResourceTree { tree, thresholds: places.iter().map(|place| place.threshold).collect() })
 }
 
 /// The tasks' priorities as the file gives them.

@@ -8,6 +8,7 @@
 
 mod assignment;
 mod assumptions;
+mod ceilings;
 mod chains;
 mod changes;
 mod global;

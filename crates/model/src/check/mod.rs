@@ -7,6 +7,7 @@ mod monitor;
 mod per_server;
 mod platform;
 mod release;
+mod resource;
 mod server;
 mod task;
 
@@ -63,6 +64,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let schedulers = draft.schedulers.value().unwrap_or_default();
     let mut scheduling = Scheduling { places, schedulers, ..homes.made };
     release::resolve(&draft, context.policy?, (&tasks, &components, &mut scheduling), out);
+    resource::resolve(&draft, context.policy?, &mut scheduling, out);
     if !out.is_empty() {
         return None;
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 21] = [
+const TASK: [&str; 22] = [
     "name",
     "level",
     "core",
@@ -25,6 +25,7 @@ const TASK: [&str; 21] = [
     "server",
     "cluster",
     "priority",
+    "preemption-threshold",
     "overrun",
     "virtual-deadline",
     "release",

@@ -150,6 +150,37 @@ fn merged_timers_and_redistributed_work_need_an_interrupt_master() {
     assert_eq!([setup(false, false, false), setup(true, true, true)], [None, None]);
 }
 
+/// Two tasks with priority 1 each under this order, and these thresholds.
+fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSet>) -> PolicyConfig {
+    let (cores, quantum) = (CoreSet::first(queues.len()), Duration::ZERO);
+    let all = queues.iter().fold(0, |all, queue| all | queue.bits());
+    let cores = CoreSet::from_bits(cores.bits() | all);
+    let root = Server { parent: 0, cores, order, queues, quantum, supply: None, priority: 0, background: false };
+    let (offset, period, budget) = (Duration::ZERO, ms(10), ms(1));
+    let task = Task { level: Level::A, core: core(0), offset, period, deadline: period, budget };
+    let place = TaskPlacement { server: 0, priority: 1, overrun: Overrun::Continue };
+    let tree = Tree { servers: vec![root], places: vec![place; 2], releases: Vec::new() };
+    let kind = PolicySpec::Resources(tactus_policy::ResourceTree { tree, thresholds });
+    PolicyConfig { cores: cores.iter().count(), kind, tasks: vec![task; 2] }
+}
+
+#[test]
+fn preemption_thresholds_are_stored_and_what_cannot_be_is_refused() {
+    let one = || vec![CoreSet::first(1)];
+    let good = thresholds(TaskOrder::FixedPriority, vec![None, Some(1)], one());
+    assert_eq!(PolicyConfig::decode(&good.encode()), Ok(good.clone()));
+    assert!(Scheduler::new(&good).is_ok());
+    let refused = |setup: PolicyConfig| Scheduler::new(&setup).err();
+    let below = thresholds(TaskOrder::FixedPriority, vec![None, Some(0)], one());
+    assert_eq!(refused(below), Some(PolicyConfigError::Threshold(TaskId(1))));
+    let by_deadline = thresholds(TaskOrder::EarliestDeadline, vec![Some(1), None], one());
+    assert_eq!(refused(by_deadline), Some(PolicyConfigError::Threshold(TaskId(0))));
+    let few = thresholds(TaskOrder::FixedPriority, vec![None], one());
+    assert_eq!(refused(few), Some(PolicyConfigError::PlaceCount(1)));
+    let shared = thresholds(TaskOrder::FixedPriority, vec![None, Some(1)], vec![CoreSet::first(2)]);
+    assert_eq!(refused(shared), Some(PolicyConfigError::CeilingTree));
+}
+
 #[test]
 fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
     let setup = |releases: Vec<Release>, overrun| {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
-use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{Bound, CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// [`TreeView`].
 #[derive(Serialize, Deserialize)]
@@ -15,6 +15,15 @@ pub(super) struct Stored {
     /// Left out where one scheduler decides for all servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     per_server: bool,
+    /// Left out where jobs keep nothing from each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ceilings: Option<StoredCeilings>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredCeilings {
+    levels: Vec<u64>,
+    thresholds: Vec<Option<u64>>,
 }
 
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
@@ -137,6 +146,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         tasks: tree.tasks.iter().map(place).collect(),
         changes: tree.changes.iter().map(change).collect(),
         per_server: tree.per_server,
+        ceilings: tree.ceilings.clone().map(|CeilingView { levels, thresholds }| StoredCeilings { levels, thresholds }),
     }
 }
 
@@ -152,6 +162,10 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
     }
     if stored.tasks.len() != tasks {
         return Err(format!("{tasks} tasks, and {} places of tasks among the servers", stored.tasks.len()));
+    }
+    let few = |it: &StoredCeilings| it.levels.len() != tasks || it.thresholds.len() != tasks;
+    if stored.ceilings.as_ref().is_some_and(few) {
+        return Err(format!("{tasks} tasks, and ceilings of another number of them"));
     }
     if let Some(n) = (1..count).find(|n| stored.servers[*n].parent >= *n) {
         return Err(format!("server {n} lies inside one that does not come before it"));
@@ -200,5 +214,6 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         tasks: stored.tasks.into_iter().map(place).collect(),
         changes: stored.changes.into_iter().map(change).collect(),
         per_server: stored.per_server,
+        ceilings: stored.ceilings.map(|StoredCeilings { levels, thresholds }| CeilingView { levels, thresholds }),
     })
 }

@@ -4,7 +4,7 @@ use super::{steps, Cause, Comparison, Steps};
 use crate::{Error, Keep, Simulation};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
-use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
+use tactus_policy::{PolicyConfig, Scheduler};
 use tactus_task::Costs;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -29,7 +29,7 @@ pub fn explain(
     found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
-    if comparison.agrees() || !matches!(setup.kind, PolicySpec::Servers(_) | PolicySpec::ReconfigurableTree(_)) {
+    if comparison.agrees() || setup.kind.tree().is_none() {
         return Ok(());
     }
     let machine = Steps::of(found);

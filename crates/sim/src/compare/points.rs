@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree, ServerKind, Supply, TaskOrder};
+use tactus_policy::{PolicyConfig, ServerKind, Supply, TaskOrder};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -40,24 +40,19 @@ impl Points {
     /// Reads them from the trace of a free run.
     pub fn of(setup: &PolicyConfig, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
-        let follows: Vec<bool> = match &setup.kind {
-            PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
-                tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let follows: Vec<bool> = setup.kind.tree().map_or_else(Vec::new, |tree| {
+            tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
+        });
         let mut points = Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new() };
         let mut turns = Vec::new();
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
         }
         // The length of a task's turns, where turns are taken.
-        let turn_of = |task: TaskId| match &setup.kind {
-            PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
-                let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
-                (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
-            }
-            _ => None,
+        let turn_of = |task: TaskId| {
+            let tree = setup.kind.tree()?;
+            let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
+            (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
         };
         // A job may have run on several cores; what it has been charged is the sum of all.
         turns.sort_by_key(|t| t.end.time);

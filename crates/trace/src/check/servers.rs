@@ -1,6 +1,7 @@
 //! Rules of servers: what they may have, and who waits while a core could serve him. Where the system changes while it runs, each
 //! stretch between two changes is judged by the values that it has.
 
+use super::ceilings::Ceilings;
 use super::tree::{Bound, Lengths, Rank, TreeChange, TreeView};
 use super::{Rule, Violation};
 use crate::order::in_order;
@@ -218,6 +219,8 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
         running: vec![None; trace.cores.len()],
         begun: trace.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect(),
         without: HashMap::new(),
+        ceilings: view.ceilings.as_ref().map(|ceilings| Ceilings::new(ceilings, &view.tasks)),
+        begins: Vec::new(),
     };
     let mut since: Vec<Option<Instant>> = vec![None; view.tasks.len()];
     let mut found = Vec::new();
@@ -242,6 +245,7 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
             }
         }
     }
+    found.append(&mut now.begins);
     found
 }
 
@@ -258,6 +262,9 @@ struct Waiting<'v> {
     begun: Vec<Instant>,
     /// Until when a server has no budget on a core.
     without: HashMap<(usize, usize), u64>,
+    ceilings: Option<Ceilings<'v>>,
+    /// What was wrong when a job began.
+    begins: Vec<Violation>,
 }
 
 impl Waiting<'_> {
@@ -270,6 +277,12 @@ impl Waiting<'_> {
         }
         let Some(task) = r.task else { return };
         let n = task.index();
+        if r.kind == EventKind::Dispatch {
+            self.begins.extend(self.wrong_begin(core, r.time, (task, r.job)));
+        }
+        if let Some(ceilings) = &mut self.ceilings {
+            ceilings.step(r);
+        }
         match r.kind {
             EventKind::Release => self.pending[n].push((r.job, Instant::from_nanos(r.arg))),
             EventKind::Dispatch => self.running[core] = Some((task, r.job)),
@@ -297,6 +310,25 @@ impl Waiting<'_> {
         for (server, core) in self.servers.take(self.view, CoreId(core as u8), change) {
             self.without.remove(&(server, core.index()));
         }
+    }
+
+    /// What is wrong if the job begins now. A job that is kept off makes all others wait that have not begun, or a less urgent one
+    /// would go before it.
+    fn wrong_begin(&self, core: usize, now: Instant, (task, job): (TaskId, u32)) -> Option<Violation> {
+        let ceilings = self.ceilings.as_ref().filter(|ceilings| !ceilings.has_begun(task))?;
+        if let Some(other) = ceilings.keeps_off(task) {
+            let text = format!("begins though task {} has begun and keeps it off", other.0);
+            return Some(violation(Rule::Ceiling, now, core, Some((task, job)), text));
+        }
+        let own = self.urgency(task, job)?;
+        let first = (0..self.pending.len()).map(|n| TaskId(n as u16)).find(|other| {
+            let oldest =
+                self.pending[other.index()].first().filter(|_| self.view.queue(*other).contains(CoreId(core as u8)));
+            let urgency = oldest.and_then(|(job, _)| self.urgency(*other, *job));
+            urgency.is_some_and(|urgency| urgency < own) && !self.stopped[other.index()]
+        })?;
+        let text = format!("begins though more urgent task {} waits", first.0);
+        Some(violation(Rule::Order, now, core, Some((task, job)), text))
     }
 
     /// How urgent a job is that is not finished; nothing if that is not judged.
@@ -334,7 +366,8 @@ impl Waiting<'_> {
                 }
                 Some((running, other)) if self.view.tasks[running.index()].server == server => {
                     let (mine, its) = (self.urgency(task, job), self.urgency(running, other));
-                    if mine.is_some() && mine < its {
+                    let kept_off = self.ceilings.as_ref().is_some_and(|ceilings| ceilings.keeps_off(task).is_some());
+                    if mine.is_some() && mine < its && !kept_off {
                         let text = format!("waits while less urgent task {} runs on core {core}", running.0);
                         return Some((Rule::Order, core, job, text));
                     }
