@@ -1,6 +1,6 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
-use crate::reconfiguration;
+use crate::{reconfiguration, resources};
 use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
     Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, ResourceTree,
@@ -111,7 +111,8 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
             && place.release == Release::Periodic
             && place.threshold.is_none()
     };
-    let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
+    let alone = servers.is_empty() && system.scheduling.changes.is_empty() && system.scheduling.sections.is_empty();
+    let plain = alone && places.iter().all(usual);
     match (spread, order) {
         (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
         (model::Migration::Global, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::GlobalDm,
@@ -170,10 +171,10 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     let timed = releases.iter().all(|release| *release == Release::Periodic);
     let releases = if timed { Vec::new() } else { releases };
     let tree = Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases };
-    if places.iter().all(|place| place.threshold.is_none()) {
-        return PolicySpec::Servers(tree);
+    match resources::of(system) {
+        Some((thresholds, resources)) => PolicySpec::Resources(ResourceTree { tree, thresholds, resources }),
+        None => PolicySpec::Servers(tree),
     }
-    PolicySpec::Resources(ResourceTree { tree, thresholds: places.iter().map(|place| place.threshold).collect() })
 }
 
 /// The tasks' priorities as the file gives them.

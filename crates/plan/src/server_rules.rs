@@ -59,7 +59,7 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
 
 /// What jobs that have begun keep from others.
 fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
-    let PolicySpec::Resources(ResourceTree { tree, thresholds }) = &setup.kind else { return None };
+    let PolicySpec::Resources(ResourceTree { tree, thresholds, resources }) = &setup.kind else { return None };
     let order = tree.servers.first()?.order;
     let by_priority = |priority: u32| u64::from(u32::MAX - priority);
     let level = |(task, place): (&Task, &TaskPlacement)| match order {
@@ -70,6 +70,10 @@ fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
     Some(CeilingView {
         levels: setup.tasks.iter().zip(&tree.places).map(level).collect(),
         thresholds: thresholds.iter().map(|threshold| threshold.map(by_priority)).collect(),
+        resources: resources
+            .iter()
+            .map(|resource| (resource.protocol, resource.users.iter().map(|user| user.task).collect()))
+            .collect(),
     })
 }
 

@@ -57,10 +57,10 @@ pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
-pub use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, Slot, Table, TaskOrder};
+pub use tactus_task::{EarlyArrival, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Budget, Child, DivideError, ReconfigurableTree, ResourceTree, SchedulerPlan, Server, Supply, TaskPlacement,
-    Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
+    divide, Budget, Child, DivideError, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan,
+    Server, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
 };
 
 /// What a scheduler is made from.
@@ -142,6 +142,9 @@ pub enum Event {
     Remove,
     /// Something arrived: what, was told by [`Input::Arrival`]. Harmless if it comes without cause.
     Arrival,
+    /// The running job left a critical section for which another job was kept waiting ([`Policy::awaits_unlock`]): what it holds
+    /// now, was told by [`Input::Section`]. Harmless if it comes without cause.
+    Unlock,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -158,6 +161,13 @@ pub enum Input {
         task: TaskId,
         /// When it arrived; not later than the call.
         at: Instant,
+    },
+    /// The running job entered one more critical section, or left some.
+    Section {
+        /// What it holds now.
+        held: Sections,
+        /// Since when it holds the innermost; without meaning if it left some.
+        since: Instant,
     },
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
     Sleep {
@@ -209,6 +219,13 @@ pub trait Policy: Sync {
     /// Tells a fact that the next call of [`Policy::handle`] on this core is to take into account. A policy that has no use for
     /// it ignores it.
     fn input(&self, _core: &mut Self::Core, _input: Input) {}
+
+    /// Whether a job is kept from the core by critical sections of the job that has it: then [`Event::Unlock`] is to come as soon
+    /// as that leaves one.
+    #[inline(always)]
+    fn awaits_unlock(&self, _core: &Self::Core) -> bool {
+        false
+    }
 
     /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for
     /// [`Event::Timer`], with at most [`MOST_RECORDS`] records. If it gives nothing, what was recorded does not count, nothing

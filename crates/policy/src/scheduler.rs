@@ -268,6 +268,13 @@ impl Policy for Scheduler {
         self.visit(core, Tell(input));
     }
 
+    fn awaits_unlock(&self, core: &CoreState) -> bool {
+        match (&self.0, &core.0) {
+            (Shared::Resources(shared), Own::Resources(core)) => shared.awaits_unlock(core),
+            _ => false,
+        }
+    }
+
     /// # Panics
     /// As [`Scheduler::visit`].
     fn expire<S: Sink>(&self, core: &mut CoreState, now: Instant, records: &mut S) -> Option<Decision> {

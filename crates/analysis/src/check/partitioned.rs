@@ -70,7 +70,9 @@ pub(super) fn work<'i>(
 fn tasks(system: &System, places: &[usize], entry: Duration) -> Vec<Sporadic> {
     let one = |&n: &usize| {
         let t = &system.tasks[n];
-        Sporadic::new(plain(t) + entry, t.period, t.deadline)
+        // The end of each critical section may call the scheduler.
+        let calls = 1 + system.scheduling.sections_of(n).len() as u64;
+        Sporadic::new(plain(t) + entry * calls, t.period, t.deadline)
     };
     places.iter().map(one).collect()
 }
@@ -102,7 +104,7 @@ pub(super) fn growth_on(
         return;
     }
     rank.sort(system, &mut places);
-    let ceilings = Ceilings::of(system, &places);
+    let ceilings = Ceilings::of(system, &places, entry);
     let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry, ceilings: ceilings.as_ref() };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
     let work = work(system, &places, &instants, rank, entry);
@@ -119,7 +121,10 @@ pub(super) fn growth_on(
 /// Whether all tasks of a core are in time; asks for no response where it does not have to.
 fn in_time(tasks: &[Sporadic], queue: Queue, work: &Work, effort: &mut Effort) -> bool {
     match queue.rank {
-        Rank::Edf => edf_demand::schedulable(tasks, work.entry, work, effort) == Demand::Fits,
+        Rank::Edf => match queue.ceilings {
+            Some(ceilings) => ceilings.by_demand(tasks, work.entry, work, effort) == Demand::Fits,
+            None => edf_demand::schedulable(tasks, work.entry, work, effort) == Demand::Fits,
+        },
         Rank::Fixed(_) => (0..tasks.len())
             .all(|i| by_priority(tasks, queue, i, work.entry, work, effort).is_some_and(|r| r <= tasks[i].deadline)),
         Rank::Other(_) => {
@@ -145,7 +150,7 @@ pub(super) fn one_core(
 ) {
     // The policies break ties by the order of the file.
     rank.sort(system, &mut places);
-    let ceilings = Ceilings::of(system, &places);
+    let ceilings = Ceilings::of(system, &places, entry);
     let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry, ceilings: ceilings.as_ref() };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
     let work = work(system, &places, &instants, rank, entry);
@@ -196,7 +201,10 @@ pub(super) fn test(
             let why = queue.ceilings.map_or("response-time analysis", Ceilings::explanation);
             ((0..tasks.len()).map(r).collect(), why)
         }
-        Rank::Edf => by_deadline(tasks, blocking, withheld, effort),
+        Rank::Edf => match queue.ceilings {
+            Some(ceilings) => ceilings.by_deadline(tasks, blocking, withheld, effort),
+            None => by_deadline(tasks, blocking, withheld, effort),
+        },
         Rank::Other(order) => {
             let assumed: Vec<Duration> = tasks.iter().map(|τ| τ.execution.saturating_sub(queue.completion)).collect();
             let each = |r: Option<Vec<Duration>>| r.map(|r| r.into_iter().map(Some).collect());

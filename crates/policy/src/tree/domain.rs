@@ -206,11 +206,11 @@ impl Domain {
                 task.remove(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival if task.is_killed_at(now) => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock if task.is_killed_at(now) => {
                 task.kill(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
                 task.exhaust(records);
                 true
             }
@@ -218,7 +218,9 @@ impl Domain {
         if self.laxities {
             self.run_queues[task.queue].looks |= look || !goes_on;
         }
-        if let Some(ceilings) = self.ceilings.as_mut().filter(|_| !goes_on || !self.tasks[place].ready()) {
+        if goes_on && self.tasks[place].ready() {
+            self.find_exceeded(place, records);
+        } else if let Some(ceilings) = &mut self.ceilings {
             ceilings.end(place);
         }
         self.queue(place, now);
@@ -511,7 +513,7 @@ impl Domain {
         if task.order == TaskOrder::RoundRobin {
             timer = timer.min(now.saturating_add(task.slice));
         }
-        timer.min(task.may_run_until(now)).min(self.overtaken(me, now))
+        timer.min(task.may_run_until(now)).min(self.overtaken(me, now)).min(self.section_ends(now))
     }
 
     /// The other cores whose plan has changed, or that must be entered earlier than their timers expire.

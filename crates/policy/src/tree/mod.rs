@@ -39,7 +39,7 @@ pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 pub use reconfigure::ReconfigurableTree;
-pub use resource::ResourceTree;
+pub use resource::{Resource, ResourceTree, ResourceUser};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
@@ -220,8 +220,13 @@ impl Policy for Servers {
                 }
             }
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
-            // A core with a child scheduler shares no queue.
-            (Input::Sleep { .. }, Home::Shared(_)) => {}
+            (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),
+            // A core with a child scheduler shares no queue, nor does one with ceilings.
+            (Input::Sleep { .. } | Input::Section { .. }, Home::Shared(_)) => {}
         }
+    }
+
+    fn awaits_unlock(&self, core: &Core) -> bool {
+        matches!(&core.home, Home::Own(domain) if domain.awaits_unlock())
     }
 }

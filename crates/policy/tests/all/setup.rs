@@ -4,7 +4,8 @@ use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
 use tactus_policy::{
     Clusters, DecodeError, EarlyArrival, FineMc2, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec,
-    Priorities, Release, Scheduler, Server, Slot, Table, Task, TaskOrder, TaskPlacement, Tree,
+    Priorities, Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, Slot, Table, Task, TaskOrder,
+    TaskPlacement, Tree,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -160,7 +161,7 @@ fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSe
     let task = Task { level: Level::A, core: core(0), offset, period, deadline: period, budget };
     let place = TaskPlacement { server: 0, priority: 1, overrun: Overrun::Continue };
     let tree = Tree { servers: vec![root], places: vec![place; 2], releases: Vec::new() };
-    let kind = PolicySpec::Resources(tactus_policy::ResourceTree { tree, thresholds });
+    let kind = PolicySpec::Resources(tactus_policy::ResourceTree { tree, thresholds, resources: Vec::new() });
     PolicyConfig { cores: cores.iter().count(), kind, tasks: vec![task; 2] }
 }
 
@@ -179,6 +180,27 @@ fn preemption_thresholds_are_stored_and_what_cannot_be_is_refused() {
     assert_eq!(refused(few), Some(PolicyConfigError::PlaceCount(1)));
     let shared = thresholds(TaskOrder::FixedPriority, vec![None, Some(1)], vec![CoreSet::first(2)]);
     assert_eq!(refused(shared), Some(PolicyConfigError::CeilingTree));
+}
+
+#[test]
+fn resources_are_stored_and_what_cannot_be_is_refused() {
+    let setup = |users: &[u16], overrun| {
+        let mut setup = thresholds(TaskOrder::EarliestDeadline, vec![None, None], vec![CoreSet::first(1)]);
+        let PolicySpec::Resources(all) = &mut setup.kind else { panic!("it has resources") };
+        all.tree.places[1].overrun = overrun;
+        let user = |task: &u16| ResourceUser { task: TaskId(*task), longest: ms(3) };
+        for protocol in ResourceProtocol::ALL {
+            all.resources.push(Resource { protocol, users: users.iter().map(user).collect() });
+        }
+        setup
+    };
+    let good = setup(&[1, 0], Overrun::Skip);
+    assert_eq!(PolicyConfig::decode(&good.encode()), Ok(good.clone()));
+    assert!(Scheduler::new(&good).is_ok());
+    let refused = |users: &[u16], overrun| Scheduler::new(&setup(users, overrun)).err();
+    for (users, overrun) in [(&[0, 0][..], Overrun::Skip), (&[2], Overrun::Skip), (&[0, 1], Overrun::Kill)] {
+        assert_eq!(refused(users, overrun), Some(PolicyConfigError::ResourceUser(0)), "{users:?}");
+    }
 }
 
 #[test]

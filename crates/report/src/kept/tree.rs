@@ -1,6 +1,7 @@
 //! Servers and queues as they are kept, so that their rules can be held against the trace again.
 
 use serde::{Deserialize, Serialize};
+use tactus_task::ResourceProtocol;
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 use tactus_trace::check::{Bound, CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
 
@@ -24,6 +25,44 @@ pub(super) struct Stored {
 struct StoredCeilings {
     levels: Vec<u64>,
     thresholds: Vec<Option<u64>>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<StoredResource>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredResource {
+    non_preemptive: bool,
+    users: Vec<u16>,
+}
+
+impl StoredCeilings {
+    fn of(view: &CeilingView) -> StoredCeilings {
+        let resource = |(protocol, users): &(ResourceProtocol, Vec<TaskId>)| StoredResource {
+            non_preemptive: *protocol == ResourceProtocol::NonPreemptive,
+            users: users.iter().map(|user| user.0).collect(),
+        };
+        StoredCeilings {
+            levels: view.levels.clone(),
+            thresholds: view.thresholds.clone(),
+            resources: view.resources.iter().map(resource).collect(),
+        }
+    }
+
+    fn view(self) -> CeilingView {
+        let resource = |it: StoredResource| {
+            let protocol = match it.non_preemptive {
+                true => ResourceProtocol::NonPreemptive,
+                false => ResourceProtocol::Ceiling,
+            };
+            (protocol, it.users.into_iter().map(TaskId).collect())
+        };
+        CeilingView {
+            levels: self.levels,
+            thresholds: self.thresholds,
+            resources: self.resources.into_iter().map(resource).collect(),
+        }
+    }
 }
 
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
@@ -146,7 +185,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         tasks: tree.tasks.iter().map(place).collect(),
         changes: tree.changes.iter().map(change).collect(),
         per_server: tree.per_server,
-        ceilings: tree.ceilings.clone().map(|CeilingView { levels, thresholds }| StoredCeilings { levels, thresholds }),
+        ceilings: tree.ceilings.as_ref().map(StoredCeilings::of),
     }
 }
 
@@ -214,6 +253,6 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         tasks: stored.tasks.into_iter().map(place).collect(),
         changes: stored.changes.into_iter().map(change).collect(),
         per_server: stored.per_server,
-        ceilings: stored.ceilings.map(|StoredCeilings { levels, thresholds }| CeilingView { levels, thresholds }),
+        ceilings: stored.ceilings.map(StoredCeilings::view),
     })
 }

@@ -208,7 +208,9 @@ pub fn no_events(view: &TreeView, trace: &Trace) -> Vec<Violation> {
 pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut records: Vec<(usize, &Record)> =
         trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r))).collect();
-    records.retain(|(_, r)| r.kind.is_policy() && r.task.is_none_or(|task| task.index() < view.tasks.len()));
+    records.retain(|(_, r)| {
+        (r.kind.is_policy() || Ceilings::concerns(r)) && r.task.is_none_or(|task| task.index() < view.tasks.len())
+    });
     records.sort_by_key(|(_, r)| r.time);
     let mut now = Waiting {
         view,
@@ -321,14 +323,25 @@ impl Waiting<'_> {
             return Some(violation(Rule::Ceiling, now, core, Some((task, job)), text));
         }
         let own = self.urgency(task, job)?;
-        let first = (0..self.pending.len()).map(|n| TaskId(n as u16)).find(|other| {
-            let oldest =
-                self.pending[other.index()].first().filter(|_| self.view.queue(*other).contains(CoreId(core as u8)));
-            let urgency = oldest.and_then(|(job, _)| self.urgency(*other, *job));
-            urgency.is_some_and(|urgency| urgency < own) && !self.stopped[other.index()]
-        })?;
+        let (_, first) = self.waiting_on(core).find(|(urgency, _)| *urgency < own)?;
         let text = format!("begins though more urgent task {} waits", first.0);
         Some(violation(Rule::Order, now, core, Some((task, job)), text))
+    }
+
+    /// The oldest unfinished job of each task that may run on the core, with its urgency.
+    fn waiting_on(&self, core: usize) -> impl Iterator<Item = ((Instant, TaskId), TaskId)> + '_ {
+        let tasks = (0..self.pending.len()).filter(|n| !self.stopped[*n]).map(|n| TaskId(n as u16));
+        let here = tasks.filter(move |task| self.view.queue(*task).contains(CoreId(core as u8)));
+        here.filter_map(|task| {
+            let (job, _) = self.pending[task.index()].first()?;
+            Some((self.urgency(task, *job)?, task))
+        })
+    }
+
+    /// Whether the task waits since a job that has begun keeps it off, or the most urgent one, before which it may not go.
+    fn is_kept_off(&self, task: TaskId, core: usize) -> bool {
+        let Some(ceilings) = self.ceilings.as_ref().filter(|ceilings| !ceilings.has_begun(task)) else { return false };
+        self.waiting_on(core).min().is_some_and(|(_, first)| ceilings.keeps_off(first).is_some())
     }
 
     /// How urgent a job is that is not finished; nothing if that is not judged.
@@ -366,8 +379,7 @@ impl Waiting<'_> {
                 }
                 Some((running, other)) if self.view.tasks[running.index()].server == server => {
                     let (mine, its) = (self.urgency(task, job), self.urgency(running, other));
-                    let kept_off = self.ceilings.as_ref().is_some_and(|ceilings| ceilings.keeps_off(task).is_some());
-                    if mine.is_some() && mine < its && !kept_off {
+                    if mine.is_some() && mine < its && !self.is_kept_off(task, core) {
                         let text = format!("waits while less urgent task {} runs on core {core}", running.0);
                         return Some((Rule::Order, core, job, text));
                     }

@@ -15,6 +15,7 @@ extern crate alloc;
 
 mod expiry;
 mod kill;
+mod sections;
 mod start;
 mod state;
 mod verdict;
@@ -30,7 +31,7 @@ use tactus_rt::{calls, clock, Caller, Error};
 use tactus_sched::recovery::{self, Lost};
 use verdict::Counting;
 
-tactus_rt::component! { upcall: upcall, services: [complete, raise] }
+tactus_rt::component! { upcall: upcall, services: [complete, raise, unlock] }
 
 /// Beside the kernel's events: the running job is finished.
 const COMPLETED: u64 = 1 << 16;
@@ -40,10 +41,12 @@ const REMOVED: u64 = 1 << 17;
 const BEGUN: u64 = 1 << 18;
 /// Something arrived: what, stands in the core's state.
 const ARRIVED: u64 = 1 << 19;
+/// The running job left a critical section for which another one waits.
+const UNLOCKED: u64 = 1 << 20;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED;
 /// Events for the policy; the rest is for the scheduler itself.
-const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | BEGUN | event::NOTIFY | event::TIMER;
+const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -92,6 +95,21 @@ fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
     let Some((task, _)) = usize::try_from(event).ok().and_then(|event| raised.nth(event)) else { return [2, 0] };
     state.raised = Some(TaskId(task as u16));
     decide(core, ARRIVED, SWITCH_RETURN);
+    [0; 2]
+}
+
+/// A job has left a critical section for which another one waited when the job was given its core. It goes on when it has a core
+/// again. Gives 0, or 1 if the caller has no job here.
+fn unlock(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    let core = caller.core();
+    let Some(Core { policy, state }) = state::running(core) else { return [1, 0] };
+    if !state.is_home(caller.thread().into(), caller.component().into()) {
+        return [1, 0];
+    }
+    // It may have been displaced after it left the section and before it said so.
+    if state.system.scheduler.awaits_unlock(policy) {
+        decide(core, UNLOCKED, SWITCH_RETURN);
+    }
     [0; 2]
 }
 
@@ -151,7 +169,7 @@ fn decide(core: u8, mut due: u64, flags: u64) {
 /// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | ARRIVED | event::NOTIFY) == 0 {
+    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | ARRIVED | event::NOTIFY) == 0 {
         // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -161,6 +179,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
         (EntryReason::Fault, REMOVED)
     } else if due & COMPLETED != 0 {
         (EntryReason::Complete, COMPLETED)
+    } else if due & UNLOCKED != 0 {
+        (EntryReason::Unlock, UNLOCKED)
     } else if due & ARRIVED != 0 {
         (EntryReason::Arrival, ARRIVED)
     } else {
@@ -208,6 +228,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Notify => Event::Notify,
         EntryReason::Fault => Event::Remove,
         EntryReason::Arrival => Event::Arrival,
+        EntryReason::Unlock => Event::Unlock,
     }
 }
 
@@ -240,6 +261,9 @@ impl Visitor for Call<'_> {
         if reason == EntryReason::Arrival {
             arrive(policy, core, state.raised.take(), &mut records, look.now);
         }
+        if !state.sections.is_empty() {
+            sections::tell((policy, core), (&mut state.sections, state.running), &mut records, (reason, look.now));
+        }
         let decision = policy.handle(core, look.now, event(reason), &mut records);
         let Counting { mut writer, .. } = records;
         let after = ClockReading::take(state);
@@ -252,6 +276,9 @@ impl Visitor for Call<'_> {
         state.ring.keep(writer);
         state.decide(&decision);
         publish(state, &decision, look.stamp);
+        if let Some(running) = decision.run.filter(|_| !state.sections.is_empty()) {
+            sections::publish((policy, core), state, running.task);
+        }
         if !decision.notify.is_empty() {
             notify(decision.notify);
         }

@@ -1,5 +1,6 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
+use crate::sections::{none_told, Told};
 use crate::verdict::Counts;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -102,6 +103,8 @@ pub struct CoreState {
     pub end_reported: bool,
     /// The task for which something arrived that the policy was not told yet.
     pub raised: Option<TaskId>,
+    /// What the policy was told of critical sections, by task; empty if there are none.
+    pub sections: Vec<Told>,
 }
 
 impl CoreState {
@@ -127,6 +130,7 @@ impl CoreState {
             counts: system.setup.tasks.iter().zip(system.cards()).map(|(task, card)| Counts::new(task, card)).collect(),
             end_reported: false,
             raised: None,
+            sections: none_told(&system.setup),
         }
     }
 
