@@ -74,7 +74,7 @@ fn burn(job: &Job) {
     }
 }
 
-/// Enters and leaves the sections on the way, the outermost first; what is not over when the job has had its demand ends there.
+/// Enters and leaves the sections on the way, the outermost first; what is not over when the job has had its demand ends with it.
 #[cold]
 fn burn_with_sections(job: &Job, count: usize, demand: Duration) {
     let sections = || (0..count).filter_map(|number| Some((number, job.section(number)?)));
@@ -87,7 +87,10 @@ fn burn_with_sections(job: &Job, count: usize, demand: Duration) {
         let end = depth.checked_sub(1).map(|innermost| held[innermost]);
         match (next, end) {
             (next, Some(end)) if next.is_none_or(|next| end <= next.0) => {
-                burn_until(job, end.min(demand));
+                if end >= demand {
+                    break;
+                }
+                burn_until(job, end);
                 job.leave();
                 depth -= 1;
             }
