@@ -77,3 +77,83 @@ fn a_resource_of_two_cores_is_refused_with_the_remedy() {
     assert_eq!(said.status, 2, "{}", said.output);
     assert!(said.errors.contains("put all that use it on one core"), "{}", said.errors);
 }
+
+/// A system in which `low`, at priority 1, is the user's own component with this job, and `high` shares a resource with it. `low`
+/// declares a section of 4 ms after 1 ms of its 8.
+fn with_component(scratch: &Scratch, job: &str) -> std::path::PathBuf {
+    let runtime = file("os/rt");
+    scratch.write(
+        "holder/Cargo.toml",
+        &format!(
+            "[package]\nname = \"holder\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n\
+             tactus-rt = {{ path = \"{}\" }}\n\n[workspace]\n\n[profile.release]\npanic = \"abort\"\n",
+            runtime.display()
+        ),
+    );
+    let program = format!(
+        "#![no_std]\n#![no_main]\n#![allow(unused)]\nuse tactus_rt::time::Duration;\nuse tactus_rt::{{grant, Job}};\n\
+         tactus_rt::component! {{ job: job, services: [] }}\n\
+         fn until(job: &Job, ms: u64) {{ while job.charged() < Duration::from_millis(ms) {{ core::hint::spin_loop() }} }}\n\
+         fn job(job: &Job) {{\n{job}\n}}\n"
+    );
+    scratch.write("holder/src/main.rs", &program);
+    scratch.write(
+        "system.toml",
+        "[system]\nname = \"holder\"\ncores = 1\nduration = \"400 ms\"\n[policy]\nkind = \"partitioned-fp\"\n\
+         [[component]]\nname = \"holder\"\ncrate = \"holder\"\n[[resource]]\nname = \"bus\"\nprotocol = \"ceiling\"\n\
+         [[task]]\nname = \"high\"\noffset = \"2 ms\"\nperiod = \"10 ms\"\ndeadline = \"8 ms\"\nexecution = \"2 ms\"\npriority = 2\n\
+         sections = [{ resource = \"bus\", after = \"1 ms\", length = \"0.5 ms\" }]\n\
+         [[task]]\nname = \"low\"\ncomponent = \"holder\"\nperiod = \"20 ms\"\nexecution = \"8 ms\"\npriority = 1\n\
+         sections = [{ resource = \"bus\", after = \"1 ms\", length = \"4 ms\" }]\n",
+    )
+}
+
+fn worst(run: &Finished, task: &str) -> u64 {
+    run.summary.task(task).json()["response"]["max_ns"].as_u64().expect("it has jobs") / 1_000
+}
+
+#[test]
+fn a_component_of_ones_own_holds_a_resource_and_keeps_others_off_until_it_leaves() {
+    let scratch = Scratch::new("holder");
+    let job = "until(job, 1);\nassert_eq!(job.sections(), 1);\nassert!(!job.enter(1));\n\
+               job.hold(0, || until(job, 4));\nuntil(job, 6);";
+    let run = Finished::run(&with_component(&scratch, job), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    // Released at 2 ms, in the section from 1 to 4 ms: it begins at 4 ms and takes two.
+    assert!((3_990..4_100).contains(&worst(&run, "high")), "{}", worst(&run, "high"));
+}
+
+#[test]
+fn a_component_that_never_leaves_a_section_is_named_and_keeps_nobody_off_beyond_its_job() {
+    let scratch = Scratch::new("holds-on");
+    let run = Finished::run(&with_component(&scratch, "until(job, 1);\njob.enter(0);\nuntil(job, 7);"), &[]);
+    assert_eq!(run.summary.outcome(), "void", "{}", run.said.output);
+    let words = "void by low (job 0 held a resource for longer than it declares)";
+    assert!(run.said.output.contains(words), "{}", run.said.output);
+    assert!((6_990..7_200).contains(&worst(&run, "high")), "{}", worst(&run, "high"));
+}
+
+#[test]
+fn a_component_that_writes_anything_on_its_page_disturbs_nobody_beyond_what_it_may() {
+    let scratch = Scratch::new("garbage");
+    // Words that no sequence of calls writes, times that are far off, calls that have no cause.
+    let job = "let page = (0x1020_0000_u64 + u64::from(job.task()) * 4096) as *mut u64;\n\
+               for n in 0..60_u64 {\n    let word = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ job.number();\n    \
+               for at in 0..5 { unsafe { page.add(at).write_volatile(word.rotate_left(at as u32 * 11)) } }\n    \
+               job.leave();\n    let _ = grant(\"unlock\").call([word; 5]);\n    \
+               let end = job.charged() + Duration::from_micros(100);\n    while job.charged() < end { core::hint::spin_loop() }\n}";
+    let run = Finished::run(&with_component(&scratch, job), &[]);
+    assert!(["held", "void"].contains(&run.summary.outcome()), "{}", run.said.output);
+    // It executes 6 ms at most, in which it keeps `high` off at worst.
+    assert!(worst(&run, "high") < 9_000, "{}", worst(&run, "high"));
+    assert_eq!(run.summary.task("high").completed(), 40);
+}
+
+#[test]
+fn a_component_that_dies_in_a_section_leaves_it() {
+    let scratch = Scratch::new("dies");
+    let job = "until(job, 1);\njob.enter(0);\nuntil(job, 3);\nif job.number() == 3 { panic!(\"in the section\") }\njob.leave();";
+    let run = Finished::run(&with_component(&scratch, job), &[]);
+    assert_eq!(run.summary.outcome(), "stopped", "{}", run.said.output);
+    assert_eq!((run.summary.task("high").completed(), run.summary.task("high").missed()), (40, 0));
+}
