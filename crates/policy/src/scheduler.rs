@@ -256,6 +256,8 @@ impl<S: Sink> Visitor for Handle<'_, S> {
 impl Policy for Scheduler {
     type Core = CoreState;
 
+    const RESOURCES: bool = true;
+
     /// # Panics
     /// If `core` was made together with a scheduler of another kind.
     fn handle<S: Sink>(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut S) -> Decision {

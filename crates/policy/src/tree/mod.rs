@@ -197,6 +197,8 @@ fn tree(setup: &PolicyConfig) -> &Tree {
 impl Policy for Servers {
     type Core = Core;
 
+    const RESOURCES: bool = true;
+
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
         let arrivals = &core.arrivals[..core::mem::take(&mut core.arrived)];

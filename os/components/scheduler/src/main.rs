@@ -261,7 +261,7 @@ impl Visitor for Call<'_> {
         if reason == EntryReason::Arrival {
             arrive(policy, core, state.raised.take(), &mut records, look.now);
         }
-        if !state.sections.is_empty() {
+        if P::RESOURCES && !state.sections.is_empty() {
             sections::tell((policy, core), (&mut state.sections, state.running), &mut records, (reason, look.now));
         }
         let decision = policy.handle(core, look.now, event(reason), &mut records);
@@ -276,7 +276,7 @@ impl Visitor for Call<'_> {
         state.ring.keep(writer);
         state.decide(&decision);
         publish(state, &decision, look.stamp);
-        if let Some(running) = decision.run.filter(|_| !state.sections.is_empty()) {
+        if let Some(running) = decision.run.filter(|_| P::RESOURCES && !state.sections.is_empty()) {
             sections::publish((policy, core), state, running.task);
         }
         if !decision.notify.is_empty() {
