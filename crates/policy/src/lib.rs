@@ -126,25 +126,27 @@ pub struct Task {
 /// What happened on a core.
 ///
 /// Where several are due on a core at the same time, [`Event::Complete`] comes first: a job that ends in the instant
-/// in which its budget or its slot ends is complete, not exhausted.
+/// in which its budget or its slot ends is complete, not exhausted. The numbers are those of the reasons of entry in a trace, so that
+/// a machine need not translate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Event {
     /// The core starts. Comes once, first, at time zero or soon after.
-    Start,
+    Start = 0,
     /// The time-out of the last decision expired. Harmless if it comes without cause.
-    Timer,
+    Timer = 1,
     /// The running job finished.
-    Complete,
+    Complete = 2,
     /// Another core's decision named this core in [`Decision::notify`]. Harmless if it comes without cause.
-    Notify,
+    Notify = 3,
     /// The running task can never run again: its component was stopped. Its pending jobs are dropped, and no more
     /// are released.
-    Remove,
+    Remove = 4,
     /// Something arrived: what, was told by [`Input::Arrival`]. Harmless if it comes without cause.
-    Arrival,
+    Arrival = 5,
     /// The running job left a critical section for which another job was kept waiting ([`Policy::awaits_unlock`]): what it holds
     /// now, was told by [`Input::Section`]. Harmless if it comes without cause.
-    Unlock,
+    Unlock = 8,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
