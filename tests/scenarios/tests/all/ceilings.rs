@@ -48,6 +48,15 @@ fn a_ceiling_keeps_a_middle_task_from_lengthening_an_inversion_on_the_machine() 
     assert!(unlocks(&runs[0]) >= 10, "{}", unlocks(&runs[0]));
 }
 
+/// The stack resource policy under EDF. A column is 5 ms; a, b, c, d are `steer`, `plan`, `draw`, `log`. At 15 ms `log` has
+/// executed 15 and holds the map alone: `steer` is above that, and begins. At 20 and 25 ms `plan`, kept off the map, and `draw`
+/// behind it wait until `log` has executed 35 ms. At 115 ms `steer` comes again.
+#[test]
+fn the_stack_resource_policy_keeps_off_the_first_and_all_behind_it_on_the_machine() {
+    let golden = "dddaaddddbbbbcccddd....aa...............";
+    both(&file("examples/resources-edf.toml"), Duration::from_millis(5), golden);
+}
+
 #[test]
 fn without_preemption_nobody_begins_in_a_section() {
     let scratch = Scratch::new("non-preemptive");
