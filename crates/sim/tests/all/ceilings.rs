@@ -36,8 +36,8 @@ struct Drawn {
     time: u64,
     priority: u64,
     threshold: Option<u64>,
-    /// Resource, and what the job has executed at its beginning and end.
-    sections: Vec<(usize, u64, u64)>,
+    /// Resource, and what the job has executed at its beginning, at its end at the latest, and at its end.
+    sections: Vec<(usize, u64, u64, u64)>,
 }
 
 impl Drawn {
@@ -56,9 +56,9 @@ impl Drawn {
             writeln!(text, "preemption-threshold = {threshold}").expect("text");
         }
         if !self.sections.is_empty() {
-            let one = |(resource, from, until): &(usize, u64, u64)| {
-                let length = until - from;
-                format!("{{ resource = 'r{resource}', after = '{from} ms', length = '{length} ms' }}")
+            let one = |(resource, from, until, end): &(usize, u64, u64, u64)| {
+                let (length, actual) = (until - from, end - from);
+                format!("{{ resource = 'r{resource}', after = '{from} ms', length = '{length} ms', actual = '{actual} ms' }}")
             };
             let all: Vec<String> = self.sections.iter().map(one).collect();
             writeln!(text, "sections = [{}]", all.join(", ")).expect("text");
@@ -67,7 +67,7 @@ impl Drawn {
 
     /// What a job holds that has executed this long.
     fn held(&self, ran: u64) -> impl Iterator<Item = usize> + '_ {
-        self.sections.iter().filter(move |it| it.1 < ran && ran < it.2).map(|it| it.0)
+        self.sections.iter().filter(move |it| it.1 < ran && ran < it.3).map(|it| it.0)
     }
 }
 
@@ -190,7 +190,7 @@ impl Case {
 }
 
 /// Up to three sections, one of them perhaps with another inside, whose resource comes later in the order.
-fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64, u64)> {
+fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64, u64, u64)> {
     let (mut all, mut at) = (Vec::new(), 0);
     for _ in 0..draw.below(4) {
         let from = at + draw.below(1 + time / 3);
@@ -199,11 +199,17 @@ fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64,
             break;
         }
         let place = draw.below(resources.len() as u64) as usize;
-        all.push((resources[place], from, until));
         let inner = from + draw.below(until - from);
         let end = inner + 1 + draw.below(until - inner);
-        if place + 1 < resources.len() && end <= until && (inner, end) != (from, until) && draw.below(2) == 0 {
-            all.push((resources[place + 1], inner, end));
+        // What really happens may be over earlier, but not before what lies inside.
+        let mut less =
+            |from: u64, until: u64| if draw.below(2) == 0 { until } else { from + 1 + draw.below(until - from) };
+        let nested = place + 1 < resources.len() && end <= until && (inner, end) != (from, until);
+        if nested && less(0, 2) == 1 {
+            all.push((resources[place], from, until, until));
+            all.push((resources[place + 1], inner, end, less(inner, end)));
+        } else {
+            all.push((resources[place], from, until, less(from, until)));
         }
         at = until;
     }
