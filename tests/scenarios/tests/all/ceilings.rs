@@ -166,3 +166,28 @@ fn a_component_that_dies_in_a_section_leaves_it() {
     assert_eq!(run.summary.outcome(), "stopped", "{}", run.said.output);
     assert_eq!((run.summary.task("high").completed(), run.summary.task("high").missed()), (40, 0));
 }
+
+/// Tasks that others release share a resource with one that time releases: bounds and chain are kept, and the machine does what the
+/// simulator does.
+#[test]
+fn a_chain_shares_a_resource_with_housekeeping() {
+    let scratch = Scratch::new("chain-with-resource");
+    let text = std::fs::read_to_string(file("examples/chain.toml")).expect("the example");
+    let section = |after: &str, length: &str| {
+        format!("sections = [{{ resource = \"estimate\", after = \"{after}\", length = \"{length}\" }}]\n")
+    };
+    let text = text
+        .replace("[[chain]]", "[[resource]]\nname = \"estimate\"\nprotocol = \"ceiling\"\n\n[[chain]]")
+        .replace("after = \"filter\"\n", &format!("after = \"filter\"\n{}", section("0.2 ms", "0.5 ms")))
+        .replace("name = \"housekeeping\"\n", &format!("name = \"housekeeping\"\n{}", section("0.5 ms", "1 ms")));
+    let example = scratch.write("chain.toml", &text);
+    for run in [Finished::run(&example, &[]), Finished::simulate(&example, &[])] {
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        let chain = &run.summary.json["chains"][0];
+        assert_eq!((chain["begun"].as_u64(), chain["completed"].as_u64()), (Some(100), Some(100)));
+        // The controller waits for housekeeping now and then: no more than the bound counts.
+        assert!(chain["response"]["max_ns"].as_u64() < chain["bound_ns"].as_u64(), "{chain}");
+        let told = run.trace().cores.concat().iter().filter(|r| r.kind == EventKind::Input && r.level == 8).count();
+        assert!(told > 2, "{told}");
+    }
+}
