@@ -483,6 +483,9 @@ pub struct Agree {
     /// Systems in which tasks release others
     #[arg(long, conflicts_with_all = ["changes", "per_server"])]
     pub released: bool,
+    /// Systems in which jobs share resources and have preemption thresholds
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released"])]
+    pub resources: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]
     pub changes: bool,

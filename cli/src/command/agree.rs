@@ -34,13 +34,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_generate::{any, changing, changing_levels, lasting, per_server, released};
+use tactus_generate::{any, changing, changing_levels, lasting, per_server, released, sharing};
 use tactus_model::{Costs, Schedulers, System, LONGEST};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
 use tactus_report::Kept;
 use tactus_sim::compare::{compare, explain, Cause, Comparison};
-use tactus_sim::simulate;
+use tactus_sim::simulate_with_sections;
 use tactus_trace::{Fate, PromiseSummary, TaskSummary, Verdict};
 
 /// Digits of a seed in the name of a folder.
@@ -127,6 +127,7 @@ fn one(
 ) -> Result<(), Failure> {
     let drawn = match (arguments.per_server, arguments.changes) {
         _ if arguments.released => released(seed),
+        _ if arguments.resources => Some(sharing(seed)),
         (true, _) => per_server(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
@@ -215,6 +216,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     let mut words = vec![format!("./tactus agree --systems 1 --seed {seed}")];
     words.extend(arguments.per_server.then(|| "--per-server".to_string()));
     words.extend(arguments.released.then(|| "--released".to_string()));
+    words.extend(arguments.resources.then(|| "--resources".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));
@@ -313,11 +315,13 @@ fn judge(
     // Several schedulers decide one after another; only each by itself is what the simulator knows.
     let mut beside = Comparison::default();
     if single {
-        let free =
-            simulate(&promised.setup, system.duration, demand, &Costs::default()).map_err(|error| machine(&error))?;
-        beside = compare(&promised.setup, known, &free, trace, allowed);
+        let sections = system.critical_sections();
+        let work = ((demand, Vec::new()), sections.clone());
+        let free = simulate_with_sections(&promised.setup, system.duration, work.0, work.1, &Costs::default())
+            .map_err(|error| machine(&error))?;
+        beside = compare(&promised.setup, (known, &sections), &free, trace, allowed);
         let most = Costs { release: allowed, schedule, switch: schedule, inter_core: allowed, complete: allowed };
-        explain(&mut beside, &promised.setup, system.duration, demand, trace, &most)
+        explain(&mut beside, &promised.setup, system.duration, (demand, &sections), trace, &most)
             .map_err(|error| machine(&error))?;
     }
     if !beside.agrees() {

@@ -61,8 +61,14 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let wait = progress::Wait::new("simulate", "");
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
     let arrivals = arrivals(&system);
-    let mut trace = tactus_sim::simulate_with_arrivals(&promised.setup, system.duration, (demand, arrivals), &costs)
-        .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+    let mut trace = tactus_sim::simulate_with_sections(
+        &promised.setup,
+        system.duration,
+        (demand, arrivals),
+        system.critical_sections(),
+        &costs,
+    )
+    .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
     trace.disks = promised.stations.into_iter().map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
     wait.end();
     let took = begin.elapsed();

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
     policy_key, Action, Body, Chain, Change, Demand, EarlyArrival, Machine, Migration, Mixed, Overrun, Part, Platform,
-    Policy, Release, Schedulers, Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
+    Policy, Release, ResourceProtocol, Schedulers, Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -51,6 +51,12 @@ impl TaskSet {
         };
         if places.iter().any(|place| place.release != Release::Periodic) {
             notes.push("that arrivals or other tasks release jobs is left out, and with that all chains".into());
+        }
+        if !system.scheduling.sections.is_empty() {
+            notes.push("resources are left out".into());
+        }
+        if places.iter().any(|place| place.threshold.is_some()) {
+            notes.push("preemption thresholds are left out".into());
         }
         if places.iter().any(|place| place.overrun != Overrun::Continue) {
             notes.push("what happens to overruns is left out".into());
@@ -225,6 +231,13 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
         let actual = actual(task)?;
         let _ = write_task(&mut text, n, task, system, &actual);
     }
+    for resource in &system.scheduling.resources {
+        let protocol = match resource.protocol {
+            ResourceProtocol::NonPreemptive => "non-preemptive",
+            ResourceProtocol::Ceiling => "ceiling",
+        };
+        let _ = writeln!(text, "\n[[resource]]\nname = {:?}\nprotocol = \"{protocol}\"", resource.name);
+    }
     for chain in &system.chains {
         let _ = write_chain(&mut text, chain, system);
     }
@@ -373,6 +386,18 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     }
     if order == TaskOrder::FixedPriority {
         writeln!(text, "priority = {}", place.priority)?;
+    }
+    if let Some(threshold) = place.threshold {
+        writeln!(text, "preemption-threshold = {threshold}")?;
+    }
+    let section = |it: &tactus_model::Section| {
+        let name = &system.scheduling.resources[it.resource].name;
+        let actual = it.actual.map_or(String::new(), |actual| format!(", actual = {}", time(actual)));
+        format!("{{ resource = {name:?}, after = {}, length = {}{actual} }}", time(it.after), time(it.length))
+    };
+    let sections: Vec<String> = system.scheduling.sections_of(n).iter().map(section).collect();
+    if !sections.is_empty() {
+        writeln!(text, "sections = [{}]", sections.join(", "))?;
     }
     if let Some(virtual_deadline) = place.virtual_deadline {
         writeln!(text, "virtual-deadline = {}", time(virtual_deadline))?;

@@ -127,6 +127,7 @@ fn every_example_that_stands_alone_is_written_and_reads_back_the_same() {
             let mut system = system.clone();
             system.tasks.iter_mut().for_each(|task| task.line = 0);
             system.scheduling.servers.iter_mut().for_each(|server| server.line = 0);
+            system.scheduling.resources.iter_mut().for_each(|resource| resource.line = 0);
             system.scheduling.changes.iter_mut().for_each(|change| change.line = 0);
             system.monitors.iter_mut().for_each(|monitor| monitor.line = 0);
             system.chains.iter_mut().for_each(|chain| chain.line = 0);

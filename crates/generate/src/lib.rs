@@ -11,11 +11,13 @@ mod changing;
 mod per_server;
 mod random;
 mod released;
+mod sharing;
 mod trees;
 
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use per_server::per_server;
 pub use released::released;
+pub use sharing::sharing;
 pub use trees::{tree, DEEPEST};
 
 pub use random::Random;

@@ -1,7 +1,7 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Location;
-use crate::{Demand, EarlyArrival, Migration, Overrun, Policy, Schedulers, ServerKind, TaskOrder};
+use crate::{Demand, EarlyArrival, Migration, Overrun, Policy, ResourceProtocol, Schedulers, ServerKind, TaskOrder};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -68,6 +68,7 @@ pub(crate) struct Draft {
     pub schedulers: Given<Schedulers>,
     pub servers: Vec<DraftServer>,
     pub chains: Vec<DraftChain>,
+    pub resources: Vec<DraftResource>,
     pub changes: Vec<DraftChange>,
     pub monitors: Vec<DraftMonitor>,
     pub shift: Given<u8>,
@@ -106,6 +107,7 @@ pub(crate) struct DraftPlace {
     pub server: Given<String>,
     pub cluster: Given<u64>,
     pub priority: Given<u64>,
+    pub threshold: Given<u64>,
     pub overrun: Given<Overrun>,
     pub virtual_deadline: Given<Duration>,
     pub sporadic: Given<bool>,
@@ -113,6 +115,26 @@ pub(crate) struct DraftPlace {
     pub early: Given<EarlyArrival>,
     pub longest_distance: Given<Duration>,
     pub raised_by: Given<String>,
+    pub sections: Given<Vec<DraftSection>>,
+}
+
+/// What one job at a time may hold.
+pub(crate) struct DraftResource {
+    pub place: Location,
+    pub subject: String,
+    pub name: Given<String>,
+    pub protocol: Given<ResourceProtocol>,
+}
+
+/// When a job holds a resource.
+#[derive(Clone, Debug)]
+pub(crate) struct DraftSection {
+    pub place: Location,
+    pub subject: String,
+    pub resource: Given<String>,
+    pub after: Given<Duration>,
+    pub length: Given<Duration>,
+    pub actual: Given<Duration>,
 }
 
 pub(crate) struct DraftChain {

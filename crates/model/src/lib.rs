@@ -21,6 +21,7 @@ mod ordinary;
 mod platform;
 mod problem;
 mod read;
+mod resource;
 mod rtapp;
 mod scheduling;
 mod text;
@@ -36,8 +37,11 @@ pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
+pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
-pub use tactus_task::{Costs, EarlyArrival, Overrun, Release, ServerKind, TaskOrder};
+pub use tactus_task::{
+    Costs, CriticalSection, EarlyArrival, Overrun, Release, ResourceProtocol, ServerKind, TaskOrder,
+};
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
 use std::path::PathBuf;

@@ -60,6 +60,12 @@ pub const MAX_RESTARTS: u32 = 32;
 pub const MAX_COLOURS: u32 = 64;
 /// The most memory for those who manage memory.
 pub const MAX_POOL: u64 = 64 << 20;
+/// The most resources of a system.
+pub const MAX_RESOURCES: usize = 64;
+/// The most critical sections of a task.
+pub const MAX_SECTIONS: usize = 64;
+/// The shortest critical section.
+pub const SHORTEST_SECTION: Duration = Duration::from_micros(1);
 /// Memory for those who manage memory, where the file does not say.
 pub const DEFAULT_POOL: u64 = 1 << 20;
 /// The most memory that all buffers take together.

@@ -1,6 +1,6 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
-use crate::Change;
+use crate::{Change, Resource, Section};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration};
 
@@ -40,6 +40,10 @@ pub struct Scheduling {
     pub places: Vec<TaskPlacement>,
     /// Changes of the running system, in the order in which they are asked for.
     pub changes: Vec<Change>,
+    /// The resources, in file order.
+    pub resources: Vec<Resource>,
+    /// By task: the critical sections of each of its jobs, in file order; empty if no task has any.
+    pub sections: Vec<Vec<Section>>,
 }
 
 /// A server.
@@ -80,6 +84,9 @@ pub struct TaskPlacement {
     pub server: Option<usize>,
     /// Larger goes first, where tasks are ordered by priority.
     pub priority: u32,
+    /// From a job's first dispatch to its end only tasks of a larger priority than this take the core from it (Wang and Saksena,
+    /// "Scheduling fixed-priority tasks with preemption threshold", RTCSA 1999); nothing if its own priority decides.
+    pub threshold: Option<u32>,
     /// What happens when a job takes longer than it should.
     pub overrun: Overrun,
     /// Under EDF-VD, the virtual deadline of a critical task, where the file gives one.
@@ -96,7 +103,12 @@ pub struct TaskPlacement {
 impl Scheduling {
     /// Whether the kind of the policy tells all, but for quantum and clusters.
     pub fn is_plain(&self) -> bool {
-        self.servers.is_empty() && self.places.is_empty() && self.changes.is_empty()
+        self.servers.is_empty() && self.places.is_empty() && self.changes.is_empty() && self.sections.is_empty()
+    }
+
+    /// The critical sections of the task's jobs.
+    pub fn sections_of(&self, task: usize) -> &[Section] {
+        self.sections.get(task).map_or(&[], Vec::as_slice)
     }
 
     /// All so many cores, in the sets that share queues of servers, directly or by others; a core that shares none by itself.

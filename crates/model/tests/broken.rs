@@ -517,6 +517,54 @@ const CASES: &[Case] = &[
             (33, "it is of kind grub, but cores 1 and 2 share a queue; choose partitioned orders there"),
         ],
     ),
+    (
+        "p0-thresholds.toml",
+        &[
+            (14, "preemption-threshold is 4, less than its priority of 5; raise it"),
+            (22, "preemption-threshold is 1000001, above every priority; lower it"),
+            (31, "a job that others may not preempt goes on until it is complete; choose another overrun rule"),
+        ],
+    ),
+    (
+        "p1-threshold-without-priorities.toml",
+        &[(13, "a preemption threshold is given, but its core does not order by priority; remove it, or choose")],
+    ),
+    (
+        "p2-threshold-and-servers.toml",
+        &[(23, "a preemption threshold is given in a system with servers")],
+    ),
+    (
+        "p3-resources.toml",
+        &[
+            (10, "there is no protocol \"seiling\"; did you mean \"ceiling\"?"),
+            (13, "resource \"bus\" is there already, on line 9; give each its own name"),
+            (21, "\"length\" is missing; add a line like length = \"0.3 ms\""),
+            (28, "sections is \"bus\"; write a list like [{ resource = \"bus\", after = \"1 ms\", length = \"0.3 ms\" }]"),
+        ],
+    ),
+    (
+        "p4-resource-of-two-cores.toml",
+        &[(26, "its protocol keeps off only who is on the same core; put all that use it on one core")],
+    ),
+    (
+        "p5-sections.toml",
+        &[
+            (21, "there is no resource \"buss\"; did you mean \"bus\"?"),
+            (22, "it ends when the job has executed 5 ms, and a job executes 4 ms at most; shorten it"),
+            (23, "length is 500 ns, less than the 1 µs that a section takes at least; raise it"),
+            (25, "it begins in the section on \"bus\" and ends outside, or both are the same time; let one lie inside"),
+            (32, "a job that others may not preempt goes on until it is complete; choose another overrun rule"),
+            (35, "\"bus\" is held already there; remove the inner section"),
+        ],
+    ),
+    (
+        "p6-lock-order.toml",
+        &[(36, "\"a\" is taken inside \"c\", and elsewhere \"c\" inside \"a\"; take resources in one order everywhere")],
+    ),
+    (
+        "p7-sections-on-a-shared-queue.toml",
+        &[(16, "critical sections are given, and its policy knows none; choose partitioned-fp, partitioned-rm,")],
+    ),
     ("b0-disks.toml", &[
         (17, "there is no drive \"source-10\"; did you mean \"source-10k\"?"),
         (29, "there is no drive \"floppy\"; known are source-10k, atlas-10k, cheetah-15k7"),

@@ -7,6 +7,7 @@ pub mod costs;
 mod disk;
 mod policy_config;
 mod reconfiguration;
+mod resources;
 mod run_plan;
 mod server_rules;
 

@@ -1,10 +1,10 @@
 //! From a system file to a policy's set-up: the one place where that step is taken.
 
-use crate::reconfiguration;
+use crate::{reconfiguration, resources};
 use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, Server, Supply,
-    Table, Task, TaskOrder, TaskPlacement, Tree,
+    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, ResourceTree,
+    Server, Supply, Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -106,9 +106,13 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> PolicySpec {
     let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
     let usual = |place: &model::TaskPlacement| {
-        place.server.is_none() && place.overrun == Overrun::Continue && place.release == Release::Periodic
+        place.server.is_none()
+            && place.overrun == Overrun::Continue
+            && place.release == Release::Periodic
+            && place.threshold.is_none()
     };
-    let plain = servers.is_empty() && system.scheduling.changes.is_empty() && places.iter().all(usual);
+    let alone = servers.is_empty() && system.scheduling.changes.is_empty() && system.scheduling.sections.is_empty();
+    let plain = alone && places.iter().all(usual);
     match (spread, order) {
         (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
         (model::Migration::Global, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::GlobalDm,
@@ -166,7 +170,11 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     let releases: Vec<Release> = places.iter().map(|place| place.release).collect();
     let timed = releases.iter().all(|release| *release == Release::Periodic);
     let releases = if timed { Vec::new() } else { releases };
-    PolicySpec::Servers(Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases })
+    let tree = Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases };
+    match resources::of(system) {
+        Some((thresholds, resources)) => PolicySpec::Resources(ResourceTree { tree, thresholds, resources }),
+        None => PolicySpec::Servers(tree),
+    }
 }
 
 /// The tasks' priorities as the file gives them.

@@ -1,7 +1,7 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
-use crate::disk;
+use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
 use tactus_disk::Station;
@@ -38,7 +38,8 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         tables: ruling.tables.clone(),
     };
     let rulings: Vec<Admission> = check.changes.iter().map(ruled).collect();
-    let setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
+    let mut setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
+    resources::allow(&mut setup, tactus_analysis::overhead::entry(costs));
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {

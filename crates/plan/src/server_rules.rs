@@ -1,11 +1,11 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree, ServerKind,
-    TaskOrder, Tree, Values,
+    Action, Change, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree, ResourceTree,
+    ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::CoreSet;
-use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
 /// A set-up knows no names of servers, so they are empty.
@@ -13,6 +13,7 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
         PolicySpec::Servers(tree) => (tree, &[], &[]),
         PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, absent, changes, .. }) => (tree, absent, changes),
+        PolicySpec::Resources(ResourceTree { tree, .. }) => (tree, &[], &[]),
         plain => return plain_view(setup, plain),
     };
     let servers = tree.servers.iter().enumerate().map(|(n, server)| ServerView {
@@ -43,7 +44,28 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         held: place.overrun == Overrun::Stop,
     });
     let changes = changes.iter().map(|change| tree_change(tree, change));
-    Some(TreeView { servers: servers.collect(), tasks: tasks.collect(), changes: changes.collect(), per_server: false })
+    let (servers, tasks, changes) = (servers.collect(), tasks.collect(), changes.collect());
+    Some(TreeView { servers, tasks, changes, per_server: false, ceilings: ceilings(setup) })
+}
+
+/// What jobs that have begun keep from others.
+fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
+    let PolicySpec::Resources(ResourceTree { tree, thresholds, resources }) = &setup.kind else { return None };
+    let order = tree.servers.first()?.order;
+    let by_priority = |priority: u32| u64::from(u32::MAX - priority);
+    let level = |(task, place): (&Task, &TaskPlacement)| match order {
+        TaskOrder::FixedPriority => by_priority(place.priority),
+        TaskOrder::RateMonotonic => task.period.as_nanos(),
+        _ => task.deadline.as_nanos(),
+    };
+    Some(CeilingView {
+        levels: setup.tasks.iter().zip(&tree.places).map(level).collect(),
+        thresholds: thresholds.iter().map(|threshold| threshold.map(by_priority)).collect(),
+        resources: resources
+            .iter()
+            .map(|resource| (resource.protocol, resource.users.iter().map(|user| user.task).collect()))
+            .collect(),
+    })
 }
 
 /// How jobs of a task with these values are ordered.
@@ -106,5 +128,6 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         deadline: task.deadline,
         held: false,
     });
-    Some(TreeView { servers: vec![root], tasks: tasks.collect(), changes: Vec::new(), per_server: false })
+    let tasks = tasks.collect();
+    Some(TreeView { servers: vec![root], tasks, changes: Vec::new(), per_server: false, ceilings: None })
 }

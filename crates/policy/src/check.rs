@@ -66,6 +66,15 @@ pub enum PolicyConfigError {
     ArrivalsWithoutTree(TaskId),
     /// The task is in a server that does not exist.
     TaskServer(TaskId),
+    /// Ceilings need one queue for each core, ordered by priority, period or deadline, and no servers.
+    CeilingTree,
+    /// There are too many resources; this many were given.
+    ResourceCount(usize),
+    /// A user of this resource, by its number, does not exist, is named twice, is of another core than the others, or has a job that
+    /// stops or is killed.
+    ResourceUser(usize),
+    /// The task's preemption threshold is less than its priority, or its core does not order by priority.
+    Threshold(TaskId),
     /// This change, by its number, comes before the one in front of it, or is of something that does not exist, or has a value
     /// that cannot be; the greatest number stands for what is absent at the start.
     ChangePart(u32),
@@ -152,6 +161,19 @@ impl fmt::Display for PolicyConfigError {
             }
             PolicyConfigError::ArrivalsWithoutTree(task) => {
                 write!(f, "task {}: this policy knows only jobs that time releases", task.0)
+            }
+            PolicyConfigError::CeilingTree => {
+                write!(f, "ceilings need one queue for each core, ordered by priority, period or deadline, and no servers")
+            }
+            PolicyConfigError::ResourceCount(n) => {
+                write!(f, "{n} resources, at most {}", tactus_task::Sections::MAX_RESOURCES)
+            }
+            PolicyConfigError::ResourceUser(n) => write!(
+                f,
+                "resource {n}: its users must be distinct tasks of one core whose jobs neither stop nor are killed"
+            ),
+            PolicyConfigError::Threshold(task) => {
+                write!(f, "task {}: a preemption threshold is a priority, and not less than the task's own", task.0)
             }
             PolicyConfigError::TaskServer(task) => write!(f, "task {}: the server that it is in does not exist", task.0),
             PolicyConfigError::ChangePart(u32::MAX) => {

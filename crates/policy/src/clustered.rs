@@ -185,7 +185,7 @@ impl<R: Rule> Container<R> {
                 task.remove();
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
                 if linked_here {
                     entry.running = Some(place);
                 } else {

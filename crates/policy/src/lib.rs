@@ -57,10 +57,10 @@ pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
-pub use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, Slot, Table, TaskOrder};
+pub use tactus_task::{EarlyArrival, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table, TaskOrder};
 pub use tree::{
-    divide, Budget, Child, DivideError, ReconfigurableTree, SchedulerPlan, Server, Supply, TaskPlacement, Tree,
-    MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
+    divide, Budget, Child, DivideError, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan,
+    Server, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
 };
 
 /// What a scheduler is made from.
@@ -126,22 +126,27 @@ pub struct Task {
 /// What happened on a core.
 ///
 /// Where several are due on a core at the same time, [`Event::Complete`] comes first: a job that ends in the instant
-/// in which its budget or its slot ends is complete, not exhausted.
+/// in which its budget or its slot ends is complete, not exhausted. The numbers are those of the reasons of entry in a trace, so that
+/// a machine need not translate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Event {
     /// The core starts. Comes once, first, at time zero or soon after.
-    Start,
+    Start = 0,
     /// The time-out of the last decision expired. Harmless if it comes without cause.
-    Timer,
+    Timer = 1,
     /// The running job finished.
-    Complete,
+    Complete = 2,
     /// Another core's decision named this core in [`Decision::notify`]. Harmless if it comes without cause.
-    Notify,
+    Notify = 3,
     /// The running task can never run again: its component was stopped. Its pending jobs are dropped, and no more
     /// are released.
-    Remove,
+    Remove = 4,
     /// Something arrived: what, was told by [`Input::Arrival`]. Harmless if it comes without cause.
-    Arrival,
+    Arrival = 5,
+    /// The running job left a critical section for which another job was kept waiting ([`Policy::awaits_unlock`]): what it holds
+    /// now, was told by [`Input::Section`]. Harmless if it comes without cause.
+    Unlock = 8,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -158,6 +163,13 @@ pub enum Input {
         task: TaskId,
         /// When it arrived; not later than the call.
         at: Instant,
+    },
+    /// The running job entered one more critical section, or left some.
+    Section {
+        /// What it holds now.
+        held: Sections,
+        /// Since when it holds the innermost; without meaning if it left some.
+        since: Instant,
     },
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
     Sleep {
@@ -202,6 +214,9 @@ pub trait Policy: Sync {
     /// What belongs to one core.
     type Core: Send;
 
+    /// Whether its jobs may hold resources. Where not, a machine compiles nothing that concerns them.
+    const RESOURCES: bool = false;
+
     /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
     /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
     fn handle<S: Sink>(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut S) -> Decision;
@@ -209,6 +224,13 @@ pub trait Policy: Sync {
     /// Tells a fact that the next call of [`Policy::handle`] on this core is to take into account. A policy that has no use for
     /// it ignores it.
     fn input(&self, _core: &mut Self::Core, _input: Input) {}
+
+    /// Whether a job is kept from the core by critical sections of the job that has it: then [`Event::Unlock`] is to come as soon
+    /// as that leaves one.
+    #[inline(always)]
+    fn awaits_unlock(&self, _core: &Self::Core) -> bool {
+        false
+    }
 
     /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for
     /// [`Event::Timer`], with at most [`MOST_RECORDS`] records. If it gives nothing, what was recorded does not count, nothing

@@ -115,7 +115,9 @@ impl<R: Rule> Core<R> {
                     task.remove();
                     self.ready.pop();
                 }
-                Event::Start | Event::Timer | Event::Notify | Event::Arrival => unfinished = Some(task.subject()),
+                Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
+                    unfinished = Some(task.subject())
+                }
             }
         }
         let timer = self.release_due(&mut records);

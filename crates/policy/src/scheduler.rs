@@ -11,7 +11,7 @@ use crate::mc2::{Fine, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
 use crate::reconfigure::{Change, Protocol, Reconfigurable};
-use crate::tree::{ReconfigurableTree, SchedulerPlan, Servers, Tree};
+use crate::tree::{ReconfigurableTree, ResourceTree, SchedulerPlan, Servers, Tree};
 #[cfg(feature = "mc2-variants")]
 use crate::FineMc2;
 use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities};
@@ -133,9 +133,22 @@ policies! {
     19 ReconfigurableMc2(Reconfigurable<Mc2, Mc2Now>) => Containers,
     /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
     20 PerServer(SchedulerPlan) => Servers,
+    /// The same as [`PolicySpec::Servers`] without servers, on each core by itself; jobs that have begun keep their core from
+    /// others: see [`ResourceTree`].
+    24 Resources(ResourceTree) => Servers,
 }
 
 impl PolicySpec {
+    /// The tree of servers, where one scheduler decides for all of it.
+    pub fn tree(&self) -> Option<&Tree> {
+        match self {
+            PolicySpec::Servers(tree)
+            | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. })
+            | PolicySpec::Resources(ResourceTree { tree, .. }) => Some(tree),
+            _ => None,
+        }
+    }
+
     /// The changes of the running system, in the order of their numbers.
     pub fn changes(&self) -> &[Change] {
         match self {
@@ -243,6 +256,8 @@ impl<S: Sink> Visitor for Handle<'_, S> {
 impl Policy for Scheduler {
     type Core = CoreState;
 
+    const RESOURCES: bool = true;
+
     /// # Panics
     /// If `core` was made together with a scheduler of another kind.
     fn handle<S: Sink>(&self, core: &mut CoreState, now: Instant, event: Event, records: &mut S) -> Decision {
@@ -253,6 +268,13 @@ impl Policy for Scheduler {
     /// As [`Scheduler::visit`].
     fn input(&self, core: &mut CoreState, input: Fact) {
         self.visit(core, Tell(input));
+    }
+
+    fn awaits_unlock(&self, core: &CoreState) -> bool {
+        match (&self.0, &core.0) {
+            (Shared::Resources(shared), Own::Resources(core)) => shared.awaits_unlock(core),
+            _ => false,
+        }
     }
 
     /// # Panics

@@ -58,6 +58,8 @@ pub enum EventKind {
     /// Something arrived for the task and has no job. `job`: the number that its job would have had. `arg`: why: 0 it came less than
     /// a period after the release before it and is to be dropped then, 1 too many jobs wait already.
     ArrivalLost = 19,
+    /// The job holds a resource for longer than its task declares. `arg`: the resource's number.
+    SectionExceeded = 24,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -82,7 +84,8 @@ pub enum EventKind {
     /// is a look at the clock then. Not every policy tells.
     Stage = 39,
     /// The policy was told a fact before the event of the call that the last [`EventKind::Enter`] opened. `level` byte: [`InputKind`].
-    /// `task`: the task that something arrived for, the proxy of the child scheduler concerned, or none. `arg`: an instant (ns).
+    /// `task`: the task that something arrived for or that holds resources, the proxy of the child scheduler concerned, or none.
+    /// `arg`: an instant (ns).
     Input = 40,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
@@ -113,6 +116,7 @@ impl EventKind {
             17 => EventKind::ChangeAsked,
             18 => EventKind::ChangeRefused,
             19 => EventKind::ArrivalLost,
+            24 => EventKind::SectionExceeded,
             32 => EventKind::Enter,
             33 => EventKind::Leave,
             34 => EventKind::Fault,
@@ -147,6 +151,8 @@ pub enum EntryReason {
     Fault = 4,
     /// Something arrived that releases a job.
     Arrival = 5,
+    /// The running job left a critical section that kept another one from the core.
+    Unlock = 8,
 }
 
 impl EntryReason {
@@ -159,6 +165,7 @@ impl EntryReason {
             3 => EntryReason::Notify,
             4 => EntryReason::Fault,
             5 => EntryReason::Arrival,
+            8 => EntryReason::Unlock,
             _ => return None,
         })
     }
@@ -174,6 +181,9 @@ pub enum InputKind {
     Sleep = 1,
     /// Something arrived that releases a job of the record's task. The record's `arg`: when (ns).
     Arrival = 2,
+    /// The running job of the record's task entered or left critical sections. The record's `job`: what it holds now
+    /// (`tactus_task::Sections`). Its `arg`: since when it holds the innermost (ns).
+    Section = 8,
 }
 
 impl InputKind {
@@ -183,6 +193,7 @@ impl InputKind {
             0 => InputKind::Absent,
             1 => InputKind::Sleep,
             2 => InputKind::Arrival,
+            8 => InputKind::Section,
             _ => return None,
         })
     }

@@ -348,6 +348,7 @@ mod tests {
                 TreeChange::Lengths { server: 1, budget: deadline, period: Duration::from_nanos(5) },
             ],
             per_server: true,
+            ceilings: None,
         };
         let (name, policy) = ("n".into(), "MC²".into());
         let now = |promise| Now {

@@ -252,6 +252,7 @@ fn overhead_table(caption: &str, o: &Overheads) -> String {
         ("… by event", "another core sent an event", e.notify),
         ("… by fault", "a component was stopped", e.fault),
         ("… by arrival", "something arrived that releases a job", e.arrival),
+        ("… by unlock", "a section ended for which a job waited", e.unlock),
     ];
     let mut out = format!(
         "<table class=\"figures\"><caption>{}</caption><thead><tr><th>Kind</th><th>From, to</th>\

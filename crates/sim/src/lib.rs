@@ -13,10 +13,11 @@ pub mod disk;
 mod keep;
 pub mod lockstep;
 mod machine;
+mod sections;
 
 pub use keep::Keep;
 pub use machine::{Counts, Simulation, Stuck};
-pub use tactus_task::Costs;
+pub use tactus_task::{Costs, CriticalSection};
 
 use std::fmt;
 use tactus_policy::{PolicyConfig, PolicyConfigError, Scheduler};
@@ -69,8 +70,22 @@ pub fn simulate_with_arrivals(
     (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
     costs: &Costs,
 ) -> Result<Trace, Error> {
+    simulate_with_sections(setup, duration, (demand, arrivals), Vec::new(), costs)
+}
+
+/// As [`simulate_with_arrivals`], with the critical sections of each task's jobs, by task.
+///
+/// # Errors
+/// If the policy refuses the set-up, or makes no progress.
+pub fn simulate_with_sections(
+    setup: &PolicyConfig,
+    duration: Duration,
+    (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
+    sections: Vec<Vec<CriticalSection>>,
+    costs: &Costs,
+) -> Result<Trace, Error> {
     let mut keep = Keep::new(setup.cores);
-    run(setup, duration, (demand, arrivals), costs, &mut keep)?;
+    run(setup, duration, (demand, arrivals, sections), costs, &mut keep)?;
     Ok(keep.into_trace())
 }
 
@@ -85,7 +100,7 @@ pub fn simulate_into<S: Sink>(
     costs: &Costs,
     sink: &mut S,
 ) -> Result<Counts, Error> {
-    run(setup, duration, (demand, Vec::new()), costs, sink)
+    run(setup, duration, (demand, Vec::new(), Vec::new()), costs, sink)
 }
 
 /// When jobs of one task arrive, one after another, in the order of time.
@@ -94,7 +109,7 @@ pub type Arrivals<'a> = (TaskId, Box<dyn Iterator<Item = Instant> + 'a>);
 fn run<S: Sink>(
     setup: &PolicyConfig,
     duration: Duration,
-    (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
+    (demand, arrivals, sections): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>, Vec<Vec<CriticalSection>>),
     costs: &Costs,
     sink: &mut S,
 ) -> Result<Counts, Error> {
@@ -104,6 +119,7 @@ fn run<S: Sink>(
         let core = setup.tasks.get(task.index()).and_then(|task| task.core).unwrap_or_default();
         simulation.arrive(task, core, move || all.next().unwrap_or(Instant::NEVER));
     }
+    simulation.hold(sections);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
     simulation.end(end, sink);

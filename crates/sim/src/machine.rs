@@ -1,8 +1,8 @@
 //! The simulated machine: for each core a one-shot timer, a job that uses up its demand, and a line for events of
 //! other cores. It calls the policy exactly as the kernel does and knows nothing about policies.
 //!
-//! **Order.** What happens earlier is served first. At one instant: starts, then completions, then time-outs, then
-//! events of other cores, then arrivals; among equals the lower core first.
+//! **Order.** What happens earlier is served first. At one instant: starts, then completions, then ends of critical sections for
+//! which somebody waits, then time-outs, then events of other cores, then arrivals; among equals the lower core first.
 //!
 //! **Costs.** A time-out or an arrival is noticed `release` after it came; an event of another core `inter_core` after it was
 //! sent; a completion `complete` after the job has used its demand. The policy's turn takes `schedule` and the way
@@ -12,10 +12,11 @@
 //! **Charging.** A job is charged from decision to decision (see `tactus-policy`), costs included, and is finished
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
+use crate::sections::Programs;
 use std::fmt;
 use tactus_policy::{Event, Input, Policy, Running, MAX_ARRIVALS};
 use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
-use tactus_task::Costs;
+use tactus_task::{Costs, CriticalSection};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// A machine and a policy on it, at some point of a run.
@@ -26,6 +27,7 @@ pub struct Simulation<'p, P: Policy, D> {
     next: [Entry; tactus_time::MAX_CORES],
     demands: Demands<D>,
     sources: Vec<ArrivalSource<'p>>,
+    programs: Programs,
     costs: Costs,
     counts: Counts,
     /// The instant of the last entry, and how many entries it has seen.
@@ -75,9 +77,10 @@ struct Entry {
 const NOTHING: Entry = Entry { at: Instant::NEVER, rank: 9 };
 
 /// What an entry's rank stands for, in the order of service at one instant.
-const RANKS: [(EntryReason, Event); 5] = [
+const RANKS: [(EntryReason, Event); 6] = [
     (EntryReason::Start, Event::Start),
     (EntryReason::Complete, Event::Complete),
+    (EntryReason::Unlock, Event::Unlock),
     (EntryReason::Timer, Event::Timer),
     (EntryReason::Notify, Event::Notify),
     (EntryReason::Arrival, Event::Arrival),
@@ -106,6 +109,10 @@ struct Core<C> {
     sent: Vec<Instant>,
     /// When something arrives next.
     arrival: Instant,
+    /// When the running job leaves a critical section for which somebody waits.
+    unlock: Instant,
+    /// When the last decision was.
+    decided: Instant,
     /// When the core leaves the scheduler and the switch.
     free: Instant,
 }
@@ -120,7 +127,8 @@ impl<C> Core<C> {
         let mut first = Entry { at: noticed(self.used, costs.complete), rank: 1 };
         let timer = noticed(self.timer, costs.release);
         let arrival = noticed(self.arrival, costs.release);
-        for (at, rank) in [(timer, 2), (noticed(sent, costs.inter_core), 3), (arrival, 4)] {
+        let unlock = noticed(self.unlock, costs.complete);
+        for (at, rank) in [(unlock, 2), (timer, 3), (noticed(sent, costs.inter_core), 4), (arrival, 5)] {
             if at < first.at {
                 first = Entry { at, rank };
             }
@@ -163,6 +171,8 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             used: Instant::NEVER,
             sent: Vec::with_capacity(tactus_time::MAX_CORES),
             arrival: Instant::NEVER,
+            unlock: Instant::NEVER,
+            decided: Instant::ZERO,
             free: Instant::ZERO,
         };
         Simulation {
@@ -171,6 +181,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             next,
             demands: Demands { draw: demand, last: vec![None; tasks] },
             sources: Vec::new(),
+            programs: Programs::default(),
             costs: *costs,
             counts: Counts::default(),
             now: Instant::ZERO,
@@ -195,6 +206,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         self.sources.push(ArrivalSource { task, core, next, draw: Box::new(draw) });
         self.await_arrival(core);
         self.next[core] = self.cores[core].next(&self.costs);
+    }
+
+    /// Lets jobs hold resources: by task, the critical sections of each of its jobs.
+    pub fn hold(&mut self, sections: Vec<Vec<CriticalSection>>) {
+        self.programs = Programs::new(sections);
     }
 
     /// Notes when something arrives next on the core.
@@ -283,6 +299,23 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         if reason == EntryReason::Arrival {
             self.take_arrivals(index, now, sink);
         }
+        if let Some(running) = was.filter(|_| !matches!(reason, EntryReason::Start | EntryReason::Complete)) {
+            let core = &mut self.cores[index];
+            let (policy, decided) = (self.policy, core.decided);
+            self.programs.tell(&running, (decided, now), |held, since| {
+                sink.record(Record {
+                    time: now,
+                    arg: since.as_nanos(),
+                    job: held.bits(),
+                    task: Some(running.task),
+                    kind: EventKind::Input,
+                    level: InputKind::Section as u8,
+                    core: id,
+                    ticket: 0,
+                });
+                policy.input(&mut core.state, Input::Section { held, since });
+            });
+        }
         let core = &mut self.cores[index];
         let decision = self.policy.handle(&mut core.state, now, event, &mut &mut *sink);
         let leave = now.saturating_add(self.costs.schedule);
@@ -301,6 +334,9 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         core.running = decision.run;
         core.timer = decision.timer;
         core.free = leave.saturating_add(self.costs.switch);
+        core.decided = now;
+        let awaited = decision.run.filter(|_| self.policy.awaits_unlock(&core.state));
+        core.unlock = awaited.map_or(Instant::NEVER, |job| self.programs.next_end(&job, now));
         core.used = match &decision.run {
             Some(job) => now.saturating_add(self.demands.of(job).saturating_sub(job.charged)),
             None => Instant::NEVER,

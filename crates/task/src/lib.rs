@@ -9,11 +9,13 @@ extern crate alloc;
 mod costs;
 mod order;
 mod release;
+mod resource;
 mod server;
 mod table;
 
 pub use costs::Costs;
 pub use order::{Overrun, TaskOrder};
 pub use release::{EarlyArrival, Release};
+pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::ServerKind;
 pub use table::{Slot, Table};

@@ -4,10 +4,14 @@ use crate::{Distribution, Entries, Overheads, Trace};
 use tactus_record::{EntryReason, EventKind};
 use tactus_time::{Duration, Instant};
 
+/// One more than the largest number of a reason of entry.
+const REASONS: usize = EntryReason::Unlock as usize + 1;
+
 /// All occurrences on one core, before they are summed up.
 #[derive(Clone, Default)]
 pub(crate) struct Samples {
-    entries: [Vec<Duration>; 6],
+    /// By the number of the reason; some numbers mean nothing.
+    entries: [Vec<Duration>; REASONS],
     lateness: Vec<Duration>,
     release: Vec<Duration>,
     inter_core: Vec<Duration>,
@@ -27,9 +31,10 @@ impl Samples {
 
     pub(crate) fn sum_up(mut self) -> Overheads {
         let mut all = self.entries.concat();
-        let [start, timer, complete, notify, fault, arrival] = self.entries.each_mut().map(|e| Distribution::of(e));
+        let [start, timer, complete, notify, fault, arrival, _, _, unlock] =
+            self.entries.each_mut().map(|e| Distribution::of(e));
         Overheads {
-            entries: Entries { start, timer, complete, notify, fault, arrival },
+            entries: Entries { start, timer, complete, notify, fault, arrival, unlock },
             timer_lateness: Distribution::of(&mut self.lateness),
             release: Distribution::of(&mut self.release),
             schedule: Distribution::of(&mut all),

@@ -7,7 +7,8 @@
 //! overran; first come first served, no job that came before it. With fixed priorities, one whose overrun waits for its next
 //! period reaches nobody; by deadline its job, which keeps its deadline, would go on before others. Where a job's urgency changes as it runs, everybody in
 //! the queue is reached. Where there are levels of criticality, those of the same and of less critical levels are, on the
-//! same core if both are bound to one, unless a budget within what was assumed holds the culprit (MC², section 2.2).
+//! same core if both are bound to one, unless a budget within what was assumed holds the culprit (MC², section 2.2). A critical
+//! section that is longer than declared reaches everybody on its core.
 
 use crate::changes::History;
 use crate::check::{Rank, TreeChange, TreeView};
@@ -111,6 +112,14 @@ pub(crate) fn void(
             it.stopped = Some(it.stopped.map_or(r.time, |from| from.min(r.time)));
         }
     }
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::SectionExceeded) {
+        let Some(culprit) = r.task.map(TaskId::index).filter(|culprit| *culprit < view.tasks.len()) else { continue };
+        let same_core = |victim: &usize| *victim != culprit && view.tasks[*victim].core == view.tasks[culprit].core;
+        for victim in (0..view.tasks.len()).filter(same_core) {
+            let why = format!("job {} held a resource for longer than it declares", r.job);
+            out[victim].others.push(Overrun { culprit, at: r.time, spares: Spares::None, why });
+        }
+    }
     let mut exceeded: Vec<[Option<Exceeded>; 4]> = vec![Default::default(); view.tasks.len()];
     let charged = charged(view, charges);
     for job in jobs {
@@ -209,9 +218,11 @@ fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
     if tree.queue(culprit).bits() & cores.bits() == 0 {
         return Reach::Never;
     }
+    let kept_off = tree.ceilings.as_ref().is_some_and(|ceilings| ceilings.may_keep_off(culprit, victim));
     let altered = tree.changes.iter().any(|change| matches!(change, TreeChange::Task { .. }));
     match (from.rank, rank) {
         _ if altered => Reach::Always,
+        _ if kept_off => Reach::Always,
         (Rank::Fixed(culprit), Rank::Fixed(victim)) if victim < culprit || from.held => Reach::Never,
         (Rank::Deadline, Rank::Deadline) if to.server == from.server => Reach::ByDeadline,
         (Rank::Release, Rank::Release) if to.server == from.server => Reach::ByRelease,

@@ -13,6 +13,9 @@ pub const INFO: u64 = 0x1000_0000;
 pub const CLOCK: u64 = 0x1001_0000;
 /// The [`crate::shared::TaskPage`] of the component's task, read-only. Only where the component has a task.
 pub const TASK_PAGE: u64 = 0x1002_0000;
+/// The [`crate::shared::SectionPage`] of each of the component's tasks whose jobs have critical sections, one page for each task's
+/// number, writable.
+pub const SECTION_PAGE: u64 = 0x1020_0000;
 /// What the task's jobs take: `count` and then `count` lengths in ns, all `u64`; job `k` takes entry `k % count`.
 /// Read-only. Only for the built-in workload.
 pub const DEMANDS: u64 = 0x2000_0000;
@@ -47,6 +50,8 @@ pub const PARENT_PAGES: u64 = 0x1300_0000;
 /// Scheduler only: the [`crate::shared::ChildPage`] of each child scheduler, one page for each component's number, read-only. The
 /// root has those of the children's children too.
 pub const CHILD_PAGES: u64 = 0x1380_0000;
+/// Scheduler only: the section pages of all tasks that have one, one page for each task's number, writable.
+pub const SECTION_PAGES: u64 = 0x1400_0000;
 /// Scheduler only: the encoded policy set-up, read-only; its length stands in [`crate::shared::Info::plan_bytes`].
 pub const PLAN: u64 = 0x2000_0000;
 /// Scheduler only: the [`crate::shared::TaskCard`] of each task, read-only.

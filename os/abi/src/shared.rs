@@ -31,6 +31,8 @@ pub const COMPLETE: &str = "complete";
 
 /// The name of a scheduler's service by which a component raises an arrival, and of the grant of it.
 pub const RAISE: &str = "raise";
+/// The name of the service by which a scheduler is told that a job has left a critical section, and of the grant of it.
+pub const UNLOCK: &str = "unlock";
 
 /// Whether a grant of this name, stored or not, is that of the end of a job, of whichever scheduler: no other one is called so.
 pub fn is_complete(name: &[u8]) -> bool {
@@ -121,6 +123,42 @@ pub struct TaskPage {
     pub release: u64,
     /// Image builder: the number of the grant by which the task's scheduler is told that a job is finished.
     pub complete: u64,
+    /// Image builder: how many critical sections its jobs have; only then there is a [`SectionPage`].
+    pub sections: u64,
+    /// Not zero while the scheduler is to be told as soon as the job leaves a critical section.
+    pub awaited: u64,
+}
+
+/// The most critical sections of a task.
+pub const MAX_SECTIONS: usize = 64;
+/// The most resources that a job holds at once.
+pub const DEEPEST_SECTION: usize = 4;
+
+/// What a task's component tells of the resources that its job holds. Written by the component, but for what the image builder wrote
+/// and, at the end of a job, by the scheduler.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SectionPage {
+    /// What the job holds: a byte for each resource, its number and one, the outermost lowest.
+    pub held: u64,
+    /// Since when it holds each, the outermost first: readings of the time-stamp counter.
+    pub since: [u64; DEEPEST_SECTION],
+    /// Image builder: the number of the grant by which the scheduler is told that a section for which a job waits has ended.
+    pub unlock: u64,
+    /// Image builder: the sections, in the order of the system file; as many as [`TaskPage::sections`] says.
+    pub sections: [SectionCard; MAX_SECTIONS],
+}
+
+/// A critical section of each job of a task.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SectionCard {
+    /// The resource's number.
+    pub resource: u64,
+    /// What a job of the built-in workload has executed (ns) when it enters the section,
+    pub from: u64,
+    /// and when it leaves it.
+    pub until: u64,
 }
 
 /// What a scheduler tells a child scheduler. Written by the parent.

@@ -48,7 +48,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         layout.map(component, clock, CLOCK, 0);
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
-    layout.task_pages(&parts);
+    layout.task_pages(&parts, &system.critical_sections());
     layout.scheduler_pages(&parts);
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);

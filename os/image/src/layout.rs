@@ -6,13 +6,15 @@ use crate::size::{self, pages, SCHEDULER_HEAP, USER_HEAP};
 use crate::wire::Stored;
 use crate::{ImageError, StackFact};
 use std::collections::BTreeSet;
+use std::mem::{offset_of, size_of};
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     CARDS, CHILD_PAGE, CHILD_PAGES, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS, REGION_STRIDE,
-    STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
-use tactus_abi::shared::{Info, TaskPage};
-use tactus_model::System;
+use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, UNLOCK};
+use tactus_model::{CriticalSection, System};
+use tactus_time::TaskId;
 
 /// A stretch of a program, ready to be mapped.
 pub(crate) enum Loaded {
@@ -117,12 +119,17 @@ impl Layout {
         Ok(pages(bytes))
     }
 
-    pub fn task_pages(&mut self, parts: &Parts) {
+    pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>]) {
         for thread in &parts.threads {
             let Some(task) = thread.task() else { continue };
             let (scheduler, end) = parts.ends[task.index()];
-            let contents = (end != 0).then(|| {
-                let page = TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: end as u64 };
+            let own = sections.get(task.index()).map_or(&[][..], Vec::as_slice);
+            if !own.is_empty() {
+                self.section_page(parts, (thread.component, task), own);
+            }
+            let contents = (end != 0 || !own.is_empty()).then(|| {
+                let (complete, sections) = (end as u64, own.len() as u64);
+                let page = TaskPage { job: 0, charged: 0, since: 0, release: 0, complete, sections, awaited: 0 };
                 let mut bytes = Vec::new();
                 page.put(&mut bytes);
                 self.put(&bytes, bytes.len() as u64)
@@ -132,6 +139,23 @@ impl Layout {
             self.map(thread.component, memory, TASK_PAGE + offset, 0);
             self.map(scheduler as u32, memory, TASK_PAGES + offset, WRITABLE);
         }
+    }
+
+    /// Gives a task the page by which it tells of the resources that it holds.
+    fn section_page(&mut self, parts: &Parts, (component, task): (u32, TaskId), sections: &[CriticalSection]) {
+        let unlock = parts.components[component as usize].grants.iter().position(|grant| grant.name == UNLOCK);
+        let mut words = [0; size_of::<SectionPage>() / 8];
+        words[offset_of!(SectionPage, unlock) / 8] = unlock.unwrap_or(0) as u64;
+        let cards = words[offset_of!(SectionPage, sections) / 8..].chunks_exact_mut(size_of::<SectionCard>() / 8);
+        for (card, it) in cards.zip(sections) {
+            card.copy_from_slice(&[it.resource.into(), it.from.as_nanos(), it.until.as_nanos()]);
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let contents = self.put(&bytes, bytes.len() as u64);
+        let memory = self.memory(MemoryKind::Copied, PAGE, Some(contents));
+        let offset = u64::from(task.0) * PAGE;
+        self.map(component, memory, SECTION_PAGE + offset, WRITABLE);
+        self.map(SCHEDULER as u32, memory, SECTION_PAGES + offset, WRITABLE);
     }
 
     /// Gives each child scheduler its parent's page, and the page with its counts, which the root reads as well.

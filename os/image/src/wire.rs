@@ -158,7 +158,7 @@ stored!(TaskCard {
     level: u64,
     raiser: u64
 });
-stored!(TaskPage { job: u64, charged: u64, since: u64, release: u64, complete: u64 });
+stored!(TaskPage { job: u64, charged: u64, since: u64, release: u64, complete: u64, sections: u64, awaited: u64 });
 stored!(ComponentCard {
     name: Name,
     role: u32,

@@ -1,8 +1,8 @@
 //! A task's jobs, as its component sees them.
 
 use crate::{calls, clock, info};
-use tactus_abi::layout::{PAGE, TASK_PAGE};
-use tactus_abi::shared::{is_complete, TaskPage};
+use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
+use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, MAX_SECTIONS};
 use tactus_time::{Duration, Instant};
 
 /// The running job of a task.
@@ -61,6 +61,94 @@ impl Job {
                 return (charged, since, now);
             }
         }
+    }
+}
+
+/// A critical section of a task's jobs, as the system file declares it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CriticalSection {
+    /// What a job of the built-in workload has been charged when it enters the section,
+    pub from: Duration,
+    /// and when it leaves it.
+    pub until: Duration,
+}
+
+/// Critical sections: the job holds a resource from [`Job::enter`] to [`Job::leave`]. Neither calls the scheduler, but the end of a
+/// section for which another job waits. It is the scheduler that keeps others off; how depends on the resource's protocol.
+impl Job {
+    /// How many critical sections the system file declares for each job of the task.
+    #[inline]
+    pub fn sections(&self) -> usize {
+        // SAFETY: as in `Job::number`; written by the image builder alone.
+        (unsafe { (*self.page()).sections } as usize).min(MAX_SECTIONS)
+    }
+
+    /// The page of sections. Only where there are some.
+    fn section_page(&self) -> *mut SectionPage {
+        (SECTION_PAGE + u64::from(self.task) * PAGE) as *mut SectionPage
+    }
+
+    /// The section with this number, counted from 0 in the order of the system file; nothing if there is none.
+    pub fn section(&self, number: usize) -> Option<CriticalSection> {
+        (number < self.sections()).then(|| {
+            // SAFETY: the page is mapped for a task with sections; only this thread uses it while it runs, but for `held` at the end
+            // of a job, which the scheduler clears.
+            let card = unsafe { (&raw const (*self.section_page()).sections[number]).read() };
+            CriticalSection { from: Duration::from_nanos(card.from), until: Duration::from_nanos(card.until) }
+        })
+    }
+
+    /// Enters the section with this number. False, and nothing else, if there is none or too many resources are held already.
+    #[inline]
+    pub fn enter(&self, number: usize) -> bool {
+        if number >= self.sections() {
+            return false;
+        }
+        let page = self.section_page();
+        // SAFETY: as in `Job::section`.
+        unsafe {
+            let held = (&raw const (*page).held).read_volatile();
+            let depth = (u64::BITS - held.leading_zeros()).div_ceil(8) as usize;
+            if depth >= DEEPEST_SECTION {
+                return false;
+            }
+            let resource = (&raw const (*page).sections[number].resource).read();
+            // First the time, so that whoever sees the resource sees since when it is held.
+            (&raw mut (*page).since[depth]).write_volatile(clock::time_stamp());
+            (&raw mut (*page).held).write_volatile(held | (resource + 1) << (8 * depth));
+        }
+        true
+    }
+
+    /// Leaves the section that was entered last, if there is one.
+    #[inline]
+    pub fn leave(&self) {
+        if self.sections() == 0 {
+            return;
+        }
+        let page = self.section_page();
+        // SAFETY: as in `Job::section` and in `Job::number`.
+        let (awaited, unlock) = unsafe {
+            let held = (&raw const (*page).held).read_volatile();
+            let depth = (u64::BITS - held.leading_zeros()).div_ceil(8);
+            let outer = held & !(0xff << (8 * depth.saturating_sub(1)));
+            (&raw mut (*page).held).write_volatile(outer);
+            ((&raw const (*self.page()).awaited).read_volatile(), (&raw const (*page).unlock).read())
+        };
+        if awaited != 0 {
+            // Refused only if the image does not grant it, which the image builder does.
+            let _ = calls::invoke(unlock, [0; 5]);
+        }
+    }
+
+    /// Runs `body` in the section with this number; without it, if there is none or too many resources are held already.
+    pub fn hold<T>(&self, number: usize, body: impl FnOnce() -> T) -> T {
+        let entered = self.enter(number);
+        let value = body();
+        if entered {
+            self.leave();
+        }
+        value
     }
 }
 

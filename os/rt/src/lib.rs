@@ -33,7 +33,7 @@ pub mod virtio;
 pub use calls::{Caller, Error};
 pub use clock::now;
 pub use console::{Console, Screen};
-pub use job::{run_jobs, Job};
+pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
 pub use tactus_abi as abi;

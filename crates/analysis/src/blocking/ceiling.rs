@@ -14,7 +14,7 @@
 
 use super::{below, ceiling_reaches, responses_with, Sharing};
 use crate::effort::Effort;
-use crate::task::{to_duration, Dedicated, Sporadic};
+use crate::task::{to_duration, withheld, Dedicated, Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::{jobs_due, Demand};
 use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
@@ -36,13 +36,24 @@ pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>
 /// deadlines; jitter only adds demand.
 pub fn edf_schedulable(tasks: &[Sharing], effort: &mut Effort) -> Demand {
     let own: Vec<Sporadic> = tasks.iter().map(|s| s.task).collect();
-    if overloaded(&own) {
+    let longest = tasks.iter().flat_map(|s| &s.requests).map(|r| i128::from(r.length.as_nanos())).max().unwrap_or(0);
+    edf_schedulable_with(&own, (longest, &|t| blocking_of(tasks, t)), &Dedicated, effort)
+}
+
+/// The same on a processor that withholds time. `blocking_of` is the longest blocking of a job with a deadline `t` after the start
+/// of its busy period, `longest` the longest of all.
+pub(crate) fn edf_schedulable_with(
+    own: &[Sporadic],
+    (longest, blocking_of): (i128, &dyn Fn(i128) -> i128),
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Demand {
+    if overloaded(own) {
         return Demand::Overload;
     }
-    let longest = tasks.iter().flat_map(|s| &s.requests).map(|r| i128::from(r.length.as_nanos())).max().unwrap_or(0);
-    let Some(l) = busy_period(&own, longest, &Dedicated, effort) else { return Demand::Undecided };
+    let Some(l) = busy_period(own, longest, processor, effort) else { return Demand::Undecided };
     let mut deadlines: Vec<i128> = Vec::new();
-    for τ in &own {
+    for τ in own {
         let mut t = (τ.d() - τ.j()).max(0);
         while t <= l {
             if !effort.spend(1) {
@@ -58,7 +69,8 @@ pub fn edf_schedulable(tasks: &[Sharing], effort: &mut Effort) -> Demand {
         if !effort.spend(2 * own.len()) {
             return Demand::Undecided;
         }
-        let demand = own.iter().map(|τ| jobs_due(τ, t) * τ.c()).sum::<i128>() + blocking_of(tasks, t);
+        let jobs = own.iter().map(|τ| jobs_due(τ, t) * τ.c()).sum::<i128>();
+        let demand = jobs + blocking_of(t) + withheld(processor, t);
         if demand > t {
             return Demand::Exceeds { window: to_duration(t), demand: to_duration(demand) };
         }

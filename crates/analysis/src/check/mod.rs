@@ -9,6 +9,7 @@
 mod assignment;
 mod assumed;
 mod assumptions;
+mod ceilings;
 mod chains;
 mod changes;
 mod global;

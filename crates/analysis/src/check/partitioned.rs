@@ -1,6 +1,7 @@
 //! One core by itself: fixed priorities (RM, DM, SJF, given ones), EDF, and the orders that change from job to job.
 
 use super::assumed::plain;
+use super::ceilings::Ceilings;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
@@ -34,12 +35,14 @@ pub(super) fn check(system: &System, rank: Rank, entry: Duration, check: &mut Ch
 
 /// How one core orders its jobs, beyond their parameters.
 #[derive(Clone, Copy)]
-pub(super) struct Queue {
+pub(super) struct Queue<'c> {
     pub rank: Rank,
     /// The length of a turn, or between two looks.
     pub quantum: Duration,
     /// What the completion of a job has added to its execution time, which the order does not know of.
     pub completion: Duration,
+    /// What jobs keep from each other.
+    pub ceilings: Option<&'c Ceilings>,
 }
 
 /// The release instants of these tasks.
@@ -68,7 +71,9 @@ pub(super) fn work<'i>(
 fn tasks(system: &System, places: &[usize], entry: Duration) -> Vec<Sporadic> {
     let one = |&n: &usize| {
         let t = &system.tasks[n];
-        Sporadic::new(plain(t) + entry, t.period, t.deadline)
+        // The end of each critical section may call the scheduler.
+        let calls = 1 + system.scheduling.sections_of(n).len() as u64;
+        Sporadic::new(plain(t) + entry * calls, t.period, t.deadline)
     };
     places.iter().map(one).collect()
 }
@@ -100,7 +105,8 @@ pub(super) fn growth_on(
         return;
     }
     rank.sort(system, &mut places);
-    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry };
+    let ceilings = Ceilings::of(system, &places, entry);
+    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry, ceilings: ceilings.as_ref() };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
     let work = work(system, &places, &instants, rank, entry);
     for (i, &n) in places.iter().enumerate() {
@@ -116,11 +122,12 @@ pub(super) fn growth_on(
 /// Whether all tasks of a core are in time; asks for no response where it does not have to.
 fn in_time(tasks: &[Sporadic], queue: Queue, work: &Work, effort: &mut Effort) -> bool {
     match queue.rank {
-        Rank::Edf => edf_demand::schedulable(tasks, work.entry, work, effort) == Demand::Fits,
-        Rank::Fixed(_) => (0..tasks.len()).all(|i| {
-            fixed_priority::response(&tasks[i], &tasks[..i], work.entry, work, effort)
-                .is_some_and(|r| r <= tasks[i].deadline)
-        }),
+        Rank::Edf => match queue.ceilings {
+            Some(ceilings) => ceilings.by_demand(tasks, work.entry, work, effort) == Demand::Fits,
+            None => edf_demand::schedulable(tasks, work.entry, work, effort) == Demand::Fits,
+        },
+        Rank::Fixed(_) => (0..tasks.len())
+            .all(|i| by_priority(tasks, queue, i, work.entry, work, effort).is_some_and(|r| r <= tasks[i].deadline)),
         Rank::Other(_) => {
             let (r, _) = test(tasks, queue, work, work, *effort);
             // What the search took is not told; its share is.
@@ -144,7 +151,8 @@ pub(super) fn one_core(
 ) {
     // The policies break ties by the order of the file.
     rank.sort(system, &mut places);
-    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry };
+    let ceilings = Ceilings::of(system, &places, entry);
+    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry, ceilings: ceilings.as_ref() };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
     let work = work(system, &places, &instants, rank, entry);
     let (responses, why) = test(&tasks, queue, &work, &work, Effort::of_core(system.cores));
@@ -190,10 +198,14 @@ pub(super) fn test(
     let blocking = work.entry;
     match queue.rank {
         Rank::Fixed(_) => {
-            let r = |i: usize| fixed_priority::response(&tasks[i], &tasks[..i], blocking, withheld, &mut effort);
-            ((0..tasks.len()).map(r).collect(), "response-time analysis")
+            let r = |i: usize| by_priority(tasks, queue, i, blocking, withheld, &mut effort);
+            let why = queue.ceilings.map_or("response-time analysis", Ceilings::explanation);
+            ((0..tasks.len()).map(r).collect(), why)
         }
-        Rank::Edf => by_deadline(tasks, blocking, withheld, effort),
+        Rank::Edf => match queue.ceilings {
+            Some(ceilings) => ceilings.by_deadline(tasks, blocking, withheld, effort),
+            None => by_deadline(tasks, blocking, withheld, effort),
+        },
         Rank::Other(order) => {
             let assumed: Vec<Duration> = tasks.iter().map(|τ| τ.execution.saturating_sub(queue.completion)).collect();
             let each = |r: Option<Vec<Duration>>| r.map(|r| r.into_iter().map(Some).collect());
@@ -217,6 +229,21 @@ pub(super) fn test(
             let responses = own.unwrap_or_else(|| vec![None; tasks.len()]).into_iter().map(least).collect();
             (responses, explanation(order))
         }
+    }
+}
+
+/// The response of the i-th task under fixed priorities.
+fn by_priority(
+    tasks: &[Sporadic],
+    queue: Queue,
+    i: usize,
+    blocking: Duration,
+    withheld: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Duration> {
+    match queue.ceilings {
+        Some(ceilings) => ceilings.response(tasks, i, blocking, withheld, effort),
+        None => fixed_priority::response(&tasks[i], &tasks[..i], blocking, withheld, effort),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod laxity;
 pub mod nonpreemptive_edf;
 pub mod nonpreemptive_fp;
 pub mod phased;
+pub mod preemption_threshold;
 pub mod round_robin;
 pub mod transactions;
 pub mod utilisation_bounds;

@@ -9,6 +9,7 @@ mod per_server;
 mod platform;
 mod reclaiming;
 mod release;
+mod resource;
 mod server;
 mod task;
 
@@ -41,6 +42,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let memory = memory(&draft, out);
     unique(draft.tasks.iter().map(|task| (&task.name, task.subject.as_str())), "task", out);
     unique(draft.servers.iter().map(|server| (&server.name, server.subject.as_str())), "server", out);
+    unique(draft.resources.iter().map(|resource| (&resource.name, resource.subject.as_str())), "resource", out);
     unique(draft.components.iter().map(|component| (&component.name, component.subject.as_str())), "component", out);
 
     let mut notes = draft.notes.clone();
@@ -58,6 +60,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let schedulers = draft.schedulers.value().unwrap_or_default();
     let mut scheduling = Scheduling { places, schedulers, ..homes.made };
     release::resolve(&draft, context.policy?, (&tasks, &components, &mut scheduling), out);
+    resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     if !out.is_empty() {
         return None;
     }

@@ -450,6 +450,7 @@ pub(super) fn place(
             placing.server.get().map(|at| (at.place, "server")),
             placing.cluster.get().map(|at| (at.place, "cluster")),
             placing.priority.get().map(|at| (at.place, "priority")),
+            placing.threshold.get().map(|at| (at.place, "preemption-threshold")),
             placing.overrun.get().map(|at| (at.place, "overrun")),
         ];
         for (place, key) in given.into_iter().flatten() {
@@ -474,6 +475,7 @@ pub(super) fn place(
     Some(TaskPlacement {
         server,
         priority: priority?,
+        threshold: None,
         overrun: overrun?,
         virtual_deadline,
         release: Release::Periodic,

@@ -7,6 +7,7 @@ mod disk;
 mod keys;
 mod monitor;
 mod platform;
+mod resource;
 mod server;
 mod task;
 
@@ -18,13 +19,14 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 12] = [
+const TOP: [&str; 13] = [
     "system",
     "policy",
     "machine",
     "server",
     "task",
     "chain",
+    "resource",
     "change",
     "component",
     "buffer",
@@ -87,6 +89,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "chain").into_iter().enumerate() {
         draft.chains.extend(chain::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "resource").into_iter().enumerate() {
+        draft.resources.extend(resource::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "change").into_iter().enumerate() {
         draft.changes.extend(change::read(value, i, &mut reader));

@@ -170,6 +170,7 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         server: task.string(reader, "server", "the name of a [[server]] in quotes"),
         cluster: task.integer(reader, "cluster", "the number of a cluster, counted from 0"),
         priority: task.integer(reader, "priority", "a whole number from 0 to 1000000, the larger the more urgent"),
+        threshold: task.integer(reader, "preemption-threshold", "a priority: a whole number from 0 to 1000000"),
         overrun: choice(task, reader, "overrun", &OVERRUNS),
         virtual_deadline: task.duration(reader, "virtual-deadline"),
         sporadic: choice(task, reader, "release", &RELEASES),
@@ -177,5 +178,6 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         early: choice(task, reader, "early", &EARLY),
         longest_distance: task.duration(reader, "longest-distance"),
         raised_by: task.string(reader, "raised-by", "the name of a [[component]] in quotes"),
+        sections: super::resource::sections(task, reader),
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 21] = [
+const TASK: [&str; 23] = [
     "name",
     "level",
     "core",
@@ -25,6 +25,7 @@ const TASK: [&str; 21] = [
     "server",
     "cluster",
     "priority",
+    "preemption-threshold",
     "overrun",
     "virtual-deadline",
     "release",
@@ -32,6 +33,7 @@ const TASK: [&str; 21] = [
     "early",
     "longest-distance",
     "raised-by",
+    "sections",
 ];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];

@@ -59,7 +59,9 @@ impl Domain {
                     continue 'again;
                 };
                 if first.place() < tasks {
-                    self.core_states[core].offer = Offer::Task(first.place());
+                    let place = first.place();
+                    let place = self.ceilings.as_ref().map_or(place, |ceilings| ceilings.choose(place));
+                    self.core_states[core].offer = Offer::Task(place);
                     return;
                 }
                 vp = first.place() - tasks;

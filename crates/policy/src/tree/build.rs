@@ -136,6 +136,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         places,
         entry: 0,
         changes: None,
+        ceilings: None,
         lost: false,
         laxities,
         queues: Queues::new(run_queues.len() + 1, task_homes),

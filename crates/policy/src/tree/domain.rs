@@ -5,6 +5,7 @@ use super::budget::{Budget, WhenIdle};
 pub(super) use super::core_state::{CoreState, Offer};
 use super::queues::Queues;
 use super::reconfigure::Changes;
+use super::resource::Ceilings;
 use super::task_state::TaskState;
 use super::{Overrun, TaskOrder};
 use crate::heap::{IndexedHeap, Key};
@@ -45,6 +46,8 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
+    /// Which of its jobs keep the core from others.
+    pub(super) ceilings: Option<alloc::boxed::Box<Ceilings>>,
     /// Whether a budget was forfeited for want of work in this decision.
     pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
@@ -206,17 +209,22 @@ impl Domain {
                 task.remove(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival if task.is_killed_at(now) => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock if task.is_killed_at(now) => {
                 task.kill(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
                 task.exhaust(records);
                 true
             }
         };
         if self.laxities {
             self.run_queues[task.queue].looks |= look || !goes_on;
+        }
+        if goes_on && self.tasks[place].ready() {
+            self.find_exceeded(place, records);
+        } else if let Some(ceilings) = &mut self.ceilings {
+            ceilings.end(place);
         }
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
@@ -448,6 +456,9 @@ impl Domain {
                 self.tasks[place].leave_to_its_core();
             } else {
                 self.tasks[place].kill(records);
+                if let Some(ceilings) = &mut self.ceilings {
+                    ceilings.end(place);
+                }
                 self.put_in_place(place);
                 // A server that waits for its core notices that its work is gone when it gets it: whoever has more urgent work
                 // until then is served as if it were still there.
@@ -498,6 +509,9 @@ impl Domain {
         core_state.idle = chosen.is_none();
         core_state.doing = chosen.map_or(OnCore::Idle, |(place, job)| OnCore::Job { place, job });
         core_state.charged = core_state.path;
+        if let (Some(ceilings), Some((place, _))) = (&mut self.ceilings, chosen) {
+            ceilings.begin(place);
+        }
         if let Some((place, _)) = chosen.filter(|(place, _)| self.tasks[*place].order == TaskOrder::LeastLaxity) {
             let ran = &mut self.run_queues[self.tasks[place].queue].ran;
             if !ran.contains(&place) {
@@ -538,7 +552,7 @@ impl Domain {
         if task.order == TaskOrder::RoundRobin {
             timer = timer.min(now.saturating_add(task.slice));
         }
-        timer.min(task.may_run_until(now)).min(self.overtaken(me, now))
+        timer.min(task.may_run_until(now)).min(self.overtaken(me, now)).min(self.section_ends(now))
     }
 
     /// The other cores whose plan has changed, or that must be entered earlier than their timers expire.

@@ -26,6 +26,7 @@ mod per_server;
 mod queues;
 mod reconfigure;
 mod replenishments;
+mod resource;
 mod task_state;
 
 use crate::clustered::ContainerRank;
@@ -38,6 +39,7 @@ pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 pub use reconfigure::ReconfigurableTree;
+pub use resource::{Resource, ResourceTree, ResourceUser};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
@@ -146,6 +148,7 @@ impl Servers {
         match &setup.kind {
             crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::check(setup, changing),
             crate::PolicySpec::PerServer(plan) => plan.check(setup),
+            crate::PolicySpec::Resources(all) => resource::check(setup, all),
             _ => Ok(()),
         }
     }
@@ -160,6 +163,7 @@ impl Servers {
             match &setup.kind {
                 crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::attach(&mut domain, changing),
                 crate::PolicySpec::PerServer(plan) => plan.name(&mut domain),
+                crate::PolicySpec::Resources(all) => resource::attach(&mut domain, setup, all),
                 _ => {}
             }
             let alone = set.iter().nth(1).is_none();
@@ -185,12 +189,15 @@ fn tree(setup: &PolicyConfig) -> &Tree {
             tree
         }
         crate::PolicySpec::PerServer(SchedulerPlan { tree, .. }) => tree,
+        crate::PolicySpec::Resources(ResourceTree { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }
 }
 
 impl Policy for Servers {
     type Core = Core;
+
+    const RESOURCES: bool = true;
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
@@ -215,8 +222,13 @@ impl Policy for Servers {
                 }
             }
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
-            // A core with a child scheduler shares no queue.
-            (Input::Sleep { .. }, Home::Shared(_)) => {}
+            (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),
+            // A core with a child scheduler shares no queue, nor does one with ceilings.
+            (Input::Sleep { .. } | Input::Section { .. }, Home::Shared(_)) => {}
         }
+    }
+
+    fn awaits_unlock(&self, core: &Core) -> bool {
+        matches!(&core.home, Home::Own(domain) if domain.awaits_unlock())
     }
 }

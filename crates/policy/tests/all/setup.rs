@@ -4,7 +4,8 @@ use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
 use tactus_policy::{
     Clusters, DecodeError, EarlyArrival, FineMc2, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec,
-    Priorities, Release, Scheduler, Server, Slot, Table, Task, TaskOrder, TaskPlacement, Tree,
+    Priorities, Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, Slot, Table, Task, TaskOrder,
+    TaskPlacement, Tree,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -148,6 +149,58 @@ fn merged_timers_and_redistributed_work_need_an_interrupt_master() {
     let missing = Some(PolicyConfigError::NoInterruptMaster);
     assert_eq!([setup(false, true, false), setup(false, false, true)], [missing, missing]);
     assert_eq!([setup(false, false, false), setup(true, true, true)], [None, None]);
+}
+
+/// Two tasks with priority 1 each under this order, and these thresholds.
+fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSet>) -> PolicyConfig {
+    let (cores, quantum) = (CoreSet::first(queues.len()), Duration::ZERO);
+    let all = queues.iter().fold(0, |all, queue| all | queue.bits());
+    let cores = CoreSet::from_bits(cores.bits() | all);
+    let root = Server { parent: 0, cores, order, queues, quantum, supply: None, priority: 0, background: false };
+    let (offset, period, budget) = (Duration::ZERO, ms(10), ms(1));
+    let task = Task { level: Level::A, core: core(0), offset, period, deadline: period, budget };
+    let place = TaskPlacement { server: 0, priority: 1, overrun: Overrun::Continue };
+    let tree = Tree { servers: vec![root], places: vec![place; 2], releases: Vec::new() };
+    let kind = PolicySpec::Resources(tactus_policy::ResourceTree { tree, thresholds, resources: Vec::new() });
+    PolicyConfig { cores: cores.iter().count(), kind, tasks: vec![task; 2] }
+}
+
+#[test]
+fn preemption_thresholds_are_stored_and_what_cannot_be_is_refused() {
+    let one = || vec![CoreSet::first(1)];
+    let good = thresholds(TaskOrder::FixedPriority, vec![None, Some(1)], one());
+    assert_eq!(PolicyConfig::decode(&good.encode()), Ok(good.clone()));
+    assert!(Scheduler::new(&good).is_ok());
+    let refused = |setup: PolicyConfig| Scheduler::new(&setup).err();
+    let below = thresholds(TaskOrder::FixedPriority, vec![None, Some(0)], one());
+    assert_eq!(refused(below), Some(PolicyConfigError::Threshold(TaskId(1))));
+    let by_deadline = thresholds(TaskOrder::EarliestDeadline, vec![Some(1), None], one());
+    assert_eq!(refused(by_deadline), Some(PolicyConfigError::Threshold(TaskId(0))));
+    let few = thresholds(TaskOrder::FixedPriority, vec![None], one());
+    assert_eq!(refused(few), Some(PolicyConfigError::PlaceCount(1)));
+    let shared = thresholds(TaskOrder::FixedPriority, vec![None, Some(1)], vec![CoreSet::first(2)]);
+    assert_eq!(refused(shared), Some(PolicyConfigError::CeilingTree));
+}
+
+#[test]
+fn resources_are_stored_and_what_cannot_be_is_refused() {
+    let setup = |users: &[u16], overrun| {
+        let mut setup = thresholds(TaskOrder::EarliestDeadline, vec![None, None], vec![CoreSet::first(1)]);
+        let PolicySpec::Resources(all) = &mut setup.kind else { panic!("it has resources") };
+        all.tree.places[1].overrun = overrun;
+        let user = |task: &u16| ResourceUser { task: TaskId(*task), longest: ms(3) };
+        for protocol in ResourceProtocol::ALL {
+            all.resources.push(Resource { protocol, users: users.iter().map(user).collect() });
+        }
+        setup
+    };
+    let good = setup(&[1, 0], Overrun::Skip);
+    assert_eq!(PolicyConfig::decode(&good.encode()), Ok(good.clone()));
+    assert!(Scheduler::new(&good).is_ok());
+    let refused = |users: &[u16], overrun| Scheduler::new(&setup(users, overrun)).err();
+    for (users, overrun) in [(&[0, 0][..], Overrun::Skip), (&[2], Overrun::Skip), (&[0, 1], Overrun::Kill)] {
+        assert_eq!(refused(users, overrun), Some(PolicyConfigError::ResourceUser(0)), "{users:?}");
+    }
 }
 
 #[test]

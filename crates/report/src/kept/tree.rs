@@ -1,9 +1,9 @@
 //! Servers and queues as they are kept, so that their rules can be held against the trace again.
 
 use serde::{Deserialize, Serialize};
-use tactus_task::ServerKind;
+use tactus_task::{ResourceProtocol, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
-use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
 
 /// [`TreeView`].
 #[derive(Serialize, Deserialize)]
@@ -16,6 +16,53 @@ pub(super) struct Stored {
     /// Left out where one scheduler decides for all servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     per_server: bool,
+    /// Left out where jobs keep nothing from each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ceilings: Option<StoredCeilings>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredCeilings {
+    levels: Vec<u64>,
+    thresholds: Vec<Option<u64>>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<StoredResource>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredResource {
+    non_preemptive: bool,
+    users: Vec<u16>,
+}
+
+impl StoredCeilings {
+    fn of(view: &CeilingView) -> StoredCeilings {
+        let resource = |(protocol, users): &(ResourceProtocol, Vec<TaskId>)| StoredResource {
+            non_preemptive: *protocol == ResourceProtocol::NonPreemptive,
+            users: users.iter().map(|user| user.0).collect(),
+        };
+        StoredCeilings {
+            levels: view.levels.clone(),
+            thresholds: view.thresholds.clone(),
+            resources: view.resources.iter().map(resource).collect(),
+        }
+    }
+
+    fn view(self) -> CeilingView {
+        let resource = |it: StoredResource| {
+            let protocol = match it.non_preemptive {
+                true => ResourceProtocol::NonPreemptive,
+                false => ResourceProtocol::Ceiling,
+            };
+            (protocol, it.users.into_iter().map(TaskId).collect())
+        };
+        CeilingView {
+            levels: self.levels,
+            thresholds: self.thresholds,
+            resources: self.resources.into_iter().map(resource).collect(),
+        }
+    }
 }
 
 /// Sets of cores are numbers whose bit `n` stands for core `n`.
@@ -127,6 +174,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         tasks: tree.tasks.iter().map(place).collect(),
         changes: tree.changes.iter().map(change).collect(),
         per_server: tree.per_server,
+        ceilings: tree.ceilings.as_ref().map(StoredCeilings::of),
     }
 }
 
@@ -142,6 +190,10 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
     }
     if stored.tasks.len() != tasks {
         return Err(format!("{tasks} tasks, and {} places of tasks among the servers", stored.tasks.len()));
+    }
+    let few = |it: &StoredCeilings| it.levels.len() != tasks || it.thresholds.len() != tasks;
+    if stored.ceilings.as_ref().is_some_and(few) {
+        return Err(format!("{tasks} tasks, and ceilings of another number of them"));
     }
     if let Some(n) = (1..count).find(|n| stored.servers[*n].parent >= *n) {
         return Err(format!("server {n} lies inside one that does not come before it"));
@@ -192,5 +244,6 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         tasks: stored.tasks.into_iter().map(place).collect(),
         changes: stored.changes.into_iter().map(change).collect(),
         per_server: stored.per_server,
+        ceilings: stored.ceilings.map(StoredCeilings::view),
     })
 }

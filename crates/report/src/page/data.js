@@ -1,7 +1,7 @@
 // The run's data: JSON about the tasks, and packed columns that become typed arrays.
 
 const ENDINGS = ["preempted", "completed", "budget used up", "taken out", "run ended"];
-const REASONS = ["start", "timer", "completion", "event", "fault"];
+const REASONS = ["start", "timer", "completion", "event", "fault", "arrival", , , "end of a section"];
 
 async function inflate(text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));

@@ -4,8 +4,9 @@ use super::{steps, Cause, Comparison, Steps};
 use crate::{Error, Keep, Simulation};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
-use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
+use tactus_policy::{PolicyConfig, Scheduler};
 use tactus_task::Costs;
+use tactus_task::CriticalSection;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -25,11 +26,11 @@ pub fn explain(
     comparison: &mut Comparison,
     setup: &PolicyConfig,
     duration: Duration,
-    mut demand: impl FnMut(TaskId, u32) -> Duration,
+    (mut demand, sections): (impl FnMut(TaskId, u32) -> Duration, &[Vec<CriticalSection>]),
     found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
-    if comparison.agrees() || !matches!(setup.kind, PolicySpec::Servers(_) | PolicySpec::ReconfigurableTree(_)) {
+    if comparison.agrees() || setup.kind.tree().is_none() {
         return Ok(());
     }
     let machine = Steps::of(found);
@@ -54,6 +55,7 @@ pub fn explain(
         };
         let (scheduler, cores) = Scheduler::new(setup).map_err(Error::PolicyConfig)?;
         let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), &mut demand, &costs);
+        simulation.hold(sections.to_vec());
         if number % 2 == 1 {
             simulation.start_at(&starts);
         }

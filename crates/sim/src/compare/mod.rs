@@ -14,8 +14,9 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree};
+use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree, ResourceTree};
 use tactus_task::Costs;
+use tactus_task::CriticalSection;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -146,19 +147,19 @@ impl Comparison {
 /// Lays the trace of a free run (`expected`) beside the kernel's (`found`), both of the system that `setup` was made
 /// for.
 ///
-/// `demand` is as in [`lockstep`](crate::lockstep::lockstep). Two events are a race if they lie within the tolerance plus
+/// `demand` is as in [`lockstep`](crate::lockstep::lockstep), and `sections` are the critical sections of jobs, by task. Two events are a race if they lie within the tolerance plus
 /// the shift of the kernel's run at that point: the largest difference in time seen so far on any core, or what jobs
 /// were charged beyond their demand since the core was last idle, or how far it is
 /// behind with the job that finishes there, as far as the system's work in the whole run so far can have caused that;
 /// whichever is most.
 pub fn compare(
     setup: &PolicyConfig,
-    mut demand: impl FnMut(TaskId, u32) -> Option<Duration>,
+    (mut demand, sections): (impl FnMut(TaskId, u32) -> Option<Duration>, &[Vec<CriticalSection>]),
     expected: &Trace,
     found: &Trace,
     tolerance: Duration,
 ) -> Comparison {
-    let points = Points::of(setup, expected, &mut demand);
+    let points = Points::of(setup, expected, (&mut demand, sections));
     let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 
@@ -168,7 +169,9 @@ pub fn compare(
         | PolicySpec::Mixed(_)
         | PolicySpec::ReconfigurableMixed(_)
         | PolicySpec::PerServer(_) => false,
-        PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
+        PolicySpec::Servers(tree)
+        | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. })
+        | PolicySpec::Resources(ResourceTree { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
         PolicySpec::GlobalRm | PolicySpec::GlobalDm | PolicySpec::GlobalEdf | PolicySpec::GlobalFp(_) => true,

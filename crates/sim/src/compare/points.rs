@@ -1,8 +1,9 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree, ServerKind, Supply, TaskOrder};
+use tactus_policy::{PolicyConfig, ServerKind, Supply, TaskOrder};
 use tactus_record::{EntryReason, EventKind, Record};
+use tactus_task::CriticalSection;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -38,33 +39,34 @@ struct Turn {
 
 impl Points {
     /// Reads them from the trace of a free run.
-    pub fn of(setup: &PolicyConfig, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
+    pub fn of(
+        setup: &PolicyConfig,
+        trace: &Trace,
+        (mut demand, sections): (impl FnMut(TaskId, u32) -> Option<Duration>, &[Vec<CriticalSection>]),
+    ) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
-        let follows: Vec<bool> = match &setup.kind {
-            PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
-                tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let follows: Vec<bool> = setup.kind.tree().map_or_else(Vec::new, |tree| {
+            tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
+        });
         let mut points = Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new() };
         let mut turns = Vec::new();
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
         }
         // The length of a task's turns, where turns are taken.
-        let turn_of = |task: TaskId| match &setup.kind {
-            PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
-                let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
-                (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
-            }
-            _ => None,
+        let turn_of = |task: TaskId| {
+            let tree = setup.kind.tree()?;
+            let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
+            (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
         };
         // A job may have run on several cores; what it has been charged is the sum of all.
         turns.sort_by_key(|t| t.end.time);
         let mut charged: HashMap<(TaskId, u32), Duration> = HashMap::new();
         for turn in turns {
             let spent = charged.entry(turn.job).or_default();
+            let before = *spent;
             *spent += turn.end.time.since(turn.start);
+            points.add_sections(&turn, (before, *spent), sections);
             // The turn of the job ends in the instant of a release, which a machine meets first.
             let whole = turn_of(turn.job.0).is_some_and(|quantum| (*spent % quantum).is_zero());
             if whole && turn.end.clock {
@@ -78,6 +80,18 @@ impl Points {
         }
         points.events.sort_by_key(|p| p.time);
         points
+    }
+
+    /// The beginnings and ends of critical sections in a job's turn, and those that would have come next.
+    fn add_sections(&mut self, turn: &Turn, (before, after): (Duration, Duration), sections: &[Vec<CriticalSection>]) {
+        for at in sections.get(turn.job.0.index()).into_iter().flatten().flat_map(|it| [it.from, it.until]) {
+            if at > after {
+                self.rivals.push((turn.end, turn.end.time.saturating_add(at.saturating_sub(after))));
+            } else if at >= before {
+                let time = turn.start.saturating_add(at.saturating_sub(before));
+                self.events.push(Point { time, clock: false, ..turn.end });
+            }
+        }
     }
 
     fn add_core(&mut self, records: &[Record], follows: &[bool], turns: &mut Vec<Turn>) {

@@ -1,7 +1,7 @@
 //! Cuts a core's records into calls of the policy.
 
 use super::report::{Disagreement, What};
-use tactus_policy::Input;
+use tactus_policy::{Input, Sections};
 use tactus_record::{EntryReason, EventKind, InputKind, Record};
 use tactus_time::{CoreId, Instant};
 use tactus_trace::Trace;
@@ -35,7 +35,8 @@ impl<'t> Call<'t> {
                 (InputKind::Absent, _) => Some(Input::Absent { since: at }),
                 (InputKind::Sleep, Some(proxy)) => Some(Input::Sleep { proxy, until: at }),
                 (InputKind::Arrival, Some(task)) => Some(Input::Arrival { task, at }),
-                (InputKind::Sleep | InputKind::Arrival, None) => None,
+                (InputKind::Section, Some(_)) => Some(Input::Section { held: Sections::from_bits(r.job), since: at }),
+                (InputKind::Sleep | InputKind::Arrival | InputKind::Section, None) => None,
             }
         })
     }
@@ -44,7 +45,7 @@ impl<'t> Call<'t> {
     pub fn absent(&self) -> Option<Instant> {
         self.inputs().find_map(|input| match input {
             Input::Absent { since } => Some(since),
-            Input::Sleep { .. } | Input::Arrival { .. } => None,
+            Input::Sleep { .. } | Input::Arrival { .. } | Input::Section { .. } => None,
         })
     }
 
@@ -52,7 +53,7 @@ impl<'t> Call<'t> {
     pub fn arrivals(&self) -> impl Iterator<Item = Instant> + '_ {
         self.inputs().filter_map(|input| match input {
             Input::Arrival { at, .. } => Some(at),
-            Input::Absent { .. } | Input::Sleep { .. } => None,
+            Input::Absent { .. } | Input::Sleep { .. } | Input::Section { .. } => None,
         })
     }
 

@@ -80,12 +80,14 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
             EntryReason::Start => Instant::ZERO,
             EntryReason::Timer if early(core.timer) => return wrong(What::Early { due: core.timer }),
             EntryReason::Timer => core.timer,
-            EntryReason::Complete | EntryReason::Fault if core.running.is_none() => return wrong(What::NothingRuns),
+            EntryReason::Complete | EntryReason::Fault | EntryReason::Unlock if core.running.is_none() => {
+                return wrong(What::NothingRuns)
+            }
             EntryReason::Complete => match core.used {
                 Some(used) if early(used) => return wrong(What::Early { due: used }),
                 used => used.unwrap_or(now),
             },
-            EntryReason::Fault => now,
+            EntryReason::Fault | EntryReason::Unlock => now,
             EntryReason::Arrival => {
                 let Some(due) = call.arrivals().min() else { return wrong(What::NotSent) };
                 if early(due) {

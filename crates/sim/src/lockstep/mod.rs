@@ -102,6 +102,9 @@ fn replay_of<P: Policy>(
 
         expected.0.clear();
         let core = &mut states[call.core().index()];
+        if call.reason == EntryReason::Unlock && !policy.awaits_unlock(core) {
+            return Err(Disagreement::in_call(&call, What::NotSent));
+        }
         call.inputs().for_each(|input| policy.input(core, input));
         let decision = policy.handle(core, call.enter.time, event(call.reason), &mut expected);
         same_records(&call, &expected.0)?;
@@ -131,6 +134,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Notify => Event::Notify,
         EntryReason::Fault => Event::Remove,
         EntryReason::Arrival => Event::Arrival,
+        EntryReason::Unlock => Event::Unlock,
     }
 }
 

@@ -20,10 +20,13 @@ pub struct Agreement {
     /// Calls at the end that could not be replayed because a core's records stop inside a call.
     pub cut: usize,
     /// How late calls came, by reason (index: [`EntryReason`]). For `Start`, the time since the start of the run.
-    pub lateness: [Lateness; 5],
+    pub lateness: [Lateness; REASONS],
     /// How long the scheduler's turns took, from its look at the clock to the end of its decision.
     pub turns: Lateness,
 }
+
+/// One more than the largest number of a reason of entry; some numbers mean nothing.
+const REASONS: usize = EntryReason::Unlock as usize + 1;
 
 /// A distribution of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,7 +65,7 @@ impl fmt::Display for Agreement {
         if *cut > 0 {
             write!(f, " · {cut} calls at the end not replayed")?;
         }
-        let names = ["start", "time-out", "completion", "event", "fault"];
+        let names = ["start", "time-out", "completion", "event", "fault", "arrival", "–", "–", "unlock"];
         let all = names.iter().zip(&self.lateness).chain([(&"turn", &self.turns)]);
         for (name, lateness) in all.filter(|(_, l)| l.count > 0) {
             write!(f, "\n  {name:<11} {lateness}")?;
@@ -74,7 +77,7 @@ impl fmt::Display for Agreement {
 /// Collects the times of a replay.
 #[derive(Default)]
 pub struct Latenesses {
-    reasons: [Vec<Duration>; 5],
+    reasons: [Vec<Duration>; REASONS],
     /// Of each turn of the scheduler.
     pub turns: Vec<Duration>,
 }

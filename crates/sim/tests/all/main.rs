@@ -3,6 +3,7 @@
 mod common;
 
 mod arrivals;
+mod ceilings;
 mod compare;
 mod generate;
 mod lockstep;

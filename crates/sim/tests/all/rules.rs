@@ -21,7 +21,9 @@ fn run(seed: u64) -> (PolicyConfig, TreeView, Trace) {
     let view = match tree_view(&setup) {
         Some(view) => view,
         // MC² has rules of its own.
-        None => TreeView { servers: Vec::new(), tasks: Vec::new(), changes: Vec::new(), per_server: false },
+        None => {
+            TreeView { servers: Vec::new(), tasks: Vec::new(), changes: Vec::new(), per_server: false, ceilings: None }
+        }
     };
     let trace = simulate(&setup, ms(200), demands(&system), &Costs::default()).unwrap();
     (setup, view, trace)

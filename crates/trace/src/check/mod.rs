@@ -4,6 +4,7 @@
 //! there is not repeated here.
 
 mod arrivals;
+mod ceilings;
 mod levels;
 mod modes;
 mod sequence;
@@ -12,6 +13,7 @@ mod table;
 mod tree;
 
 pub use crate::changes::changes;
+pub use ceilings::CeilingView;
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
@@ -82,6 +84,8 @@ pub enum Rule {
     Conserving,
     /// No job runs while a more urgent one of its queue waits.
     Order,
+    /// No job begins where one that has begun keeps it off.
+    Ceiling,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
     Change,
 }
@@ -106,6 +110,7 @@ impl fmt::Display for Rule {
             Rule::NoEvents => "cores that share no queue send no events",
             Rule::Conserving => "no core idles beside work that it could do",
             Rule::Order => "the more urgent job of a queue runs",
+            Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
             Rule::Change => "changes are made as they were admitted",
         })
     }

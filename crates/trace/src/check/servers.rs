@@ -1,6 +1,7 @@
 //! Rules of servers: what they may have, and who waits while a core could serve him. Where the system changes while it runs, each
 //! stretch between two changes is judged by the values that it has.
 
+use super::ceilings::Ceilings;
 use super::tree::{Bound, Lengths, Rank, TreeChange, TreeView};
 use super::{Rule, Violation};
 use crate::order::in_order;
@@ -207,7 +208,9 @@ pub fn no_events(view: &TreeView, trace: &Trace) -> Vec<Violation> {
 pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut records: Vec<(usize, &Record)> =
         trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r))).collect();
-    records.retain(|(_, r)| r.kind.is_policy() && r.task.is_none_or(|task| task.index() < view.tasks.len()));
+    records.retain(|(_, r)| {
+        (r.kind.is_policy() || Ceilings::concerns(r)) && r.task.is_none_or(|task| task.index() < view.tasks.len())
+    });
     records.sort_by_key(|(_, r)| r.time);
     let mut now = Waiting {
         view,
@@ -218,6 +221,8 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
         running: vec![None; trace.cores.len()],
         begun: trace.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect(),
         without: HashMap::new(),
+        ceilings: view.ceilings.as_ref().map(|ceilings| Ceilings::new(ceilings, &view.tasks)),
+        begins: Vec::new(),
     };
     let mut since: Vec<Option<Instant>> = vec![None; view.tasks.len()];
     let mut found = Vec::new();
@@ -242,6 +247,7 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
             }
         }
     }
+    found.append(&mut now.begins);
     found
 }
 
@@ -258,6 +264,9 @@ struct Waiting<'v> {
     begun: Vec<Instant>,
     /// Until when a server has no budget on a core.
     without: HashMap<(usize, usize), u64>,
+    ceilings: Option<Ceilings<'v>>,
+    /// What was wrong when a job began.
+    begins: Vec<Violation>,
 }
 
 impl Waiting<'_> {
@@ -270,6 +279,12 @@ impl Waiting<'_> {
         }
         let Some(task) = r.task else { return };
         let n = task.index();
+        if r.kind == EventKind::Dispatch {
+            self.begins.extend(self.wrong_begin(core, r.time, (task, r.job)));
+        }
+        if let Some(ceilings) = &mut self.ceilings {
+            ceilings.step(r);
+        }
         match r.kind {
             EventKind::Release => self.pending[n].push((r.job, Instant::from_nanos(r.arg))),
             EventKind::Dispatch => self.running[core] = Some((task, r.job)),
@@ -297,6 +312,36 @@ impl Waiting<'_> {
         for (server, core) in self.servers.take(self.view, CoreId(core as u8), change) {
             self.without.remove(&(server, core.index()));
         }
+    }
+
+    /// What is wrong if the job begins now. A job that is kept off makes all others wait that have not begun, or a less urgent one
+    /// would go before it.
+    fn wrong_begin(&self, core: usize, now: Instant, (task, job): (TaskId, u32)) -> Option<Violation> {
+        let ceilings = self.ceilings.as_ref().filter(|ceilings| !ceilings.has_begun(task))?;
+        if let Some(other) = ceilings.keeps_off(task) {
+            let text = format!("begins though task {} has begun and keeps it off", other.0);
+            return Some(violation(Rule::Ceiling, now, core, Some((task, job)), text));
+        }
+        let own = self.urgency(task, job)?;
+        let (_, first) = self.waiting_on(core).find(|(urgency, _)| *urgency < own)?;
+        let text = format!("begins though more urgent task {} waits", first.0);
+        Some(violation(Rule::Order, now, core, Some((task, job)), text))
+    }
+
+    /// The oldest unfinished job of each task that may run on the core, with its urgency.
+    fn waiting_on(&self, core: usize) -> impl Iterator<Item = ((Instant, TaskId), TaskId)> + '_ {
+        let tasks = (0..self.pending.len()).filter(|n| !self.stopped[*n]).map(|n| TaskId(n as u16));
+        let here = tasks.filter(move |task| self.view.queue(*task).contains(CoreId(core as u8)));
+        here.filter_map(|task| {
+            let (job, _) = self.pending[task.index()].first()?;
+            Some((self.urgency(task, *job)?, task))
+        })
+    }
+
+    /// Whether the task waits since a job that has begun keeps it off, or the most urgent one, before which it may not go.
+    fn is_kept_off(&self, task: TaskId, core: usize) -> bool {
+        let Some(ceilings) = self.ceilings.as_ref().filter(|ceilings| !ceilings.has_begun(task)) else { return false };
+        self.waiting_on(core).min().is_some_and(|(_, first)| ceilings.keeps_off(first).is_some())
     }
 
     /// How urgent a job is that is not finished; nothing if that is not judged.
@@ -334,7 +379,7 @@ impl Waiting<'_> {
                 }
                 Some((running, other)) if self.view.tasks[running.index()].server == server => {
                     let (mine, its) = (self.urgency(task, job), self.urgency(running, other));
-                    if mine.is_some() && mine < its {
+                    if mine.is_some() && mine < its && !self.is_kept_off(task, core) {
                         let text = format!("waits while less urgent task {} runs on core {core}", running.0);
                         return Some((Rule::Order, core, job, text));
                     }

@@ -1,5 +1,6 @@
 //! A tree of servers as the rules need it, and what becomes of it while it runs.
 
+use super::ceilings::CeilingView;
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ pub struct TreeView {
     /// Whether the root and each server with something inside have a scheduler of their own: each notices what is due when it
     /// has the core, and several decide one after another.
     pub per_server: bool,
+    /// What jobs that have begun keep from others; nothing where they keep nothing.
+    pub ceilings: Option<CeilingView>,
 }
 
 /// One server.

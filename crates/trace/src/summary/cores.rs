@@ -62,4 +62,6 @@ pub struct Entries {
     pub fault: Option<Distribution>,
     /// Something arrived that releases a job.
     pub arrival: Option<Distribution>,
+    /// A critical section ended for which a job waited.
+    pub unlock: Option<Distribution>,
 }

@@ -391,6 +391,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         tasks: vec![place(0), place(1), place(1)],
         changes: Vec::new(),
         per_server,
+        ceilings: None,
     });
     let mut builder = Builder::new(1);
     for n in 0..4 {
@@ -445,6 +446,7 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         tasks: vec![place(0), place(2)],
         changes: Vec::new(),
         per_server,
+        ceilings: None,
     };
     assert_eq!([tree(false).schedulers(), tree(true).schedulers()], [1, 5]);
 }
@@ -465,8 +467,13 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
     };
     let place =
         |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20), held: false };
-    let view =
-        TreeView { servers: vec![root], tasks: vec![place(0), place(1)], changes: Vec::new(), per_server: false };
+    let view = TreeView {
+        servers: vec![root],
+        tasks: vec![place(0), place(1)],
+        changes: Vec::new(),
+        per_server: false,
+        ceilings: None,
+    };
     let mut builder = Builder::new(2);
     builder.call(1, 0, Start, |call| _ = call.release(0, 0, 0).release(1, 0, 0).dispatch(1, 0));
     builder.call(0, 5, Start, |call| _ = if at_once { call.dispatch(0, 0) } else { call.idle() });

@@ -16,6 +16,7 @@ extern crate alloc;
 
 mod expiry;
 mod kill;
+mod sections;
 mod start;
 mod state;
 mod verdict;
@@ -33,16 +34,18 @@ use tactus_sched::runtime::{
     self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
 };
 
-tactus_rt::component! { upcall: upcall, services: [complete, raise] }
+tactus_rt::component! { upcall: upcall, services: [complete, raise, unlock] }
 
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
 /// Something arrived: what, stands in the core's state.
 const ARRIVED: u64 = 1 << 19;
+/// The running job left a critical section for which another one waits.
+const UNLOCKED: u64 = 1 << 20;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED;
 /// Events for the policy; the rest is for the scheduler itself.
-const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | BEGUN | event::NOTIFY | event::TIMER;
+const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -91,6 +94,21 @@ fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
     let Some((task, _)) = usize::try_from(event).ok().and_then(|event| raised.nth(event)) else { return [2, 0] };
     state.raised = Some(TaskId(task as u16));
     decide::<Root>(core, 0, ARRIVED, SWITCH_RETURN);
+    [0; 2]
+}
+
+/// A job has left a critical section for which another one waited when the job was given its core. It goes on when it has a core
+/// again. Gives 0, or 1 if the caller has no job here.
+fn unlock(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+    let core = caller.core();
+    let Some(Core { policy, state }) = state::running(core) else { return [1, 0] };
+    if !state.is_home(caller.thread().into(), caller.component().into()) {
+        return [1, 0];
+    }
+    // It may have been displaced after it left the section and before it said so.
+    if state.system.scheduler.awaits_unlock(policy) {
+        decide::<Root>(core, 0, UNLOCKED, SWITCH_RETURN);
+    }
     [0; 2]
 }
 
@@ -164,7 +182,7 @@ impl Role for Root {
 /// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | ARRIVED | event::NOTIFY) == 0 {
+    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | ARRIVED | event::NOTIFY) == 0 {
         // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -174,6 +192,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
         (EntryReason::Fault, REMOVED)
     } else if due & COMPLETED != 0 {
         (EntryReason::Complete, COMPLETED)
+    } else if due & UNLOCKED != 0 {
+        (EntryReason::Unlock, UNLOCKED)
     } else if due & ARRIVED != 0 {
         (EntryReason::Arrival, ARRIVED)
     } else {
@@ -240,13 +260,20 @@ impl Visitor for Call<'_> {
         let Call { state, reason } = self;
         let (look, core) = (state.look, CoreId(state.core));
         let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
-        let Called { decision, after, .. } = call((policy, own), state, entry, |state, policy, own, writer| {
+        let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
             if reason == EntryReason::Arrival {
                 arrive(policy, own, state.raised.take(), (writer, core), look.now);
+            }
+            if P::RESOURCES && !state.sections.is_empty() {
+                let running = state.running;
+                sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
             }
         });
         state.decide(&decision);
         publish(state, &decision, look.stamp);
+        if let Some(running) = decision.run.filter(|_| P::RESOURCES && !state.sections.is_empty()) {
+            sections::publish((policy, own), state, running.task);
+        }
         if !decision.notify.is_empty() {
             notify(decision.notify);
         }

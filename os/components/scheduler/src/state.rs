@@ -1,5 +1,6 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
+use crate::sections::{none_reported, Reported};
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
@@ -93,6 +94,8 @@ pub struct CoreState {
     pub end_reported: bool,
     /// The task for which something arrived that the policy was not told yet.
     pub raised: Option<TaskId>,
+    /// What the policy was told of critical sections, by task; empty if there are none.
+    pub sections: Vec<Reported>,
 }
 
 impl CoreState {
@@ -124,6 +127,7 @@ impl CoreState {
                 .collect(),
             end_reported: false,
             raised: None,
+            sections: none_reported(&system.setup),
         }
     }
 

@@ -94,7 +94,8 @@ fn changed(counts: &mut [JobCounts], kind: EventKind, stored: Stored) {
 /// them, and where cores go through changes together.
 fn is_for_the_host(task: usize) -> bool {
     let changing = match &system().setup.kind {
-        tactus_policy::PolicySpec::Servers(tree) => {
+        tactus_policy::PolicySpec::Servers(tree)
+        | tactus_policy::PolicySpec::Resources(tactus_policy::ResourceTree { tree, .. }) => {
             return tree.releases.get(task).is_some_and(|release| *release != Release::Periodic);
         }
         tactus_policy::PolicySpec::ReconfigurableTree(changing) => changing,

@@ -6,8 +6,9 @@
 #![no_std]
 #![no_main]
 
+use core::cmp::Reverse;
 use tactus_rt::abi::layout::{DEMANDS, HEAP};
-use tactus_rt::abi::shared::slices;
+use tactus_rt::abi::shared::{slices, DEEPEST_SECTION};
 use tactus_rt::time::Duration;
 use tactus_rt::{calls, clock, Job};
 
@@ -67,6 +68,47 @@ fn execute(instructions: u64) {
 
 fn burn(job: &Job) {
     let demand = demand(job.number());
+    match job.sections() {
+        0 => burn_until(job, demand),
+        count => burn_with_sections(job, count, demand),
+    }
+}
+
+/// Enters and leaves the sections on the way, the outermost first; what is not over when the job has had its demand ends with it.
+#[cold]
+fn burn_with_sections(job: &Job, count: usize, demand: Duration) {
+    let sections = || (0..count).filter_map(|number| Some((number, job.section(number)?)));
+    // Where the sections end that are held, which lie one inside the other.
+    let mut held = [Duration::ZERO; DEEPEST_SECTION];
+    let (mut depth, mut entered) = (0_usize, 0_u64);
+    loop {
+        let begins = sections().filter(|(number, it)| entered & 1 << number == 0 && it.from < demand);
+        let next = begins.map(|(number, it)| (it.from, Reverse(it.until), number)).min();
+        let end = depth.checked_sub(1).map(|innermost| held[innermost]);
+        match (next, end) {
+            (next, Some(end)) if next.is_none_or(|next| end <= next.0) => {
+                if end >= demand {
+                    break;
+                }
+                burn_until(job, end);
+                job.leave();
+                depth -= 1;
+            }
+            (Some((from, Reverse(until), number)), _) => {
+                burn_until(job, from);
+                entered |= 1 << number;
+                if job.enter(number) {
+                    held[depth] = until;
+                    depth += 1;
+                }
+            }
+            (None, _) => break,
+        }
+    }
+    burn_until(job, demand);
+}
+
+fn burn_until(job: &Job, demand: Duration) {
     let info = tactus_rt::info();
     let lines = info.touch_bytes / LINE;
     let instruction = info.instruction_nanos.max(1);

@@ -4,9 +4,12 @@ use super::fault::{is_name, rule, Part, VerifyError};
 use super::platform;
 use crate::parsed::Parsed;
 use crate::wire::Stored;
+use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
-use tactus_abi::layout::{CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, TASK_PAGE, TASK_PAGES, TRACE};
-use tactus_abi::shared::{Info, TaskCard, TaskPage, NAME_BYTES};
+use tactus_abi::layout::{
+    CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE,
+};
+use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// Reads and checks the contents; all mappings have been checked.
@@ -52,7 +55,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let offset = task as u64 * PAGE;
     let mut page = contents(image, bytes, component, TASK_PAGE + offset);
     let page = match page {
-        [] => TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: 0 },
+        [] => TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: 0, sections: 0, awaited: 0 },
         _ => match TaskPage::take(&mut page) {
             Some(page) => page,
             None => return false,
@@ -67,7 +70,28 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     };
     // The root scheduler ends its own jobs itself.
     let right = if grants.is_empty() { page.complete == 0 } else { told.is_some_and(writes) };
-    right && (page.job, page.charged, page.since, page.release) == (0, 0, 0, 0)
+    right
+        && (page.job, page.charged, page.since, page.release, page.awaited) == (0, 0, 0, 0, 0)
+        && are_right_sections(image, bytes, (component, offset), page.sections)
+}
+
+/// Whether a task of this many critical sections has a page that tells of them, on which nothing is held and which names the grant of
+/// their ends; one without has none.
+fn are_right_sections(image: &Parsed, bytes: &[u8], (component, offset): (usize, u64), count: u64) -> bool {
+    if count == 0 {
+        return image.mapping_at(component, SECTION_PAGE + offset).is_none();
+    }
+    let page = contents(image, bytes, component, SECTION_PAGE + offset);
+    if page.len() != size_of::<SectionPage>() || count > MAX_SECTIONS as u64 {
+        return false;
+    }
+    let word = |at: usize| u64::from_le_bytes(page[at..at + 8].try_into().unwrap_or_default());
+    let unlock = usize::try_from(word(offset_of!(SectionPage, unlock))).unwrap_or(usize::MAX);
+    let to_root = image.grants_of(component).get(unlock).is_some_and(|grant| grant.component == 0);
+    let first = offset_of!(SectionPage, sections);
+    let card = |n: u64| first + n as usize * size_of::<SectionCard>();
+    let sound = (0..count).all(|n| word(card(n)) < 255 && word(card(n) + 8) <= word(card(n) + 16));
+    to_root && sound && (0..first - 8).step_by(8).all(|at| word(at) == 0)
 }
 
 /// The image's own bytes that the component sees at this address; empty if there are none.

@@ -7,7 +7,7 @@ use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION,
     DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, PROGRAM, REGIONS,
-    REGION_STRIDE, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -20,6 +20,10 @@ pub(super) enum Use {
     TaskPage(usize),
     /// A task's page as the scheduler sees it.
     TaskPageWritten(usize),
+    /// The page by which a task tells of the resources that it holds, as its component sees it.
+    SectionPage(usize),
+    /// The same as the scheduler sees it.
+    SectionPageRead(usize),
     /// The page by which a scheduler is told of its cores.
     ParentPage,
     /// The same as the one above sees it, for the component with this number.
@@ -164,6 +168,12 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
         }
+        at if at >= SECTION_PAGE && at < SECTION_PAGE + tasks && one && !scheduler => {
+            Use::SectionPage(place(SECTION_PAGE))
+        }
+        at if at >= SECTION_PAGES && at < SECTION_PAGES + tasks && one && it.component == 0 => {
+            Use::SectionPageRead(place(SECTION_PAGES))
+        }
         PARENT_PAGE if one && scheduler => Use::ParentPage,
         at if (PARENT_PAGES..PARENT_PAGES + image.components.len() as u64 * PAGE).contains(&at) && one && scheduler => {
             Use::ParentPageWritten(place(PARENT_PAGES))
@@ -220,6 +230,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::TaskPageWritten(_) | Use::ParentPageWritten(_) | Use::ChildPage | Use::Heap | Use::Stack(_) => {
             (MemoryKind::Copied, WRITABLE)
         }
+        Use::SectionPage(_) | Use::SectionPageRead(_) => (MemoryKind::Copied, WRITABLE),
         Use::Regions => (MemoryKind::Regions, WRITABLE),
         Use::Trace => (MemoryKind::Trace, WRITABLE),
     }
@@ -237,7 +248,7 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let holds = match by.as_slice() {
             [] => false,
             [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::ParentPage | Use::ParentPageWritten(_))] => false,
-            [(_, Use::ChildPage | Use::ChildPageRead(_))] => false,
+            [(_, Use::ChildPage | Use::ChildPageRead(_) | Use::SectionPage(_) | Use::SectionPageRead(_))] => false,
             [_] => true,
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
             all if all.iter().all(|(_, it)| *it == Use::Components) => true,
@@ -249,6 +260,10 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
                 let grants = image.grants_of(*component as usize);
                 let told = grants.iter().any(|it| it.component == *scheduler && it.entry == grants[0].entry);
                 task == same && image.threads[cores + task].component == *component && told
+            }
+            [(component, Use::SectionPage(task)), (0, Use::SectionPageRead(same))]
+            | [(0, Use::SectionPageRead(same)), (component, Use::SectionPage(task))] => {
+                task == same && image.threads[cores + task].component == *component
             }
             [(component, Use::ParentPage), (above, Use::ParentPageWritten(place))]
             | [(above, Use::ParentPageWritten(place)), (component, Use::ParentPage)] => {

@@ -8,4 +8,5 @@ mod layout;
 mod per_server;
 mod platform;
 mod programs;
+mod sections;
 mod verify;

@@ -12,6 +12,9 @@ mod per_core;
 mod trace_ring;
 
 pub use own_region::{Locked, OwnRegion};
-pub use pages::{child_counts, plan, publish_counts, publish_job, published_job, task_cards, StoppedSet};
+pub use pages::{
+    child_counts, held_sections, plan, publish_awaited, publish_counts, publish_job, published_job, release_sections,
+    task_cards, StoppedSet,
+};
 pub use per_core::{Borrowed, Once, PerCore};
 pub use trace_ring::{ReservedWriter, RingWriter, TraceRing, RESERVED};

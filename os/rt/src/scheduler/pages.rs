@@ -4,9 +4,9 @@ use crate::service::info;
 use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_abi::layout::{
-    CARDS, CHILD_PAGE, CHILD_PAGES, MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, TASK_PAGES,
+    CARDS, CHILD_PAGE, CHILD_PAGES, MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, SECTION_PAGES, TASK_PAGES,
 };
-use tactus_abi::shared::{ChildPage, ParentPage, TaskCard, TaskPage};
+use tactus_abi::shared::{ChildPage, ParentPage, SectionPage, TaskCard, TaskPage, DEEPEST_SECTION};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// The encoded plan of this scheduler.
@@ -55,6 +55,34 @@ pub fn published_job(task: TaskId) -> Option<u64> {
     // SAFETY: inside the window of task pages; its words are whole.
     let (job, since) = unsafe { (addr_of!((*page).job).read_volatile(), addr_of!((*page).since).read_volatile()) };
     (since != 0).then_some(job)
+}
+
+/// Publishes to the task's component whether the scheduler is to be told as soon as its job leaves a critical section.
+pub fn publish_awaited(task: TaskId, awaited: bool) {
+    // SAFETY: inside the window of task pages; its words are whole.
+    unsafe { addr_of_mut!((*page_of(task)).awaited).write_volatile(awaited.into()) };
+}
+
+/// The page of sections of a task, inside their window.
+fn section_page_of(task: TaskId) -> *mut SectionPage {
+    (SECTION_PAGES + u64::from(task.0) % TASK_WINDOW * PAGE) as *mut SectionPage
+}
+
+/// What the task's component says that its job holds, and since when it holds each, the outermost first: readings of the time-stamp
+/// counter. Only for tasks with critical sections.
+pub fn held_sections(task: TaskId) -> (u32, [u64; DEEPEST_SECTION]) {
+    let page = section_page_of(task);
+    // SAFETY: the image maps this page for every task with critical sections; its words are whole.
+    unsafe {
+        let held = addr_of!((*page).held).read_volatile();
+        (held as u32, addr_of!((*page).since).read_volatile())
+    }
+}
+
+/// The task's job has ended: it holds nothing. Only for tasks with critical sections.
+pub fn release_sections(task: TaskId) {
+    // SAFETY: as above; the task's thread does not run.
+    unsafe { addr_of_mut!((*section_page_of(task)).held).write_volatile(0) };
 }
 
 /// Publishes what a child scheduler has counted, to its parent and the root. It is the only writer.

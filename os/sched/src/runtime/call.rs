@@ -40,6 +40,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Notify => Event::Notify,
         EntryReason::Fault => Event::Remove,
         EntryReason::Arrival => Event::Arrival,
+        EntryReason::Unlock => Event::Unlock,
     }
 }
 

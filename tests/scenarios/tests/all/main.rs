@@ -3,6 +3,7 @@
 
 mod agree;
 mod arena;
+mod ceilings;
 mod checklist;
 mod components;
 mod culprits;

@@ -131,7 +131,9 @@ impl Global {
                 task.remove(records);
                 (false, true)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival => (true, task.exhaust(records)),
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
+                (true, task.exhaust(records))
+            }
         }
     }
 

@@ -1,0 +1,58 @@
+//! Resources that one job at a time may hold, and the critical sections in which jobs hold them.
+
+use crate::System;
+use tactus_task::{CriticalSection, ResourceProtocol};
+use tactus_time::Duration;
+
+/// A resource that one job at a time may hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resource {
+    /// Name, unique.
+    pub name: String,
+    /// Who may not begin while it is held.
+    pub protocol: ResourceProtocol,
+    /// Line of the system file at which it begins, for messages.
+    pub line: usize,
+}
+
+/// A critical section of each job of a task. Those of a task lie one inside the other or one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// The resource, by its index in [`Scheduling::resources`](crate::Scheduling::resources).
+    pub resource: usize,
+    /// How long the job executes before it.
+    pub after: Duration,
+    /// How long the job executes in it at most.
+    pub length: Duration,
+    /// How long the built-in workload really executes in it; nothing if as long as it may.
+    pub actual: Option<Duration>,
+}
+
+impl Section {
+    /// What the job has executed when it leaves the section, where it does what it declares.
+    pub fn end(&self) -> Duration {
+        self.after.checked_add(self.length).unwrap_or(Duration::MAX)
+    }
+
+    /// What the built-in workload has executed when it leaves the section.
+    pub fn actual_end(&self) -> Duration {
+        self.after.checked_add(self.actual.unwrap_or(self.length)).unwrap_or(Duration::MAX)
+    }
+
+    /// Whether the other one lies inside this one.
+    pub fn holds(&self, other: &Section) -> bool {
+        self != other && self.after <= other.after && other.end() <= self.end()
+    }
+}
+
+impl System {
+    /// By task: the critical sections of each job of the built-in workload, in file order; empty if no task has any.
+    pub fn critical_sections(&self) -> Vec<Vec<CriticalSection>> {
+        let one = |section: &Section| CriticalSection {
+            resource: section.resource as u8,
+            from: section.after,
+            until: section.actual_end(),
+        };
+        self.scheduling.sections.iter().map(|all| all.iter().map(one).collect()).collect()
+    }
+}

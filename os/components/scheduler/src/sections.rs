@@ -1,0 +1,81 @@
+//! What jobs hold in critical sections: read from the pages on which their components say it, and told to the policy before each
+//! of its decisions. Entering and leaving a section calls nobody, unless a job waits for its end.
+
+use crate::state::CoreState;
+use alloc::vec::Vec;
+use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, Sections};
+use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
+use tactus_rt::clock;
+use tactus_rt::scheduler::{held_sections, publish_awaited, release_sections, RingWriter};
+use tactus_rt::time::{CoreId, Instant, TaskId};
+
+/// What the policy was told that a task's job holds, and since when: readings of the time-stamp counter.
+#[derive(Clone, Copy, Default)]
+pub struct Reported {
+    uses: bool,
+    held: Sections,
+    since: [u64; Sections::DEEPEST],
+}
+
+/// By task; empty if no task has critical sections.
+pub fn none_reported(setup: &PolicyConfig) -> Vec<Reported> {
+    let PolicySpec::Resources(all) = &setup.kind else { return Vec::new() };
+    let mut told = alloc::vec![Reported::default(); setup.tasks.len()];
+    for user in all.resources.iter().flat_map(|resource| &resource.users) {
+        if let Some(task) = told.get_mut(user.task.index()) {
+            task.uses = true;
+        }
+    }
+    if told.iter().any(|task| task.uses) {
+        told
+    } else {
+        Vec::new()
+    }
+}
+
+/// Tells the policy what the running job has entered and left since it was told last.
+#[cold]
+#[inline(never)]
+pub fn tell<P: Policy>(
+    (policy, own): (&P, &mut P::Core),
+    (told, running): (&mut [Reported], Subject),
+    (writer, core): (&mut RingWriter, CoreId),
+    (reason, now): (EntryReason, Instant),
+) {
+    let Some((task, told)) = running.task().and_then(|task| Some((task, told.get_mut(task.index())?))) else { return };
+    if !told.uses || reason == EntryReason::Start {
+        return;
+    }
+    if matches!(reason, EntryReason::Complete | EntryReason::Fault) {
+        // Its sections end with it.
+        release_sections(task);
+        told.held = Sections::NONE;
+        return;
+    }
+    let (held, since) = held_sections(task);
+    let held = Sections::from_bits(held);
+    let pairs = told.held.iter().zip(told.since).zip(held.iter().zip(since));
+    let same = pairs.take_while(|(told, now)| told == now).count();
+    let mut input = |held: Sections, since: Instant| {
+        let subject = Subject::new(task, InputKind::Section as u8);
+        let input = Stored::about(subject, now, core, EventKind::Input, held.bits(), since.as_nanos());
+        writer.store(input);
+        policy.input(own, Input::Section { held, since });
+    };
+    if told.held.depth() > same {
+        input(held.outermost(same), now);
+    }
+    for (depth, since) in since.iter().enumerate().take(held.depth()).skip(same) {
+        input(held.outermost(depth + 1), clock::instant(*since).min(now));
+    }
+    (told.held, told.since) = (held, since);
+}
+
+/// Publishes to the running job whether the end of a section is awaited.
+#[cold]
+#[inline(never)]
+pub fn publish<P: Policy>((policy, core): (&P, &P::Core), state: &CoreState, task: TaskId) {
+    if state.sections.get(task.index()).is_some_and(|told| told.uses) {
+        publish_awaited(task, policy.awaits_unlock(core));
+    }
+}
