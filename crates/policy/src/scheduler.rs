@@ -11,7 +11,7 @@ use crate::mc2::{Fine, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
 use crate::reconfigure::{Change, Protocol, Reconfigurable};
-use crate::tree::{ReconfigurableTree, SchedulerPlan, Servers, Tree};
+use crate::tree::{Partitions, ReconfigurableTree, SchedulerPlan, Servers, Tree};
 #[cfg(feature = "mc2-variants")]
 use crate::FineMc2;
 use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities};
@@ -133,6 +133,8 @@ policies! {
     19 ReconfigurableMc2(Reconfigurable<Mc2, Mc2Now>) => Containers,
     /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
     20 PerServer(SchedulerPlan) => Servers,
+    /// The same as [`PolicySpec::Servers`], where the outermost servers have the windows of a static table: see [`Partitions`].
+    21 Partitions(Partitions) => Servers,
 }
 
 impl PolicySpec {

@@ -23,11 +23,14 @@ pub enum ServerKind {
     /// `pibs`: one replenishment only: having used `u` from `t` on, it may run again at `t + u · period / budget` (Danish,
     /// Li and West, RTAS 2011). Its period is that of the server for which it works.
     PriorityInheriting,
+    /// A partition: its time is the windows of a static table, and nothing that runs changes them (ARINC 653; Mok, Feng and
+    /// Chen, RTAS 2001).
+    Windows,
 }
 
 impl ServerKind {
     /// All of them.
-    pub const ALL: [ServerKind; 8] = [
+    pub const ALL: [ServerKind; 9] = [
         ServerKind::Periodic,
         ServerKind::Polling,
         ServerKind::Deferrable,
@@ -36,5 +39,6 @@ impl ServerKind {
         ServerKind::SoftBandwidth,
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
+        ServerKind::Windows,
     ];
 }

@@ -6,6 +6,7 @@
 //! ([`Budget::refresh`]); and asks whether work may run ([`Budget::eligible`]) and for how long ([`Budget::left`]).
 
 use super::replenishments::{Replenishment, Replenishments};
+use super::windows::Table;
 use super::{ServerKind, Supply};
 use tactus_time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ pub struct Budget {
     /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget.
     flag: bool,
     replenishments: Replenishments,
+    /// Windows: the table.
+    table: Option<Table>,
 }
 
 impl Budget {
@@ -41,6 +44,7 @@ impl Budget {
             since: Instant::ZERO,
             flag: false,
             replenishments: Replenishments::for_kind(supply.kind),
+            table: None,
         };
         budget.begin_anew(None, Instant::ZERO);
         budget
@@ -60,6 +64,11 @@ impl Budget {
             self.replenishments.insert(Replenishment { amount: self.full, at: now });
         }
         self.full
+    }
+
+    /// A partition has the windows of this table from now on.
+    pub(super) fn follow(&mut self, table: Table) {
+        self.table = Some(table);
     }
 
     /// The whole budget.
@@ -111,6 +120,10 @@ impl Budget {
                 false => Duration::ZERO,
             },
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => Duration::ZERO,
+            ServerKind::Windows => match self.table.as_ref().map(|table| table.position(now)) {
+                Some(position) if position.inside => position.until.since(now),
+                _ => Duration::ZERO,
+            },
             _ => left,
         }
     }
@@ -128,6 +141,7 @@ impl Budget {
             ServerKind::PosixSporadic => self.replenishments.first().map_or(Instant::NEVER, |head| head.at),
             ServerKind::PriorityInheriting if !self.flag && self.at > now => self.at,
             ServerKind::PriorityInheriting => Instant::NEVER,
+            ServerKind::Windows => self.table.as_ref().map_or(Instant::NEVER, |table| table.position(now).until),
         }
     }
 
@@ -140,6 +154,8 @@ impl Budget {
             ServerKind::PosixSporadic => self.since,
             // Since when it might run, whether or not it has begun.
             ServerKind::PriorityInheriting => self.at,
+            // Partitions are never compared: no two have a core at once.
+            ServerKind::Windows => Instant::ZERO,
         };
         from.saturating_add(self.period)
     }
@@ -183,7 +199,7 @@ impl Budget {
                 Some(came.min(self.full))
             }
             // Nothing has to be done: what is due counts from its time on.
-            ServerKind::Sporadic | ServerKind::PriorityInheriting => {
+            ServerKind::Sporadic | ServerKind::PriorityInheriting | ServerKind::Windows => {
                 Some(self.left(now)).filter(|left| !left.is_zero())
             }
         }
@@ -253,6 +269,7 @@ impl Budget {
                 self.left -= signed(ran);
                 self.left <= 0
             }
+            ServerKind::Windows => !self.eligible(now),
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         if unforeseen && tree.places[n].overrun == super::Overrun::Stop {
             return Err(PolicyConfigError::StopWithoutPeriods(id));
         }
-        if unforeseen && !matches!(setup.kind, crate::PolicySpec::Servers(_)) {
+        if unforeseen && !matches!(setup.kind, crate::PolicySpec::Servers(_) | crate::PolicySpec::Partitions(_)) {
             return Err(PolicyConfigError::ArrivalsWithoutTree(id));
         }
     }

@@ -27,6 +27,7 @@ mod queues;
 mod reconfigure;
 mod replenishments;
 mod task_state;
+mod windows;
 
 use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
@@ -38,6 +39,7 @@ pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 pub use reconfigure::ReconfigurableTree;
+pub use windows::Partitions;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
@@ -143,6 +145,7 @@ impl Servers {
     /// Finds the first thing that is wrong with the tree.
     pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::check(setup, tree(setup))?;
+        windows::check(setup, tree(setup))?;
         match &setup.kind {
             crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::check(setup, changing),
             crate::PolicySpec::PerServer(plan) => plan.check(setup),
@@ -160,6 +163,7 @@ impl Servers {
             match &setup.kind {
                 crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::attach(&mut domain, changing),
                 crate::PolicySpec::PerServer(plan) => plan.name(&mut domain),
+                crate::PolicySpec::Partitions(partitions) => windows::attach(&mut domain, partitions),
                 _ => {}
             }
             let alone = set.iter().nth(1).is_none();
@@ -185,6 +189,7 @@ fn tree(setup: &PolicyConfig) -> &Tree {
             tree
         }
         crate::PolicySpec::PerServer(SchedulerPlan { tree, .. }) => tree,
+        crate::PolicySpec::Partitions(Partitions { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }
 }
