@@ -44,8 +44,7 @@ pub enum Criticality {
 
 impl Criticality {
     /// All of them, the most critical first.
-    pub const ALL: [Criticality; 5] =
-        [Criticality::A, Criticality::B, Criticality::C, Criticality::D, Criticality::E];
+    pub const ALL: [Criticality; 5] = [Criticality::A, Criticality::B, Criticality::C, Criticality::D, Criticality::E];
 }
 
 impl fmt::Display for Criticality {

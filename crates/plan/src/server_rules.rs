@@ -1,8 +1,8 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree, ServerKind,
-    TaskOrder, Tree, Values,
+    Action, Change, Clusters, Overrun, Part, Partitions, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree,
+    ServerKind, TaskOrder, Tree, Values,
 };
 use tactus_time::CoreSet;
 use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView};
@@ -11,6 +11,7 @@ use tactus_trace::check::{Bound, InTree, Rank, ServerView, TreeChange, TreeView}
 pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
         PolicySpec::Servers(tree) => (tree, &[], &[]),
+        PolicySpec::Partitions(Partitions { tree, .. }) => (tree, &[], &[]),
         PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, absent, changes, .. }) => (tree, absent, changes),
         plain => return plain_view(setup, plain),
     };
@@ -24,7 +25,8 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
                 ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
                 ServerKind::Sporadic | ServerKind::PriorityInheriting => Bound::Begun,
                 ServerKind::HardBandwidth => Bound::Begun,
-                ServerKind::SoftBandwidth | ServerKind::PosixSporadic => Bound::None,
+                // Its windows have a rule of their own.
+                ServerKind::SoftBandwidth | ServerKind::PosixSporadic | ServerKind::Windows => Bound::None,
             };
             (supply.budget, supply.period, bound)
         }),

@@ -59,8 +59,8 @@ pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
 pub use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, Slot, Table, TaskOrder, Window};
 pub use tree::{
-    divide, Budget, Child, DivideError, ReconfigurableTree, SchedulerPlan, Server, Supply, TaskPlacement, Tree,
-    MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
+    divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, SchedulerPlan, Server, Supply, TaskPlacement,
+    Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
 };
 
 /// What a scheduler is made from.

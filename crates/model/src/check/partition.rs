@@ -95,7 +95,14 @@ fn frame(draft: &Draft, out: &mut Collector) -> Option<Duration> {
     }
     if let Some(run) = draft.duration.get().filter(|run| run.value < at.value) {
         let limit = format!("longer than the run of {}", run.value);
-        out.out_of_range(at.place, "[policy]", "major-frame", at.value, limit, "lengthen the run, or shorten the frame");
+        out.out_of_range(
+            at.place,
+            "[policy]",
+            "major-frame",
+            at.value,
+            limit,
+            "lengthen the run, or shorten the frame",
+        );
         return None;
     }
     Some(at.value)
@@ -258,9 +265,10 @@ fn starts(draft: &Draft, out: &mut Collector) {
     let start = |it: &DraftPartition| it.start_frame.value().unwrap_or(0);
     for late in &draft.partitions {
         let Some(level) = late.criticality.value() else { continue };
-        let before = draft.partitions.iter().find(|other| {
-            other.criticality.value().is_some_and(|other| other > level) && start(other) < start(late)
-        });
+        let before = draft
+            .partitions
+            .iter()
+            .find(|other| other.criticality.value().is_some_and(|other| other > level) && start(other) < start(late));
         if let (Some(before), Some(at)) = (before, late.start_frame.get()) {
             let why = format!("it starts after the less critical {}", before.subject);
             out.refuse(at.place, &late.subject, why, "let the more critical partition start first or with the other");
@@ -347,7 +355,9 @@ pub(super) fn finish(
     for (n, partition) in draft.partitions.iter().enumerate() {
         for at in &partition.components {
             let own = components.iter().position(|component| component.name == at.value);
-            owners[own.unwrap_or_default()] = Some(n);
+            if let Some(own) = own {
+                owners[own] = Some(n);
+            }
         }
     }
     for (n, task) in tasks.iter_mut().enumerate() {
@@ -359,12 +369,16 @@ pub(super) fn finish(
                 out.refuse(drafted.place, &drafted.subject, why, remedy);
             }
         }
-        task.offset = task.offset + list[own].start(*frame);
-        if let Some(run) = draft.duration.value().filter(|run| task.offset + task.deadline > *run) {
+        let timed = scheduling.places[n].release == crate::Release::Periodic;
+        if timed {
+            task.offset = task.offset.checked_add(list[own].start(*frame)).unwrap_or(Duration::MAX);
+        }
+        let first = task.offset.checked_add(task.deadline).unwrap_or(Duration::MAX);
+        if let Some(run) = draft.duration.value().filter(|run| timed && first > *run) {
             let limit = format!("after the end of the run at {run}");
             let remedy = "lower start-frame of its partition, or lengthen the duration of the system";
             let what = "its first deadline";
-            out.out_of_range(drafted.place, &drafted.subject, what, task.offset + task.deadline, limit, remedy);
+            out.out_of_range(drafted.place, &drafted.subject, what, first, limit, remedy);
         }
         let before = scheduling.places[n].release.predecessor().and_then(|before| of(before.index()));
         if let (Some(other), Some(at)) = (before.filter(|other| *other != own), drafted.placing.after.get()) {
@@ -386,13 +400,7 @@ pub(super) fn finish(
 }
 
 /// No component calls one of another partition, and no two partitions share memory.
-fn apart(
-    draft: &Draft,
-    components: &[Component],
-    platform: &Platform,
-    owners: &[Option<usize>],
-    out: &mut Collector,
-) {
+fn apart(draft: &Draft, components: &[Component], platform: &Platform, owners: &[Option<usize>], out: &mut Collector) {
     let name = |n: usize| draft.partitions[n].subject.as_str();
     let two = |a: usize, b: usize| owners[a].zip(owners[b]).filter(|(a, b)| a != b);
     for (n, component) in components.iter().enumerate() {

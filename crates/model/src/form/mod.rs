@@ -184,9 +184,8 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         }
         (_, Some((spread, order))) => Policy::Ordered { spread, order },
         (other, None) => {
-            let names: Vec<String> = server::policy_names()
-                .chain(["mc2", "amc", "edf-vd", "partitions"].map(String::from))
-                .collect();
+            let names: Vec<String> =
+                server::policy_names().chain(["mc2", "amc", "edf-vd", "partitions"].map(String::from)).collect();
             let complaint = Complaint::UnknownName {
                 what: "policy",
                 nearest: nearest(other, names.iter().map(String::as_str)),

@@ -39,13 +39,8 @@ const SUPPLIES: [(&str, ServerKind); 8] = [
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
 
-const CRITICALITIES: [(&str, Criticality); 5] = [
-    ("A", Criticality::A),
-    ("B", Criticality::B),
-    ("C", Criticality::C),
-    ("D", Criticality::D),
-    ("E", Criticality::E),
-];
+const CRITICALITIES: [(&str, Criticality); 5] =
+    [("A", Criticality::A), ("B", Criticality::B), ("C", Criticality::C), ("D", Criticality::D), ("E", Criticality::E)];
 
 /// Whether a task's releases are sporadic.
 const RELEASES: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];

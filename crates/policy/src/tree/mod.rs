@@ -39,11 +39,11 @@ pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
 pub use per_server::{divide, Child, DivideError, SchedulerPlan};
 pub use reconfigure::ReconfigurableTree;
-pub use windows::Partitions;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
+pub use windows::Partitions;
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;

@@ -14,7 +14,7 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree};
+use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReconfigurableTree};
 use tactus_task::Costs;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -168,7 +168,9 @@ pub fn compare(
         | PolicySpec::Mixed(_)
         | PolicySpec::ReconfigurableMixed(_)
         | PolicySpec::PerServer(_) => false,
-        PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
+        PolicySpec::Servers(tree)
+        | PolicySpec::Partitions(Partitions { tree, .. })
+        | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
         }
         PolicySpec::GlobalRm | PolicySpec::GlobalDm | PolicySpec::GlobalEdf | PolicySpec::GlobalFp(_) => true,

@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree, ServerKind, Supply, TaskOrder};
+use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReconfigurableTree, ServerKind, Supply, TaskOrder};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -25,7 +25,7 @@ struct Point {
 }
 
 fn follows_work(supply: Supply) -> bool {
-    !matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable)
+    !matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Windows)
 }
 
 /// What a job was charged between two calls of the policy.
@@ -41,7 +41,9 @@ impl Points {
     pub fn of(setup: &PolicyConfig, trace: &Trace, mut demand: impl FnMut(TaskId, u32) -> Option<Duration>) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
         let follows: Vec<bool> = match &setup.kind {
-            PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
+            PolicySpec::Servers(tree)
+            | PolicySpec::Partitions(Partitions { tree, .. })
+            | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
                 tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
             }
             _ => Vec::new(),
@@ -53,7 +55,9 @@ impl Points {
         }
         // The length of a task's turns, where turns are taken.
         let turn_of = |task: TaskId| match &setup.kind {
-            PolicySpec::Servers(tree) | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
+            PolicySpec::Servers(tree)
+            | PolicySpec::Partitions(Partitions { tree, .. })
+            | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => {
                 let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
                 (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
             }

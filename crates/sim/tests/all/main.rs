@@ -9,6 +9,7 @@ mod lockstep;
 mod machine;
 mod mixed;
 mod overruns;
+mod partitions;
 mod per_server;
 mod rules;
 mod schedules;
