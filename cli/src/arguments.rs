@@ -481,6 +481,9 @@ pub struct Agree {
     /// Systems in which tasks release others
     #[arg(long, conflicts_with_all = ["changes", "per_server"])]
     pub released: bool,
+    /// Systems of partitions, with windows in a major frame
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released"])]
+    pub partitions: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]
     pub changes: bool,

@@ -25,7 +25,7 @@ pub struct WindowTable {
 }
 
 /// With more phases than this, all are assumed to occur.
-const MOST_PHASES: u64 = 512;
+const MOST_PHASES: u64 = 4_096;
 
 impl WindowTable {
     /// The windows, as start and length in a frame of this length. `None` if they overlap, leave the frame, or are none.
@@ -58,12 +58,27 @@ impl WindowTable {
             }
             phases.extend((0..self.frame / step).map(|k| offset.as_nanos() % step + k * step));
         }
-        phases.sort_unstable();
-        phases.dedup();
         if !phases.is_empty() {
-            self.phases = phases;
+            self.phases = self.worst(phases);
         }
         self
+    }
+
+    /// Of these phases those that can be the worst: of all in one window the last, which loses most of it, and of all
+    /// between two windows the first, which waits longest.
+    fn worst(&self, mut phases: Vec<u64>) -> Vec<u64> {
+        phases.sort_unstable();
+        let mut worst: Vec<(usize, bool, u64)> = Vec::new();
+        for s in phases {
+            let n = self.windows.partition_point(|(start, _)| *start <= s);
+            let inside = n > 0 && s < self.windows[n - 1].1;
+            match worst.last_mut().filter(|(other, was, _)| (*other, *was) == (n, inside)) {
+                Some((.., last)) if inside => *last = s,
+                Some(_) => {}
+                None => worst.push((n, inside, s)),
+            }
+        }
+        worst.into_iter().map(|(.., s)| s).collect()
     }
 
     /// S(t), for t of at most two frames.
