@@ -17,6 +17,7 @@ use crate::reservation::local::fits_share;
 use crate::reservation::supply::Supply;
 use crate::reservation::windows::WindowTable;
 use crate::task::{Sporadic, Withheld};
+use crate::uniprocessor::fixed_priority;
 use tactus_model::{Overrun, Release, Server, System, TaskOrder};
 use tactus_time::{CoreId, Duration};
 
@@ -95,7 +96,10 @@ struct Inside<'s> {
     core: CoreId,
     places: Vec<usize>,
     tasks: Vec<Sporadic>,
+    /// What the windows give, at any time.
     table: WindowTable,
+    /// By task, what they give from the instants at which a busy period of it may begin.
+    tables: Vec<WindowTable>,
     rank: Rank,
     entry: Duration,
     windows: u64,
@@ -120,19 +124,36 @@ impl<'s> Inside<'s> {
         let mut places: Vec<usize> = (0..system.tasks.len()).filter(own).collect();
         rank.sort(system, &mut places);
         let windows: Vec<_> = partitions.list[partition].windows.iter().filter(|it| it.core == core).collect();
-        let mut table = WindowTable::new(partitions.frame, windows.iter().map(|it| (it.start, it.length)))?;
-        // Of other orders, what opens a busy period is not only a release: a turn, or a look, may.
-        let released = !matches!(rank, Rank::Other(_)) && places.iter().all(|n| is_periodic(system, *n));
-        if released {
-            table = table.from_releases(places.iter().map(|n| (system.tasks[*n].offset, system.tasks[*n].period)));
-        }
+        let table = WindowTable::new(partitions.frame, windows.iter().map(|it| (it.start, it.length)))?;
+        // A busy period begins with a release of a task that is no less urgent: under deadlines that may be any. Other orders
+        // are tested from any instant.
+        let first = |i: usize| match rank {
+            Rank::Fixed(_) => &places[..=i],
+            _ => &places[..],
+        };
+        let from = |i: usize| match first(i) {
+            all if matches!(rank, Rank::Other(_)) || !all.iter().all(|n| is_periodic(system, *n)) => table.clone(),
+            all => table.from_releases(all.iter().map(|n| (system.tasks[*n].offset, system.tasks[*n].period))),
+        };
+        let tables = (0..places.len()).map(from).collect();
         let task = |n: &usize| {
             let it = &system.tasks[*n];
             Sporadic::new(plain(it) + entry, it.period, it.deadline)
         };
         let tasks = places.iter().map(task).collect();
         let windows = windows.len() as u64;
-        (!places.is_empty()).then_some(Inside { system, server, core, places, tasks, table, rank, entry, windows })
+        (!places.is_empty()).then_some(Inside {
+            system,
+            server,
+            core,
+            places,
+            tasks,
+            table,
+            tables,
+            rank,
+            entry,
+            windows,
+        })
     }
 
     /// What the system takes of the core in any window.
@@ -163,9 +184,17 @@ impl<'s> Inside<'s> {
         if !fits_share(tasks, &self.table) {
             return (vec![None; tasks.len()], "its partition's share of the core");
         }
+        let by = "response within the windows of its partition";
+        if let Rank::Fixed(_) = self.rank {
+            let effort = &mut effort.clone();
+            let response = |i: usize| {
+                let within = Within(&self.tables[i], work);
+                fixed_priority::response(&tasks[i], &tasks[..i], work.entry, &within, effort)
+            };
+            return ((0..tasks.len()).map(response).collect(), by);
+        }
         let queue = Queue { rank: self.rank, quantum: self.server.quantum, completion: work.completion };
-        let (responses, _) = partitioned::test(tasks, queue, work, &Within(&self.table, work), effort);
-        (responses, "response within the windows of its partition")
+        (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
     }
 
     fn judge(&self, bounds: &Bounds, check: &mut Check) {

@@ -49,19 +49,19 @@ impl WindowTable {
     }
 
     /// The same for intervals that open at releases of these strictly periodic tasks, given as (offset, period), alone.
-    pub fn from_releases(mut self, tasks: impl IntoIterator<Item = (Duration, Duration)>) -> WindowTable {
+    pub fn from_releases(&self, tasks: impl IntoIterator<Item = (Duration, Duration)>) -> WindowTable {
         let mut phases = Vec::new();
         for (offset, period) in tasks {
             let step = gcd(period.as_nanos(), self.frame).max(1);
             if phases.len() as u64 + self.frame / step > MOST_PHASES {
-                return self;
+                return self.clone();
             }
             phases.extend((0..self.frame / step).map(|k| offset.as_nanos() % step + k * step));
         }
-        if !phases.is_empty() {
-            self.phases = self.worst(phases);
+        match phases.is_empty() {
+            true => self.clone(),
+            false => WindowTable { phases: self.worst(phases), ..self.clone() },
         }
-        self
     }
 
     /// Of these phases those that can be the worst: of all in one window the last, which loses most of it, and of all
