@@ -13,13 +13,13 @@ use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 const MOST_TASKS: usize = 60;
 
 /// The system of this seed: 1 to 8 cores, up to 12 partitions on one core or several, frames of 5 to 100 ms, orders in
-/// turn, and loads from a fifth of what windows give to a little more than that.
+/// turn, and loads from a twelfth of what windows give to a little more than that.
 pub fn partitions(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x7061_7274);
     let cores = random.log_uniform(1.0, 8.0).round() as usize;
     let frame = Duration::from_millis(random.between(5, 100));
     let duration = Duration::from_secs(1);
-    let count = random.between(1, (3 * cores as u64).min(12)) as usize;
+    let count = random.between(2, (3 * cores as u64 + 1).min(12)) as usize;
     let mut windows: Vec<Vec<Window>> = vec![Vec::new(); count];
     for core in (0..cores).map(|core| CoreId(core as u8)) {
         divide(&mut random, core, frame, &mut windows);
@@ -30,7 +30,7 @@ pub fn partitions(seed: u64) -> System {
     windows.retain(|windows| !windows.is_empty());
     let (mut servers, mut list) = (Vec::new(), Vec::new());
     let (mut tasks, mut places) = (Vec::new(), Vec::new());
-    let load = if random.chance(0.6) { 0.2 + 0.3 * random.unit() } else { 0.5 + 0.6 * random.unit() };
+    let load = if random.chance(0.6) { 0.08 + 0.25 * random.unit() } else { 0.3 + 0.8 * random.unit() };
     for (n, windows) in windows.into_iter().enumerate() {
         let order = TaskOrder::ALL[(seed as usize + n) % TaskOrder::ALL.len()];
         let (server, partition) = one(&mut random, n, order, frame, windows);

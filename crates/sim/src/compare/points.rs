@@ -52,6 +52,7 @@ impl Points {
         let mut turns = Vec::new();
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
+            points.add_guards(setup, records);
         }
         // The length of a task's turns, where turns are taken.
         let turn_of = |task: TaskId| match &setup.kind {
@@ -136,6 +137,22 @@ impl Points {
                     self.events.push(Point { time: Instant::from_nanos(record.arg), core: record.core, clock: true });
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Of tasks that arrivals release: an arrival, and the end of the period before which it would have had to wait. Which of
+    /// the two comes first tells whether the job is released at once.
+    fn add_guards(&mut self, setup: &PolicyConfig, records: &[Record]) {
+        let (PolicySpec::Servers(tree) | PolicySpec::Partitions(Partitions { tree, .. })) = &setup.kind else { return };
+        let mut last: HashMap<TaskId, Instant> = HashMap::new();
+        for record in records.iter().filter(|record| record.kind == EventKind::Release) {
+            let waits = |task: &TaskId| tree.releases.get(task.index()).is_some_and(|it| it.early().is_some());
+            let Some(task) = record.task.filter(waits) else { continue };
+            let time = Instant::from_nanos(record.arg);
+            let period = setup.tasks.get(task.index()).map_or(Duration::ZERO, |it| it.period);
+            if let Some(before) = last.insert(task, time) {
+                self.rivals.push((Point { time, core: record.core, clock: false }, before.saturating_add(period)));
             }
         }
     }

@@ -9,6 +9,7 @@ mod lockstep;
 mod machine;
 mod mixed;
 mod overruns;
+mod partition_costs;
 mod partitions;
 mod per_server;
 mod rules;

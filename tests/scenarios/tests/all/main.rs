@@ -33,4 +33,5 @@ mod size;
 mod smallest;
 mod status;
 mod studies;
+mod windows;
 mod word;
