@@ -71,7 +71,12 @@ impl Points {
             let spent = charged.entry(turn.job).or_default();
             *spent += turn.end.time.since(turn.start);
             // The turn of the job ends in the instant of a release, which a machine meets first.
-            let whole = turn_of(turn.job.0).is_some_and(|quantum| (*spent % quantum).is_zero());
+            let quantum = turn_of(turn.job.0);
+            let whole = quantum.is_some_and(|quantum| (*spent % quantum).is_zero());
+            // Had it gone on, its turn would have ended.
+            if let Some(quantum) = quantum.filter(|_| !turn.completed) {
+                points.rivals.push((turn.end, turn.end.time.saturating_add(quantum - *spent % quantum)));
+            }
             if whole && turn.end.clock {
                 points.events.push(Point { clock: false, ..turn.end });
                 points.turn_ends.push(turn.end);
@@ -142,16 +147,18 @@ impl Points {
     }
 
     /// Of tasks that arrivals release: an arrival, and the end of the period before which it would have had to wait. Which of
-    /// the two comes first tells whether the job is released at once.
+    /// the two comes first tells whether the job is released at once, or at all.
     fn add_guards(&mut self, setup: &PolicyConfig, records: &[Record]) {
         let (PolicySpec::Servers(tree) | PolicySpec::Partitions(Partitions { tree, .. })) = &setup.kind else { return };
         let mut last: HashMap<TaskId, Instant> = HashMap::new();
-        for record in records.iter().filter(|record| record.kind == EventKind::Release) {
+        for record in records.iter().filter(|it| matches!(it.kind, EventKind::Release | EventKind::ArrivalLost)) {
             let waits = |task: &TaskId| tree.releases.get(task.index()).is_some_and(|it| it.early().is_some());
             let Some(task) = record.task.filter(waits) else { continue };
-            let time = Instant::from_nanos(record.arg);
+            let released = record.kind == EventKind::Release;
+            let time = if released { Instant::from_nanos(record.arg) } else { record.time };
             let period = setup.tasks.get(task.index()).map_or(Duration::ZERO, |it| it.period);
-            if let Some(before) = last.insert(task, time) {
+            let before = if released { last.insert(task, time) } else { last.get(&task).copied() };
+            if let Some(before) = before {
                 self.rivals.push((Point { time, core: record.core, clock: false }, before.saturating_add(period)));
             }
         }
