@@ -137,7 +137,7 @@ fn fill(
             task.demand = Demand::Fixed(time);
             task.offset = if random.chance(0.5) { Duration::ZERO } else { partition.windows[0].start };
         }
-        task.offset = task.offset + start;
+        task.offset += start;
         let overrun = if random.chance(0.7) { Overrun::Continue } else { Overrun::ALL[random.between(1, 3) as usize] };
         let priority = if server.order == TaskOrder::FixedPriority { random.between(0, 9) as u32 } else { 0 };
         let mut place = TaskPlacement { server: Some(n), priority, overrun, ..TaskPlacement::default() };

@@ -11,6 +11,7 @@ mod history;
 mod kept;
 mod pack;
 mod page;
+mod partition;
 mod tables;
 mod text;
 mod verdict;

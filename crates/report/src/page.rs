@@ -1,6 +1,6 @@
 //! The page as a whole: the template and what goes into its places.
 
-use crate::{disk, history, pack, tables, text, verdict};
+use crate::{disk, history, pack, partition, tables, text, verdict};
 use serde::Serialize;
 use tactus_trace::{Promise, Summary, Trace, View};
 use text::{counted, escape, put};
@@ -32,12 +32,13 @@ const PLOT_STYLE: &str = include_str!("../third_party/uplot/uPlot.min.css");
 const PLOT_SCRIPT: &str = include_str!("../third_party/uplot/uPlot.iife.min.js");
 
 /// The page's script: each file holds one idea, and all share one scope.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("page/format.js"),
     include_str!("page/palette.js"),
     include_str!("page/data.js"),
     include_str!("page/strips.js"),
     include_str!("page/marks.js"),
+    include_str!("page/windows.js"),
     include_str!("page/tips.js"),
     include_str!("page/pointer.js"),
     include_str!("page/gantt.js"),
@@ -80,6 +81,7 @@ struct PageData<'a> {
     cores: usize,
     tasks: Vec<PageTask<'a>>,
     faults: Vec<PageFault>,
+    partitions: Vec<partition::PagePartition<'a>>,
     streams: &'a pack::Directory,
 }
 
@@ -97,6 +99,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
         cores: view.cores.max(trace.cores.len()),
         tasks: page_tasks(view, summary),
         faults: page_faults(summary, extra),
+        partitions: partition::page(view),
         streams: &packed.directory,
     };
     let script = SCRIPTS.concat();
@@ -111,7 +114,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
             ("facts", &facts(view, summary, extra)),
             ("levels", &tables::levels(summary)),
             ("tasks", &(tables::tasks(summary) + &tables::chains(summary))),
-            ("disks", &disk::section(summary)),
+            ("disks", &(partition::section(view, trace) + &disk::section(summary))),
             ("cores", &tables::cores(summary)),
             ("overheads", &tables::overheads(summary)),
             ("data", &text::json_in_script(&data)),

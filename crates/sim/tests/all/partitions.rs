@@ -81,8 +81,8 @@ fn table(seed: u64) -> Table {
         .collect();
     let mut tasks: Vec<Drawn> = Vec::new();
     for partition in 0..parts.len() {
-        for core in 0..cores {
-            let share = owners[core].iter().filter(|it| **it == Some(partition)).count() as u64;
+        for (core, owners) in owners.iter().enumerate() {
+            let share = owners.iter().filter(|it| **it == Some(partition)).count() as u64;
             if share == 0 {
                 continue;
             }
