@@ -486,6 +486,9 @@ pub struct Agree {
     /// Systems in which jobs share resources and have preemption thresholds
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released"])]
     pub resources: bool,
+    /// Systems of partitions, with windows in a major frame
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources"])]
+    pub partitions: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]
     pub changes: bool,

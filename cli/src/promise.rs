@@ -2,7 +2,7 @@
 
 use crate::lines::{self, brief};
 use tactus_analysis::{Bound, Check, Growth, TaskVerdict};
-use tactus_model::{Costs, System};
+use tactus_model::{Costs, Scheduling, System, Window};
 use tactus_plan::plan;
 pub use tactus_plan::RunPlan;
 use tactus_time::{Duration, Level};
@@ -31,6 +31,21 @@ pub fn can_run(promised: &RunPlan) -> bool {
 /// `chain    sensor to actuator: ≤ 11.8 ms of 20 ms (…)`, one line for each.
 pub fn chains(check: &Check) {
     check.chains.iter().for_each(|chain| lines::line("chain", chain.to_string().trim_start_matches("chain ")));
+}
+
+/// `windows  flight-control (A): core 0 from 0 ns to 4 ms, …`, a line for each partition.
+pub fn windows(system: &System) {
+    let Scheduling { servers, partitions, .. } = &system.scheduling;
+    for (server, partition) in servers.iter().zip(&partitions.list) {
+        let one = |it: &Window| format!("core {} from {} to {}", it.core, it.start, it.end());
+        let all: Vec<String> = partition.windows.iter().map(one).collect();
+        let level = partition.criticality.map_or_else(String::new, |level| format!(" ({level})"));
+        let start = match partition.start_frame {
+            0 => String::new(),
+            _ => format!(", starts at {}", partition.start(partitions.frame)),
+        };
+        lines::line("windows", format!("{}{level}: {}{start}", server.name, all.join(", ")));
+    }
 }
 
 /// `check    A tables built on cores 1–3 · …      accepted`, and what fails if it is not.

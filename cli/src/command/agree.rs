@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_generate::{any, changing, changing_levels, lasting, per_server, released, sharing};
+use tactus_generate::{any, changing, changing_levels, lasting, partitions, per_server, released, sharing};
 use tactus_model::{Costs, Schedulers, System, LONGEST};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
@@ -128,6 +128,7 @@ fn one(
     let drawn = match (arguments.per_server, arguments.changes) {
         _ if arguments.released => released(seed),
         _ if arguments.resources => Some(sharing(seed)),
+        _ if arguments.partitions => Some(partitions(seed)),
         (true, _) => per_server(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
@@ -217,6 +218,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     words.extend(arguments.per_server.then(|| "--per-server".to_string()));
     words.extend(arguments.released.then(|| "--released".to_string()));
     words.extend(arguments.resources.then(|| "--resources".to_string()));
+    words.extend(arguments.partitions.then(|| "--partitions".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));
@@ -332,6 +334,7 @@ fn judge(
         Some(tree) => tactus_trace::check::servers(tree, trace, allowed + schedule),
         None => tactus_trace::check::modes(&promised.view, trace),
     };
+    broken.extend(tactus_trace::check::windows(&promised.view, trace, allowed + schedule));
     broken.extend(tactus_trace::check::changes(&promised.view, trace));
     if !broken.is_empty() {
         problems.extend(broken.into_iter().take(3).map(|it| {

@@ -11,6 +11,7 @@ mod lexer;
 mod monitor;
 mod number;
 mod oil;
+mod partition;
 mod rtapp;
 mod rv;
 mod schedcat;

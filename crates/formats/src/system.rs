@@ -224,8 +224,11 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = header(&mut text, system);
-    for server in &system.scheduling.servers {
-        let _ = write_server(&mut text, server, system);
+    for (n, server) in system.scheduling.servers.iter().enumerate() {
+        let _ = match system.scheduling.partitions.list.get(n) {
+            Some(partition) => crate::partition::write(&mut text, server, partition),
+            None => write_server(&mut text, server, system),
+        };
     }
     for (n, task) in system.tasks.iter().enumerate() {
         let actual = actual(task)?;
@@ -258,6 +261,9 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
     writeln!(text, "[policy]\nkind = \"{}\"", policy_key(policy))?;
     if let Policy::Mc2 { enforce, slack_shifting } = policy {
         writeln!(text, "enforce = {enforce}\nslack-shifting = {slack_shifting}")?;
+    }
+    if !scheduling.partitions.list.is_empty() {
+        writeln!(text, "major-frame = {}", time(scheduling.partitions.frame))?;
     }
     if !scheduling.clusters.is_empty() {
         writeln!(text, "clusters = {}", clusters(&scheduling.clusters))?;
@@ -348,7 +354,7 @@ fn write_change(text: &mut String, change: &Change, system: &System) -> fmt::Res
 fn root_order(system: &System) -> TaskOrder {
     match system.policy {
         Policy::Ordered { order, .. } => order,
-        Policy::Mixed(Mixed::Amc) => TaskOrder::FixedPriority,
+        Policy::Mixed(Mixed::Amc) | Policy::Partitions => TaskOrder::FixedPriority,
         Policy::PartitionedRm | Policy::GlobalRm => TaskOrder::RateMonotonic,
         Policy::PartitionedEdf | Policy::GlobalEdf | Policy::Mixed(Mixed::EdfVd) | Policy::Mc2 { .. } => {
             TaskOrder::EarliestDeadline
@@ -364,7 +370,8 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
         writeln!(text, "level = \"{level}\"")?;
     }
     if let Some(server) = home {
-        writeln!(text, "server = \"{}\"", server.name)?;
+        let key = if system.partition_of(n).is_some() { "partition" } else { "server" };
+        writeln!(text, "{key} = \"{}\"", server.name)?;
     }
     let (spread, order, clusters) = match home {
         Some(server) => (server.spread, server.order, &server.clusters),
@@ -419,7 +426,11 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     if let Some(longest) = place.longest_distance {
         writeln!(text, "longest-distance = {}", time(longest))?;
     }
-    for (key, length, default) in [("offset", task.offset, Duration::ZERO), ("deadline", task.deadline, task.period)] {
+    // Offsets count from the start of a task's partition.
+    let partitions = &system.scheduling.partitions;
+    let start = system.partition_of(n).map_or(Duration::ZERO, |p| partitions.list[p].start(partitions.frame));
+    let offset = task.offset.saturating_sub(start);
+    for (key, length, default) in [("offset", offset, Duration::ZERO), ("deadline", task.deadline, task.period)] {
         if length != default {
             writeln!(text, "{key} = {}", time(length))?;
         }
@@ -465,7 +476,7 @@ fn actual(task: &tactus_model::Task) -> Result<String, Unwritable> {
 }
 
 /// A time in the largest unit in which it is a whole number.
-fn time(length: Duration) -> String {
+pub(crate) fn time(length: Duration) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
     let n = length.as_nanos();
     let (factor, unit) = units.into_iter().find(|(factor, _)| n % factor == 0).unwrap_or((1, "ns"));

@@ -43,6 +43,8 @@ pub fn with_changes(system: &System) -> Option<System> {
         Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
         Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (spread, order),
+        // Its table stays as it is.
+        Policy::Partitions => return None,
         Policy::Mixed(Mixed::Amc) => (Migration::Partitioned, TaskOrder::FixedPriority),
         Policy::Mixed(Mixed::EdfVd) => (Migration::Partitioned, TaskOrder::EarliestDeadline),
         // No priorities, and periods for deadlines.

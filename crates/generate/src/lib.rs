@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod changing;
+mod partitions;
 mod per_server;
 mod random;
 mod released;
@@ -15,6 +16,7 @@ mod sharing;
 mod trees;
 
 pub use changing::{changing, changing_levels, lasting, with_changes};
+pub use partitions::partitions;
 pub use per_server::per_server;
 pub use released::released;
 pub use sharing::sharing;
@@ -96,7 +98,7 @@ impl Draw {
             Policy::PartitionedRm | Policy::PartitionedEdf => self.partitioned(&mut random),
             Policy::GlobalRm | Policy::GlobalEdf => self.global(&mut random),
             Policy::Ordered { spread: Migration::Global, .. } => self.global(&mut random),
-            Policy::Ordered { .. } => self.partitioned(&mut random),
+            Policy::Ordered { .. } | Policy::Partitions => self.partitioned(&mut random),
             Policy::Mixed(_) => self.dual(&mut random),
             Policy::Mc2 { .. } => self.mixed(&mut random),
         };

@@ -1,7 +1,9 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
 use crate::problem::Location;
-use crate::{Demand, EarlyArrival, Migration, Overrun, Policy, ResourceProtocol, Schedulers, ServerKind, TaskOrder};
+use crate::{
+    Criticality, Demand, EarlyArrival, Migration, Overrun, Policy, ResourceProtocol, Schedulers, ServerKind, TaskOrder,
+};
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
 
@@ -67,6 +69,8 @@ pub(crate) struct Draft {
     pub quantum: Given<Duration>,
     pub schedulers: Given<Schedulers>,
     pub servers: Vec<DraftServer>,
+    pub major_frame: Given<Duration>,
+    pub partitions: Vec<DraftPartition>,
     pub chains: Vec<DraftChain>,
     pub resources: Vec<DraftResource>,
     pub changes: Vec<DraftChange>,
@@ -105,6 +109,7 @@ pub(crate) struct DraftTask {
 #[derive(Default)]
 pub(crate) struct DraftPlace {
     pub server: Given<String>,
+    pub partition: Given<String>,
     pub cluster: Given<u64>,
     pub priority: Given<u64>,
     pub threshold: Given<u64>,
@@ -163,6 +168,29 @@ pub(crate) struct DraftServer {
     pub quantum: Given<Duration>,
     pub priority: Given<u64>,
     pub background: Given<bool>,
+}
+
+pub(crate) struct DraftPartition {
+    pub place: Location,
+    /// For messages: `partition "display"`.
+    pub subject: String,
+    pub name: Given<String>,
+    pub criticality: Given<Criticality>,
+    pub order: Given<(Migration, TaskOrder)>,
+    pub quantum: Given<Duration>,
+    pub windows: Given<Vec<At<DraftWindow>>>,
+    pub period: Given<Duration>,
+    pub duration: Given<Duration>,
+    pub start_frame: Given<u64>,
+    pub components: Vec<At<String>>,
+    pub background: Given<bool>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DraftWindow {
+    pub core: Given<u64>,
+    pub start: Given<Duration>,
+    pub length: Given<Duration>,
 }
 
 pub(crate) struct DraftChange {

@@ -13,6 +13,7 @@ pub fn policy_label(policy: &Policy) -> &'static str {
         Policy::Ordered { spread, order } => names(*spread, *order).1,
         Policy::Mixed(Mixed::Amc) => "AMC",
         Policy::Mixed(Mixed::EdfVd) => "EDF-VD",
+        Policy::Partitions => "partitions",
         Policy::Mc2 { .. } => "MC²",
     }
 }
@@ -27,6 +28,7 @@ pub fn policy_key(policy: &Policy) -> &'static str {
         Policy::Ordered { spread, order } => names(*spread, *order).0,
         Policy::Mixed(Mixed::Amc) => "amc",
         Policy::Mixed(Mixed::EdfVd) => "edf-vd",
+        Policy::Partitions => "partitions",
         Policy::Mc2 { .. } => "mc2",
     }
 }

@@ -18,6 +18,7 @@ mod label;
 mod limits;
 mod mixed;
 mod ordinary;
+mod partition;
 mod platform;
 mod problem;
 mod read;
@@ -35,12 +36,13 @@ pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
+pub use partition::{Criticality, Partition, Partitions};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{
-    Costs, CriticalSection, EarlyArrival, Overrun, Release, ResourceProtocol, ServerKind, TaskOrder,
+    Costs, CriticalSection, EarlyArrival, Overrun, Release, ResourceProtocol, ServerKind, TaskOrder, Window,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 
@@ -105,6 +107,8 @@ pub enum Policy {
     },
     /// Two levels of criticality on each core by itself: level A is HI, level B is LO.
     Mixed(Mixed),
+    /// Partitions, each with its windows in a major frame: [`Scheduling::partitions`].
+    Partitions,
     /// Mixed criticality on multicore.
     Mc2 {
         /// Hold tasks of levels A to C to their budgets (default true).

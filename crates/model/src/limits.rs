@@ -24,6 +24,10 @@ pub const MAX_MEMORY: u64 = 2 << 30;
 pub const MAX_NAME: usize = 31;
 /// The most servers of one system.
 pub const MAX_SERVERS: usize = 64;
+/// The most windows of one system.
+pub const MAX_WINDOWS: usize = 1_024;
+/// The last major frame in which a partition may start.
+pub const MAX_START_FRAME: u64 = 1_000_000;
 /// The most changes of one system.
 pub const MAX_CHANGES: usize = 64;
 /// The most monitors of one system.

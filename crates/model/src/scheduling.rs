@@ -1,6 +1,6 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
-use crate::{Change, Resource, Section};
+use crate::{Change, Partitions, Resource, Section};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration};
 
@@ -34,6 +34,8 @@ pub struct Scheduling {
     pub clusters: Vec<CoreSet>,
     /// The servers; each comes after the one that it is inside of.
     pub servers: Vec<Server>,
+    /// Partitions, which are the servers of such a system.
+    pub partitions: Partitions,
     /// Whether servers share one scheduler. Both make the same schedule.
     pub schedulers: Schedulers,
     /// For each task where it is; empty if all are in the root, without priority, and go on when they overrun.

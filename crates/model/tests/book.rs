@@ -14,7 +14,7 @@ fn the_page_has_every_key() {
     let text = "\
         zzz = 1\n[system]\nzzz = 1\n[policy]\nkind = \"mc2\"\nzzz = 1\n[machine]\nzzz = 1\n\
         [[task]]\nzzz = 1\nexecution = { zzz = 1 }\nactual = { zzz = 1 }\n[[component]]\nzzz = 1\nrestarts = { zzz = 1 }\n[[buffer]]\nzzz = 1\n[[device]]\nzzz = 1\n\
-        [[server]]\nzzz = 1\n[[change]]\nzzz = 1\n[[chain]]\nzzz = 1\n[[disk]]\nzzz = 1\n[[disk.client]]\nzzz = 1\n[[monitor]]\nzzz = 1\n[[monitor.automaton]]\nzzz = 1\n";
+        [[server]]\nzzz = 1\n[[partition]]\nzzz = 1\nwindows = [{ zzz = 1 }]\n[[change]]\nzzz = 1\n[[chain]]\nzzz = 1\n[[disk]]\nzzz = 1\n[[disk.client]]\nzzz = 1\n[[monitor]]\nzzz = 1\n[[monitor.automaton]]\nzzz = 1\n";
     let problems = System::parse_toml(text, Path::new("keys.toml")).expect_err("accepted");
     let lists: Vec<_> = problems
         .iter()
@@ -23,7 +23,7 @@ fn the_page_has_every_key() {
             _ => None,
         })
         .collect();
-    assert_eq!(lists.len(), 18, "{problems}");
+    assert_eq!(lists.len(), 20, "{problems}");
     let page = page();
     for key in lists.into_iter().flatten() {
         let spellings = [format!("`{key}`"), format!("`[{key}]`"), format!("`[[{key}]]`"), format!("{key} = ")];

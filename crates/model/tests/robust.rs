@@ -147,6 +147,7 @@ fn check(system: &System) -> Result<(), TestCaseError> {
             Policy::GlobalRm | Policy::GlobalEdf => false,
             // Whoever is in a queue of its own has a core.
             Policy::Ordered { .. } => task.core.is_some(),
+            Policy::Partitions => true,
             Policy::Mc2 { .. } => task.level <= Some(Level::B),
         };
         prop_assert_eq!(task.core.is_some(), bound);

@@ -3,8 +3,8 @@
 use crate::{reconfiguration, resources};
 use tactus_model::{self as model, Policy, System};
 use tactus_policy::{
-    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, PolicyConfig, PolicySpec, Priorities, Release, ResourceTree,
-    Server, Supply, Table, Task, TaskOrder, TaskPlacement, Tree,
+    Clusters, Dual, Mc2, Mixed, MixedOrder, Overrun, Partitions, PolicyConfig, PolicySpec, Priorities, Release,
+    ResourceTree, Server, Supply, Table, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -44,6 +44,7 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         Policy::GlobalRm => PolicySpec::GlobalRm,
         Policy::GlobalEdf => PolicySpec::GlobalEdf,
         Policy::Ordered { spread, order } => ordered(system, spread, order),
+        Policy::Partitions => partitions(system),
         Policy::Mixed(scheme) => PolicySpec::Mixed(mixed(system, scheme, allowances)),
         Policy::Mc2 { enforce, slack_shifting } => {
             PolicySpec::Mc2(Mc2 { enforce, slack_shifting, allowance: Duration::ZERO, tables })
@@ -102,9 +103,18 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
     Mixed { order, tasks: tasks.map(dual).collect() }
 }
 
+/// Partitions: a tree whose servers have the windows of the system's table.
+fn partitions(system: &System) -> PolicySpec {
+    let model::Partitions { frame, list } = &system.scheduling.partitions;
+    // The root has no windows.
+    let windows = std::iter::once(Vec::new()).chain(list.iter().map(|partition| partition.windows.clone()));
+    let tree = tree(system, model::Migration::Partitioned, TaskOrder::FixedPriority);
+    PolicySpec::Partitions(Partitions { tree, frame: *frame, windows: windows.collect() })
+}
+
 /// Any other order, with servers or without.
 fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> PolicySpec {
-    let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
+    let model::Scheduling { servers, places, .. } = &system.scheduling;
     let usual = |place: &model::TaskPlacement| {
         place.server.is_none()
             && place.overrun == Overrun::Continue
@@ -136,6 +146,17 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
             _ => {}
         }
     }
+    let tree = tree(system, spread, order);
+    match resources::of(system) {
+        Some((thresholds, resources)) => PolicySpec::Resources(ResourceTree { tree, thresholds, resources }),
+        None => PolicySpec::Servers(tree),
+    }
+}
+
+/// The servers of a system and where its tasks are.
+fn tree(system: &System, spread: model::Migration, order: TaskOrder) -> Tree {
+    let model::Scheduling { quantum, servers, places, .. } = &system.scheduling;
+    let all = CoreSet::first(system.cores);
     let queues = |server: Option<&model::Server>| system.scheduling.queues(server, spread, all);
     let root = Server {
         parent: 0,
@@ -170,11 +191,7 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     let releases: Vec<Release> = places.iter().map(|place| place.release).collect();
     let timed = releases.iter().all(|release| *release == Release::Periodic);
     let releases = if timed { Vec::new() } else { releases };
-    let tree = Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases };
-    match resources::of(system) {
-        Some((thresholds, resources)) => PolicySpec::Resources(ResourceTree { tree, thresholds, resources }),
-        None => PolicySpec::Servers(tree),
-    }
+    Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases }
 }
 
 /// The tasks' priorities as the file gives them.

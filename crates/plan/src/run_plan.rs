@@ -5,12 +5,15 @@ use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
 use tactus_disk::Station;
-use tactus_model::{policy_label, Body, Chain, Costs, Demand, Part, Policy, Schedulers, System, SystemRevision, Task};
+use tactus_model::{
+    policy_label, Body, Chain, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
+    SystemRevision, Task,
+};
 use tactus_policy::PolicyConfig;
 use tactus_task::Release;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
-use tactus_trace::{ChainView, ChangeView, Changes, Now, Promise, TaskView, View};
+use tactus_trace::{ChainView, ChangeView, Changes, Now, PartitionView, Promise, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -65,9 +68,27 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         chains: system.chains.iter().zip(&check.chains).map(chain_view).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
+        partitions: partitions(system),
     };
     let stations = disk::stations(system, &disks);
     RunPlan { setup, view, disks, stations, findings: findings(system, check) }
+}
+
+/// The partitions, as the judge reads them.
+fn partitions(system: &System) -> Vec<PartitionView> {
+    let Scheduling { servers, partitions, .. } = &system.scheduling;
+    let one = |(n, (partition, server)): (usize, (&Partition, &Server))| PartitionView {
+        name: server.name.clone(),
+        criticality: partition.criticality.map_or_else(String::new, |level| level.to_string()),
+        frame: partitions.frame,
+        windows: partition.windows.clone(),
+        background: server.background,
+        tasks: (0..system.tasks.len())
+            .filter(|task| system.partition_of(*task) == Some(n))
+            .map(|task| TaskId(task as u16))
+            .collect(),
+    };
+    partitions.list.iter().zip(servers).enumerate().map(one).collect()
 }
 
 /// What a check found, each as `file:line: what; remedy`.

@@ -1,8 +1,8 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Clusters, Overrun, Part, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree, ResourceTree,
-    ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
+    Action, Change, Clusters, Overrun, Part, Partitions, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree,
+    ResourceTree, ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::CoreSet;
 use tactus_trace::check::{CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
@@ -12,6 +12,7 @@ use tactus_trace::check::{CeilingView, InTree, Rank, ServerView, TreeChange, Tre
 pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     let (tree, absent, changes): (_, &[Part], &[Change]) = match &setup.kind {
         PolicySpec::Servers(tree) => (tree, &[], &[]),
+        PolicySpec::Partitions(Partitions { tree, .. }) => (tree, &[], &[]),
         PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, absent, changes, .. }) => (tree, absent, changes),
         PolicySpec::Resources(ResourceTree { tree, .. }) => (tree, &[], &[]),
         plain => return plain_view(setup, plain),

@@ -58,6 +58,9 @@ pub enum PolicyConfigError {
     ServerQuantum(u16),
     /// The server lies too deep.
     ServerDepth(u16),
+    /// A partition has no windows, or they overlap others, leave the frame, or are not on its cores; or a server is a
+    /// partition where there are none.
+    ServerWindows(u16),
     /// The task is released by completions of itself, or of a task that does not exist.
     Predecessor(TaskId),
     /// The task is to stop until its next period when it overruns, but it has no periods.
@@ -153,6 +156,11 @@ impl fmt::Display for PolicyConfigError {
             PolicyConfigError::ServerDepth(n) => {
                 write!(f, "server {n}: it lies more than {} servers deep", crate::MAX_DEPTH)
             }
+            PolicyConfigError::ServerWindows(n) => write!(
+                f,
+                "server {n}: each partition needs windows on its cores, within the frame and apart from all others; and only \
+                 partitions have some"
+            ),
             PolicyConfigError::Predecessor(task) => {
                 write!(f, "task {}: what releases it must be another task, and one that exists", task.0)
             }

@@ -57,10 +57,13 @@ pub use mc2::Mc2Now;
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, PolicySpec, Scheduler, Visitor};
-pub use tactus_task::{EarlyArrival, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table, TaskOrder};
+pub use tactus_task::{
+    EarlyArrival, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table, TaskOrder, Window,
+};
 pub use tree::{
-    divide, Budget, Child, DivideError, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan,
-    Server, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS, MAX_WAITING_ARRIVALS,
+    divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser,
+    SchedulerPlan, Server, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
+    MAX_WAITING_ARRIVALS,
 };
 
 /// What a scheduler is made from.

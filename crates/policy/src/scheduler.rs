@@ -11,7 +11,7 @@ use crate::mc2::{Fine, Messages};
 use crate::mixed::{DualNow, Modes};
 use crate::partitioned::Partitioned;
 use crate::reconfigure::{Change, Protocol, Reconfigurable};
-use crate::tree::{ReconfigurableTree, ResourceTree, SchedulerPlan, Servers, Tree};
+use crate::tree::{Partitions, ReconfigurableTree, ResourceTree, SchedulerPlan, Servers, Tree};
 #[cfg(feature = "mc2-variants")]
 use crate::FineMc2;
 use crate::{check, Decision, Event, Input as Fact, Mc2, Mixed, Policy, PolicyConfig, PolicyConfigError, Priorities};
@@ -136,6 +136,8 @@ policies! {
     /// The same as [`PolicySpec::Servers`] without servers, on each core by itself; jobs that have begun keep their core from
     /// others: see [`ResourceTree`].
     24 Resources(ResourceTree) => Servers,
+    /// The same as [`PolicySpec::Servers`], where the outermost servers have the windows of a static table: see [`Partitions`].
+    21 Partitions(Partitions) => Servers,
 }
 
 impl PolicySpec {
@@ -143,6 +145,7 @@ impl PolicySpec {
     pub fn tree(&self) -> Option<&Tree> {
         match self {
             PolicySpec::Servers(tree)
+            | PolicySpec::Partitions(Partitions { tree, .. })
             | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. })
             | PolicySpec::Resources(ResourceTree { tree, .. }) => Some(tree),
             _ => None,

@@ -5,6 +5,7 @@
 
 mod changes;
 mod disk;
+mod partition;
 mod tree;
 
 use crate::Details;
@@ -57,6 +58,9 @@ struct Stored {
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disks: Vec<disk::Stored>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    partitions: Vec<partition::Stored>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -178,6 +182,7 @@ impl Kept {
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
             disks: view.disks.iter().map(disk::store).collect(),
+            partitions: view.partitions.iter().map(partition::store).collect(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -211,6 +216,11 @@ impl Kept {
             chains,
             changes,
             disks: stored.disks.into_iter().map(disk::restore).collect(),
+            partitions: stored
+                .partitions
+                .into_iter()
+                .map(|it| partition::restore(it, tasks))
+                .collect::<Result<_, _>>()?,
         };
         let details = Details {
             machine: stored.machine,
@@ -379,8 +389,18 @@ mod tests {
             |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None, places: 3 };
         let clients = vec![client("recorder", periodic), client("copy", None)];
         let disks = vec![tactus_trace::DiskView { name: "log".into(), clients }];
+        let window = tactus_task::Window { core: CoreId(1), start: deadline, length: Duration::from_nanos(3) };
+        let partitions = vec![tactus_trace::PartitionView {
+            name: "display".into(),
+            criticality: "C".into(),
+            frame: Duration::from_millis(3),
+            windows: vec![window],
+            background: true,
+            tasks: vec![TaskId(1)],
+        }];
+        let tree = Some(tree);
         let view =
-            View { name, policy, cores: 2, duration, accepted: true, tasks, tree: Some(tree), chains, changes, disks };
+            View { name, policy, cores: 2, duration, accepted: true, tasks, tree, chains, changes, disks, partitions };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

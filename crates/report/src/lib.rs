@@ -12,6 +12,7 @@ mod history;
 mod kept;
 mod pack;
 mod page;
+mod partition;
 mod tables;
 mod text;
 mod verdict;

@@ -1,6 +1,6 @@
 //! The page as a whole: the template and what goes into its places.
 
-use crate::{budget, disk, history, pack, tables, text, verdict};
+use crate::{budget, disk, history, pack, partition, tables, text, verdict};
 use serde::Serialize;
 use tactus_trace::{Promise, Summary, Trace, View};
 use text::{counted, escape, put};
@@ -32,13 +32,14 @@ const PLOT_STYLE: &str = include_str!("../third_party/uplot/uPlot.min.css");
 const PLOT_SCRIPT: &str = include_str!("../third_party/uplot/uPlot.iife.min.js");
 
 /// The page's script: each file holds one idea, and all share one scope.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     include_str!("page/format.js"),
     include_str!("page/palette.js"),
     include_str!("page/data.js"),
     include_str!("page/strips.js"),
     include_str!("page/marks.js"),
     include_str!("page/servers.js"),
+    include_str!("page/windows.js"),
     include_str!("page/tips.js"),
     include_str!("page/pointer.js"),
     include_str!("page/gantt.js"),
@@ -92,6 +93,7 @@ struct PageData<'a> {
     faults: Vec<PageFault>,
     /// Each server on each of its cores; its budget over time is in the packed columns.
     servers: Vec<PageServer<'a>>,
+    partitions: Vec<partition::PagePartition<'a>>,
     streams: &'a pack::Directory,
 }
 
@@ -115,6 +117,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
             .iter()
             .map(|b| PageServer { name: &b.name, core: b.core, budget: b.full, period: b.period })
             .collect(),
+        partitions: partition::page(view),
         streams: &packed.directory,
     };
     let script = SCRIPTS.concat();
@@ -129,7 +132,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
             ("facts", &facts(view, summary, extra)),
             ("levels", &tables::levels(summary)),
             ("tasks", &(tables::tasks(summary) + &tables::chains(summary))),
-            ("disks", &disk::section(summary)),
+            ("disks", &(partition::section(view, trace) + &disk::section(summary))),
             ("cores", &tables::cores(summary)),
             ("overheads", &tables::overheads(summary)),
             ("data", &text::json_in_script(&data)),

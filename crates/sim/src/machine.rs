@@ -261,12 +261,12 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         }
     }
 
-    /// Writes the end of the run on each core.
+    /// Writes the end of the run on each core; where that is in its scheduler then, when it has left it.
     pub fn end<S: Sink>(&self, end: Instant, sink: &mut S) {
-        for core in 0..self.cores.len() {
+        for (core, state) in self.cores.iter().enumerate() {
             let core = CoreId(core as u8);
             sink.record(Record {
-                time: end,
+                time: end.max(state.free),
                 arg: 0,
                 job: 0,
                 task: None,

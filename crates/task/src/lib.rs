@@ -1,5 +1,5 @@
 //! What a system consists of, said once: how jobs are ordered, what an overrun does, the kinds of servers, the cyclic
-//! tables of level A, and what the system's own work costs. The system file, the policies, the analysis and the judge use
+//! tables of level A, the windows of partitions, and what the system's own work costs. The system file, the policies, the analysis and the judge use
 //! these types, so that none of them has to translate another's.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod release;
 mod resource;
 mod server;
 mod table;
+mod window;
 
 pub use costs::Costs;
 pub use order::{Overrun, TaskOrder};
@@ -19,3 +20,4 @@ pub use release::{EarlyArrival, Release};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::ServerKind;
 pub use table::{Slot, Table};
+pub use window::Window;

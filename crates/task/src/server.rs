@@ -26,11 +26,14 @@ pub enum ServerKind {
     /// `grub`: as `cbs-soft`, but charged only at the rate of the bandwidth that is active on its core: what servers without
     /// work do not use, and what nobody reserved, goes to those that run (Lipari and Baruah, ECRTS 2000).
     Reclaiming,
+    /// A partition: its time is the windows of a static table, and nothing that runs changes them (ARINC 653; Mok, Feng and
+    /// Chen, RTAS 2001).
+    Windows,
 }
 
 impl ServerKind {
     /// All of them.
-    pub const ALL: [ServerKind; 9] = [
+    pub const ALL: [ServerKind; 10] = [
         ServerKind::Periodic,
         ServerKind::Polling,
         ServerKind::Deferrable,
@@ -40,6 +43,7 @@ impl ServerKind {
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
         ServerKind::Reclaiming,
+        ServerKind::Windows,
     ];
 
     /// The word for it in a system file.
@@ -54,6 +58,8 @@ impl ServerKind {
             ServerKind::HardBandwidth => "cbs-hard",
             ServerKind::PriorityInheriting => "pibs",
             ServerKind::Reclaiming => "grub",
+            // Written as a partition.
+            ServerKind::Windows => "windows",
         }
     }
 

@@ -17,6 +17,7 @@ mod merge;
 mod monitors;
 mod order;
 mod overhead;
+mod partition;
 mod perfetto;
 mod promise;
 mod schedule;
@@ -36,6 +37,7 @@ pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};
 pub use merge::merge;
 pub use monitors::{monitor, Conclusion, Finding, Observed, PATH};
 pub use order::in_order;
+pub use partition::PartitionView;
 pub use perfetto::perfetto;
 pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
@@ -79,6 +81,8 @@ pub struct View {
     pub changes: Option<Changes>,
     /// Disks and what was promised of them; empty where the run has none.
     pub disks: Vec<DiskView>,
+    /// Partitions and their windows; empty where the system has none.
+    pub partitions: Vec<PartitionView>,
 }
 
 impl View {

@@ -38,7 +38,7 @@ impl std::error::Error for Unassigned {}
 /// Whether the policy binds a task of that level to a core.
 pub fn is_bound(policy: &Policy, level: Option<Level>) -> bool {
     match policy {
-        Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) => true,
+        Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) | Policy::Partitions => true,
         Policy::Ordered { spread, .. } => *spread == Migration::Partitioned,
         Policy::Mc2 { .. } => level.is_some_and(|level| level <= Level::B),
         Policy::GlobalRm | Policy::GlobalEdf => false,

@@ -40,6 +40,10 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
         Policy::PartitionedEdf => other.core == task.core,
         // Budgets end what goes beyond a task's own level; but where a critical job takes longer than at B, level B is given up.
         Policy::Mixed(_) => task.level == Some(Level::B) && other.level == Some(Level::A) && other.core == task.core,
+        // What is in another partition has its own windows.
+        Policy::Partitions => {
+            system.partition_of(i) == system.partition_of(n) && (other.core.is_none() || other.core == task.core)
+        }
         Policy::GlobalRm => (other.period, i) < (task.period, n),
         Policy::GlobalEdf => true,
         // Whoever is in a server around the task, or beside it, by whatever order; what is in another server has its budget.

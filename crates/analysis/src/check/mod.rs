@@ -17,6 +17,7 @@ mod growth;
 mod mc2;
 mod mixed;
 mod partitioned;
+mod partitions;
 mod rank;
 mod report;
 mod sensitivity;
@@ -57,6 +58,7 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
     match rank::of_policy(&system.policy) {
         None => match system.policy {
             Policy::Mixed(scheme) => mixed::check(system, scheme, entry, &mut check),
+            Policy::Partitions => partitions::check(system, entry, &mut check),
             _ => mc2::check(system, entry, &mut check),
         },
         Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, cache), entry, &mut check),
@@ -97,6 +99,7 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, e
     match rank::of_policy(&system.policy) {
         None => match system.policy {
             Policy::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut search, &mut growth),
+            Policy::Partitions => partitions::growth(system, entry, &mut search, &mut growth),
             _ => mc2::growth(system, entry, &mut search, &mut growth),
         },
         Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut search, &mut growth),

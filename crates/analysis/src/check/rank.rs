@@ -64,7 +64,7 @@ impl Rank {
     }
 }
 
-/// How the cores of the root share queues, and its order; nothing for policies with levels.
+/// How the cores of the root share queues, and its order; nothing for policies with levels and for partitions.
 pub(super) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
     Some(match policy {
         Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
@@ -72,7 +72,7 @@ pub(super) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
         Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
         Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
         Policy::Ordered { spread, order } => (*spread, *order),
-        Policy::Mc2 { .. } | Policy::Mixed(_) => return None,
+        Policy::Mc2 { .. } | Policy::Mixed(_) | Policy::Partitions => return None,
     })
 }
 

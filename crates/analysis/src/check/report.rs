@@ -158,7 +158,11 @@ impl Check {
         let bound_to_cores = match system.policy {
             Policy::GlobalRm | Policy::GlobalEdf => false,
             Policy::Ordered { spread, .. } => !shared(spread),
-            Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) | Policy::Mc2 { .. } => true,
+            Policy::PartitionedRm
+            | Policy::PartitionedEdf
+            | Policy::Mixed(_)
+            | Policy::Mc2 { .. }
+            | Policy::Partitions => true,
         };
         let cores = if bound_to_cores { (0..system.cores).map(|c| load(system, c)).collect() } else { Vec::new() };
         Check {

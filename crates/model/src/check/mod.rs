@@ -5,6 +5,7 @@ mod component;
 mod disk;
 mod monitor;
 mod names;
+mod partition;
 mod per_server;
 mod platform;
 mod reclaiming;
@@ -43,6 +44,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     unique(draft.tasks.iter().map(|task| (&task.name, task.subject.as_str())), "task", out);
     unique(draft.servers.iter().map(|server| (&server.name, server.subject.as_str())), "server", out);
     unique(draft.resources.iter().map(|resource| (&resource.name, resource.subject.as_str())), "resource", out);
+    unique(draft.partitions.iter().map(|it| (&it.name, it.subject.as_str())), "partition", out);
     unique(draft.components.iter().map(|component| (&component.name, component.subject.as_str())), "component", out);
 
     let mut notes = draft.notes.clone();
@@ -56,10 +58,12 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     if !out.is_empty() {
         return None;
     }
-    let (tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    let (mut tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
     let schedulers = draft.schedulers.value().unwrap_or_default();
     let mut scheduling = Scheduling { places, schedulers, ..homes.made };
     release::resolve(&draft, context.policy?, (&tasks, &components, &mut scheduling), out);
+    partition::finish(&draft, (&mut tasks, &components, &platform), (&mut scheduling, &mut notes), out);
+    // After partitions, which are servers from here on.
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     if !out.is_empty() {
         return None;
@@ -100,7 +104,7 @@ fn told(policy: Policy, mut scheduling: Scheduling) -> (Policy, Scheduling) {
     if scheduling.changes.is_empty() && scheduling.places.iter().all(|place| *place == TaskPlacement::default()) {
         scheduling.places.clear();
     }
-    let ordered = !matches!(policy, Policy::Mixed(_)) && !scheduling.is_plain();
+    let ordered = !matches!(policy, Policy::Mixed(_) | Policy::Partitions) && !scheduling.is_plain();
     match server::of_policy(&policy).filter(|_| ordered) {
         Some((spread, order)) => (Policy::Ordered { spread, order }, scheduling),
         None => (policy, scheduling),

@@ -25,6 +25,8 @@ pub(super) struct Homes {
     pub root: Option<Home>,
     pub names: Vec<String>,
     pub servers: Vec<Option<Home>>,
+    /// Where there are partitions, which are then the servers: whose each component is.
+    pub partitions: Option<super::partition::Owners>,
     pub made: Scheduling,
 }
 
@@ -38,7 +40,7 @@ pub(crate) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
         Policy::Ordered { spread, order } => (*spread, *order),
         Policy::Mixed(Mixed::Amc) => (Migration::Partitioned, TaskOrder::FixedPriority),
         Policy::Mixed(Mixed::EdfVd) => (Migration::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::Mc2 { .. } => return None,
+        Policy::Mc2 { .. } | Policy::Partitions => return None,
     })
 }
 
@@ -47,8 +49,15 @@ pub(super) fn check(draft: &Draft, cores: Option<usize>, out: &mut Collector) ->
     let all = cores.map(CoreSet::first);
     let policy = draft.policy.value();
     let made = Scheduling::default();
-    let mut homes = Homes { root: None, names: Vec::new(), servers: Vec::new(), made };
+    let mut homes = Homes { root: None, names: Vec::new(), servers: Vec::new(), partitions: None, made };
     let (Some(policy), Some(all)) = (policy, all) else { return homes };
+    if policy == Policy::Partitions {
+        return super::partition::homes(draft, all, out);
+    }
+    if let Some(partition) = draft.partitions.first() {
+        let why = format!("it has windows of its own, but policy {:?} knows none", crate::policy_key(&policy));
+        out.refuse(partition.place, &partition.subject, why, "remove it, or choose kind = \"partitions\"");
+    }
     let Some((spread, order)) = of_policy(&policy) else {
         if let Some(server) = draft.servers.first() {
             let why = "servers have no place beside MC², whose tasks have budgets of their own";
@@ -145,7 +154,7 @@ fn clusters(
 }
 
 /// The quantum: given or not where the order has one, not given elsewhere.
-fn quantum(given: &Given<Duration>, order: TaskOrder, subject: &str, out: &mut Collector) -> Duration {
+pub(super) fn quantum(given: &Given<Duration>, order: TaskOrder, subject: &str, out: &mut Collector) -> Duration {
     match given {
         Given::Is(at) if !order.has_quantum() => {
             out.refuse(at.place, subject, "a quantum is given, but only rr and llf have one", "remove it");
@@ -424,6 +433,15 @@ fn loads(draft: &Draft, made: &Scheduling, all: CoreSet, out: &mut Collector) {
 
 /// Where a task is; nothing if that is broken.
 pub(super) fn home<'h>(draft: &DraftTask, homes: &'h Homes, out: &mut Collector) -> Option<(Option<usize>, &'h Home)> {
+    if let Some(of) = &homes.partitions {
+        let n = super::partition::of_task(draft, of, out)?;
+        return homes.servers[n].as_ref().map(|home| (Some(n), home));
+    }
+    if let Given::Is(at) = &draft.placing.partition {
+        let why = "it names a partition, but the policy knows none";
+        out.refuse(at.place, &draft.subject, why, "remove it, or choose kind = \"partitions\"");
+        return None;
+    }
     match &draft.placing.server {
         Given::Broken => None,
         Given::Absent => homes.root.as_ref().map(|root| (None, root)),

@@ -6,6 +6,7 @@ mod component;
 mod disk;
 mod keys;
 mod monitor;
+mod partition;
 mod platform;
 mod resource;
 mod server;
@@ -19,11 +20,12 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "system",
     "policy",
     "machine",
     "server",
+    "partition",
     "task",
     "chain",
     "resource",
@@ -87,6 +89,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     for (i, value) in each(&top, &mut reader, "server").into_iter().enumerate() {
         draft.servers.extend(server::read(value, i, &mut reader));
     }
+    for (i, value) in each(&top, &mut reader, "partition").into_iter().enumerate() {
+        draft.partitions.extend(partition::read(value, i, &mut reader));
+    }
     for (i, value) in each(&top, &mut reader, "chain").into_iter().enumerate() {
         draft.chains.extend(chain::read(value, i, &mut reader));
     }
@@ -143,6 +148,7 @@ const EVERY_KEY: &[&str] = &[
     "clusters",
     "quantum",
     "schedulers",
+    "major-frame",
 ];
 
 fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &mut Draft) -> Given<Policy> {
@@ -158,17 +164,19 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         Some((_, Some(_))) => &["kind", "schedulers"],
         Some(("mc2", None)) => MC2_KEYS,
         Some(("amc" | "edf-vd", None)) => &["kind"],
+        Some(("partitions", None)) => &["kind", "major-frame"],
         _ => EVERY_KEY,
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
     section.require(reader, "kind", "kind = \"partitioned-edf\"");
-    let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", or {}", server::POLICIES);
+    let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", \"partitions\", or {}", server::POLICIES);
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
     refuse_variants(&section, reader);
     draft.clusters = server::clusters(&section, reader);
     draft.quantum = section.duration(reader, "quantum");
     draft.schedulers = read_schedulers(&section, reader);
+    draft.major_frame = section.duration(reader, "major-frame");
     let Given::Is(name) = name else { return Given::Broken };
     let policy = match (name.value.as_str(), server::policy(&name.value)) {
         ("partitioned-rm", _) => Policy::PartitionedRm,
@@ -177,12 +185,14 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         ("global-edf", _) => Policy::GlobalEdf,
         ("amc", _) => Policy::Mixed(Mixed::Amc),
         ("edf-vd", _) => Policy::Mixed(Mixed::EdfVd),
+        ("partitions", _) => Policy::Partitions,
         ("mc2", _) => {
             Policy::Mc2 { enforce: enforce.value().unwrap_or(true), slack_shifting: slack.value().unwrap_or(true) }
         }
         (_, Some((spread, order))) => Policy::Ordered { spread, order },
         (other, None) => {
-            let names: Vec<String> = server::policy_names().chain(["mc2", "amc", "edf-vd"].map(String::from)).collect();
+            let names: Vec<String> =
+                server::policy_names().chain(["mc2", "amc", "edf-vd", "partitions"].map(String::from)).collect();
             let complaint = Complaint::UnknownName {
                 what: "policy",
                 nearest: nearest(other, names.iter().map(String::as_str)),

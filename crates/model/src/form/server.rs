@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::{At, DraftPlace, DraftServer, Given};
 use crate::problem::{nearest, Complaint};
-use crate::{EarlyArrival, Migration, Overrun, ServerKind, TaskOrder};
+use crate::{Criticality, EarlyArrival, Migration, Overrun, ServerKind, TaskOrder};
 use toml::de::DeValue;
 
 const SERVER: [&str; 15] = [
@@ -28,6 +28,9 @@ const SPREADS: [(&str, Migration); 3] =
 const ORDERS: [&str; 9] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr"];
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
+
+const CRITICALITIES: [(&str, Criticality); 5] =
+    [("A", Criticality::A), ("B", Criticality::B), ("C", Criticality::C), ("D", Criticality::D), ("E", Criticality::E)];
 
 /// Whether a task's releases are sporadic.
 const RELEASES: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];
@@ -112,6 +115,32 @@ pub(super) fn clusters(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<
     Given::is(taken, place)
 }
 
+/// The order of what is inside, by the key `policy`.
+pub(super) fn order(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<(Migration, TaskOrder)> {
+    let at = match section.string(reader, "policy", &format!("the name of an order: {POLICIES}")) {
+        Given::Is(at) => at,
+        Given::Absent => return Given::Absent,
+        Given::Broken => return Given::Broken,
+    };
+    if let Some(found) = policy(&at.value) {
+        return Given::is(found, at.place);
+    }
+    let names: Vec<String> = policy_names().collect();
+    let complaint = Complaint::UnknownName {
+        what: "policy",
+        nearest: nearest(&at.value, names.iter().map(String::as_str)),
+        name: at.value.chars().take(40).collect(),
+        remedy: format!("choose {POLICIES}"),
+    };
+    reader.out.add(at.place, &section.subject, complaint);
+    Given::Broken
+}
+
+/// How critical a partition is.
+pub(super) fn criticality(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<Criticality> {
+    choice(section, reader, "criticality", &CRITICALITIES)
+}
+
 /// Reads one `[[server]]`.
 pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftServer> {
     let name = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "name"));
@@ -123,32 +152,17 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     section.require(reader, "name", "name = \"video\"");
     section.require(reader, "kind", "kind = \"cbs-hard\"");
     section.require(reader, "policy", "policy = \"partitioned-edf\"");
+    // Windows are a partition's, which has a section of its own.
+    let kinds = ServerKind::ALL.into_iter().filter(|kind| *kind != ServerKind::Windows);
+    let kinds: Vec<_> = kinds.map(|kind| (kind.key(), kind)).collect();
     let listed = section.get("cores").map(|value| cores(&section, reader, value, "cores"));
-    let name = section.string(reader, "policy", &format!("the name of an order: {POLICIES}"));
-    let order = match name {
-        Given::Is(at) => match policy(&at.value) {
-            Some(found) => Given::is(found, at.place),
-            None => {
-                let names: Vec<String> = policy_names().collect();
-                let complaint = Complaint::UnknownName {
-                    what: "policy",
-                    nearest: nearest(&at.value, names.iter().map(String::as_str)),
-                    name: at.value.chars().take(40).collect(),
-                    remedy: format!("choose {POLICIES}"),
-                };
-                reader.out.add(at.place, &section.subject, complaint);
-                Given::Broken
-            }
-        },
-        Given::Absent => Given::Absent,
-        Given::Broken => Given::Broken,
-    };
+    let order = order(&section, reader);
     Some(DraftServer {
         place: section.place,
         name: section.string(reader, "name", "a name in quotes"),
         parent: section.string(reader, "parent", "the name of a server in quotes"),
         cores: listed.unwrap_or_default(),
-        kind: choice(&section, reader, "kind", &ServerKind::ALL.map(|kind| (kind.key(), kind))),
+        kind: choice(&section, reader, "kind", &kinds),
         budget: section.duration(reader, "budget"),
         period: section.duration(reader, "period"),
         alpha: section.float(reader, "alpha", "a number between 0 and 1"),
@@ -168,6 +182,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
 pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
     DraftPlace {
         server: task.string(reader, "server", "the name of a [[server]] in quotes"),
+        partition: task.string(reader, "partition", "the name of a [[partition]] in quotes"),
         cluster: task.integer(reader, "cluster", "the number of a cluster, counted from 0"),
         priority: task.integer(reader, "priority", "a whole number from 0 to 1000000, the larger the more urgent"),
         threshold: task.integer(reader, "preemption-threshold", "a priority: a whole number from 0 to 1000000"),

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 23] = [
+const TASK: [&str; 24] = [
     "name",
     "level",
     "core",
@@ -23,6 +23,7 @@ const TASK: [&str; 23] = [
     "memory",
     "component",
     "server",
+    "partition",
     "cluster",
     "priority",
     "preemption-threshold",

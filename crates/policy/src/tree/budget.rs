@@ -13,6 +13,7 @@
 //! starts with V = now and D = now + P. The owner keeps the sum ([`Budget::activity`]) and sets the rate ([`Budget::set_rate`]).
 
 use super::replenishments::{Replenishment, Replenishments};
+use super::windows::Table;
 use super::{ServerKind, Supply};
 use tactus_time::{Duration, Instant};
 
@@ -42,6 +43,8 @@ pub struct Budget {
     /// The bandwidth for which its owner counts it as active.
     counted: u64,
     replenishments: Replenishments,
+    /// Windows: the table.
+    table: Option<Table>,
 }
 
 impl Budget {
@@ -60,6 +63,7 @@ impl Budget {
             fraction: 0,
             counted: 0,
             replenishments: Replenishments::for_kind(supply.kind),
+            table: None,
         };
         budget.begin_anew(None, Instant::ZERO);
         budget
@@ -79,6 +83,11 @@ impl Budget {
             self.replenishments.insert(Replenishment { amount: self.full, at: now });
         }
         self.full
+    }
+
+    /// A partition has the windows of this table from now on.
+    pub(super) fn follow(&mut self, table: Table) {
+        self.table = Some(table);
     }
 
     /// The whole budget.
@@ -183,6 +192,10 @@ impl Budget {
                 let time = self.remaining().div_ceil(u128::from(self.rate));
                 Duration::from_nanos(u64::try_from(time).unwrap_or(u64::MAX))
             }
+            ServerKind::Windows => match self.table.as_ref().map(|table| table.position(now)) {
+                Some(position) if position.inside => position.until.since(now),
+                _ => Duration::ZERO,
+            },
             _ => left,
         }
     }
@@ -202,6 +215,7 @@ impl Budget {
             ServerKind::PosixSporadic => self.replenishments.first().map_or(Instant::NEVER, |head| head.at),
             ServerKind::PriorityInheriting if !self.flag && self.at > now => self.at,
             ServerKind::PriorityInheriting => Instant::NEVER,
+            ServerKind::Windows => self.table.as_ref().map_or(Instant::NEVER, |table| table.position(now).until),
         }
     }
 
@@ -214,6 +228,8 @@ impl Budget {
             ServerKind::PosixSporadic => self.since,
             // Since when it might run, whether or not it has begun.
             ServerKind::PriorityInheriting => self.at,
+            // Partitions are never compared: no two have a core at once.
+            ServerKind::Windows => Instant::ZERO,
         };
         from.saturating_add(self.period)
     }
@@ -261,7 +277,7 @@ impl Budget {
                 Some(came.min(self.full))
             }
             // Nothing has to be done: what is due counts from its time on.
-            ServerKind::Sporadic | ServerKind::PriorityInheriting => {
+            ServerKind::Sporadic | ServerKind::PriorityInheriting | ServerKind::Windows => {
                 Some(self.left(now)).filter(|left| !left.is_zero())
             }
         }
@@ -339,6 +355,7 @@ impl Budget {
                 self.left -= signed(ran);
                 self.left <= 0
             }
+            ServerKind::Windows => !self.eligible(now),
         }
     }
 

@@ -48,7 +48,11 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         if unforeseen && tree.places[n].overrun == super::Overrun::Stop {
             return Err(PolicyConfigError::StopWithoutPeriods(id));
         }
-        if unforeseen && !matches!(setup.kind, crate::PolicySpec::Servers(_) | crate::PolicySpec::Resources(_)) {
+        let told = matches!(
+            setup.kind,
+            crate::PolicySpec::Servers(_) | crate::PolicySpec::Resources(_) | crate::PolicySpec::Partitions(_)
+        );
+        if unforeseen && !told {
             return Err(PolicyConfigError::ArrivalsWithoutTree(id));
         }
     }

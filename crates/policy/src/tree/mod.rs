@@ -28,6 +28,7 @@ mod reconfigure;
 mod replenishments;
 mod resource;
 mod task_state;
+mod windows;
 
 use crate::clustered::ContainerRank;
 use crate::tickets::Tickets;
@@ -44,6 +45,7 @@ use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
+pub use windows::Partitions;
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;
@@ -145,6 +147,7 @@ impl Servers {
     /// Finds the first thing that is wrong with the tree.
     pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
         check::check(setup, tree(setup))?;
+        windows::check(setup, tree(setup))?;
         match &setup.kind {
             crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::check(setup, changing),
             crate::PolicySpec::PerServer(plan) => plan.check(setup),
@@ -164,6 +167,7 @@ impl Servers {
                 crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::attach(&mut domain, changing),
                 crate::PolicySpec::PerServer(plan) => plan.name(&mut domain),
                 crate::PolicySpec::Resources(all) => resource::attach(&mut domain, setup, all),
+                crate::PolicySpec::Partitions(partitions) => windows::attach(&mut domain, partitions),
                 _ => {}
             }
             let alone = set.iter().nth(1).is_none();
@@ -190,6 +194,7 @@ fn tree(setup: &PolicyConfig) -> &Tree {
         }
         crate::PolicySpec::PerServer(SchedulerPlan { tree, .. }) => tree,
         crate::PolicySpec::Resources(ResourceTree { tree, .. }) => tree,
+        crate::PolicySpec::Partitions(Partitions { tree, .. }) => tree,
         other => unreachable!("the list of policies takes a tree for {other:?}"),
     }
 }

@@ -130,6 +130,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         chains: Vec::new(),
         changes: None,
         disks: Vec::new(),
+        partitions: Vec::new(),
     };
     let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores], disks: Vec::new() };
     let mut run = Run {

@@ -23,6 +23,7 @@ class Gantt {
     this.tip = document.getElementById("tip");
     this.strips = new Strips();
     this.tasks = data.tasks;
+    data.partitions.forEach((it, n) => it.tasks.forEach((task) => (data.tasks[task].partition = n)));
     this.chosen = null;
     this.t0 = 0;
     this.t1 = data.duration;
@@ -194,7 +195,10 @@ class Gantt {
     }
     this.clip(context, height, () => {
       this.grid(context, plot, ticks, AXIS, height);
-      for (let core = 0; core < data.cores; core++) this.drawCore(context, plot, core);
+      for (let core = 0; core < data.cores; core++) {
+        drawWindows(context, data, plot, core, null, AXIS + core * CORE_ROW, CORE_ROW - 2);
+        this.drawCore(context, plot, core);
+      }
       for (const fault of data.faults) drawFault(context, plot, fault.time, AXIS + fault.core * CORE_ROW + 15);
       data.servers.forEach((server, n) => drawBudget(context, plot, server, this.serverTop(n)));
     });
@@ -269,6 +273,7 @@ class Gantt {
   }
 
   drawTask(context, plot, task, strip, y) {
+    if (task.partition !== undefined) drawWindows(context, this.data, plot, task.core, task.partition, y, TASK_ROW);
     drawWaits(context, task, plot, y + 15);
     this.strips.draw(context, strip * 2, plot.left, y + 9, plot.width, 12);
     drawHatches(context, task.ghosts, plot, y + 9, 12, this.hatches[task.level ?? 0]);

@@ -14,7 +14,8 @@ use tactus_trace::Trace;
 const TRIES: u64 = 64;
 
 /// Explains disagreements in trees of servers, where a time that is shifted by the system's own work moves budgets,
-/// deadlines, laxities and turns, and so all that comes after. `found` is the machine's run, `most` what its work took at
+/// deadlines, laxities and turns, and so all that comes after; and among partitions, where a job that misses the end of a window
+/// goes on in the next one. `found` is the machine's run, `most` what its work took at
 /// most. The explanation is a simulation whose own work takes some part of that and which does as the machine did, up to and
 /// with the step by which that parts from the run without costs; in every second one cores start when the machine's did, since budgets
 /// and deadlines that count from there may tie without costs. Where no simulation does, the disagreement stands: it is not

@@ -14,7 +14,7 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{PolicyConfig, PolicySpec, ReconfigurableTree, ResourceTree};
+use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReconfigurableTree, ResourceTree};
 use tactus_task::Costs;
 use tactus_task::CriticalSection;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -170,6 +170,7 @@ pub fn compare(
         | PolicySpec::ReconfigurableMixed(_)
         | PolicySpec::PerServer(_) => false,
         PolicySpec::Servers(tree)
+        | PolicySpec::Partitions(Partitions { tree, .. })
         | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. })
         | PolicySpec::Resources(ResourceTree { tree, .. }) => {
             tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())

@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{PolicyConfig, ServerKind, Supply, TaskOrder};
+use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ServerKind, Supply, TaskOrder};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_task::CriticalSection;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -26,7 +26,7 @@ struct Point {
 }
 
 fn follows_work(supply: Supply) -> bool {
-    !matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable)
+    !matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Windows)
 }
 
 /// What a job was charged between two calls of the policy.
@@ -52,6 +52,7 @@ impl Points {
         let mut turns = Vec::new();
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
+            points.add_guards(setup, records);
         }
         // The length of a task's turns, where turns are taken.
         let turn_of = |task: TaskId| {
@@ -68,7 +69,12 @@ impl Points {
             *spent += turn.end.time.since(turn.start);
             points.add_sections(&turn, (before, *spent), sections);
             // The turn of the job ends in the instant of a release, which a machine meets first.
-            let whole = turn_of(turn.job.0).is_some_and(|quantum| (*spent % quantum).is_zero());
+            let quantum = turn_of(turn.job.0);
+            let whole = quantum.is_some_and(|quantum| (*spent % quantum).is_zero());
+            // Had it gone on, its turn would have ended.
+            if let Some(quantum) = quantum.filter(|_| !turn.completed) {
+                points.rivals.push((turn.end, turn.end.time.saturating_add(quantum - *spent % quantum)));
+            }
             if whole && turn.end.clock {
                 points.events.push(Point { clock: false, ..turn.end });
                 points.turn_ends.push(turn.end);
@@ -146,6 +152,24 @@ impl Points {
                     self.events.push(Point { time: Instant::from_nanos(record.arg), core: record.core, clock: true });
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Of tasks that arrivals release: an arrival, and the end of the period before which it would have had to wait. Which of
+    /// the two comes first tells whether the job is released at once, or at all.
+    fn add_guards(&mut self, setup: &PolicyConfig, records: &[Record]) {
+        let (PolicySpec::Servers(tree) | PolicySpec::Partitions(Partitions { tree, .. })) = &setup.kind else { return };
+        let mut last: HashMap<TaskId, Instant> = HashMap::new();
+        for record in records.iter().filter(|it| matches!(it.kind, EventKind::Release | EventKind::ArrivalLost)) {
+            let waits = |task: &TaskId| tree.releases.get(task.index()).is_some_and(|it| it.early().is_some());
+            let Some(task) = record.task.filter(waits) else { continue };
+            let released = record.kind == EventKind::Release;
+            let time = if released { Instant::from_nanos(record.arg) } else { record.time };
+            let period = setup.tasks.get(task.index()).map_or(Duration::ZERO, |it| it.period);
+            let before = if released { last.insert(task, time) } else { last.get(&task).copied() };
+            if let Some(before) = before {
+                self.rivals.push((Point { time, core: record.core, clock: false }, before.saturating_add(period)));
             }
         }
     }

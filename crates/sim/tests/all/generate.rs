@@ -64,6 +64,7 @@ fn every_task_makes_sense() {
                 Policy::PartitionedRm | Policy::PartitionedEdf | Policy::Mixed(_) => true,
                 Policy::GlobalRm | Policy::GlobalEdf => false,
                 Policy::Ordered { spread, .. } => spread == tactus_model::Migration::Partitioned,
+                Policy::Partitions => true,
                 Policy::Mc2 { .. } => task.level.unwrap() <= Level::B,
             };
             assert_eq!(task.core.is_some(), bound);

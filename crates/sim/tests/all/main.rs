@@ -10,6 +10,8 @@ mod lockstep;
 mod machine;
 mod mixed;
 mod overruns;
+mod partition_costs;
+mod partitions;
 mod per_server;
 mod reclaiming;
 mod rules;

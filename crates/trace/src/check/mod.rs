@@ -11,6 +11,7 @@ mod sequence;
 mod servers;
 mod table;
 mod tree;
+mod windows;
 
 pub use crate::changes::changes;
 pub use ceilings::CeilingView;
@@ -20,6 +21,7 @@ pub use sequence::sequence;
 pub use servers::{no_events, replenishment, reservation, servers, supply, waiting};
 pub use table::{table_order, TableView};
 pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
+pub use windows::windows;
 
 use crate::changes::History;
 use crate::schedule::{schedule_with, Boundary};
@@ -78,6 +80,8 @@ pub enum Rule {
     Replenishment,
     /// Nothing runs in a server that has no budget.
     Reservation,
+    /// A partition runs in its windows and nowhere else, and no window passes it by while it has work.
+    Window,
     /// Cores that share no queue send each other no events.
     NoEvents,
     /// No core idles while a job waits that it could run.
@@ -107,6 +111,7 @@ impl fmt::Display for Rule {
             Rule::Supply => "no server has more than its kind allows",
             Rule::Replenishment => "budgets come back neither early nor too large",
             Rule::Reservation => "nothing runs in a server without budget",
+            Rule::Window => "a partition has its windows, and nothing else",
             Rule::NoEvents => "cores that share no queue send no events",
             Rule::Conserving => "no core idles beside work that it could do",
             Rule::Order => "the more urgent job of a queue runs",
@@ -136,6 +141,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     if let Some(tree) = &view.tree {
         found.extend(servers(tree, trace, tolerance));
     }
+    found.extend(windows(view, trace, tolerance));
     found.sort_by_key(|v| v.time);
     found
 }

@@ -103,6 +103,7 @@ mod tests {
             chains: Vec::new(),
             changes: None,
             disks: Vec::new(),
+            partitions: Vec::new(),
         }
     }
 

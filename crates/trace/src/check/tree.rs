@@ -64,6 +64,8 @@ impl Bound {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
             ServerKind::Sporadic | ServerKind::HardBandwidth | ServerKind::PriorityInheriting => Bound::Begun,
             ServerKind::SoftBandwidth | ServerKind::Reclaiming | ServerKind::PosixSporadic => Bound::None,
+            // Its windows have a rule of their own.
+            ServerKind::Windows => Bound::None,
         }
     }
 }

@@ -35,4 +35,5 @@ mod smallest;
 mod status;
 mod studies;
 mod unsafe_sites;
+mod windows;
 mod word;

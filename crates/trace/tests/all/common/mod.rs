@@ -50,6 +50,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         chains: Vec::new(),
         changes: None,
         disks: Vec::new(),
+        partitions: Vec::new(),
     }
 }
 

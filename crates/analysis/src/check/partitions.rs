@@ -1,0 +1,264 @@
+//! Systems of partitions: the tasks of each partition on each core, within the windows that it has there.
+//!
+//! A partition's windows are a supply ([`crate::reservation::windows`]), its tasks are tested as those of a core by
+//! themselves. What others do takes nothing of it but the system's work: entries for releases of anybody on the core, for
+//! the bounds of windows, and at each start of a window one that is under way for a completion in the window before.
+//! What a partition may have in the background is not counted on.
+
+use super::assumed::plain;
+use super::growth::{self, Growth, SearchBudget};
+use super::partitioned::{self, Queue};
+use super::rank::Rank;
+use super::report::{hundredths, Bound, Check};
+use super::sensitivity;
+use crate::arrivals::Instants;
+use crate::effort::Effort;
+use crate::reservation::charge::Work;
+use crate::reservation::local::fits_share;
+use crate::reservation::supply::Supply;
+use crate::reservation::windows::WindowTable;
+use crate::task::{Sporadic, Withheld};
+use crate::uniprocessor::fixed_priority;
+use tactus_model::{Overrun, Release, Server, System, TaskOrder};
+use tactus_time::{CoreId, Duration};
+
+pub(super) fn check(system: &System, entry: Duration, check: &mut Check) {
+    for core in (0..system.cores).map(|core| CoreId(core as u8)) {
+        let bounds = Bounds::of(system, core);
+        for partition in on(system, core) {
+            if let Some(inside) = Inside::of(system, partition, core, entry) {
+                inside.judge(&bounds, check);
+            }
+        }
+    }
+    summary(system, check);
+}
+
+/// By how much each execution time may grow, so that all of its partition on its core still pass.
+pub(super) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
+    let places: Vec<(usize, CoreId)> = (0..system.cores)
+        .map(|core| CoreId(core as u8))
+        .flat_map(|core| on(system, core).map(move |partition| (partition, core)))
+        .collect();
+    for (n, (partition, core)) in places.iter().enumerate() {
+        search.part(places.len() - n);
+        let Some(inside) = Inside::of(system, *partition, *core, entry) else { continue };
+        let bounds = Bounds::of(system, *core);
+        let work = inside.work(&bounds);
+        for (i, task) in inside.tasks.iter().enumerate() {
+            let mut passes = |set: &[Sporadic]| {
+                search.ask(Effort::of_core(system.cores), |effort| {
+                    let responses = inside.responses(set, &work, *effort).0;
+                    // What the search took is not told; its share is.
+                    effort.spend(set.len() * set.len());
+                    all_met(&responses, set)
+                })
+            };
+            growth[inside.places[i]] = growth::of(&inside.tasks, i, task.deadline, &mut passes);
+        }
+    }
+}
+
+/// The partitions with windows on the core.
+fn on(system: &System, core: CoreId) -> impl Iterator<Item = usize> + '_ {
+    let servers = &system.scheduling.servers;
+    (0..servers.len()).filter(move |n| servers[*n].cores.contains(core))
+}
+
+/// The instants at which releases and bounds of windows enter the scheduler of a core.
+struct Bounds {
+    instants: Instants,
+}
+
+impl Bounds {
+    fn of(system: &System, core: CoreId) -> Bounds {
+        let partitions = &system.scheduling.partitions;
+        let timed = |n: &usize| system.tasks[*n].core == Some(core) && is_periodic(system, *n);
+        let releases = (0..system.tasks.len()).filter(timed);
+        let releases = releases.map(|n| (system.tasks[n].offset, system.tasks[n].period));
+        let windows = partitions.list.iter().flat_map(|it| &it.windows).filter(|window| window.core == core);
+        let bounds = windows.flat_map(|window| [window.start, window.end()]);
+        let mut bounds: Vec<Duration> = bounds.map(|at| at % partitions.frame).collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        let bounds = bounds.into_iter().map(|at| (at, partitions.frame));
+        Bounds { instants: Instants::of(releases.chain(bounds), system.duration) }
+    }
+}
+
+fn is_periodic(system: &System, n: usize) -> bool {
+    system.scheduling.places.get(n).is_none_or(|place| place.release == Release::Periodic)
+}
+
+/// The tasks of a partition on one core, the most urgent first.
+struct Inside<'s> {
+    system: &'s System,
+    server: &'s Server,
+    core: CoreId,
+    places: Vec<usize>,
+    tasks: Vec<Sporadic>,
+    /// What the windows give, at any time.
+    table: WindowTable,
+    /// By task, what they give from the instants at which a busy period of it may begin.
+    tables: Vec<WindowTable>,
+    rank: Rank,
+    entry: Duration,
+    windows: u64,
+}
+
+/// What windows and the system's work leave.
+struct Within<'a>(&'a WindowTable, &'a Work<'a>);
+
+impl Withheld for Within<'_> {
+    fn at_most(&self, window: Duration) -> Duration {
+        let gone = window.saturating_sub(self.0.least(window));
+        gone.checked_add(self.1.at_most(window)).unwrap_or(Duration::MAX)
+    }
+}
+
+impl<'s> Inside<'s> {
+    fn of(system: &'s System, partition: usize, core: CoreId, entry: Duration) -> Option<Inside<'s>> {
+        let server = &system.scheduling.servers[partition];
+        let partitions = &system.scheduling.partitions;
+        let rank = Rank::of(server.order);
+        let own = |n: &usize| system.partition_of(*n) == Some(partition) && system.tasks[*n].core == Some(core);
+        let mut places: Vec<usize> = (0..system.tasks.len()).filter(own).collect();
+        rank.sort(system, &mut places);
+        let windows: Vec<_> = partitions.list[partition].windows.iter().filter(|it| it.core == core).collect();
+        let table = WindowTable::new(partitions.frame, windows.iter().map(|it| (it.start, it.length)))?;
+        // A busy period begins with a release of a task that is no less urgent: under deadlines that may be any. Other orders
+        // are tested from any instant.
+        let first = |i: usize| match rank {
+            Rank::Fixed(_) => &places[..=i],
+            _ => &places[..],
+        };
+        let from = |i: usize| match first(i) {
+            all if matches!(rank, Rank::Other(_)) || !all.iter().all(|n| is_periodic(system, *n)) => table.clone(),
+            all => table.from_releases(all.iter().map(|n| (system.tasks[*n].offset, system.tasks[*n].period))),
+        };
+        let tables = (0..places.len()).map(from).collect();
+        let task = |n: &usize| {
+            let it = &system.tasks[*n];
+            Sporadic::new(plain(it) + entry, it.period, it.deadline)
+        };
+        let tasks = places.iter().map(task).collect();
+        let windows = windows.len() as u64;
+        (!places.is_empty()).then_some(Inside {
+            system,
+            server,
+            core,
+            places,
+            tasks,
+            table,
+            tables,
+            rank,
+            entry,
+            windows,
+        })
+    }
+
+    /// What the system takes of the core in any window.
+    fn work<'b>(&self, bounds: &'b Bounds) -> Work<'b> {
+        let (system, entry) = (self.system, self.entry);
+        if entry.is_zero() {
+            return Work::none();
+        }
+        // An entry that is under way when a window of its own begins.
+        let mut recurring = vec![(entry * self.windows, system.scheduling.partitions.frame)];
+        for (n, task) in system.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(self.core)) {
+            let place = system.scheduling.places.get(n).copied().unwrap_or_default();
+            if place.release != Release::Periodic {
+                // An arrival, and the release that it waits for.
+                recurring.push((entry * 2, task.period));
+            }
+            if place.overrun == Overrun::Kill {
+                recurring.push((entry, task.period));
+            }
+        }
+        let timed = |server: &&Server| matches!(server.order, TaskOrder::RoundRobin | TaskOrder::LeastLaxity);
+        let here = system.scheduling.servers.iter().filter(|server| server.cores.contains(self.core));
+        recurring.extend(here.filter(timed).map(|server| (entry, server.quantum)));
+        Work { entry, completion: entry, instants: Some((&bounds.instants, entry)), recurring }
+    }
+
+    fn responses(&self, tasks: &[Sporadic], work: &Work, effort: Effort) -> (partitioned::Responses, &'static str) {
+        if !fits_share(tasks, &self.table) {
+            return (vec![None; tasks.len()], "its partition's share of the core");
+        }
+        let by = "response within the windows of its partition";
+        if let Rank::Fixed(_) = self.rank {
+            let effort = &mut effort.clone();
+            let response = |i: usize| {
+                let within = Within(&self.tables[i], work);
+                fixed_priority::response(&tasks[i], &tasks[..i], work.entry, &within, effort)
+            };
+            return ((0..tasks.len()).map(response).collect(), by);
+        }
+        let queue =
+            Queue { rank: self.rank, quantum: self.server.quantum, completion: work.completion, ceilings: None };
+        (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
+    }
+
+    fn judge(&self, bounds: &Bounds, check: &mut Check) {
+        let work = self.work(bounds);
+        let effort = Effort::of_core(self.system.cores);
+        let (responses, by) = self.responses(&self.tasks, &work, effort);
+        let (time, frame) = self.table.share();
+        let name = &self.server.name;
+        let mut advised = false;
+        for (i, &n) in self.places.iter().enumerate() {
+            let verdict = &mut check.tasks[n];
+            verdict.explanation = by.into();
+            if let Some(r) = responses[i] {
+                verdict.bound = Bound::Response(r);
+                verdict.met = r <= verdict.deadline;
+            }
+            if verdict.met {
+                continue;
+            }
+            let binds = match responses[i] {
+                Some(r) => format!("its response may reach {r}, over the deadline of {}", verdict.deadline),
+                None => format!(
+                    "no response is bounded in the {time} that windows give it in each {frame}, overheads included"
+                ),
+            };
+            let what = format!("task `{}` in partition `{name}` on core {} fails: {binds}", verdict.name, self.core);
+            let remedy = match std::mem::replace(&mut advised, true) {
+                true => "see the remedy above".into(),
+                false => self.remedy(&work),
+            };
+            check.fail(self.system, n, what, remedy);
+        }
+    }
+
+    /// How much shorter execution times, or how much longer windows would do.
+    fn remedy(&self, work: &Work) -> String {
+        let step = Effort::of_core(self.system.cores).step();
+        let passes = |set: &[Sporadic]| all_met(&self.responses(set, work, step).0, set);
+        let scale = sensitivity::largest_scale(&self.tasks, passes);
+        let told = sensitivity::remedy(scale, &format!(" of `{}` on core {}", self.server.name, self.core));
+        format!("{told}; or give the partition longer windows, or more of them in each frame")
+    }
+}
+
+fn all_met(responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
+    responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
+}
+
+fn summary(system: &System, check: &mut Check) {
+    let partitions = &system.scheduling.partitions;
+    let given = |core: u8| -> u64 {
+        let time = partitions.list.iter().map(|it| it.time_on(CoreId(core)).as_nanos()).sum::<u64>();
+        time * 1_000 / partitions.frame.as_nanos().max(1) * 1_000
+    };
+    let most = (0..system.cores as u8).map(given).max().unwrap_or(0);
+    let windows: usize = partitions.list.iter().map(|it| it.windows.len()).sum();
+    let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
+    check.summary = format!(
+        "{} partitions · {windows} windows in a frame of {} · at most {} of a core given{}",
+        partitions.list.len(),
+        partitions.frame,
+        hundredths(most),
+        slack.map_or(String::new(), |s| format!(" · least slack {s}"))
+    );
+}

@@ -1,0 +1,153 @@
+//! Random systems of partitions: windows drawn over a major frame on each core, tasks in every order inside them.
+
+use crate::random::Random;
+use crate::{plain, scaled};
+use std::path::PathBuf;
+use tactus_model::{
+    Criticality, Demand, EarlyArrival, Machine, Migration, Overrun, Partition, Partitions, Policy, Release, Scheduling,
+    Server, ServerKind, System, Task, TaskOrder, TaskPlacement, Window,
+};
+use tactus_time::{CoreId, CoreSet, Duration, TaskId};
+
+/// The most tasks of one system.
+const MOST_TASKS: usize = 60;
+
+/// The system of this seed: 1 to 8 cores, up to 12 partitions on one core or several, frames of 5 to 100 ms, orders in
+/// turn, and loads from a twelfth of what windows give to a little more than that.
+pub fn partitions(seed: u64) -> System {
+    let mut random = Random::new(seed ^ 0x7061_7274);
+    let cores = random.log_uniform(1.0, 8.0).round() as usize;
+    let frame = Duration::from_millis(random.between(5, 100));
+    let duration = Duration::from_secs(1);
+    let count = random.between(2, (3 * cores as u64 + 1).min(12)) as usize;
+    let mut windows: Vec<Vec<Window>> = vec![Vec::new(); count];
+    for core in (0..cores).map(|core| CoreId(core as u8)) {
+        divide(&mut random, core, frame, &mut windows);
+    }
+    if windows.iter().all(Vec::is_empty) {
+        windows[0].push(Window { core: CoreId(0), start: Duration::ZERO, length: frame });
+    }
+    windows.retain(|windows| !windows.is_empty());
+    let (mut servers, mut list) = (Vec::new(), Vec::new());
+    let (mut tasks, mut places) = (Vec::new(), Vec::new());
+    let load = if random.chance(0.6) { 0.08 + 0.25 * random.unit() } else { 0.3 + 0.8 * random.unit() };
+    for (n, windows) in windows.into_iter().enumerate() {
+        let order = TaskOrder::ALL[(seed as usize + n) % TaskOrder::ALL.len()];
+        let (server, partition) = one(&mut random, n, order, frame, windows);
+        for core in server.cores.iter() {
+            let share = partition.time_on(core).as_nanos() as f64 / frame.as_nanos() as f64;
+            fill(&mut random, (n, &server, &partition), core, share * load, (&mut tasks, &mut places));
+        }
+        servers.push(server);
+        list.push(partition);
+    }
+    let name = format!("partitions-{seed}");
+    System {
+        source: PathBuf::from(format!("{name}.toml")),
+        name,
+        cores,
+        memory: 256 << 20,
+        duration,
+        seed,
+        policy: Policy::Partitions,
+        chains: Vec::new(),
+        machine: Machine { shift: 3, overheads: true },
+        tasks,
+        components: Vec::new(),
+        scheduling: Scheduling { servers, places, partitions: Partitions { frame, list }, ..Scheduling::default() },
+        platform: tactus_model::Platform::default(),
+        disks: Vec::new(),
+        monitors: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// Cuts the frame of a core into up to eight windows, some of them nobody's.
+fn divide(random: &mut Random, core: CoreId, frame: Duration, windows: &mut [Vec<Window>]) {
+    let unit = Duration::from_micros(100);
+    let length = frame / unit;
+    let mut cuts: Vec<u64> = (0..random.between(0, 7)).map(|_| random.between(5, length - 1)).collect();
+    cuts.extend([0, length]);
+    cuts.sort_unstable();
+    cuts.dedup();
+    for pair in cuts.windows(2).filter(|pair| pair[1] - pair[0] >= 5) {
+        if random.chance(0.8) {
+            let whose = random.between(0, windows.len() as u64 - 1) as usize;
+            windows[whose].push(Window { core, start: unit * pair[0], length: unit * (pair[1] - pair[0]) });
+        }
+    }
+}
+
+/// One partition without its tasks.
+fn one(
+    random: &mut Random,
+    n: usize,
+    order: TaskOrder,
+    frame: Duration,
+    mut windows: Vec<Window>,
+) -> (Server, Partition) {
+    windows.sort_by_key(|window| (window.core, window.start));
+    let mut cores = CoreSet::EMPTY;
+    windows.iter().for_each(|window| cores.insert(window.core));
+    let criticality = random.chance(0.5).then(|| Criticality::ALL[random.between(0, 4) as usize]);
+    // A more critical one starts no later than others.
+    let start_frame = criticality.map_or(0, |level| level as u64 / 2);
+    let partition = Partition { criticality, start_frame, windows, components: Vec::new() };
+    let quantum = if order.has_quantum() { Duration::from_millis(random.between(1, 4)) } else { Duration::ZERO };
+    let server = Server {
+        name: format!("p{n}"),
+        parent: None,
+        cores,
+        kind: ServerKind::Windows,
+        budget: cores.iter().map(|core| partition.time_on(core)).max().unwrap_or_default(),
+        period: frame,
+        order,
+        spread: Migration::Partitioned,
+        clusters: Vec::new(),
+        quantum,
+        priority: criticality.map_or(0, |level| 5 - level as u32),
+        background: random.chance(0.15),
+        line: 0,
+    };
+    (server, partition)
+}
+
+/// Tasks of a partition on one core.
+fn fill(
+    random: &mut Random,
+    (n, server, partition): (usize, &Server, &Partition),
+    core: CoreId,
+    load: f64,
+    (tasks, places): (&mut Vec<Task>, &mut Vec<TaskPlacement>),
+) {
+    let frame = server.period;
+    let start = partition.start(frame);
+    let first = tasks.len();
+    let count = random.between(1, 4).min((MOST_TASKS - first.min(MOST_TASKS)) as u64);
+    for share in random.utilisations(count as usize, load) {
+        let mut task = plain(random, share);
+        task.name = format!("t{}", tasks.len());
+        task.core = Some(core);
+        if random.chance(0.5) {
+            // In step with the windows.
+            let time = task.execution[0].unwrap_or_default();
+            let period = frame * random.between(1, 4);
+            let time = scaled(time, period.as_nanos() as f64 / task.period.as_nanos() as f64).min(period);
+            (task.period, task.deadline, task.execution) = (period, period, [Some(time); 4]);
+            task.demand = Demand::Fixed(time);
+            task.offset = if random.chance(0.5) { Duration::ZERO } else { partition.windows[0].start };
+        }
+        task.offset += start;
+        let overrun = if random.chance(0.7) { Overrun::Continue } else { Overrun::ALL[random.between(1, 3) as usize] };
+        let priority = if server.order == TaskOrder::FixedPriority { random.between(0, 9) as u32 } else { 0 };
+        let mut place = TaskPlacement { server: Some(n), priority, overrun, ..TaskPlacement::default() };
+        let before = (first..tasks.len()).find(|other| tasks[*other].period >= task.period);
+        if let Some(before) = before.filter(|_| overrun != Overrun::Stop && random.chance(0.2)) {
+            let early = if random.chance(0.3) { EarlyArrival::Drop } else { EarlyArrival::Delay };
+            place.release = Release::After(TaskId(before as u16), early);
+            task.offset = Duration::ZERO;
+        }
+        tasks.push(task);
+        places.push(place);
+    }
+}

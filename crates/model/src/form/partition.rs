@@ -1,0 +1,73 @@
+//! `[[partition]]`: a partition and its windows in the major frame.
+
+use super::keys::{shorten, Reader, Section, Value};
+use super::platform::strings;
+use crate::draft::{At, DraftPartition, DraftWindow, Given};
+use toml::de::DeValue;
+
+const PARTITION: [&str; 10] = [
+    "name",
+    "criticality",
+    "policy",
+    "quantum",
+    "windows",
+    "period",
+    "duration",
+    "start-frame",
+    "components",
+    "background",
+];
+const WINDOW: [&str; 3] = ["core", "start", "length"];
+const EXAMPLE: &str = "windows = [{ core = 0, start = \"0 ms\", length = \"5 ms\" }]";
+
+/// Reads one `[[partition]]`.
+pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftPartition> {
+    let name = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "name"));
+    let subject = match name.and_then(|(_, name)| name.get_ref().as_str()) {
+        Some(name) => format!("partition {}", shorten(name)),
+        None => format!("partition number {}", index + 1),
+    };
+    let section = reader.open(value, subject, &PARTITION)?;
+    section.require(reader, "name", "name = \"flight-control\"");
+    section.require(reader, "policy", "policy = \"partitioned-fp\"");
+    section.require(reader, "windows", EXAMPLE);
+    Some(DraftPartition {
+        place: section.place,
+        name: section.string(reader, "name", "a name in quotes"),
+        criticality: super::server::criticality(&section, reader),
+        order: super::server::order(&section, reader),
+        quantum: section.duration(reader, "quantum"),
+        windows: windows(&section, reader),
+        period: section.duration(reader, "period"),
+        duration: section.duration(reader, "duration"),
+        start_frame: section.integer(reader, "start-frame", "the number of a major frame, counted from 0"),
+        components: strings(&section, reader, "components", "a list of names of components like [\"autopilot\"]"),
+        background: section.boolean(reader, "background"),
+        subject: section.subject,
+    })
+}
+
+/// The windows as far as they can be read.
+fn windows<'a>(section: &Section<'a>, reader: &mut Reader<'_>) -> Given<Vec<At<DraftWindow>>> {
+    let Some(value) = section.get("windows") else { return Given::Absent };
+    let place = reader.place(value);
+    let DeValue::Array(elements) = value.get_ref() else {
+        reader.malformed(place, &section.subject, "windows", value, format!("a list like {EXAMPLE}"));
+        return Given::Broken;
+    };
+    let mut taken = Vec::new();
+    for (n, element) in elements.iter().enumerate() {
+        let subject = format!("{}: window {}", section.subject, n + 1);
+        let Some(window) = reader.open(element, subject, &WINDOW) else { return Given::Broken };
+        window.require(reader, "core", "core = 0");
+        window.require(reader, "start", "start = \"0 ms\"");
+        window.require(reader, "length", "length = \"5 ms\"");
+        let read = DraftWindow {
+            core: window.integer(reader, "core", "the number of a core, counted from 0"),
+            start: window.duration(reader, "start"),
+            length: window.duration(reader, "length"),
+        };
+        taken.push(At { value: read, place: window.place });
+    }
+    Given::is(taken, place)
+}

@@ -1,0 +1,75 @@
+//! Partitions: parts of a system that have their cores in the windows of a static table (ARINC 653).
+
+use crate::System;
+use std::fmt;
+use tactus_task::Window;
+use tactus_time::{CoreId, Duration};
+
+/// The partitions of a system; none where its policy is another one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Partitions {
+    /// The length of the major frame, with which all windows repeat; zero if there are no partitions.
+    pub frame: Duration,
+    /// The partitions. Each is the server at the same place in [`Scheduling::servers`](crate::Scheduling::servers).
+    pub list: Vec<Partition>,
+}
+
+/// What a partition is beyond a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Partition {
+    /// How critical it is, if the file says.
+    pub criticality: Option<Criticality>,
+    /// The major frame in which it starts, counted from 0: offsets of its tasks count from the start of that frame.
+    pub start_frame: u64,
+    /// Its windows, by core and start.
+    pub windows: Vec<Window>,
+    /// The components that are its own, by their places in [`System::components`].
+    pub components: Vec<usize>,
+}
+
+/// How critical a partition is: the levels of DO-178C, the most critical first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Criticality {
+    /// A failure would be catastrophic.
+    A,
+    /// Hazardous.
+    B,
+    /// Major.
+    C,
+    /// Minor.
+    D,
+    /// Without effect on safety.
+    E,
+}
+
+impl Criticality {
+    /// All of them, the most critical first.
+    pub const ALL: [Criticality; 5] = [Criticality::A, Criticality::B, Criticality::C, Criticality::D, Criticality::E];
+}
+
+impl fmt::Display for Criticality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["A", "B", "C", "D", "E"][*self as usize])
+    }
+}
+
+impl Partition {
+    /// How long its windows on a core are together, in each major frame.
+    pub fn time_on(&self, core: CoreId) -> Duration {
+        let own = self.windows.iter().filter(|window| window.core == core);
+        own.fold(Duration::ZERO, |sum, window| sum + window.length)
+    }
+
+    /// When it starts, in a system with major frames of this length.
+    pub fn start(&self, frame: Duration) -> Duration {
+        frame.checked_mul(self.start_frame).unwrap_or(Duration::MAX)
+    }
+}
+
+impl System {
+    /// The partition of a task, by its index in [`Partitions::list`].
+    pub fn partition_of(&self, task: usize) -> Option<usize> {
+        let server = self.scheduling.places.get(task)?.server?;
+        (server < self.scheduling.partitions.list.len()).then_some(server)
+    }
+}

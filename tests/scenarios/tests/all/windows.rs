@@ -1,0 +1,74 @@
+//! Partitions with windows (`examples/partitions.toml`): the same on the machine as simulated; held, refused, and apart from each
+//! other whatever one of them does.
+
+use tactus_scenarios::{file, tactus, Finished, Scratch};
+
+#[test]
+fn the_partitions_of_the_example_keep_their_bounds_on_the_machine_and_when_simulated() {
+    let example = file("examples/partitions.toml");
+    for run in [Finished::run(&example, &[]), Finished::simulate(&example, &[])] {
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        assert_eq!(run.summary.task("inner-loop").completed(), 200);
+        // It starts with the sixth frame.
+        assert_eq!(run.summary.task("log").released(), 19);
+        for task in run.summary.tasks() {
+            assert!(task.worst_over_bound().is_some_and(|share| share <= 1.0), "{}", task.name());
+        }
+        assert!(run.text("report.html").contains("partitions"));
+    }
+}
+
+#[test]
+fn partition_systems_do_on_the_machine_what_they_do_in_the_simulator() {
+    let folder = Scratch::new("agree-partitions");
+    let out = folder.path().join("agree");
+    let words = ["agree", "--partitions", "--systems", "12", "--seed", "20", "--duration", "400 ms", "--out"];
+    let said = tactus(words.iter().map(std::ffi::OsStr::new).chain([out.as_os_str()]));
+    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+    assert!(said.output.contains("12 systems"), "{}", said.output);
+}
+
+/// 64 partitions on eight cores, eight windows of 2.5 ms on each in a frame of 20 ms; one of them may have a task that never ends.
+fn many(rogue: Option<usize>) -> String {
+    let mut text = String::from(
+        "[system]\nname = 'many'\ncores = 8\nduration = '600 ms'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitions'\n\
+         major-frame = '20 ms'\n",
+    );
+    for n in 0..64 {
+        let actual = if rogue == Some(n) { "actual = '1 s'\n" } else { "" };
+        let start = n / 8 * 2_500;
+        text += &format!(
+            "[[partition]]\nname = 'p{n}'\npolicy = 'partitioned-fp'\nwindows = [{{ core = {0}, start = '{start} us', length = '2500 us' }}]\n\
+             [[task]]\nname = 't{n}'\npartition = 'p{n}'\npriority = 1\nperiod = '60 ms'\nexecution = '1 ms'\n{actual}",
+            n % 8
+        );
+    }
+    text
+}
+
+#[test]
+fn sixty_four_partitions_on_eight_cores_have_their_windows_though_one_never_ends() {
+    let scratch = Scratch::new("many-partitions");
+    for rogue in [None, Some(27)] {
+        let run = Finished::run(&scratch.write("many.toml", &many(rogue)), &[]);
+        let wanted = if rogue.is_some() { "void" } else { "held" };
+        assert_eq!(run.summary.outcome(), wanted, "{}", run.said.output);
+        for (n, task) in run.summary.tasks().enumerate().filter(|(n, _)| Some(*n) != rogue) {
+            assert_eq!((task.missed(), task.completed() >= 9), (0, true), "{n}: {}", run.said.output);
+            assert!(task.worst_over_bound().is_some_and(|share| share <= 1.0), "{}", task.name());
+        }
+    }
+}
+
+#[test]
+fn a_task_that_its_windows_cannot_serve_is_refused_with_what_would_do() {
+    let scratch = Scratch::new("partition-tight");
+    let text = std::fs::read_to_string(file("examples/partitions.toml")).expect("the example");
+    let tight = text
+        .replace("execution = \"6 ms\"\n\n[[task]]\nname = \"map", "execution = \"14 ms\"\n\n[[task]]\nname = \"map");
+    assert_ne!(text, tight);
+    let said = tactus(["check".as_ref(), scratch.write("tight.toml", &tight).as_os_str()]);
+    assert_eq!(said.status, 1, "{}", said.output);
+    let words = "task `primary-display` in partition `display` on core 0 fails: ";
+    assert!(said.output.contains(words) && said.output.contains("longer windows"), "{}", said.output);
+}
