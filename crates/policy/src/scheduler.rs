@@ -137,7 +137,7 @@ policies! {
     /// others: see [`ResourceTree`].
     24 Resources(ResourceTree) => Servers,
     /// The same as [`PolicySpec::Servers`], where the outermost servers have the windows of a static table: see [`Partitions`].
-    21 Partitions(Partitions) => Servers,
+    25 Partitions(Partitions) => Servers,
 }
 
 impl PolicySpec {

@@ -4,7 +4,7 @@ use crate::arch::descriptors::{DOUBLE_FAULT, MACHINE_CHECK, NON_MASKABLE};
 use crate::arch::entry::{LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
-use crate::arch::{apic, idle, paging, protect};
+use crate::arch::{apic, idle, paging};
 use crate::call::unwind;
 use crate::component;
 use crate::dispatch::{
@@ -73,7 +73,7 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
             let meaning = match vector as usize {
                 NON_MASKABLE => ": an interrupt that cannot be masked, by which a machine reports an error",
                 MACHINE_CHECK => ": the processor reports an error of the machine",
-                DOUBLE_FAULT if protect::is_guard(address) => ": the kernel's stack is too small",
+                DOUBLE_FAULT if percore::is_guard(address) => ": the kernel's stack is too small",
                 _ => "",
             };
             say!(

@@ -104,7 +104,7 @@ extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
     percore::set_up(0, apic::id());
     apic::take_error_reports();
     paging::protect_from_user();
-    protect::protect_kernel();
+    protect::protect_kernel(percore::guards());
     match start(magic, address) {
         Ok(()) => run_core(),
         Err(reason) => {

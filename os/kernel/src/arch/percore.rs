@@ -181,6 +181,11 @@ pub fn guards() -> impl Iterator<Item = u64> {
     kernel.chain((0..MAX_CORES * FAULT_STACKS).map(move |number| fault.wrapping_add(number) as u64))
 }
 
+/// Whether this address lies in the page below a stack.
+pub fn is_guard(address: u64) -> bool {
+    guards().any(|guard| address & !(PAGE as u64 - 1) == guard)
+}
+
 /// The current core's block.
 ///
 /// # Safety

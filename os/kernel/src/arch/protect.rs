@@ -7,7 +7,6 @@
 #[cfg(feature = "check")]
 use super::paging::ADDRESS;
 use super::paging::{direct, NO_EXECUTE, PRESENT, WRITE};
-use super::percore;
 use core::arch::asm;
 
 /// Where the linker puts physical address 0.
@@ -51,8 +50,8 @@ fn rights(physical: u64) -> Option<u64> {
     })
 }
 
-/// Leaves the kernel's own pages, each with its rights. Once, before any other core is started.
-pub fn protect_kernel() {
+/// Leaves the kernel's own pages, each with its rights, but for the guards below stacks. Once, before any other core is started.
+pub fn protect_kernel(guards: impl Iterator<Item = u64>) {
     assert!((&raw const kernel_end) as u64 <= TABLES as u64 * TABLE);
     // SAFETY: nobody else runs; the tables are written through their own addresses before they are in force, and the two of start-up
     // through the map of all memory. Everything that is in use stays mapped: text, constants, data and stacks of the kernel.
@@ -67,7 +66,7 @@ pub fn protect_kernel() {
             let written = right.is_none_or(|right| right & WRITE != 0);
             in_direct.add(number).write(physical | PRESENT | if written { WRITE } else { 0 });
         }
-        for guard in percore::guards() {
+        for guard in guards {
             kernel.add(((guard - BASE) / PAGE) as usize).write(0);
         }
         let pages = direct::<u64>((&raw const boot_pages) as u64);
@@ -80,11 +79,6 @@ pub fn protect_kernel() {
         direct::<u64>((&raw const boot_high) as u64).add(510).write_volatile(directory | PRESENT | WRITE);
         asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
     }
-}
-
-/// Whether this address lies in the page below a stack.
-pub fn is_guard(address: u64) -> bool {
-    percore::guards().any(|guard| address & !(PAGE - 1) == guard)
 }
 
 /// The first address of the kernel's half that may be both written and executed, if there is one.
