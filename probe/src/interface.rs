@@ -48,6 +48,7 @@ pub type MemoryCall = extern "C" fn(c_uint, u32, u64, *mut c_void);
 /// Called at the end.
 pub type EndCall = extern "C" fn(u64, *mut c_void);
 
+// SAFETY: the names and signatures are those of the plug-in interface, version 1, in the emulator's `qemu-plugin.h`.
 unsafe extern "C" {
     pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, call: TranslationCall);
     pub fn qemu_plugin_register_vcpu_tb_exec_cb(

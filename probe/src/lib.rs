@@ -260,6 +260,7 @@ fn say(text: &str) {
 ///
 /// # Safety
 /// `options` are `many` texts that end with a zero, as QEMU passes them.
+// SAFETY: nothing else in the plug-in has this name, which the emulator looks for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const Info, many: c_int, options: *mut *mut c_char) -> c_int {
     let options: Vec<String> = (0..many.max(0) as usize)
