@@ -1,11 +1,17 @@
 //! What each decision of a scheduler took of its own core: the records of the trace beside the counts of the emulator's plug-in.
 //!
-//! Both tell of the same readings of the clock, the plug-in by counts of instructions, the records by the time read. Between two
-//! readings while a core executes, the clock advances by the instructions of all cores; while all sleep it jumps. So a decision is
-//! found in the counts where their difference is that of its times, and where the jumps until then are no fewer than before.
+//! Both tell of the same readings of the clock, the plug-in by counts of instructions, the records by the time read. A decision lies
+//! between two readings that are close to each other, behind the readings of the decision before it, and the instructions of all
+//! cores in between are the time that the records tell.
 
 use crate::machine::probe::Reading;
 use tactus_record::{EventKind, Record};
+
+/// By how many instructions the counts and the clock may differ over one decision: the emulator begins an instruction that reaches a
+/// device, or faults, a second time, and the plug-in may see both.
+const SLACK: u64 = 16;
+/// How many readings before its last one a decision may begin.
+const BACK: usize = 6;
 
 /// The own instructions of each call of the policy on one core, from the scheduler's look at the clock before it to the one after
 /// it, in the order of the records. An instruction takes 2^`shift` ns.
@@ -13,43 +19,31 @@ use tactus_record::{EventKind, Record};
 /// # Errors
 /// The number of the first decision that the counts do not have.
 pub fn decisions(records: &[Record], readings: &[Reading], shift: u8) -> Result<Vec<u64>, usize> {
-    let mut out = Vec::new();
-    let (mut next, mut jumped, mut entered) = (0, i64::MIN, None);
+    let mut lengths = Vec::new();
+    let mut entered = None;
     for record in records {
-        let time = record.time.as_nanos();
         match record.kind {
-            EventKind::Enter => entered = Some(time),
+            EventKind::Enter => entered = Some(record.time),
             EventKind::Leave => {
-                let Some(since) = entered.take() else { continue };
-                let (at, until) = find(&readings[next..], (since, time), shift, jumped).ok_or(out.len())?;
-                let [from, to] = [readings[next + at], readings[next + until]];
-                jumped = jump(since, &from, shift);
-                out.push(to.own - from.own);
-                next += until;
+                lengths.extend(entered.take().map(|since| record.time.since(since).as_nanos() >> shift))
             }
             _ => {}
         }
     }
-    Ok(out)
-}
-
-/// By how much the clock had jumped until a reading that gave this time (ns), less than nothing by what the machine executed before
-/// its clock began.
-fn jump(time: u64, reading: &Reading, shift: u8) -> i64 {
-    time.wrapping_sub(reading.all << shift) as i64
-}
-
-/// The first two readings with these times, if the clock had jumped by `jumped` (ns) or more until then.
-fn find(readings: &[Reading], (since, until): (u64, u64), shift: u8, jumped: i64) -> Option<(usize, usize)> {
-    let fits = |reading: &Reading| jump(since, reading, shift) >= jumped;
-    let length = (until - since) >> shift;
-    for (at, from) in readings.iter().enumerate().filter(|(_, reading)| fits(reading)) {
-        let rest = readings[at + 1..].iter().take_while(|to| to.all - from.all <= length);
-        if let Some((n, _)) = rest.enumerate().find(|(_, to)| to.all - from.all == length) {
-            return Some((at, at + 1 + n));
-        }
-    }
-    None
+    // The reading at the end of the last decision, with which the next one may begin.
+    let mut next = 0;
+    let one = |(n, length): (usize, &u64)| {
+        let off = |from: &&Reading, to: &Reading| length.abs_diff(to.all - from.all);
+        let found = (next + 1..readings.len()).find_map(|at| {
+            let (to, before) = (&readings[at], readings[next.max(at.saturating_sub(BACK))..at].iter());
+            let from = before.filter(|from| off(from, to) <= SLACK).min_by_key(|from| off(from, to))?;
+            Some((at, to.own - from.own))
+        });
+        let (at, own) = found.ok_or(n)?;
+        next = at;
+        Ok(own)
+    };
+    lengths.iter().enumerate().map(one).collect()
 }
 
 #[cfg(test)]
@@ -62,24 +56,16 @@ mod tests {
         Record { time, arg: 0, job: 0, task: None, kind, level: 0, core: CoreId(0), ticket: 0 }
     }
 
-    fn reading(own: u64, all: u64) -> Reading {
-        Reading { site: 0, own, all }
-    }
-
     #[test]
     fn another_cores_turn_is_not_counted_and_other_readings_are_passed_over() {
-        let records = [1_000, 1_400, 5_000, 5_080]
-            .map(|time| record(time, if time == 1_000 || time == 5_000 { EventKind::Enter } else { EventKind::Leave }));
-        // 2 ns an instruction; the clock jumped by 900 ns before, and again after the first decision.
-        let readings = [
-            reading(40, 50),
-            reading(45, 55),
-            reading(60, 100),
-            reading(110, 250),
-            reading(115, 255),
-            reading(150, 295),
-        ];
-        assert_eq!(decisions(&records, &readings, 1), Ok(vec![70, 35]));
-        assert_eq!(decisions(&records, &readings[..4], 1), Err(1));
+        let (enter, leave) = (EventKind::Enter, EventKind::Leave);
+        let records =
+            [(1_000, enter), (1_400, leave), (5_000, enter), (5_400, leave)].map(|(time, kind)| record(time, kind));
+        // 2 ns an instruction; the clock jumped in between.
+        let readings = [(7, 40, 50), (8, 60, 90), (9, 110, 250), (8, 150, 900), (7, 180, 950), (9, 350, 1_150)]
+            .map(|(site, own, all)| Reading { site, own, all });
+        assert_eq!(decisions(&records, &readings, 1), Ok(vec![70, 170]));
+        assert_eq!(decisions(&records, &readings[..5], 1), Err(1));
+        assert_eq!(decisions(&records[2..], &readings, 1), Ok(vec![70]));
     }
 }
