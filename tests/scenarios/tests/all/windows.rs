@@ -64,7 +64,8 @@ fn sixty_four_partitions_on_eight_cores_have_their_windows_though_one_never_ends
 fn a_task_that_its_windows_cannot_serve_is_refused_with_what_would_do() {
     let scratch = Scratch::new("partition-tight");
     let text = std::fs::read_to_string(file("examples/partitions.toml")).expect("the example");
-    let tight = text.replace("execution = \"6 ms\"\n\n[[task]]\nname = \"map", "execution = \"14 ms\"\n\n[[task]]\nname = \"map");
+    let tight = text
+        .replace("execution = \"6 ms\"\n\n[[task]]\nname = \"map", "execution = \"14 ms\"\n\n[[task]]\nname = \"map");
     assert_ne!(text, tight);
     let said = tactus(["check".as_ref(), scratch.write("tight.toml", &tight).as_os_str()]);
     assert_eq!(said.status, 1, "{}", said.output);
