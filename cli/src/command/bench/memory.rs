@@ -45,6 +45,16 @@ fn placed(elf: &object::File<'_>, name: &str) -> Result<(u64, u64), Failure> {
         .ok_or_else(|| Failure::Machine(format!("the kernel has no symbol {name}, which the page tells of")))
 }
 
+/// Parts of the kernel: the symbol, and what the page calls it.
+const PARTS: [(&str, &str); 6] = [
+    ("THREADS", "threads"),
+    ("COMPONENTS", "components"),
+    ("CORES", "cores"),
+    ("KERNEL_STACKS", "stacks, guards included"),
+    ("FAULT_STACK_OF", "stacks for faults inside, guards included"),
+    ("INTERRUPTS", "interrupts"),
+];
+
 /// The page below each stack of the kernel, which is never mapped.
 const GUARD: u64 = 4096;
 /// Stacks of each core for interrupts and faults that have one of their own.
@@ -65,9 +75,9 @@ pub fn memory(keep: bool) -> Result<Outcome, Failure> {
         .map(|(name, bytes)| vec![name.to_string(), kib(bytes)]);
     tables.add(&["kernel", "KiB"], &rows);
     let mut parts = Vec::new();
-    for name in ["THREADS", "COMPONENTS", "CORES", "KERNEL_STACKS", "FAULT_STACK_OF", "INTERRUPTS"] {
-        let (_, size) = placed(&elf, name)?;
-        parts.push(vec![name.to_lowercase().replace('_', " "), kib(size)]);
+    for (symbol_name, name) in PARTS {
+        let (_, size) = placed(&elf, symbol_name)?;
+        parts.push(vec![name.to_string(), kib(size)]);
     }
     tables.add(&["of it", "KiB"], &parts);
     let booted = ran.said.lines().find(|line| line.contains("KiB in use")).unwrap_or_default();
@@ -117,4 +127,21 @@ pub fn memory(keep: bool) -> Result<Outcome, Failure> {
         lines::line("kept", folder.display());
     }
     Ok(Outcome::Held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kept_page_has_every_row() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/measured/memory.md");
+        let page = fs::read_to_string(page).expect("the page is kept");
+        let rows = ["text", "rodata", "data", "bss", "kernel", "kernel, faults inside"];
+        for row in rows.into_iter().chain(PARTS.map(|(_, name)| name)).chain(KINDS) {
+            let mut lines = page.lines().filter(|line| line.starts_with(&format!("| {row} |")));
+            let figure = lines.find_map(|line| line.split('|').nth(2)?.trim().parse::<f64>().ok());
+            assert!(figure.is_some(), "no figure of {row} is kept");
+        }
+    }
 }
