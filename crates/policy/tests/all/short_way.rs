@@ -3,6 +3,7 @@
 
 use crate::common::{run_policy, time_of, Faults, Kept};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tactus_policy::{CoreState, Decision, Event, Policy, PolicyConfig, PolicySpec, Scheduler, Task, MOST_RECORDS};
 use tactus_record::Sink;
@@ -67,11 +68,10 @@ impl Chance {
 
 static SHORT: AtomicUsize = AtomicUsize::new(0);
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn the_short_way_decides_and_records_as_the_long_one((setup, most, seed) in systems()) {
+#[test]
+fn the_short_way_decides_and_records_as_the_long_one() {
+    let config = ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() };
+    let compared = TestRunner::new(config).run(&systems(), |(setup, most, seed)| {
         let demand = |task: TaskId, job: u32| Duration::from_nanos(time_of(most[task.index()], task, job));
         let go = |short: bool| {
             let (mut late, mut odd) = (Chance(seed | 1), Chance(!seed | 1));
@@ -92,7 +92,9 @@ proptest! {
             prop_assert_eq!((short.core, short.now, short.event), (long.core, long.now, long.event));
             prop_assert_eq!((&short.decision, &short.records), (&long.decision, &long.records));
         }
-        // Nearly all time-outs are of that kind.
-        prop_assert!(SHORT.load(Relaxed) > 0);
-    }
+        Ok(())
+    });
+    compared.unwrap_or_else(|failed| panic!("{failed}"));
+    // Nearly all timer expiries are of that kind; a system may have none.
+    assert!(SHORT.load(Relaxed) > 0);
 }
