@@ -9,36 +9,17 @@
 //! Each entry takes the lock exactly once. The cluster's first core arms the timer for releases; any core's entry makes
 //! those due.
 
-use crate::cores::Cores;
+use crate::cores::{Cores, RELEASE_CORE};
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
-use crate::tickets::Tickets;
-use crate::{check, Decision, Event, Policy, PolicyConfig, PolicyConfigError, Priorities, Running};
+use crate::tickets::{ContainerRank, Tickets};
+use crate::{check, Decision, Event, Policy, PolicyConfig, PolicyConfigError, Running};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use tactus_record::{EventKind, Sink};
-use tactus_sync::{Lock, Order, Rank, Unlocked};
+use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
-
-/// The core that arms the timer for releases: of a cluster, its first.
-pub(crate) const RELEASE_CORE: CoreId = CoreId(0);
-
-/// The rank of containers in the order of locks.
-pub(crate) struct ContainerRank;
-
-impl Rank for ContainerRank {
-    const NUMBER: u32 = 100;
-}
-
-/// Clusters of cores, and what comes with their order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Clusters {
-    /// The clusters: each core is in one of them. A task waits in the cluster that its core is in.
-    pub sets: Vec<CoreSet>,
-    /// A priority for each task where the order is by priorities; none elsewhere.
-    pub priorities: Priorities,
-}
 
 /// What all cores share.
 pub(crate) struct Clustered<R> {

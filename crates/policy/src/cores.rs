@@ -5,6 +5,9 @@ use crate::heap::Key;
 use tactus_structures::directory::{Held, HeldRow};
 use tactus_time::CoreId;
 
+/// The core that arms the timer for releases: of a cluster, its first.
+pub(crate) const RELEASE_CORE: CoreId = CoreId(0);
+
 /// Of each core, how much it is in need of a job: the greater, the more.
 pub(crate) struct Cores(HeldRow<u128>);
 

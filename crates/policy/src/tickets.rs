@@ -1,6 +1,14 @@
 //! The numbers of decisions that touched what cores share.
 
 use tactus_sync::facade::{AtomicU32, Ordering};
+use tactus_sync::Rank;
+
+/// The rank of containers in the order of locks.
+pub(crate) struct ContainerRank;
+
+impl Rank for ContainerRank {
+    const NUMBER: u32 = 100;
+}
 
 /// Gives decisions their numbers: taken inside the lock of what is shared, they tell the order in which that was held.
 pub(crate) struct Tickets(AtomicU32);

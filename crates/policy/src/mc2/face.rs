@@ -1,6 +1,6 @@
 //! What a core shows: the job that it runs and the ghosts that are selected on it; and the records of every change.
 
-use super::{Ghost, Job};
+use super::job::{Ghost, Job};
 use crate::records::Recorder;
 use tactus_record::EventKind;
 

@@ -4,9 +4,9 @@
 //! are not made due where the job just goes on. They wait, with their own times, for the next entry at which the core
 //! is given to anybody anew: nothing could come of them before.
 
+use super::job::{Ghost, Job};
 use super::table::{Now, Position};
 use super::task_state::{State, TaskState};
-use super::{Ghost, Job};
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;
 use crate::{Event, Mc2, PolicyConfig, Table};

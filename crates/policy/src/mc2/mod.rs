@@ -12,31 +12,38 @@ mod check;
 mod face;
 #[cfg(feature = "mc2-variants")]
 mod fine;
+mod job;
 mod local;
 #[cfg(feature = "mc2-variants")]
 mod messages;
+mod parameters;
 mod reconfigure;
 mod shared;
 mod table;
 mod task_state;
 
-use crate::clustered::{ContainerRank, RELEASE_CORE};
+use crate::cores::RELEASE_CORE;
 use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Reconfigurable, Running};
+use crate::tickets::ContainerRank;
+use crate::{Decision, Event, Policy, PolicyConfig, PolicyConfigError, Reconfigurable, Running};
 use alloc::vec::Vec;
 use face::{Doing, Face};
 #[cfg(feature = "mc2-variants")]
 pub(crate) use fine::Fine;
+#[cfg(feature = "mc2-variants")]
+use job::Ghost;
+pub(crate) use job::Job;
 use local::Local;
 #[cfg(feature = "mc2-variants")]
 pub(crate) use messages::Messages;
-pub use reconfigure::Mc2Now;
+#[cfg(feature = "mc2-variants")]
+pub use parameters::FineMc2;
+pub use parameters::{Mc2, Mc2Now};
 use reconfigure::Watch;
 use shared::Shared;
 use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
-use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
-use task_state::TaskState;
+use tactus_time::{CoreId, CoreSet, Instant, Level};
 
 /// What all cores share.
 pub(crate) struct Containers {
@@ -58,49 +65,6 @@ pub(crate) struct Core {
     next_shared: Instant,
     /// It is the only core, so that releases of C and D concern nobody while it runs a job of level A.
     alone: bool,
-}
-
-/// A job on a core.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Job {
-    name: (TaskId, Level),
-    /// Where its task is kept, among the core's own or the shared ones as the level says.
-    place: u16,
-    number: u32,
-}
-
-impl Job {
-    fn of(task: &TaskState, place: usize) -> Job {
-        Job { name: task.name, place: place as u16, number: task.job }
-    }
-    fn place(&self) -> usize {
-        usize::from(self.place)
-    }
-    pub(crate) fn is_local(&self) -> bool {
-        self.name.1 <= Level::B
-    }
-}
-
-/// A ghost on a core.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ghost {
-    name: (TaskId, Level),
-    place: u16,
-    /// The finished job whose ghost it is.
-    job: u32,
-    left: Duration,
-}
-
-impl Ghost {
-    fn of(task: &TaskState, place: usize) -> Ghost {
-        Ghost { name: task.name, place: place as u16, job: task.job.wrapping_sub(1), left: task.left }
-    }
-    fn place(&self) -> usize {
-        usize::from(self.place)
-    }
-    fn is(&self, other: &Option<Ghost>) -> bool {
-        other.is_some_and(|other| (other.name, other.job) == (self.name, self.job))
-    }
 }
 
 impl Containers {

@@ -24,20 +24,11 @@ use super::task_state::TaskState;
 use crate::heap::{Heap, Key};
 use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
-use crate::{Mc2, PolicyConfig, PolicyConfigError, Reconfigurable, Table};
+use crate::{Mc2, Mc2Now, PolicyConfig, PolicyConfigError, Reconfigurable};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::EventKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
-
-/// What a reconfiguration brings beside the parameters of its own task.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Mc2Now {
-    /// The tasks that have other budgets from then on, its own among them; see [`Task::budget`](crate::Task::budget).
-    pub budgets: Vec<(TaskId, Duration)>,
-    /// The cores that have other tables of level A.
-    pub tables: Vec<(CoreId, Table)>,
-}
 
 /// Finds the first thing that is wrong.
 pub(super) fn check(setup: &PolicyConfig, all: &Reconfigurable<Mc2, Mc2Now>) -> Result<(), PolicyConfigError> {

@@ -8,9 +8,9 @@
 //! A core is open to C while it runs no job of A or B, and open to D while it also has no job linked at C. At D
 //! nobody is displaced by another task of D.
 
+use super::job::{Ghost, Job};
 use super::reconfigure::ReconfigurationBarrier;
 use super::task_state::{State, TaskState};
-use super::{Ghost, Job};
 use crate::cores::Cores;
 use crate::heap::{Heap, IndexedHeap, Key};
 use crate::records::Recorder;

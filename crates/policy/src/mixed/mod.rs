@@ -14,58 +14,16 @@
 //!
 //! The tasks may change while the system runs (`reconfigure`).
 
-mod codec;
 mod core;
+mod parameters;
 mod reconfigure;
 
 use crate::{check, Decision, Event, Policy, PolicyConfig, PolicyConfigError, PolicySpec, Reconfigurable};
 use alloc::vec::Vec;
 use core::Core;
+pub use parameters::{Dual, DualNow, Mixed, MixedOrder};
 use tactus_record::Sink;
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-
-/// Parameters of a policy with two levels of criticality.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mixed {
-    /// How jobs are ordered.
-    pub order: MixedOrder,
-    /// What each task has beside its [`Task`](crate::Task), in the order of the set-up's tasks.
-    pub tasks: Vec<Dual>,
-}
-
-/// How jobs of two levels of criticality are ordered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MixedOrder {
-    /// By [`Dual::priority`] (AMC).
-    FixedPriority,
-    /// By deadlines, while all are served by [`Dual::virtual_deadline`] (EDF-VD).
-    VirtualDeadline,
-}
-
-/// A task with two levels of criticality. It is critical if its [`Task::level`](crate::Task::level) is A; its
-/// [`Task::budget`](crate::Task::budget) is the one at its own level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dual {
-    /// What its jobs may take while all are served; no more than the budget at its own level.
-    pub low: Duration,
-    /// The larger goes first, where priorities order.
-    pub priority: u32,
-    /// From a release to the deadline by which the job competes while all are served, where deadlines order.
-    pub virtual_deadline: Duration,
-}
-
-/// What a task has from a change on, its own or that of another task of its core.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DualNow {
-    /// Which.
-    pub task: TaskId,
-    /// What its jobs may take while all are served.
-    pub low: Duration,
-    /// What they may take at its own level.
-    pub own: Duration,
-    /// As [`Dual::virtual_deadline`].
-    pub virtual_deadline: Duration,
-}
+use tactus_time::{CoreId, Instant, Level, TaskId};
 
 /// What the cores share: nothing.
 pub(crate) struct Modes;

@@ -14,11 +14,40 @@
 
 mod parameters;
 
+use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
-pub(crate) use parameters::{check, requested_at};
+pub(crate) use parameters::{change, part, put_change, put_part, requested_at, CHANGE_BYTES, PART_BYTES};
 pub use parameters::{Action, Change, Part, Protocol, Reconfigurable, Values};
 use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
-use tactus_time::{Duration, Instant};
+use tactus_time::{Duration, Instant, TaskId};
+
+/// Finds the first thing that is wrong with the reconfigurations; `effect` looks at what one brings.
+pub(crate) fn check<K, N>(
+    setup: &PolicyConfig,
+    all: &Reconfigurable<K, N>,
+    effect: impl Fn(TaskId, &N) -> Result<(), PolicyConfigError>,
+) -> Result<(), PolicyConfigError> {
+    let known = |task: TaskId| task.index() < setup.tasks.len();
+    if !all.absent.iter().all(|task| known(*task)) {
+        return Err(PolicyConfigError::ChangePart(u32::MAX));
+    }
+    if all.effects.len() != all.changes.len() {
+        return Err(PolicyConfigError::ChangeEffects(all.effects.len()));
+    }
+    let mut last = Duration::ZERO;
+    for (n, (change, then)) in all.changes.iter().zip(&all.effects).enumerate() {
+        let sound = match change.action {
+            Action::Alter(values) => !values.time.is_zero() && !values.period.is_zero(),
+            Action::Add | Action::Remove => true,
+        };
+        match change.part {
+            Part::Task(task) if known(task) && sound && change.at >= last => effect(task, then)?,
+            _ => return Err(PolicyConfigError::ChangePart(n as u32)),
+        }
+        last = change.at;
+    }
+    Ok(())
+}
 
 /// A reconfiguration as the policy keeps it: `T` is what it concerns there, and what it brings.
 #[derive(Clone, Copy)]

@@ -1,8 +1,6 @@
 //! Reconfigurations as a set-up and an image hold them.
 
 use crate::codec::{put, DecodeError, Input, Parameters};
-use crate::tree::{change, put_change, CHANGE_BYTES};
-use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -79,34 +77,6 @@ pub struct Reconfigurable<K, N> {
     pub protocol: Protocol,
 }
 
-/// Finds the first thing that is wrong with the reconfigurations; `effect` looks at what one brings.
-pub(crate) fn check<K, N>(
-    setup: &PolicyConfig,
-    all: &Reconfigurable<K, N>,
-    effect: impl Fn(TaskId, &N) -> Result<(), PolicyConfigError>,
-) -> Result<(), PolicyConfigError> {
-    let known = |task: TaskId| task.index() < setup.tasks.len();
-    if !all.absent.iter().all(|task| known(*task)) {
-        return Err(PolicyConfigError::ChangePart(u32::MAX));
-    }
-    if all.effects.len() != all.changes.len() {
-        return Err(PolicyConfigError::ChangeEffects(all.effects.len()));
-    }
-    let mut last = Duration::ZERO;
-    for (n, (change, then)) in all.changes.iter().zip(&all.effects).enumerate() {
-        let sound = match change.action {
-            Action::Alter(values) => !values.time.is_zero() && !values.period.is_zero(),
-            Action::Add | Action::Remove => true,
-        };
-        match change.part {
-            Part::Task(task) if known(task) && sound && change.at >= last => effect(task, then)?,
-            _ => return Err(PolicyConfigError::ChangePart(n as u32)),
-        }
-        last = change.at;
-    }
-    Ok(())
-}
-
 /// When a reconfiguration is requested.
 pub(crate) fn requested_at(change: &Change) -> Instant {
     Instant::ZERO.saturating_add(change.at)
@@ -137,4 +107,56 @@ impl<K: Parameters, N: Parameters> Parameters for Reconfigurable<K, N> {
             },
         })
     }
+}
+
+pub(crate) const PART_BYTES: usize = 1 + 2;
+pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
+
+pub(crate) fn put_part(out: &mut Vec<u8>, part: Part) {
+    let (kind, place) = match part {
+        Part::Task(task) => (0, task.0),
+        Part::Server(place) => (1, place),
+    };
+    out.push(kind);
+    out.extend(place.to_le_bytes());
+}
+
+pub(crate) fn part(input: &mut Input) -> Result<Part, DecodeError> {
+    let server = input.boolean()?;
+    let place = u16::from_le_bytes(input.take()?);
+    Ok(if server { Part::Server(place) } else { Part::Task(TaskId(place)) })
+}
+
+pub(crate) fn put_change(out: &mut Vec<u8>, change: &Change) {
+    put(out, change.at.as_nanos());
+    put_part(out, change.part);
+    out.extend([u8::from(change.admitted), u8::from(change.drains)]);
+    match change.action {
+        Action::Add => out.push(0),
+        Action::Remove => out.push(1),
+        Action::Alter(values) => {
+            out.push(2);
+            for length in [values.time, values.period, values.deadline] {
+                put(out, length.as_nanos());
+            }
+            out.extend(values.priority.to_le_bytes());
+        }
+    }
+}
+
+pub(crate) fn change(input: &mut Input) -> Result<Change, DecodeError> {
+    let (at, part) = (input.time()?, part(input)?);
+    let (admitted, drains) = (input.boolean()?, input.boolean()?);
+    let action = match input.byte()? {
+        0 => Action::Add,
+        1 => Action::Remove,
+        2 => Action::Alter(Values {
+            time: input.time()?,
+            period: input.time()?,
+            deadline: input.time()?,
+            priority: u32::from_le_bytes(input.take()?),
+        }),
+        _ => return Err(input.no_meaning()),
+    };
+    Ok(Change { at, part, action, admitted, drains })
 }

@@ -12,9 +12,10 @@
 //! at which the core has nothing to run. Contending and non-contending servers are active. An inactive server that gets work
 //! starts with V = now and D = now + P. The owner keeps the sum ([`Budget::activity`]) and sets the rate ([`Budget::set_rate`]).
 
+use super::parameters::Supply;
 use super::replenishments::{Replenishment, Replenishments};
-use super::windows::Table;
-use super::{ServerKind, Supply};
+use super::timetable::Table;
+use tactus_task::ServerKind;
 use tactus_time::{Duration, Instant};
 
 /// A whole processor, as a bandwidth.

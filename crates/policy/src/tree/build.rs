@@ -2,13 +2,13 @@
 
 use super::budget::Budget;
 use super::domain::{CoreState, Domain, RunQueue, VirtualProcessor, NOWHERE};
+use super::parameters::{Server, Tree};
 use super::queues::Queues;
 use super::task_state::TaskState;
-use super::{Server, ServerKind, TaskOrder, Tree};
 use crate::heap::{IndexedHeap, Key};
 use crate::PolicyConfig;
 use alloc::vec::Vec;
-use tactus_task::Release;
+use tactus_task::{Release, ServerKind, TaskOrder};
 use tactus_time::{CoreId, CoreSet, Instant, TaskId, MAX_CORES};
 
 /// The sets of cores that share queues, directly or by others.

@@ -1,9 +1,9 @@
 //! What makes a tree usable.
 
 use super::build::queue_of;
-use super::{Server, ServerKind, TaskOrder, Tree, MAX_DEPTH};
+use super::parameters::{Server, Tree, MAX_DEPTH};
 use crate::{PolicyConfig, PolicyConfigError};
-use tactus_task::Release;
+use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, TaskId};
 
 /// More servers than anybody needs, on all cores together, and few enough for places to be small numbers.
@@ -29,7 +29,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         if queue_of(server, task.core).is_none() {
             return Err(PolicyConfigError::TaskQueue(id));
         }
-        let needs_budget = place.overrun == super::Overrun::Stop
+        let needs_budget = place.overrun == Overrun::Stop
             || matches!(server.order, TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::ShortestJob);
         if needs_budget && task.budget.is_zero() {
             return Err(PolicyConfigError::ZeroBudget(id));
@@ -45,7 +45,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         if before >= setup.tasks.len() || release.predecessor() == Some(id) {
             return Err(PolicyConfigError::Predecessor(id));
         }
-        if unforeseen && tree.places[n].overrun == super::Overrun::Stop {
+        if unforeseen && tree.places[n].overrun == Overrun::Stop {
             return Err(PolicyConfigError::StopWithoutPeriods(id));
         }
         let told = matches!(

@@ -1,6 +1,6 @@
 //! A core of a domain: what it runs, the plan that the last decision on any core made for it, and the plan that it was notified of.
 
-use super::MAX_DEPTH;
+use super::parameters::MAX_DEPTH;
 use crate::heap::IndexedHeap;
 use crate::records::OnCore;
 use alloc::vec::Vec;

@@ -7,12 +7,12 @@ use super::queues::Queues;
 use super::reconfigure::Changes;
 use super::resource::Ceilings;
 use super::task_state::TaskState;
-use super::{Overrun, TaskOrder};
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
 use alloc::vec::Vec;
 use tactus_record::{EventKind, Sink};
+use tactus_task::{Overrun, TaskOrder};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 /// No task of the domain.

@@ -2,8 +2,8 @@
 //! never looked at.
 
 use super::domain::{Domain, BACKGROUND};
-use super::TaskOrder;
 use crate::heap::Key;
+use tactus_task::TaskOrder;
 use tactus_time::{Duration, Instant};
 
 impl Domain {

@@ -18,97 +18,33 @@ mod assign;
 mod budget;
 mod build;
 mod check;
-mod codec;
 mod core_state;
 mod domain;
 mod laxity;
+mod parameters;
 mod per_server;
 mod queues;
 mod reconfigure;
 mod replenishments;
 mod resource;
 mod task_state;
+mod timetable;
 mod windows;
 
-use crate::clustered::ContainerRank;
-use crate::tickets::Tickets;
+use crate::tickets::{ContainerRank, Tickets};
 use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
-pub(crate) use codec::{change, put_change, CHANGE_BYTES};
 use domain::Domain;
-pub use per_server::{divide, Child, DivideError, SchedulerPlan};
-pub use reconfigure::ReconfigurableTree;
-pub use resource::{Resource, ResourceTree, ResourceUser};
+pub use parameters::{
+    Child, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan, Server, Supply,
+    TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
+};
+pub use per_server::{divide, DivideError};
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
-use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
-use tactus_time::{CoreSet, Duration, Instant, TaskId};
-pub use windows::Partitions;
-
-/// The most servers from the root down to a task, the root included.
-pub const MAX_DEPTH: usize = 6;
-/// The most arrivals that one call may bring; a machine brings further ones by its next call.
-pub const MAX_ARRIVALS: usize = 8;
-/// The most replenishments that a sporadic server keeps apart.
-pub const MAX_REPLENISHMENTS: usize = 32;
-
-/// A tree of servers and where each task is in it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tree {
-    /// The servers; place 0 is the root. A server comes after its parent.
-    pub servers: Vec<Server>,
-    /// For each task of the set-up, in its order.
-    pub places: Vec<TaskPlacement>,
-    /// What releases each task's jobs, in the order of the tasks; empty if time releases them all.
-    pub releases: Vec<Release>,
-}
-
-/// A server, or the root.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Server {
-    /// Place of the server that it is inside of; the root's is 0.
-    pub parent: u16,
-    /// The cores on which it has its budget: some of its parent's.
-    pub cores: CoreSet,
-    /// How what is inside is ordered.
-    pub order: TaskOrder,
-    /// How its cores share queues: each core is in one of these sets. Where there are servers inside, each core is by
-    /// itself.
-    pub queues: Vec<CoreSet>,
-    /// The length of a turn of [`TaskOrder::RoundRobin`]; of [`TaskOrder::LeastLaxity`], how long a job runs at least until it
-    /// is looked at again because time has passed; greater than zero there.
-    pub quantum: Duration,
-    /// Its budget on each core; nothing if and only if it is the root.
-    pub supply: Option<Supply>,
-    /// Larger goes first, where its parent orders by [`TaskOrder::FixedPriority`].
-    pub priority: u32,
-    /// Without budget its work may go on behind all that has budget.
-    pub background: bool,
-}
-
-/// How much time a server gets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Supply {
-    /// When its budget comes back.
-    pub kind: ServerKind,
-    /// The budget, greater than zero and no longer than the period.
-    pub budget: Duration,
-    /// The period.
-    pub period: Duration,
-}
-
-/// Where a task is, and what it may do there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TaskPlacement {
-    /// Place of its server.
-    pub server: u16,
-    /// Larger goes first, where its server orders by [`TaskOrder::FixedPriority`].
-    pub priority: u32,
-    /// What happens when a job takes longer than it should.
-    pub overrun: Overrun,
-}
+use tactus_time::{Instant, TaskId};
 
 /// What cores share: the domains of several cores.
 pub(crate) struct Servers {

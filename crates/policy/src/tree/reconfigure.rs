@@ -14,28 +14,16 @@
 
 use super::budget::{Budget, WhenIdle};
 use super::domain::{Domain, VirtualProcessor};
+use super::parameters::ReconfigurableTree;
 use super::task_state::TaskState;
-use super::{TaskOrder, Tree};
 use crate::heap::Key;
-use crate::reconfigure::{self, share, Action, Change, Part, Protocol, Reconfigure, Requests, Values, WHOLE};
+use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
 use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 use tactus_record::EventKind;
+use tactus_task::TaskOrder;
 use tactus_time::{Duration, Instant};
-
-/// A tree, and how it is reconfigured while it runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReconfigurableTree {
-    /// Everything that is there at some time, with the values of the start.
-    pub tree: Tree,
-    /// What is not there at the start. What lies in an absent server is not there either.
-    pub absent: Vec<Part>,
-    /// The reconfigurations in the order in which they are requested.
-    pub changes: Vec<Change>,
-    /// When they are applied.
-    pub protocol: Protocol,
-}
 
 /// Finds the first thing that is wrong.
 pub(super) fn check(setup: &PolicyConfig, changing: &ReconfigurableTree) -> Result<(), PolicyConfigError> {

@@ -1,8 +1,9 @@
 //! The replenishments of a sporadic server, by time, in a list of bounded length (Stanovich, Baker, Wang and Harbour,
 //! "Defects of the POSIX sporadic server and how to correct them", RTAS 2010).
 
-use super::{ServerKind, MAX_REPLENISHMENTS};
+use super::parameters::MAX_REPLENISHMENTS;
 use alloc::vec::Vec;
+use tactus_task::ServerKind;
 use tactus_time::{Duration, Instant};
 
 /// So much budget, to be had from then on.

@@ -10,44 +10,14 @@
 //! it, or a later job would run whole before an earlier one that is blocked.
 
 use super::domain::Domain;
-use super::{TaskOrder, Tree};
-use crate::codec::{put, DecodeError, Input, Parameters};
+use super::parameters::{Resource, ResourceTree, ResourceUser};
 use crate::records::Recorder;
-use crate::{Overrun, PolicyConfig, PolicyConfigError};
+use crate::{PolicyConfig, PolicyConfigError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::EventKind;
-use tactus_task::{ResourceProtocol, Sections};
+use tactus_task::{Overrun, ResourceProtocol, Sections, TaskOrder};
 use tactus_time::{Duration, Instant, TaskId};
-
-/// A tree in which jobs keep their cores from others. It has no servers, and no two cores share a queue.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ResourceTree {
-    /// The root and the tasks.
-    pub tree: Tree,
-    /// For each task, in their order, the priority up to which nobody takes the core from its jobs once they have begun.
-    pub thresholds: Vec<Option<u32>>,
-    /// The resources; [`Sections`] name them by their indices.
-    pub resources: Vec<Resource>,
-}
-
-/// A resource that one job at a time may hold.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Resource {
-    /// Who may not begin while it is held.
-    pub protocol: ResourceProtocol,
-    /// The tasks that use it, all of one core.
-    pub users: Vec<ResourceUser>,
-}
-
-/// A task that uses a resource.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ResourceUser {
-    /// Which.
-    pub task: TaskId,
-    /// For how long a job of it holds the resource at most, each time. A job that holds it for longer is recorded.
-    pub longest: Duration,
-}
 
 /// The ceilings of one core.
 #[derive(Debug)]
@@ -250,41 +220,4 @@ pub(super) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTr
     };
     let resources = all.resources.iter().map(ceiling).collect();
     domain.ceilings = Some(Box::new(Ceilings { tasks, begun: Vec::with_capacity(count), resources }));
-}
-
-const USER_BYTES: usize = 2 + 8;
-
-impl Parameters for ResourceTree {
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.tree.encode(out);
-        put(out, self.thresholds.len() as u64);
-        for threshold in &self.thresholds {
-            out.extend(threshold.unwrap_or(u32::MAX).to_le_bytes());
-        }
-        put(out, self.resources.len() as u64);
-        for resource in &self.resources {
-            let protocol = ResourceProtocol::ALL.iter().position(|protocol| *protocol == resource.protocol);
-            out.push(protocol.unwrap_or(0) as u8);
-            put(out, resource.users.len() as u64);
-            for user in &resource.users {
-                out.extend(user.task.0.to_le_bytes());
-                put(out, user.longest.as_nanos());
-            }
-        }
-    }
-
-    fn decode(input: &mut Input) -> Result<ResourceTree, DecodeError> {
-        let tree = Tree::decode(input)?;
-        let threshold = |input: &mut Input| Ok(Some(u32::from_le_bytes(input.take()?)).filter(|it| *it != u32::MAX));
-        let thresholds = input.list(4, threshold)?;
-        let resources = input.list(1, |input| {
-            let protocol = ResourceProtocol::ALL.get(usize::from(input.byte()?)).copied();
-            let protocol = protocol.ok_or_else(|| input.no_meaning())?;
-            let users = input.list(USER_BYTES, |input| {
-                Ok(ResourceUser { task: TaskId(u16::from_le_bytes(input.take()?)), longest: input.time()? })
-            })?;
-            Ok(Resource { protocol, users })
-        })?;
-        Ok(ResourceTree { tree, thresholds, resources })
-    }
 }

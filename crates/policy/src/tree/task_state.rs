@@ -1,13 +1,13 @@
 //! One task inside a tree of servers: its jobs, what orders them among others, and what happens when one overruns.
 
 use super::arrivals::Arrivals;
-use super::{Overrun, TaskOrder, TaskPlacement};
+use super::parameters::TaskPlacement;
 use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
 use tactus_record::EventKind;
-use tactus_task::Release;
+use tactus_task::{Overrun, Release, TaskOrder};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.

@@ -26,7 +26,7 @@ mod timers;
 use super::check;
 use super::face::Face;
 use super::local::Local;
-use crate::clustered::RELEASE_CORE;
+use crate::cores::RELEASE_CORE;
 use crate::heap::{Heap, Key};
 use crate::records::{Clock, Recorder};
 use crate::{Decision, Event, FineMc2, Policy, PolicyConfig, PolicyConfigError};

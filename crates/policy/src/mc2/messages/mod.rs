@@ -15,7 +15,7 @@ use super::face::Face;
 use super::local::Local;
 use super::shared::{Shared, Wanted};
 use super::{check, Job};
-use crate::clustered::RELEASE_CORE;
+use crate::cores::RELEASE_CORE;
 use crate::records::{Clock, Recorder};
 use crate::{Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Running};
 use alloc::boxed::Box;

@@ -1,10 +1,10 @@
 //! The stored form of a tree.
 
-use super::{Overrun, ReconfigurableTree, Server, ServerKind, Supply, TaskOrder, TaskPlacement, Tree};
+use super::{ReconfigurableTree, Server, Supply, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
-use crate::reconfigure::{Action, Change, Part, Protocol, Values};
+use crate::reconfigure::{change, part, put_change, put_part, Protocol, CHANGE_BYTES, PART_BYTES};
 use alloc::vec::Vec;
-use tactus_task::{EarlyArrival, Release};
+use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, TaskId};
 
 const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
@@ -91,58 +91,7 @@ impl Parameters for Tree {
     }
 }
 
-const PART_BYTES: usize = 1 + 2;
-pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
 const PROTOCOLS: [Protocol; 2] = [Protocol::IdleInstant, Protocol::Immediate];
-
-fn put_part(out: &mut Vec<u8>, part: Part) {
-    let (kind, place) = match part {
-        Part::Task(task) => (0, task.0),
-        Part::Server(place) => (1, place),
-    };
-    out.push(kind);
-    out.extend(place.to_le_bytes());
-}
-
-fn part(input: &mut Input) -> Result<Part, DecodeError> {
-    let server = input.boolean()?;
-    let place = u16::from_le_bytes(input.take()?);
-    Ok(if server { Part::Server(place) } else { Part::Task(TaskId(place)) })
-}
-
-pub(crate) fn put_change(out: &mut Vec<u8>, change: &Change) {
-    put(out, change.at.as_nanos());
-    put_part(out, change.part);
-    out.extend([u8::from(change.admitted), u8::from(change.drains)]);
-    match change.action {
-        Action::Add => out.push(0),
-        Action::Remove => out.push(1),
-        Action::Alter(values) => {
-            out.push(2);
-            for length in [values.time, values.period, values.deadline] {
-                put(out, length.as_nanos());
-            }
-            out.extend(values.priority.to_le_bytes());
-        }
-    }
-}
-
-pub(crate) fn change(input: &mut Input) -> Result<Change, DecodeError> {
-    let (at, part) = (input.time()?, part(input)?);
-    let (admitted, drains) = (input.boolean()?, input.boolean()?);
-    let action = match input.byte()? {
-        0 => Action::Add,
-        1 => Action::Remove,
-        2 => Action::Alter(Values {
-            time: input.time()?,
-            period: input.time()?,
-            deadline: input.time()?,
-            priority: u32::from_le_bytes(input.take()?),
-        }),
-        _ => return Err(input.no_meaning()),
-    };
-    Ok(Change { at, part, action, admitted, drains })
-}
 
 impl Parameters for ReconfigurableTree {
     fn encode(&self, out: &mut Vec<u8>) {

@@ -1,0 +1,123 @@
+//! A call of a policy: what happened on a core, what the policy knows besides, and what it decides.
+
+use tactus_record::Sink;
+use tactus_task::Sections;
+use tactus_time::{CoreSet, Duration, Instant, TaskId};
+
+/// What happened on a core.
+///
+/// Where several are due on a core at the same time, [`Event::Complete`] comes first: a job that ends in the instant
+/// in which its budget or its slot ends is complete, not exhausted. The numbers are those of the reasons of entry in a trace, so that
+/// a machine need not translate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Event {
+    /// The core starts. Comes once, first, at time zero or soon after.
+    Start = 0,
+    /// The time-out of the last decision expired. Harmless if it comes without cause.
+    Timer = 1,
+    /// The running job finished.
+    Complete = 2,
+    /// Another core's decision named this core in [`Decision::notify`]. Harmless if it comes without cause.
+    Notify = 3,
+    /// The running task can never run again: its component was stopped. Its pending jobs are dropped, and no more
+    /// are released.
+    Remove = 4,
+    /// Something arrived: what, was told by [`Input::Arrival`]. Harmless if it comes without cause.
+    Arrival = 5,
+    /// The running job left a critical section for which another job was kept waiting ([`Policy::awaits_unlock`]): what it holds
+    /// now, was told by [`Input::Section`]. Harmless if it comes without cause.
+    Unlock = 8,
+}
+
+/// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// The parent scheduler had the core from then on until now.
+    Absent {
+        /// Until when this scheduler had it.
+        since: Instant,
+    },
+    /// Something arrived that releases a job of a task that time does not release.
+    Arrival {
+        /// Whose job.
+        task: TaskId,
+        /// When it arrived; not later than the call.
+        at: Instant,
+    },
+    /// The running job entered one more critical section, or left some.
+    Section {
+        /// What it holds now.
+        held: Sections,
+        /// Since when it holds the innermost; without meaning if it left some.
+        since: Instant,
+    },
+    /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
+    Sleep {
+        /// Its proxy.
+        proxy: TaskId,
+        /// When it will have something; [`Instant::NEVER`] if that is not known.
+        until: Instant,
+    },
+}
+
+/// A job that has a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Running {
+    /// Whose job.
+    pub task: TaskId,
+    /// Which one, counted from 0.
+    pub job: u32,
+    /// What it has been charged at the time of this decision.
+    pub charged: Duration,
+    /// Its nominal release, if it is not time that releases the task's jobs: then their numbers do not tell it.
+    pub arrived: Option<Instant>,
+}
+
+/// What a core is to do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// The job to run; nothing means idle.
+    pub run: Option<Running>,
+    /// When to call again with [`Event::Timer`] at the latest; [`Instant::NEVER`] if no time is set.
+    pub timer: Instant,
+    /// The cores to send an inter-core event to, so that they are called with [`Event::Notify`].
+    pub notify: CoreSet,
+    /// The order of this decision among all that touched shared state, counted from 1; 0 if it touched none.
+    pub ticket: u32,
+}
+
+/// The records of one [`Policy::expire`] at most: a release, a preemption, a dispatch.
+pub const MOST_RECORDS: usize = 3;
+
+/// A scheduling policy over all cores of a system.
+pub trait Policy: Sync {
+    /// What belongs to one core.
+    type Core: Send;
+
+    /// Whether its jobs may hold resources. Where not, a machine compiles nothing that concerns them.
+    const RESOURCES: bool = false;
+
+    /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
+    /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
+    fn handle<S: Sink>(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut S) -> Decision;
+
+    /// Tells a fact that the next call of [`Policy::handle`] on this core is to take into account. A policy that has no use for
+    /// it ignores it.
+    fn input(&self, _core: &mut Self::Core, _input: Input) {}
+
+    /// Whether a job is kept from the core by critical sections of the job that has it: then [`Event::Unlock`] is to come as soon
+    /// as that leaves one.
+    #[inline(always)]
+    fn awaits_unlock(&self, _core: &Self::Core) -> bool {
+        false
+    }
+
+    /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for
+    /// [`Event::Timer`], with at most [`MOST_RECORDS`] records. If it gives nothing, what was recorded does not count, nothing
+    /// has changed, and `handle` is to be called.
+    #[inline(always)]
+    fn expire<S: Sink>(&self, _core: &mut Self::Core, _now: Instant, _records: &mut S) -> Option<Decision> {
+        None
+    }
+}

@@ -1,0 +1,65 @@
+//! The list of policies, which [`PolicySpec`](crate::PolicySpec) and [`Scheduler`](crate::Scheduler) are made from. To add a policy,
+//! write its file and add its line here: see `docs/adding-a-policy.md`.
+
+/// Hands the list to another macro. A line says what the policy does, the number that stands for it in stored set-ups (never used
+/// again for another), the feature that it needs if any, its name with its parameters if it has any, and the type that decides.
+/// That type implements [`Policy`](crate::Policy) and has two functions: `check(&PolicyConfig) -> Result<(), PolicyConfigError>` and
+/// `new(&PolicyConfig) -> (Self, Vec<Core>)`.
+macro_rules! policies {
+    ($take:ident) => {
+        $take! {
+            /// Rate-monotonic on each core by itself (Liu and Layland 1973). Every task needs a core.
+            0 PartitionedRm => Partitioned<RateMonotonic>,
+            /// Earliest deadline first on each core by itself. Every task needs a core.
+            1 PartitionedEdf => Partitioned<EarliestDeadline>,
+            /// The m tasks with the shortest periods run, on whatever core.
+            2 GlobalRm => Clustered<RateMonotonic>,
+            /// The m jobs with the earliest deadlines run, on whatever core.
+            3 GlobalEdf => Clustered<EarliestDeadline>,
+            /// Mixed criticality on multicore (Herman et al.).
+            4 Mc2(Mc2) => Containers,
+            /// Any order of tasks inside any servers: see [`Tree`].
+            5 Servers(Tree) => Servers,
+            /// The shorter relative deadline first, on each core by itself (Leung and Whitehead 1982). Every task needs a core.
+            6 PartitionedDm => Partitioned<DeadlineMonotonic>,
+            /// The m tasks with the shortest relative deadlines run, on whatever core.
+            7 GlobalDm => Clustered<DeadlineMonotonic>,
+            /// The larger priority first, on each core by itself. Every task needs a core.
+            8 PartitionedFp(Priorities) => Partitioned<FixedPriority>,
+            /// The m tasks with the largest priorities run, on whatever core.
+            9 GlobalFp(Priorities) => Clustered<FixedPriority>,
+            /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
+            10 Mixed(Mixed) => Modes,
+            /// MC² with one lock for each container and each core, as its source has it. For a study.
+            #[cfg(feature = "mc2-variants")]
+            11 FineMc2(FineMc2) => Fine,
+            /// MC² without locks: core 0 owns levels C and D, and is sent messages. For a study.
+            #[cfg(feature = "mc2-variants")]
+            12 Mc2Messages(Mc2) => Messages,
+            /// The same as [`PolicySpec::Servers`], and it changes while it runs: see [`ReconfigurableTree`]. No two cores share a queue.
+            13 ReconfigurableTree(ReconfigurableTree) => Servers,
+            /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which
+            /// tells its cluster.
+            14 ClusteredRm(Clusters) => Clustered<RateMonotonic>,
+            /// The same with the shortest relative deadlines.
+            15 ClusteredDm(Clusters) => Clustered<DeadlineMonotonic>,
+            /// The same with the jobs with the earliest deadlines (Calandrino, Anderson and Baumberger 2007).
+            16 ClusteredEdf(Clusters) => Clustered<EarliestDeadline>,
+            /// The same with the largest priorities.
+            17 ClusteredFp(Clusters) => Clustered<FixedPriority>,
+            /// The same as [`PolicySpec::Mixed`], and it changes while it runs: see [`Reconfigurable`].
+            18 ReconfigurableMixed(Reconfigurable<Mixed, Vec<DualNow>>) => Modes,
+            /// The same as [`PolicySpec::Mc2`], and it changes while it runs: see [`Reconfigurable`].
+            19 ReconfigurableMc2(Reconfigurable<Mc2, Mc2Now>) => Containers,
+            /// One of several schedulers of a tree of servers: see [`SchedulerPlan`].
+            20 PerServer(SchedulerPlan) => Servers,
+            /// The same as [`PolicySpec::Servers`] without servers, on each core by itself; jobs that have begun keep their core from
+            /// others: see [`ResourceTree`].
+            24 Resources(ResourceTree) => Servers,
+            /// The same as [`PolicySpec::Servers`], where the outermost servers have the windows of a static table: see [`Partitions`].
+            25 Partitions(Partitions) => Servers,
+        }
+    };
+}
+
+pub(crate) use policies;
