@@ -252,13 +252,13 @@ const CALLS: [(&str, &str); 12] = [
     ("call::notify", "Notify"),
     ("call::text", "Text"),
     ("call::finish", "Finish"),
-    ("fault::stop", "Panic"),
+    ("eviction::stop", "Panic"),
     ("tree::control", "SchedulerControl"),
     ("call::create", "CreateThread"),
-    ("call::brand_control", "BrandControl"),
+    ("call::control_brand", "BrandControl"),
     ("memory::control", "MemoryControl"),
     ("call::restart", "Restart"),
-    ("wire::trigger_remote", "TriggerRemote"),
+    ("delivery::trigger_remote", "TriggerRemote"),
 ];
 
 /// Which call it was that `kernel_call` made: its functions are one with it, so that only what is written for debuggers tells them

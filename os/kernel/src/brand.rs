@@ -6,13 +6,13 @@
 //! Triggers may come from several cores at once. They are counted before an upcall is looked for, and an upcall that ends
 //! looks at the count after it has become free: so none is forgotten.
 
-use crate::arch::percore::Core;
 use crate::component::{self, Component};
 use crate::path::Path;
+use crate::percore::Core;
 use crate::thread::{self, state, Frame, Thread};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicU8, AtomicUsize};
-use tactus_abi::call::{reason, BrandOperation, Error};
+use tactus_abi::call::{reason, Error};
 use tactus_abi::layout::{MAX_BRANDS, MAX_INVOCATIONS, MAX_UPCALLS};
 
 /// See [`Brand::component`]; no component's number.
@@ -224,22 +224,8 @@ pub fn own(component: u16, number: u64) -> Result<&'static Brand, Error> {
     }
 }
 
-/// `(operation, brand, other)`. What comes back in `rdi`.
-pub fn control(core: &mut Core, caller: &Thread, operation: u64, brand: u64, other: u64) -> Result<u64, Error> {
-    match operation {
-        _ if operation == BrandOperation::Create as u64 => create(caller, other),
-        _ if operation == BrandOperation::AddUpcall as u64 => add_upcall(caller, brand),
-        _ if operation == BrandOperation::Wire as u64 => crate::wire::wire(core, caller, brand, other).map(|()| 0),
-        _ if operation == BrandOperation::Unwire as u64 => crate::wire::unwire(core, caller, brand).map(|()| 0),
-        _ if operation == BrandOperation::Acknowledge as u64 => {
-            crate::wire::acknowledge(core, caller, brand).map(|()| 0)
-        }
-        _ => Err(Error::BadArgument),
-    }
-}
-
 /// Makes a brand of the caller's path.
-fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
+pub fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
     let up = match below {
         // In the component that invoked the caller's, if somebody did.
         0 if !caller.is_at_base() => 1,
@@ -293,12 +279,15 @@ fn again(caller: &Thread, home: u16, depth: usize) -> Option<usize> {
     })
 }
 
-/// The component begins anew: its brands come off their sources, what waited is forgotten, and it may make as many again.
+/// The brands of the component.
+pub fn of(component: u16) -> impl Iterator<Item = &'static Brand> {
+    (0..COUNT.load(SeqCst).min(MAX_BRANDS)).filter_map(move |number| own(component, number as u64).ok())
+}
+
+/// The component begins anew, and its brands are off their sources: what waited is forgotten, and it may make as many again.
 /// Their upcall threads stay theirs. While the component is stopped, nobody makes or triggers its brands.
-pub fn end_of_life(core: &mut Core, component: u16) {
-    for number in 0..COUNT.load(SeqCst).min(MAX_BRANDS) {
-        let Ok(brand) = own(component, number as u64) else { continue };
-        crate::wire::take_off(core, brand);
+pub fn end_of_life(component: u16) {
+    for brand in of(component) {
         brand.served.store(brand.triggered.load(SeqCst), SeqCst);
         let threads = brand.upcalls.iter().enumerate().filter(|(_, it)| it.load(SeqCst) != 0);
         brand.left.store(threads.fold(0, |bits, (place, _)| bits | 1 << place), SeqCst);
@@ -308,7 +297,7 @@ pub fn end_of_life(core: &mut Core, component: u16) {
 }
 
 /// A spare thread of the brand's home becomes an upcall thread of the brand, if it has none left from a life before.
-fn add_upcall(caller: &Thread, number: u64) -> Result<u64, Error> {
+pub fn add_upcall(caller: &Thread, number: u64) -> Result<u64, Error> {
     if !component::get(caller.component).is_root() {
         return Err(Error::NotRoot);
     }

@@ -1,39 +1,19 @@
 //! The calls. Each checks in the order in which its failures are listed, and does a bounded amount of work.
 
-use crate::arch::percore::{self, Core};
-use crate::arch::port::time_stamp;
-use crate::arch::{apic, serial};
+use crate::arch::apic;
+use crate::arch::serial::{self, say};
 use crate::dispatch::{enter, is_under, leave_kernel, post_root};
 use crate::path;
+use crate::percore::{self, Core};
 use crate::region::Shared;
+use crate::reply::{answer, answer_with, entered, running};
 use crate::thread::{state, Thread};
-use crate::{brand, component, fault, memory, restart, say, slice, tree, upcall, wire};
+use crate::{brand, component, delivery, event_source, eviction, mailbox, memory, restart, slice, tree, upcall};
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{reason, BrandOperation, Call, Error, PANIC_PIECES};
 use tactus_abi::image::role;
 use tactus_abi::shared::{cause::Cause, event};
 use tactus_record::FaultKind;
-
-/// The core, and the thread that made this call: where it goes on is saved.
-#[inline(always)]
-pub fn entered(call: Call) -> (&'static mut Core, &'static mut Thread) {
-    // SAFETY: this is the kernel's entry on this core; nobody else holds the block or the running thread.
-    unsafe {
-        let core = percore::current();
-        core.entered = time_stamp();
-        core.cause = call as u64;
-        let thread = &mut *core.current;
-        (core, thread)
-    }
-}
-
-/// The thread that made this call, until `core` is used again: whoever looks at who runs has the only reference to it.
-#[inline(always)]
-pub fn running(core: &mut Core) -> &mut Thread {
-    // SAFETY: a call has a caller, which is this core's until another takes the core from it; the reference keeps `core`, so
-    // that nobody can do so or make another one while it is alive.
-    unsafe { &mut *core.current }
-}
 
 /// A thread called, and it is none of the calls that the entry code does alone: its number is saved in `rax`. Whoever
 /// is the core's current thread afterwards goes on.
@@ -42,7 +22,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     let (core, thread) = entered(Call::Null);
     core.cause = thread.registers.rax.min(Call::ALL.len() as u64);
     if component::get(thread.component).is_stopped() {
-        return fault::caller_stopped(core);
+        return eviction::caller_stopped(core);
     }
     #[cfg(feature = "plant")]
     if let Some(result) = crate::check::plant::asked(core, thread) {
@@ -58,7 +38,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::Panic) if a0 != 0 => last_words(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Panic) => {
             let at = thread.registers.rip;
-            return fault::stop(core, FaultKind::Panic, at);
+            return eviction::stop(core, FaultKind::Panic, at);
         }
         Some(Call::SchedulerControl) => tree::control(core, thread, a0, a1, a2),
         Some(Call::CreateThread) => {
@@ -66,7 +46,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             return answer_with(core, made);
         }
         Some(Call::BrandControl) => {
-            let result = brand::control(core, thread, a0, a1, a2);
+            let result = control_brand(core, thread, a0, a1, a2);
             return brand_controlled(core, a0, a1, result);
         }
         Some(Call::MemoryControl) => {
@@ -77,7 +57,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             let by = thread.component;
             return restart(core, by, a0, a1);
         }
-        Some(Call::TriggerRemote) => wire::trigger_remote(thread, a0, a1),
+        Some(Call::TriggerRemote) => delivery::trigger_remote(thread, a0, a1),
         Some(Call::Computes) => match slice::promise(core, thread, a0) {
             Ok(()) => {
                 thread.registers.rax = Error::None as u64;
@@ -88,46 +68,6 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::Null | Call::SwitchThread | Call::Trigger | Call::UpcallDone) | None => Err(Error::BadCall),
     };
     answer(core, result)
-}
-
-/// The caller goes on with the result of its call and two words.
-fn answer_with(core: &mut Core, result: Result<[u64; 2], Error>) {
-    match result {
-        Ok([first, second]) => {
-            running(core).pass([Error::None as u64, first, second, 0]);
-            leave_kernel(core);
-        }
-        Err(error) => answer(core, Err(error)),
-    }
-}
-
-/// The caller goes on with the result of its call.
-#[inline(never)]
-pub fn answer(core: &mut Core, result: Result<(), Error>) {
-    let status = status(core, result);
-    running(core).registers.rax = status;
-    leave_kernel(core);
-}
-
-/// As [`answer`], for who holds a reference to the caller.
-#[inline(never)]
-pub fn answer_to(core: &mut Core, caller: &mut Thread, result: Result<(), Error>) {
-    caller.registers.rax = status(core, result);
-    leave_kernel(core);
-}
-
-/// The result as the caller reads it. A refusal is counted.
-#[inline(always)]
-fn status(core: &mut Core, result: Result<(), Error>) -> u64 {
-    match result {
-        Ok(()) => Error::None as u64,
-        Err(error) => {
-            if !matches!(error, Error::Again | Error::Busy) {
-                core.count_refusal();
-            }
-            error as u64
-        }
-    }
 }
 
 /// `(grant, a0, a1, a2, a3, a4)`: why the entry code did not do it, which makes the same checks.
@@ -195,7 +135,7 @@ fn gave_back(core: &mut Core, left: u16) {
     let entered = running(core).component;
     let component = component::get(entered);
     if component.is_stopped() {
-        return fault::caller_stopped(core);
+        return eviction::caller_stopped(core);
     }
     core.enter_space(component.space);
     if left != entered && Shared::of(core, left).waits() {
@@ -206,26 +146,14 @@ fn gave_back(core: &mut Core, left: u16) {
     leave_kernel(core)
 }
 
-/// Takes the thread out of stopped components, with an error to the caller below them; whether one is left.
-#[cold]
-pub fn unwind(thread: &mut Thread) -> bool {
-    while component::get(thread.component).is_stopped() {
-        if !thread.pop_called(Error::Faulted as u64) && !restart::begins_anew(thread) {
-            thread.set(state::STOPPED);
-            return false;
-        }
-    }
-    true
-}
-
 /// `(core)`: word for the same scheduler on another core.
 fn notify(thread: &Thread, target: u64) -> Result<(), Error> {
     let scheduler = path::scheduler(thread.component).ok_or(Error::NotScheduler)?;
-    if target >= crate::cores() as u64 {
+    if target >= crate::machine::cores() as u64 {
         return Err(Error::BadCore);
     }
     if scheduler.depth != 0 {
-        wire::notify(scheduler, target as usize);
+        mailbox::notify(scheduler, target as usize);
         return Ok(());
     }
     slice::calls(target as usize);
@@ -291,7 +219,7 @@ fn finish(_core: &mut Core, thread: &Thread, code: u64) -> Result<(), Error> {
             #[cfg(feature = "check")]
             crate::check::total(_core);
             tell_longest();
-            crate::end(code as u8)
+            crate::machine::end(code as u8)
         }
         Some(_) => Err(Error::NoRight),
         None => Err(Error::NotScheduler),
@@ -309,7 +237,7 @@ fn tell_longest() {
             ((&raw const (*region).longest).read_volatile(), (&raw const (*region).longest_cause).read_volatile())
         }
     };
-    let longest = (0..crate::cores()).map(|number| (of(number), number)).max();
+    let longest = (0..crate::machine::cores()).map(|number| (of(number), number)).max();
     if let Some(((ticks, cause), core)) = longest {
         say!("tactus: longest in the kernel: {ticks} ticks, core {core}, {}", Cause(cause));
     }
@@ -320,7 +248,7 @@ fn create(creator: &Thread, number: u64, words: [u64; 2]) -> Result<[u64; 2], Er
     if !component::get(creator.component).is_root() {
         return Err(Error::NotRoot);
     }
-    if number >= crate::components().into() {
+    if number >= crate::machine::components().into() {
         return Err(Error::BadComponent);
     }
     if component::get(number as u16).is_stopped() {
@@ -332,6 +260,20 @@ fn create(creator: &Thread, number: u64, words: [u64; 2]) -> Result<[u64; 2], Er
     // From here on schedulers can name it.
     thread.path().copy(creator.path());
     Ok([thread.id.into(), 0])
+}
+
+/// `(operation, brand, other)`. What comes back in `rdi`.
+fn control_brand(core: &mut Core, caller: &Thread, operation: u64, number: u64, other: u64) -> Result<u64, Error> {
+    match operation {
+        _ if operation == BrandOperation::Create as u64 => brand::create(caller, other),
+        _ if operation == BrandOperation::AddUpcall as u64 => brand::add_upcall(caller, number),
+        _ if operation == BrandOperation::Wire as u64 => event_source::wire(core, caller, number, other).map(|()| 0),
+        _ if operation == BrandOperation::Unwire as u64 => event_source::unwire(core, caller, number).map(|()| 0),
+        _ if operation == BrandOperation::Acknowledge as u64 => {
+            event_source::acknowledge(core, caller, number).map(|()| 0)
+        }
+        _ => Err(Error::BadArgument),
+    }
 }
 
 /// `(operation, brand, other)`: what it came to. No reference to the caller is alive here: an upcall that is begun takes the
@@ -366,7 +308,7 @@ fn restart(core: &mut Core, by: u16, component: u64, step: u64) {
 extern "C" fn kernel_trigger(number: u64, word: u64) {
     let (core, thread) = entered(Call::Trigger);
     if component::get(thread.component).is_stopped() {
-        return fault::caller_stopped(core);
+        return eviction::caller_stopped(core);
     }
     match brand::own(thread.component, number) {
         Ok(brand) => {

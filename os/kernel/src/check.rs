@@ -8,13 +8,14 @@
 //! Cores run at the same time, or take turns at any instruction, so others may be in the middle of a change: what
 //! they may change counts as broken only if it stays so while they go on. What is this core's own is looked at once.
 
-use crate::arch::percore::{self, Core};
 use crate::arch::protect;
+use crate::arch::serial::say;
 use crate::component;
 use crate::path::{self, Entry, Path, Scheduler};
+use crate::percore::{self, Core};
+use crate::stop;
 use crate::thread::shared::SharedThread;
 use crate::thread::{self, state, Thread};
-use crate::{restart, say};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS, MAX_THREADS};
 
@@ -47,7 +48,7 @@ static GENERATIONS: [AtomicU64; MAX_COMPONENTS] = [const { AtomicU64::new(0) }; 
 
 fn broken(rule: &str, number: u64) -> ! {
     say!("tactus: broken rule: {rule} ({number})");
-    crate::end(END_BROKEN)
+    crate::machine::end(END_BROKEN)
 }
 
 /// The core's time begins to count.
@@ -93,7 +94,7 @@ fn goes_on(core: &Core, thread: &Thread) {
         broken("who runs is active", thread.id.into());
     }
     // It may be stopped by another core while this one is on its way: then its request to leave is still to come here.
-    if component::get(thread.component).is_stopped() && restart::has_left(core, thread.component) {
+    if component::get(thread.component).is_stopped() && stop::has_left(core, thread.component) {
         broken("nobody runs in a component that this core was told to leave", thread.id.into());
     }
 }
@@ -161,7 +162,7 @@ fn follows(path: &Path, depth: usize) -> bool {
 /// There is one root; every other scheduler stands one step below its parent, who schedules its upcalls. Promotions are
 /// counted upwards: what an older one gave stays void.
 fn tree(core: &Core) {
-    for number in 0..crate::components() {
+    for number in 0..crate::machine::components() {
         if stays(|| !is_one_way(core, number)) {
             broken("a tree: one root, and every parent one step closer to it", number.into());
         }
@@ -198,8 +199,11 @@ fn is_one_way(core: &Core, number: u16) -> bool {
 /// Whether all upcalls of the scheduler have those above it on their path, and nobody else.
 fn has_upcalls_of(scheduler: Scheduler) -> bool {
     let upcalls = component::get(scheduler.component()).upcalls;
-    let mut threads =
-        upcalls.iter().take(crate::cores()).filter_map(|it| it.checked_sub(1)).filter_map(|it| thread::any(it.into()));
+    let mut threads = upcalls
+        .iter()
+        .take(crate::machine::cores())
+        .filter_map(|it| it.checked_sub(1))
+        .filter_map(|it| thread::any(it.into()));
     threads.all(|upcall| {
         // SAFETY: a path is of atomics.
         let path = unsafe { (*upcall).path() };
@@ -229,7 +233,7 @@ fn sums() -> [u64; 3] {
     let used =
         (0..MAX_THREADS as u64).filter_map(thread::any).map(|it| unsafe { (&raw const (*it).used).read_volatile() });
     let (mut idle, mut elapsed) = (0, 0);
-    for number in 0..crate::cores() {
+    for number in 0..crate::machine::cores() {
         let it = percore::of(number);
         // SAFETY: a core's block, read as it is.
         unsafe {
@@ -243,7 +247,7 @@ fn sums() -> [u64; 3] {
 /// All time was charged to somebody.
 fn time() {
     // Time begins to count when the core's root begins.
-    let counts = BEGAN.iter().take(crate::cores()).all(|it| it.load(Relaxed) != 0);
+    let counts = BEGAN.iter().take(crate::machine::cores()).all(|it| it.load(Relaxed) != 0);
     let wrong = || {
         let [used, idle, elapsed] = sums();
         used + idle != elapsed
@@ -263,7 +267,7 @@ pub fn total(core: &Core) {
     say!(
         "tactus: checked {} ways out; {used} used + {idle} idle = {elapsed} elapsed on {} cores, core {} ends",
         CHECKED.load(Relaxed),
-        crate::cores(),
+        crate::machine::cores(),
         core.id
     );
 }

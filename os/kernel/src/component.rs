@@ -112,7 +112,7 @@ impl Component {
 }
 
 /// All components, by number. For the entry code; everybody else goes through [`get`].
-/// The last one is none: see [`crate::restart::GRAVE`].
+/// The last one is none: see [`crate::stop::DEAD`].
 pub static mut COMPONENTS: [Component; MAX_COMPONENTS + 1] = [const { Component::EMPTY }; MAX_COMPONENTS + 1];
 
 /// The component with this number.

@@ -1,11 +1,12 @@
 //! Giving the core to a thread, charging time, entering schedulers.
 
 use crate::arch::paging::AddressSpace;
-use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
 use crate::arch::speculation;
 use crate::component;
+use crate::mailbox;
 use crate::path::{self, Scheduler};
+use crate::percore::{self, Core, UNARMED};
 use crate::region::{count, Shared};
 use crate::slice::start_timer;
 use crate::thread::{self, state, Thread};
@@ -84,7 +85,7 @@ pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
     core.current = thread;
     core.descriptors.set_save_area(thread.registers_end());
     core.enter_space(component::get(thread.component).space);
-    if timeout != core.expiry || crate::turn() != 0 {
+    if timeout != core.expiry || crate::machine::turn() != 0 {
         return run_with_timer(core, timeout);
     }
     leave_kernel(core);
@@ -94,7 +95,7 @@ pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
 #[inline(never)]
 pub fn run_with_timer(core: &mut Core, timeout: u64) {
     arm(core, timeout);
-    if crate::turn() == 0 {
+    if crate::machine::turn() == 0 {
         start_timer(core);
         return leave_kernel(core);
     }
@@ -263,7 +264,7 @@ fn take_upcall(core: &Core, scheduler: Scheduler) -> Option<&'static mut Thread>
 pub fn begin_upcall(core: &mut Core, scheduler: Scheduler, upcall: &mut Thread) {
     Shared::of(core, scheduler.component()).count_entry();
     if scheduler.depth != 0 {
-        crate::wire::reached(core, scheduler.component());
+        mailbox::reached(core, scheduler.component());
     }
     upcall.preempter = 0;
     if !upcall.lacks(state::INACTIVE) {
@@ -281,5 +282,13 @@ pub fn upcall_of(thread: &Thread) -> Option<Scheduler> {
 #[inline(always)]
 pub fn arm(core: &mut Core, timeout: u64) {
     core.expiry = timeout;
-    core.armed = if crate::turn() == 0 { timeout } else { UNARMED };
+    core.armed = if crate::machine::turn() == 0 { timeout } else { UNARMED };
+}
+
+/// Whoever has the core goes on.
+pub fn go_on(core: &mut Core) {
+    // The stretches of a core that idles interest nobody.
+    if !core.current.is_null() {
+        leave_kernel(core);
+    }
 }

@@ -4,8 +4,8 @@
 //! A request has a number. Each core that is interrupted for it does all that was requested up to then and says so; who
 //! waits asks again later. Nobody waits in the kernel.
 
-use crate::arch::percore::{self, Core};
 use crate::arch::{apic, paging};
+use crate::percore::{self, Core};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_abi::layout::MAX_CORES;
 
@@ -16,7 +16,7 @@ static DONE: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 pub fn request(core: &Core) -> u64 {
     let number = REQUESTED.fetch_add(1, SeqCst) + 1;
     attend(core);
-    for other in (0..crate::cores()).filter(|&other| other as u64 != core.id) {
+    for other in (0..crate::machine::cores()).filter(|&other| other as u64 != core.id) {
         // SAFETY: APIC numbers are written during set-up only.
         apic::stop(unsafe { (*percore::of(other)).apic });
     }
@@ -38,5 +38,5 @@ pub fn is_done_here(core: &Core, number: u64) -> bool {
 
 /// Whether all cores have done it.
 pub fn is_done(number: u64) -> bool {
-    DONE.iter().take(crate::cores()).all(|done| done.load(SeqCst) >= number)
+    DONE.iter().take(crate::machine::cores()).all(|done| done.load(SeqCst) >= number)
 }

@@ -1,22 +1,22 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
 use crate::arch::descriptors::{DOUBLE_FAULT, MACHINE_CHECK, NON_MASKABLE};
-use crate::arch::entry::{LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
-use crate::arch::percore::{self, Core, UNARMED};
 use crate::arch::port::time_stamp;
-use crate::arch::{apic, idle, paging};
-use crate::call::unwind;
-use crate::component;
-use crate::dispatch::{
-    arm, charge, enter, first_timeout, is_under, leave_kernel, leave_unnoted, post_root, take_timeouts,
+use crate::arch::registers::{
+    LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER,
 };
-use crate::region::Shared;
+use crate::arch::serial::say;
+use crate::arch::{apic, idle, paging};
+use crate::component;
+use crate::dispatch::{arm, enter, first_timeout, go_on, is_under, leave_unnoted, post_root, take_timeouts};
+use crate::eviction::{caller_stopped, stop};
+use crate::percore::{self, Core, UNARMED};
 use crate::slice::{self, end_turn, start_timer};
-use crate::thread::Thread;
-use crate::{everywhere, restart, say, wire};
+use crate::thread::{leave_sequence, Thread};
+use crate::{delivery, everywhere};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
-use tactus_abi::shared::{cause, event, name_text, Fault};
+use tactus_abi::shared::{cause, event};
 use tactus_record::FaultKind;
 
 /// An interrupt or fault at user level; the thread's registers are saved. Whoever is the core's current thread afterwards
@@ -36,21 +36,6 @@ extern "C" fn kernel_trap() {
             let (kind, address) = describe(vector, thread);
             stop(core, kind, address)
         }
-    }
-}
-
-/// Whoever was interrupted inside a restartable sequence of its component goes on at its beginning.
-#[inline(always)]
-pub fn leave_sequence(thread: &mut Thread) {
-    let component = component::get(thread.component);
-    if component.has_sequences {
-        restart_sequence(&component.sequences, &mut thread.registers.rip);
-    }
-}
-
-fn restart_sequence(sequences: &[[u64; 2]], rip: &mut u64) {
-    if let Some([start, _]) = sequences.iter().find(|[start, end]| *start < *rip && *rip < *end) {
-        *rip = *start;
     }
 }
 
@@ -80,7 +65,7 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
                 "tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}{meaning}",
                 core.id
             );
-            crate::end(crate::END_KERNEL_FAULT)
+            crate::machine::end(crate::machine::END_KERNEL_FAULT)
         }
     }
 }
@@ -89,7 +74,8 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
 #[no_mangle]
 extern "C" fn kernel_idle() -> ! {
     // SAFETY: as above.
-    idle::wait(unsafe { percore::current() })
+    let core = unsafe { percore::current() };
+    idle::wait(core.id, core.expiry)
 }
 
 /// What an interrupt comes to: a time-out, word from another core, a line.
@@ -99,7 +85,7 @@ fn interrupt(core: &mut Core, vector: u64) {
             apic::end_of_interrupt();
             if core.entered < core.expiry {
                 // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
-                if crate::turn() != 0 && !core.current.is_null() {
+                if crate::machine::turn() != 0 && !core.current.is_null() {
                     end_turn(core);
                     start_timer(core);
                     return leave_unnoted(core);
@@ -117,7 +103,7 @@ fn interrupt(core: &mut Core, vector: u64) {
         VECTOR_MAIL => {
             slice::looks(core);
             apic::end_of_interrupt();
-            wire::mail(core)
+            delivery::mail(core)
         }
         VECTOR_STOP => {
             apic::end_of_interrupt();
@@ -130,7 +116,7 @@ fn interrupt(core: &mut Core, vector: u64) {
         }
         // The local APIC asks for no end of a spurious interrupt.
         VECTOR_SPURIOUS => go_on(core),
-        _ => wire::line(core, vector - VECTOR_LINES),
+        _ => delivery::line(core, vector - VECTOR_LINES),
     }
 }
 
@@ -140,7 +126,7 @@ fn expired(core: &mut Core) {
     if core.levels == 1 && core.tick == NO_TIMEOUT {
         core.timeouts[0] = NO_TIMEOUT;
         core.expiry = NO_TIMEOUT;
-        core.armed = if crate::turn() == 0 { NO_TIMEOUT } else { UNARMED };
+        core.armed = if crate::machine::turn() == 0 { NO_TIMEOUT } else { UNARMED };
         return post_root(core, event::TIMER);
     }
     // The timer is started before the scheduler is entered, for it may have been entered already.
@@ -154,31 +140,23 @@ fn expired(core: &mut Core) {
 fn some_expired(core: &mut Core) {
     if core.levels == 1 && core.tick <= core.entered && core.entered < core.timeouts[0] {
         // Only the tick.
-        let passed = wire::tick_passed(core);
+        let passed = delivery::tick_passed(core);
         arm(core, core.timeouts[0].min(core.tick));
         start_timer(core);
-        return wire::tick(core, passed);
+        return delivery::tick(core, passed);
     }
     let first = take_timeouts(core);
-    let passed = (core.tick <= core.entered).then(|| wire::tick_passed(core));
+    let passed = (core.tick <= core.entered).then(|| delivery::tick_passed(core));
     arm(core, first_timeout(core));
     if core.expiry != NO_TIMEOUT {
         start_timer(core);
     }
     if let Some(passed) = passed {
-        wire::tick(core, passed);
+        delivery::tick(core, passed);
     }
     match first {
         Some(scheduler) if is_under(core, scheduler) => enter(core, scheduler),
         _ => go_on(core),
-    }
-}
-
-/// Whoever has the core goes on.
-pub fn go_on(core: &mut Core) {
-    // The stretches of a core that idles interest nobody.
-    if !core.current.is_null() {
-        leave_kernel(core);
     }
 }
 
@@ -207,82 +185,5 @@ fn describe(vector: u64, thread: &Thread) -> (FaultKind, u64) {
             (kind, address)
         }
         _ => (FaultKind::Other, registers.rip),
-    }
-}
-
-/// The running thread's component did what it may not: it is stopped, and only it. The thread goes back to its caller
-/// with an error, or is lost if there is none; the scheduler is told who is to blame.
-pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
-    // SAFETY: the running thread is this core's.
-    let thread = unsafe { &mut *core.current };
-    let culprit = component::get(thread.component);
-    let instruction = thread.registers.rip;
-    if culprit.is_root() {
-        end_of_root(core, kind, address, instruction)
-    }
-    // Other threads may be in it on other cores.
-    restart::stop(core, thread.component);
-    let component = u64::from(thread.component);
-    leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
-}
-
-#[cold]
-#[inline(never)]
-fn end_of_root(core: &Core, kind: FaultKind, address: u64, instruction: u64) -> ! {
-    say!(
-        "tactus: the root scheduler \"{}\" faulted: {kind:?} at {address:#x}, instruction {instruction:#x}, core {}",
-        name_text(&component::get(core.root as u16).name),
-        core.id
-    );
-    crate::end(crate::END_SCHEDULER_FAULT)
-}
-
-/// The running thread is in a component that was stopped meanwhile, by a fault of another thread, or has come back to one
-/// that has begun anew since it left.
-#[cold]
-#[inline(never)]
-pub fn caller_stopped(core: &mut Core) {
-    // SAFETY: the running thread is this core's.
-    let thread = unsafe { &*core.current };
-    let at = thread.registers.rip;
-    // Whose life is over: see `GRAVE`.
-    let (component, kind, at) = match thread.component {
-        restart::GRAVE => (at, FaultKind::Gone, 0),
-        number => (number.into(), FaultKind::Other, at),
-    };
-    leave_stopped(core, Fault { component, kind: kind as u64, address: at, instruction: at, ..Fault::default() })
-}
-
-/// Takes the running thread out of the stopped component that it is in and tells the scheduler.
-#[inline(always)]
-fn leave_stopped(core: &mut Core, told: Fault) {
-    // SAFETY: the running thread is this core's.
-    let thread = unsafe { &mut *core.current };
-    let survives = unwind(thread);
-    let told = Fault { thread: thread.id.into(), survives: survives.into(), ..told };
-    // The root is entered below.
-    Shared::of_root(core).note_fault(told);
-    if !thread.path().is_roots() {
-        tell_children(core, thread, told);
-    }
-    if survives {
-        core.enter_space(component::get(thread.component).space);
-    } else {
-        charge(core, thread);
-        core.current = core::ptr::null_mut();
-        thread.release();
-    }
-    post_root(core, event::FAULT)
-}
-
-/// Tells all schedulers of the thread's but the root.
-#[inline(never)]
-fn tell_children(core: &Core, thread: &Thread, told: Fault) {
-    for (scheduler, _) in thread.path().holders().skip(1) {
-        if !component::get(scheduler.component()).is_stopped() {
-            let region = Shared::of(core, scheduler.component());
-            region.note_fault(told);
-            region.post(event::FAULT);
-        }
     }
 }

@@ -16,83 +16,47 @@ mod call;
 #[cfg(feature = "check")]
 mod check;
 mod component;
+mod delivery;
 mod dispatch;
+mod event_source;
 mod everywhere;
+mod eviction;
 mod fault;
 mod frames;
+mod machine;
+mod mailbox;
 mod memory;
 mod path;
+mod percore;
 mod region;
+mod reply;
 mod restart;
 mod set_up;
 mod slice;
+mod stop;
 mod switch;
 mod thread;
 mod tree;
 mod upcall;
-mod wire;
 
 use arch::loader::BootInfo;
-use arch::port::{out8, time_stamp};
-use arch::{
-    acpi, apic, descriptors, idle, lines, paging, percore, protect, serial, smp, speculation as processor, time,
-};
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use arch::port::time_stamp;
+use arch::serial::say;
+use arch::{acpi, apic, descriptors, idle, lines, paging, protect, serial, smp, speculation as processor, time};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
+use machine::{
+    components, cores, end, turn, CLOCK, END_BAD_IMAGE, END_KERNEL_FAULT, PLAIN_TIMER, TIME_STAMP_RATE, TURN,
+};
 use tactus_abi::image::{role, speculation};
 use tactus_abi::shared::{event, Clock};
 
-/// The run's end, for the emulator's exit status.
-const END_KERNEL_FAULT: u8 = 0x71;
-const END_SCHEDULER_FAULT: u8 = 0x72;
-const END_BAD_IMAGE: u8 = 0x73;
-
-/// Physical address of the clock page.
-static CLOCK: AtomicU64 = AtomicU64::new(0);
-static CORES: AtomicUsize = AtomicUsize::new(0);
-static COMPONENTS: AtomicUsize = AtomicUsize::new(0);
+/// Cores that wait for the run to begin.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 /// The start of the run in time-stamp ticks; 0 while it is not decided.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
-static TIME_STAMP_RATE: AtomicU64 = AtomicU64::new(1);
-static APIC_RATE: AtomicU64 = AtomicU64::new(1);
-
-static TURN: AtomicU64 = AtomicU64::new(0);
-/// Whether the timer counts as the time-stamp counter does, and is set for time-outs alone. Known to the entry code.
-static PLAIN_TIMER: AtomicBool = AtomicBool::new(false);
-
 extern "C" {
     static kernel_end: u8;
-}
-
-/// Number of cores that run.
-fn cores() -> usize {
-    CORES.load(Ordering::Relaxed)
-}
-
-/// Number of components.
-fn components() -> u16 {
-    COMPONENTS.load(Ordering::Relaxed) as u16
-}
-
-/// So many microseconds in time-stamp ticks.
-fn microseconds(count: u64) -> u64 {
-    TIME_STAMP_RATE.load(Ordering::Relaxed) / 1_000_000 * count
-}
-
-/// How long (time-stamp ticks) a core of this machine may run without a look at the others; 0 if they run at the same
-/// time, as they do on every real machine.
-fn turn() -> u64 {
-    TURN.load(Ordering::Relaxed)
-}
-
-/// Time-stamp ticks as counts of the APIC timer.
-fn timer_counts(ticks: u64) -> u64 {
-    let (time_stamp, apic) = (TIME_STAMP_RATE.load(Ordering::Relaxed), APIC_RATE.load(Ordering::Relaxed));
-    if time_stamp == apic {
-        return ticks;
-    }
-    (u128::from(ticks) * u128::from(apic) / u128::from(time_stamp)).min(u128::from(u64::MAX)) as u64
 }
 
 #[no_mangle]
@@ -127,7 +91,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     }
     let rates = time::rates();
     TIME_STAMP_RATE.store(rates.time_stamp, Ordering::Relaxed);
-    APIC_RATE.store(rates.apic, Ordering::Relaxed);
+    machine::APIC_RATE.store(rates.apic, Ordering::Relaxed);
     let (processors, count) = acpi::processors(info.acpi_root);
     let wanted = image.header.cores as usize;
     if count < wanted {
@@ -135,9 +99,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     }
     let mut frames = Frames::new(&info, (&raw const kernel_end) as u64);
     let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
-    CORES.store(wanted, Ordering::Relaxed);
+    machine::CORES.store(wanted, Ordering::Relaxed);
     lines::set_up(info.acpi_root);
-    COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
+    machine::COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
     idle::set_up(wanted);
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
@@ -145,7 +109,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
         smp::reset(others.clone().take(wanted - 1), rates.time_stamp);
     }
     for (number, apic_id) in (1..wanted).zip(others) {
-        if !smp::start(number, apic_id, rates.time_stamp) {
+        if !smp::start(number, apic_id, percore::kernel_stack(number), rates.time_stamp) {
             return Err(StartError::Cores { wanted, found: number });
         }
     }
@@ -195,6 +159,17 @@ impl core::fmt::Display for StartError {
     }
 }
 
+/// Another core begins here.
+#[no_mangle]
+extern "C" fn ap_main() -> ! {
+    let (id, apic) = smp::starting();
+    percore::set_up(id, apic);
+    paging::protect_from_user();
+    apic::set_up();
+    smp::is_up(id);
+    run_core()
+}
+
 /// Waits for all cores, then runs the core's scheduler for the first time.
 fn run_core() -> ! {
     let waiting = WAITING.fetch_add(1, Ordering::SeqCst) + 1;
@@ -229,15 +204,6 @@ fn begin_run() {
     // SAFETY: the clock page is the kernel's to write; no component runs yet.
     unsafe { (*paging::direct::<Clock>(CLOCK.load(Ordering::Relaxed))).epoch = epoch };
     EPOCH.store(epoch, Ordering::SeqCst);
-}
-
-/// Ends the run: the emulator leaves with the code, a real machine stops.
-fn end(code: u8) -> ! {
-    out8(0xf4, code);
-    loop {
-        // SAFETY: stops the core for good.
-        unsafe { core::arch::asm!("cli", "hlt", options(nomem, nostack)) }
-    }
 }
 
 #[panic_handler]

@@ -8,10 +8,10 @@
 //! One operation at a time: the component is refused with `Busy` while another of its threads is at it on another core.
 
 use crate::arch::paging::{self, direct, Access, AddressSpace, MapError};
-use crate::arch::percore::Core;
 use crate::component;
 use crate::everywhere;
 use crate::frames::Frames;
+use crate::percore::Core;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::{Error, MemoryOperation};
@@ -261,7 +261,7 @@ impl Pool {
         // One number for how often each frame is shown.
         let weight = |number: u64| (2 * number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let (mut shown, mut noted, mut taken) = (0_u64, 0_u64, 0);
-        for component in 0..u64::from(crate::components()) {
+        for component in 0..u64::from(crate::machine::components()) {
             for page in 0..WINDOW_PAGES {
                 let Ok(entry) = self.entry(component, page) else { continue };
                 // SAFETY: as in `map`.

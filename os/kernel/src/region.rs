@@ -4,8 +4,8 @@
 //! time: so the kernel follows no link in it (it keeps the end of each event list itself), takes every field once, and
 //! uses nothing from it as an index that it has not compared with the slots' number.
 
-use crate::arch::percore::Core;
 use crate::path::{Path, Place, Scheduler};
+use crate::percore::Core;
 use crate::thread::Thread;
 use core::ptr::{addr_of, addr_of_mut};
 use tactus_abi::shared::{event, slot, Fault, Region, Slot};

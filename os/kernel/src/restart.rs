@@ -3,7 +3,7 @@
 //! The component that the image names calls step after step, each a bounded piece of work:
 //! 1. nothing, until every core has looked whether it is in the component;
 //! 2. some threads at a time: a thread that is in the component goes back to its caller with an error; one that is in
-//!    another component that this one called finds, when it returns, that its caller is gone ([`GRAVE`]), and goes back
+//!    another component that this one called finds, when it returns, that its caller is gone ([`DEAD`]), and goes back
 //!    further with the error; one that is at home here begins anew;
 //! 3. one page at a time, from the image;
 //! 4. its brands come off their sources, to be made anew, and the component runs again.
@@ -13,20 +13,17 @@
 //! fewer.
 
 use crate::arch::paging::direct;
-use crate::arch::percore::Core;
 use crate::brand;
 use crate::component;
-use crate::everywhere;
+use crate::event_source;
 use crate::frames::Frames;
+use crate::percore::Core;
+use crate::stop::{self, DEAD};
 use crate::thread::{self, state, Thread};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::Error;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_THREADS, PAGE};
-
-/// Stands in a thread's frames for a component that was restarted since: always stopped. Which one it was stands in the
-/// frame's `rip`.
-pub const GRAVE: u16 = MAX_COMPONENTS as u16;
 
 /// Threads that one step looks at.
 const THREADS_PER_STEP: usize = 8;
@@ -76,10 +73,6 @@ static RESTORABLE: Shared = Shared(UnsafeCell::new(
     [const { Restorable { first: core::ptr::null_mut(), step: 0, thread: 0, at: core::ptr::null_mut(), piece: 0, page: 0 } };
         MAX_COMPONENTS],
 ));
-/// The request to all cores to look whether they are in the component.
-static STOPPED: [AtomicU64; MAX_COMPONENTS] = [const { AtomicU64::new(0) }; MAX_COMPONENTS];
-/// Stands there while the request is still to be made.
-const NOT_ASKED: u64 = u64::MAX;
 static BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Notes memory that the component can write, and what it begins with. During set-up.
@@ -103,47 +96,20 @@ pub fn note(frames: &mut Frames, component: usize, base: u64, pages: u64, source
 
 const _: () = assert!(size_of::<Pieces>() <= PAGE as usize);
 
-/// Stops the component: nobody enters it again, and all cores are to look whether they are in it. Before that is asked of them
-/// they cannot have done so, whatever they did when it was stopped the last time.
-pub fn stop(core: &Core, component: u16) {
-    let asked = &STOPPED[usize::from(component) % MAX_COMPONENTS];
-    asked.store(NOT_ASKED, Ordering::SeqCst);
-    component::get(component).stop();
-    asked.store(everywhere::request(core), Ordering::SeqCst);
-}
-
-/// Whether this core has looked, since the component was stopped, whether it is in it. Of one that is stopped.
-#[cfg(feature = "check")]
-pub fn has_left(core: &Core, component: u16) -> bool {
-    everywhere::is_done_here(core, STOPPED[usize::from(component) % MAX_COMPONENTS].load(Ordering::SeqCst))
-}
-
-/// A thread that nobody called and whose component was stopped under it: whether that has begun anew since, and the
-/// thread with it.
-#[cold]
-pub fn begins_anew(thread: &mut Thread) -> bool {
-    let home = thread.home;
-    if component::get(home).is_stopped() || !thread.lacks(state::BRAND | state::SCHEDULER | state::SPARE) {
-        return false;
-    }
-    thread.begin_again();
-    true
-}
-
 /// An ordinary thread, this core's and not running, begins anew: at once, or when it comes back from those that it called.
 pub fn give_up(thread: &mut Thread) {
     match thread.depth {
         0 => thread.begin_again(),
         _ => {
             let first = &mut thread.frames[0];
-            (first.component, first.rip) = (GRAVE, thread.home.into());
+            (first.component, first.rip) = (DEAD, thread.home.into());
         }
     }
 }
 
 /// `(component, step)`: the step that follows, 0 when the component runs again.
 pub fn restart(core: &mut Core, caller: u16, number: u64, step: u64) -> Result<u64, Error> {
-    if number >= u64::from(crate::components()) {
+    if number >= u64::from(crate::machine::components()) {
         return Err(Error::BadComponent);
     }
     let number = number as u16;
@@ -173,7 +139,7 @@ impl Restorable {
         if step != self.step {
             return Err(Error::BadArgument);
         }
-        if !everywhere::is_done(STOPPED[usize::from(number) % MAX_COMPONENTS].load(Ordering::SeqCst)) {
+        if !stop::everybody_has_left(number) {
             return Err(Error::Busy);
         }
         if self.thread < MAX_THREADS {
@@ -183,7 +149,8 @@ impl Restorable {
             }
         } else if !self.restore_page() {
             self.step = 0;
-            brand::end_of_life(core, number);
+            event_source::take_off_all(core, number);
+            brand::end_of_life(number);
             component::get(number).pieces.store(0, Ordering::Relaxed);
             component::get(number).stopped.store(false, Ordering::SeqCst);
             return Ok(0);
@@ -251,7 +218,7 @@ fn leave(core: &Core, number: usize, component: u16) -> Result<(), Error> {
         while it.component == component && it.pop_called(Error::Faulted as u64) {}
         for frame in it.frames.iter_mut().take(usize::from(it.depth)) {
             if frame.component == component && frame.recorded == 0 {
-                (frame.component, frame.rip) = (GRAVE, component.into());
+                (frame.component, frame.rip) = (DEAD, component.into());
             }
         }
         if it.home == component && it.component == component {

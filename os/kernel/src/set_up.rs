@@ -3,13 +3,13 @@
 use crate::arch::loader::{BootInfo, Range};
 use crate::arch::paging::{direct, Access, AddressSpace, MapError, USER_END};
 use crate::arch::pci::{Function, PciError};
-use crate::arch::percore;
 use crate::arch::time::Rates;
 use crate::component::{self, Grant};
 use crate::frames::Frames;
 use crate::path::{Entry, Rank};
+use crate::percore;
 use crate::thread::{self, state};
-use crate::{memory, restart};
+use crate::{memory, restart, stop};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU16, AtomicU64};
@@ -181,7 +181,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 .map_err(|_| ImageError::OutOfMemory)?;
         }
     }
-    component::get(restart::GRAVE).stop();
+    component::get(stop::DEAD).stop();
     make_threads(image)?;
     Ok(trace)
 }
@@ -273,7 +273,7 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
             }
             k if k == MemoryKind::Clock as u32 => {
                 let base = frames.page().ok_or(ImageError::OutOfMemory)?;
-                crate::CLOCK.store(base, core::sync::atomic::Ordering::Relaxed);
+                crate::machine::CLOCK.store(base, core::sync::atomic::Ordering::Relaxed);
                 let clock = direct::<Clock>(base);
                 let scale = if rates.time_stamp == 1_000_000_000 { (1, 0) } else { scale(rates.time_stamp) };
                 // SAFETY: a fresh frame.

@@ -7,13 +7,13 @@
 //! computes for some time to come. (A scheduler's upcall never tells that.) Long slices end before that instant,
 //! on all cores, and are followed by short ones.
 //!
-//! A machine whose cores execute at the same time has none of this: there [`crate::turn`] is 0.
+//! A machine whose cores execute at the same time has none of this: there [`crate::machine::turn`] is 0.
 
 use crate::arch::apic;
 use crate::arch::paging::direct;
-use crate::arch::percore::Core;
 use crate::arch::port::time_stamp;
 use crate::component::{self, Component};
+use crate::percore::Core;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use tactus_abi::call::{Error, NO_TIMEOUT};
@@ -33,7 +33,7 @@ static MAY_BE_LONG: AtomicBool = AtomicBool::new(false);
 
 /// The run begins, on a machine whose cores take turns.
 pub fn set_up() {
-    let any = |of: fn(&Component) -> bool| (0..crate::components()).any(|number| of(component::get(number)));
+    let any = |of: fn(&Component) -> bool| (0..crate::machine::components()).any(|number| of(component::get(number)));
     let computes = any(|it| it.has_role(role::COMPUTES));
     MAY_BE_LONG.store(computes && !any(|it| it.lines != 0), Relaxed);
     tell(slices::SHORT);
@@ -51,7 +51,7 @@ pub fn promise(core: &Core, thread: &mut Thread, instant: u64) -> Result<(), Err
 
 /// Another core was interrupted: where cores take turns it can only look when this one lets it.
 pub fn let_look() {
-    if crate::turn() != 0 {
+    if crate::machine::turn() != 0 {
         core::hint::spin_loop();
     }
 }
@@ -101,7 +101,7 @@ fn note(core: &Core, current: Option<&Thread>) {
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
 /// a running thread on a machine whose cores take turns, no further than a slice may last.
 pub fn start_timer(core: &mut Core) {
-    let turn = crate::turn();
+    let turn = crate::machine::turn();
     // SAFETY: the running thread is this core's.
     let current = unsafe { core.current.as_ref() }.filter(|_| turn != 0);
     if turn != 0 {
@@ -128,7 +128,7 @@ pub fn start_timer(core: &mut Core) {
     if current.is_some() && core.long && must_be_short(now) {
         until = until.min(now + length(core, now));
         count_to(until);
-    } else if u64::from(apic::timer_count()) > crate::timer_counts(until.saturating_sub(now)) + turn / 8 {
+    } else if u64::from(apic::timer_count()) > crate::machine::timer_counts(until.saturating_sub(now)) + turn / 8 {
         count_to(until);
     }
 }
@@ -136,24 +136,24 @@ pub fn start_timer(core: &mut Core) {
 /// Sets the timer for the instant, or for as much of the way as it can count.
 fn count_to(instant: u64) {
     let ticks = instant.saturating_sub(time_stamp());
-    apic::start_timer(crate::timer_counts(ticks).clamp(1, apic::LONGEST_COUNT.into()) as u32);
+    apic::start_timer(crate::machine::timer_counts(ticks).clamp(1, apic::LONGEST_COUNT.into()) as u32);
 }
 
 /// Until when nothing on any core has to be noticed, less a margin in which slices are short.
 fn quiet_until() -> u64 {
-    let quiet = &QUIET[..crate::cores().min(MAX_CORES)];
+    let quiet = &QUIET[..crate::machine::cores().min(MAX_CORES)];
     let soonest = quiet.iter().fold(NO_TIMEOUT, |soonest, it| soonest.min(it.load(Relaxed)));
     soonest.saturating_sub(round())
 }
 
 /// Whether slices that begin now must be short.
 fn must_be_short(now: u64) -> bool {
-    !may_be_long() || CALLED.iter().any(|it| it.load(Relaxed)) || quiet_until() <= now + crate::turn()
+    !may_be_long() || CALLED.iter().any(|it| it.load(Relaxed)) || quiet_until() <= now + crate::machine::turn()
 }
 
 /// How long the core's next slice may be, in time-stamp ticks.
 fn length(core: &mut Core, now: u64) -> u64 {
-    let turn = crate::turn();
+    let turn = crate::machine::turn();
     core.long = !must_be_short(now);
     if !core.long {
         if may_be_long() {
@@ -179,12 +179,12 @@ fn told() -> u64 {
 
 fn word() -> &'static AtomicU64 {
     // SAFETY: the clock page is never given back, and this word of it an atomic.
-    unsafe { &(*direct::<Clock>(crate::CLOCK.load(Relaxed))).slices }
+    unsafe { &(*direct::<Clock>(crate::machine::CLOCK.load(Relaxed))).slices }
 }
 
 /// What all other cores take at most before this one has its short slice again, in time-stamp ticks.
 fn round() -> u64 {
-    crate::turn() * (crate::cores() as u64 - 1)
+    crate::machine::turn() * (crate::machine::cores() as u64 - 1)
 }
 
 /// The core's slice is over: the others run, then this one goes on.
@@ -194,11 +194,11 @@ fn round() -> u64 {
 /// interrupt comes almost as soon as the kernel is left, the core allows for more time that the others take, and for
 /// less where its slice lasts too long.
 pub fn end_turn(core: &mut Core) {
-    if crate::turn() == 0 || core.current.is_null() {
+    if crate::machine::turn() == 0 || core.current.is_null() {
         return;
     }
     let (times, lasted) = (if core.long { LONG } else { 1 }, core.entered.saturating_sub(core.left));
-    let slice = times * crate::turn();
+    let slice = times * crate::machine::turn();
     let lag = &mut core.lags[usize::from(core.long)];
     if lasted < slice / 8 {
         *lag = (*lag + slice).min(2 * times * round());

@@ -3,15 +3,16 @@
 //! What is common is done at once; whatever is not goes through all checks in their order ([`switch`]), which finds
 //! everything as it was.
 
-use crate::arch::percore::{Core, UNARMED};
-use crate::call::{answer, answer_to, entered, unwind};
 use crate::component;
 use crate::dispatch::{begin_upcall, charge, enter, first_timeout, run, run_with_timer, set_timeout, sleep, upcall_of};
-use crate::fault;
+use crate::eviction::{self, unwind};
+use crate::mailbox;
 use crate::path::{self, Scheduler};
+use crate::percore::{Core, UNARMED};
 use crate::region::{post_idle, Shared};
+use crate::reply::{answer, answer_to, entered};
 use crate::thread::{self, state, Thread};
-use crate::{upcall, wire};
+use crate::upcall;
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{
     Call, Error, IDLE, SWITCH_RETURN, SWITCH_SUSPEND, SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK, SWITCH_UPCALL_DONE,
@@ -30,7 +31,7 @@ extern "C" fn kernel_switch(wanted: u64, flags: u64, timeout: u64) {
     };
     let region = Shared::of(core, caller.component);
     // A parent may have given the core to one of its threads without its upcall.
-    if scheduler.depth != 0 && wire::reached(core, caller.component) {
+    if scheduler.depth != 0 && mailbox::reached(core, caller.component) {
         region.post(event::NOTIFY);
     }
     let plain = match flags {
@@ -85,7 +86,7 @@ fn switch(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, wanted: u6
             let first = set_timeout(core, scheduler, timeout);
             let component = component::get(caller.component);
             if component.is_stopped() {
-                return fault::caller_stopped(core);
+                return eviction::caller_stopped(core);
             }
             core.enter_space(component.space);
             run_with_timer(core, first)
@@ -300,7 +301,7 @@ fn hand_over(core: &mut Core, scheduler: Scheduler, first: u64) {
     let changed = first != core.expiry;
     (core.expiry, core.armed) = (first, UNARMED);
     enter(core, scheduler);
-    if changed && crate::turn() == 0 {
+    if changed && crate::machine::turn() == 0 {
         crate::slice::start_timer(core);
     }
 }

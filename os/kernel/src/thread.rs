@@ -7,7 +7,7 @@
 //! The owner's number and the state are one word, so that both can be looked at and changed in one piece. The entry code writes
 //! the halves, each only as the owner, and plainly: on this processor an aligned half is written in one piece as well.
 
-use crate::arch::entry::{Registers, USER_FLAGS, VECTOR_PASS};
+use crate::arch::registers::{Registers, USER_CODE, USER_DATA, USER_FLAGS, VECTOR_PASS};
 use crate::component;
 use crate::path::Path;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering};
@@ -256,7 +256,7 @@ impl Thread {
         let Registers { rdi, rsi, rdx, r10, r8, rbx, r12, r13, r14, r15, .. } = words;
         let Registers { rip, rsp, .. } = self.registers;
         self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10, r8, rbx, r12, r13, r14, r15, ..Registers::NONE };
-        (self.registers.cs, self.registers.ss) = (crate::arch::entry::USER_CODE, crate::arch::entry::USER_DATA);
+        (self.registers.cs, self.registers.ss) = (USER_CODE, USER_DATA);
         self.registers.rflags = USER_FLAGS;
     }
 
@@ -378,4 +378,19 @@ pub fn slot(number: usize) -> *mut Thread {
     assert!(number < MAX_THREADS);
     // SAFETY: in bounds by the line above.
     unsafe { (&raw mut THREADS).cast::<Thread>().add(number) }
+}
+
+/// Whoever was interrupted inside a restartable sequence of its component goes on at its beginning.
+#[inline(always)]
+pub fn leave_sequence(thread: &mut Thread) {
+    let component = component::get(thread.component);
+    if component.has_sequences {
+        restart_sequence(&component.sequences, &mut thread.registers.rip);
+    }
+}
+
+fn restart_sequence(sequences: &[[u64; 2]], rip: &mut u64) {
+    if let Some([start, _]) = sequences.iter().find(|[start, end]| *start < *rip && *rip < *end) {
+        *rip = *start;
+    }
 }

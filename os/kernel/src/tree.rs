@@ -4,10 +4,10 @@
 //! schedulers of a thread are one way from the root down. Each change is one exchange of one word; whoever loses against
 //! another core is told [`Error::Busy`] and has changed nothing.
 
-use crate::arch::percore::Core;
 use crate::brand;
 use crate::component::{self, Component};
 use crate::path::{self, Entry, Path, Rank, Scheduler};
+use crate::percore::Core;
 use crate::region::Shared;
 use crate::restart;
 use crate::thread::{self, state, Thread};
@@ -74,7 +74,7 @@ fn reset(core: &Core, scheduler: Scheduler, number: u64) -> Result<(), Error> {
 }
 
 fn existing(number: u64) -> Result<u16, Error> {
-    if number < crate::components().into() {
+    if number < crate::machine::components().into() {
         Ok(number as u16)
     } else {
         Err(Error::BadComponent)
@@ -118,7 +118,7 @@ fn promote_alone(core: u64, scheduler: Scheduler, target: &Component, (old, new)
     }
     let line = scheduler.line().ok_or(Error::NotScheduler)?;
     // Nobody schedules its upcall threads now: what they were in the middle of belongs to an older promotion.
-    for upcall in target.upcalls.iter().take(crate::cores()).filter_map(|it| it.checked_sub(1)) {
+    for upcall in target.upcalls.iter().take(crate::machine::cores()).filter_map(|it| it.checked_sub(1)) {
         let Some(upcall) = thread::any(upcall.into()) else { continue };
         // SAFETY: the state is an atomic; the rest is this core's from `take` to `release`.
         unsafe {

@@ -4,14 +4,14 @@
 //! the core at once; when it ends, the interrupted thread goes on. No scheduler is entered for either, though all find in
 //! their regions what happened. Whatever the kernel cannot tell from the regions is left to the root.
 
-use crate::arch::percore::Core;
 use crate::brand::{get, Brand};
-use crate::call::{answer, entered};
 use crate::component::{self, Component};
 use crate::dispatch::{charge, interrupt_current, leave_kernel, post_root, run, run_with_timer, sleep};
-use crate::fault::caller_stopped;
+use crate::eviction::caller_stopped;
 use crate::path::{Path, Place, Scheduler};
+use crate::percore::Core;
 use crate::region::{count, count_root, post_root_place, post_root_slot, post_slots, Shared};
+use crate::reply::{answer, entered};
 use crate::thread::{self, state, Thread, IDLE_CORE};
 use core::sync::atomic::{fence, Ordering::SeqCst};
 use tactus_abi::call::{Call, Error, IDLE};
@@ -107,7 +107,7 @@ fn start(
 fn wait(core: &mut Core, upcall: &Thread, plain: bool) {
     core.deferred = true;
     upcall.release();
-    if !plain && (crate::turn() != 0 || cfg!(feature = "check")) {
+    if !plain && (crate::machine::turn() != 0 || cfg!(feature = "check")) {
         leave_kernel(core);
     }
 }
@@ -126,7 +126,7 @@ fn run_at(core: &mut Core, thread: &mut Thread, component: &Component, plain: bo
 /// As [`leave_kernel`], where the stretch is none of the long ones.
 #[inline(always)]
 fn leave_quickly(core: &mut Core) {
-    if crate::turn() != 0 || cfg!(feature = "check") {
+    if crate::machine::turn() != 0 || cfg!(feature = "check") {
         run_with_timer(core, core.expiry)
     }
 }

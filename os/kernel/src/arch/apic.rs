@@ -1,9 +1,9 @@
 //! The local APIC: one-shot timer, inter-core events, end of interrupt. Reached through memory, which every
 //! processor and emulator offers.
 
-use super::entry::{VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 use super::paging::direct;
 use super::port::out8;
+use super::registers::{VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER};
 
 /// Its physical address. Known to the entry code, as are the three below.
 pub const BASE: u64 = 0xfee0_0000;

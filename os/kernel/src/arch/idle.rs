@@ -6,8 +6,8 @@
 //! cores wake that have the same time-out: two runs would differ. So the last core awake lets the time pass by
 //! executing, until another wakes. Blocks of instructions that do nothing cost the emulator next to nothing.
 
-use super::percore::Core;
 use super::port::time_stamp;
+use crate::machine::{cores, turn};
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_abi::call::NO_TIMEOUT;
@@ -31,15 +31,16 @@ pub fn wake() {
     KEEPER.store(0, SeqCst);
 }
 
-/// Waits for an interrupt. It does not come back here: the way out of the kernel begins anew.
-pub fn wait(core: &Core) -> ! {
-    let place = core.id as usize % MAX_CORES;
-    UNTIL[place].store(core.expiry, SeqCst);
+/// The core with this number waits for an interrupt, and has a time-out then. It does not come back here: the way out of the kernel
+/// begins anew.
+pub fn wait(core: u64, expiry: u64) -> ! {
+    let place = core as usize % MAX_CORES;
+    UNTIL[place].store(expiry, SeqCst);
     let last = AWAKE.fetch_sub(1, SeqCst) == 1;
-    if last && crate::turn() != 0 && crate::cores() > 1 {
-        let me = core.id + 1;
+    if last && turn() != 0 && cores() > 1 {
+        let me = core + 1;
         KEEPER.store(me, SeqCst);
-        let first = UNTIL[..crate::cores()].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
+        let first = UNTIL[..cores()].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
         if first != NO_TIMEOUT {
             // SAFETY: nothing is left to do with interrupts off; whoever interrupts the idle core takes the stack.
             unsafe { asm!("sti", options(nomem, nostack)) };

@@ -4,9 +4,9 @@
 
 use super::acpi;
 use super::apic;
-use super::entry::{LINES, VECTOR_LINES};
 use super::paging::direct;
 use super::port::{in8, out8};
+use super::registers::{LINES, VECTOR_LINES};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How many lines there are.

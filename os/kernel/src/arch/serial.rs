@@ -70,10 +70,11 @@ impl fmt::Write for Console {
 }
 
 /// Prints a line on the console.
-#[macro_export]
 macro_rules! say {
     ($($part:tt)*) => {{
         use core::fmt::Write as _;
         let _ = writeln!($crate::arch::serial::Console, $($part)*);
     }};
 }
+
+pub(crate) use say;

@@ -1,6 +1,6 @@
 //! Waking the other cores.
 
-use super::{apic, idle, paging, percore};
+use super::{apic, idle, paging};
 use crate::arch::port::time_stamp;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -27,15 +27,15 @@ pub fn reset(apic_ids: impl Iterator<Item = u8>, ticks_per_second: u64) {
     }
 }
 
-/// Starts one core, which was reset, and waits for it; whether it came up.
-pub fn start(id: usize, apic_id: u8, ticks_per_second: u64) -> bool {
+/// Starts one core, which was reset, on this stack, and waits for it; whether it came up.
+pub fn start(id: usize, apic_id: u8, stack: u64, ticks_per_second: u64) -> bool {
     // SAFETY: the start-up code lies between the two symbols; page 8 is below 1 MiB, which nobody else uses.
     unsafe {
         let start = &raw const ap_start;
         let bytes = (&raw const ap_end) as usize - start as usize;
         core::ptr::copy_nonoverlapping(paging::direct::<u8>(start as u64), paging::direct::<u8>(START_PAGE), bytes);
     }
-    AP_STACK.store(percore::kernel_stack(id), Ordering::SeqCst);
+    AP_STACK.store(stack, Ordering::SeqCst);
     STARTING.store(id as u64 | u64::from(apic_id) << 8, Ordering::SeqCst);
     for _ in 0..2 {
         apic::send_start(apic_id, (START_PAGE / 4096) as u8);
@@ -58,13 +58,13 @@ fn wait(ticks: u64, done: impl Fn() -> bool) -> bool {
     done()
 }
 
-#[no_mangle]
-extern "C" fn ap_main() -> ! {
+/// The number and the APIC number of the core that is being started, which asks for them.
+pub fn starting() -> (usize, u8) {
     let starting = STARTING.load(Ordering::SeqCst);
-    let id = (starting & 0xff) as usize;
-    percore::set_up(id, (starting >> 8) as u8);
-    paging::protect_from_user();
-    apic::set_up();
+    ((starting & 0xff) as usize, (starting >> 8) as u8)
+}
+
+/// The core is set up.
+pub fn is_up(id: usize) {
     READY.store(id + 1, Ordering::SeqCst);
-    crate::run_core()
 }

@@ -14,7 +14,7 @@ static KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// Notes what the tables hold, before a window shows anything.
 pub fn begin() {
-    for number in 0..crate::components() {
+    for number in 0..crate::machine::components() {
         FIRST[usize::from(number) % MAX_COMPONENTS].store(digest(number), SeqCst);
     }
     KNOWN.store(true, SeqCst);
@@ -38,7 +38,7 @@ pub fn look() {
     if !KNOWN.load(SeqCst) {
         return;
     }
-    for number in 0..crate::components() {
+    for number in 0..crate::machine::components() {
         if digest(number) != FIRST[usize::from(number) % MAX_COMPONENTS].load(SeqCst) {
             broken("a component sees what the image gave it", number.into());
         }

@@ -3,10 +3,10 @@
 
 use super::threads;
 use crate::arch::paging;
-use crate::arch::percore::Core;
 use crate::component;
 use crate::memory;
 use crate::path::{self, Entry, Rank, Scheduler};
+use crate::percore::Core;
 use crate::thread::shared::SharedThread;
 use crate::thread::{state, Thread};
 use core::sync::atomic::Ordering::SeqCst;
@@ -29,12 +29,12 @@ pub fn asked(core: &mut Core, caller: &mut Thread) -> Option<Result<(), Error>> 
 /// A scheduler other than the root, at this depth at least.
 fn child(depth: usize) -> Option<(u16, Scheduler)> {
     let of = |number| path::scheduler(number).map(|it| (number, it));
-    (0..crate::components()).filter_map(of).find(|(_, it)| it.depth >= depth)
+    (0..crate::machine::components()).filter_map(of).find(|(_, it)| it.depth >= depth)
 }
 
 /// A component that is no scheduler.
 fn client() -> Option<u16> {
-    (0..crate::components()).find(|&number| component::get(number).rank().depth().is_none())
+    (0..crate::machine::components()).find(|&number| component::get(number).rank().depth().is_none())
 }
 
 fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
@@ -45,7 +45,7 @@ fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
         // Nothing.
         0 => {}
         // The running thread is another core's.
-        1 => caller.hand_to((core.id + 1) % crate::cores() as u64),
+        1 => caller.hand_to((core.id + 1) % crate::machine::cores() as u64),
         // A thread that does not run stays this core's.
         2 => {
             free()?;

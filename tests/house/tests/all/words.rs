@@ -138,7 +138,6 @@ const STANDING: &[(&str, &str)] = &[
     ("os/kernel/src/arch/idle.rs", "KEEPER"),
     ("os/kernel/src/check.rs", "plant"),
     ("os/kernel/src/memory.rs", "plant"),
-    ("os/kernel/src/restart.rs", "GRAVE"),
     ("os/rt/src/restart.rs", "Keeper"),
 ];
 

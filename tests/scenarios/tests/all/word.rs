@@ -1,4 +1,4 @@
-//! A model of how word from a child scheduler to itself on another core reaches it (`os/kernel/src/wire.rs`), of every order in
+//! A model of how word from a child scheduler to itself on another core reaches it (`os/kernel/src/mailbox.rs`), of every order in
 //! which its steps can come: the sender's, the interrupt's, those of the parent and of the child on the receiving core. It is a
 //! model beside the code, step by step as the code has them; it found two ways to lose word, which the kernel has closed since,
 //! and shows that they were ways and that none is left.

@@ -2,7 +2,7 @@
 //!
 //! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
 
-use super::descriptors::{Descriptors, FAULT_STACKS};
+use crate::arch::descriptors::{Descriptors, FAULT_STACKS};
 use crate::brand::Brand;
 use crate::path::Scheduler;
 use crate::thread::{self, Thread};
@@ -44,7 +44,7 @@ pub struct Core {
     /// Its APIC number.
     pub apic: u8,
     /// The address space that is loaded.
-    pub space: super::paging::AddressSpace,
+    pub space: crate::arch::paging::AddressSpace,
     /// The next time-out or tick, in time-stamp ticks; `NO_TIMEOUT` if none.
     pub expiry: u64,
     /// What the timer is set for; something that no time-out is where it must be set each time.
@@ -124,7 +124,7 @@ const UNUSED: Core = Core {
     mark: 0,
     caller: 0,
     apic: 0,
-    space: super::paging::AddressSpace::NONE,
+    space: crate::arch::paging::AddressSpace::NONE,
     expiry: 0,
     armed: UNARMED,
     levels: 1,
@@ -212,6 +212,6 @@ pub fn set_up(id: usize, apic: u8) {
         (*core).kernel_stack = kernel_stack(id);
         (*core).expiry = tactus_abi::call::NO_TIMEOUT;
         (*core).descriptors.load(kernel_stack(id), fault_stacks(id));
-        super::descriptors::set_up_calls(core as u64);
+        crate::arch::descriptors::set_up_calls(core as u64);
     }
 }

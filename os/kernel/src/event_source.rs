@@ -1,0 +1,159 @@
+//! What a brand is wired to: an interrupt line, the tick of a core, another core.
+//!
+//! Interrupt lines come to core 0, which alone touches the interrupt controller, and go on from there.
+
+use crate::arch::lines;
+use crate::brand::{self, Brand};
+use crate::component;
+use crate::dispatch::{arm, first_timeout};
+use crate::machine::{cores, microseconds};
+use crate::mailbox::{ring, MAIL};
+use crate::percore::Core;
+use crate::slice::start_timer;
+use crate::thread::Thread;
+use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+use tactus_abi::call::{source, Error};
+use tactus_abi::layout::{MAX_BRANDS, MAX_CORES};
+
+/// The shortest tick (microseconds): what it costs stays below a hundredth.
+const SHORTEST_TICK: u64 = 50;
+/// The core that has the interrupt controller.
+pub const LINES_CORE: usize = 0;
+
+/// The brand, plus one, that each line is wired to.
+pub static LINES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
+/// Lines that may interrupt, as bits.
+pub static OPEN: AtomicU32 = AtomicU32::new(0);
+/// The brand, plus one, above the period (microseconds) of each core's tick.
+pub static TICKS: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
+
+const _: () = assert!(MAX_BRANDS <= 32 && lines::COUNT <= 32);
+
+/// The source's core, if there is one.
+pub fn core_of(source: u64) -> Result<usize, Error> {
+    let core = (source & 0xff) as usize;
+    if core < cores() {
+        Ok(core)
+    } else {
+        Err(Error::BadCore)
+    }
+}
+
+/// Wires a brand to a source.
+pub fn wire(core: &mut Core, caller: &Thread, number: u64, wanted: u64) -> Result<(), Error> {
+    let brand = brand::own(caller.component, number)?;
+    let (kind, argument) = (wanted & !0xffff_ffff, wanted >> 8 & 0xff_ffff);
+    let lines = component::get(caller.component).lines;
+    let good = match kind {
+        source::LINE => argument < lines::COUNT as u64 && lines & 1 << argument != 0,
+        source::REMOTE => argument == 0,
+        source::TICK => argument >= SHORTEST_TICK,
+        _ => false,
+    };
+    if !good {
+        return Err(Error::BadSource);
+    }
+    let target = core_of(wanted)?;
+    brand.source.compare_exchange(0, wanted, SeqCst, SeqCst).map_err(|_| Error::InUse)?;
+    let mark = number + 1;
+    let free = match kind {
+        source::LINE => LINES[argument as usize].compare_exchange(0, mark as u16, SeqCst, SeqCst).is_ok(),
+        source::TICK => TICKS[target].compare_exchange(0, mark << 32 | argument, SeqCst, SeqCst).is_ok(),
+        _ => true,
+    };
+    if !free {
+        brand.source.store(0, SeqCst);
+        return Err(Error::InUse);
+    }
+    match kind {
+        source::LINE => set_line(core, argument as usize, true),
+        source::TICK => set_tick(core, target),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Takes the brand off its source, whatever that is.
+pub fn unwire(core: &mut Core, caller: &Thread, number: u64) -> Result<(), Error> {
+    if take_off(core, brand::own(caller.component, number)?) {
+        Ok(())
+    } else {
+        Err(Error::BadSource)
+    }
+}
+
+/// Takes the brand off its source; whether it had one.
+fn take_off(core: &mut Core, brand: &Brand) -> bool {
+    let old = brand.source.swap(0, SeqCst);
+    let (kind, argument) = (old & !0xffff_ffff, (old >> 8 & 0xff_ffff) as usize);
+    match kind {
+        source::LINE => {
+            set_line(core, argument, false);
+            LINES[argument % lines::COUNT].store(0, SeqCst);
+        }
+        source::TICK => {
+            let target = (old & 0xff) as usize % MAX_CORES;
+            TICKS[target].store(0, SeqCst);
+            set_tick(core, target);
+        }
+        source::REMOTE => {}
+        _ => return false,
+    }
+    true
+}
+
+/// Takes all brands of the component off their sources.
+pub fn take_off_all(core: &mut Core, component: u16) {
+    brand::of(component).for_each(|brand| {
+        take_off(core, brand);
+    });
+}
+
+/// The brand's line may interrupt again.
+pub fn acknowledge(core: &mut Core, caller: &Thread, number: u64) -> Result<(), Error> {
+    let brand = brand::own(caller.component, number)?;
+    let source = brand.source.load(SeqCst);
+    if source & !0xffff_ffff != source::LINE {
+        return Err(Error::BadSource);
+    }
+    set_line(core, (source >> 8 & 0xff_ffff) as usize, true);
+    Ok(())
+}
+
+/// Lets a line interrupt, or not.
+fn set_line(core: &Core, line: usize, open: bool) {
+    let bit = 1 << (line % lines::COUNT);
+    if open {
+        OPEN.fetch_or(bit, SeqCst);
+    } else {
+        OPEN.fetch_and(!bit, SeqCst);
+    }
+    if core.id as usize == LINES_CORE {
+        lines::set(line, open);
+    } else if MAIL[LINES_CORE].lines.fetch_or(bit, SeqCst) & bit == 0 {
+        ring(LINES_CORE);
+    }
+}
+
+/// The core's tick has changed.
+fn set_tick(core: &mut Core, target: usize) {
+    if core.id as usize == target {
+        start_tick(core);
+    } else {
+        MAIL[target].tick.store(true, SeqCst);
+        ring(target);
+    }
+}
+
+/// The core's own tick begins, or ends.
+pub fn start_tick(core: &mut Core) {
+    let ticks = TICKS[core.id as usize % MAX_CORES].load(SeqCst);
+    let period = ticks & 0xffff_ffff;
+    core.ticking = brand::get((ticks >> 32).wrapping_sub(1)).ok();
+    core.tick_source = source::TICK | period << 8 | core.id;
+    core.tick_period = microseconds(period);
+    core.tick = if period == 0 { tactus_abi::call::NO_TIMEOUT } else { core.entered + core.tick_period };
+    arm(core, first_timeout(core));
+    start_timer(core);
+}
