@@ -24,8 +24,8 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     if component::get(thread.component).is_stopped() {
         return eviction::caller_stopped(core);
     }
-    #[cfg(feature = "plant")]
-    if let Some(result) = crate::check::plant::asked(core, thread) {
+    #[cfg(feature = "fault-injection")]
+    if let Some(result) = crate::check::fault_injection::asked(core, thread) {
         return answer(core, result);
     }
     let result = match Call::ALL.get(thread.registers.rax as usize) {

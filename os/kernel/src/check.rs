@@ -19,9 +19,9 @@ use crate::thread::{self, state, Thread};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS, MAX_THREADS};
 
+#[cfg(feature = "fault-injection")]
+pub mod fault_injection;
 mod pages;
-#[cfg(feature = "plant")]
-pub mod plant;
 
 /// The run ended because a rule was broken.
 const END_BROKEN: u8 = 0x75;
@@ -32,7 +32,7 @@ static BEGAN: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 const WALKED: u64 = if cfg!(feature = "sample") { 512 } else { 16 };
 /// Slots, time and pages are looked at on one of so many. What is broken on purpose is looked for sooner: the others go on, and
 /// may give a slot anew that two had.
-const THOROUGH: u64 = match (cfg!(feature = "plant"), cfg!(feature = "sample")) {
+const THOROUGH: u64 = match (cfg!(feature = "fault-injection"), cfg!(feature = "sample")) {
     (true, _) => 512,
     (_, true) => 65_536,
     _ => 4_096,

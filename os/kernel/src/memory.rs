@@ -9,9 +9,9 @@
 
 use crate::arch::paging::{self, direct, Access, AddressSpace, MapError};
 use crate::component;
-use crate::everywhere;
 use crate::frames::Frames;
 use crate::percore::Core;
+use crate::shootdown;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::{Error, MemoryOperation};
@@ -113,8 +113,8 @@ pub fn is_sound() -> Option<bool> {
 }
 
 /// Makes it unsound: a window shows a frame that was not given out, or one is shown less often than is noted.
-#[cfg(feature = "plant")]
-pub fn plant(shown: bool) -> Option<()> {
+#[cfg(feature = "fault-injection")]
+pub fn break_window(shown: bool) -> Option<()> {
     if BUSY.swap(true, Ordering::Acquire) {
         return None;
     }
@@ -215,7 +215,7 @@ impl Pool {
         // SAFETY: an entry of a window's table, see `entry`. The processor may read it at any time, and writes marks of use
         // only into one that is present.
         let occupied = unsafe { entry.read_volatile() } != 0;
-        if occupied || frame.mapped == u16::MAX || !everywhere::is_done(frame.forgotten) {
+        if occupied || frame.mapped == u16::MAX || !shootdown::is_done(frame.forgotten) {
             return Err(Error::InUse);
         }
         frame.mapped += 1;
@@ -234,7 +234,7 @@ impl Pool {
         // SAFETY: as in `map`.
         unsafe { entry.write_volatile(0) };
         let number = (paging::frame_of(mapped) - self.base) / PAGE;
-        let forgotten = everywhere::request(core);
+        let forgotten = shootdown::request(core);
         if let Some(frame) = self.frame(number) {
             frame.mapped -= 1;
             frame.forgotten = forgotten;
@@ -245,7 +245,7 @@ impl Pool {
     fn release(&mut self, page: u64) -> Result<[u64; 2], Error> {
         let address = self.base + page.min(self.count) * PAGE;
         let frame = self.frame(page).filter(|frame| frame.taken).ok_or(Error::BadPage)?;
-        if frame.mapped > 0 || !everywhere::is_done(frame.forgotten) {
+        if frame.mapped > 0 || !shootdown::is_done(frame.forgotten) {
             return Err(Error::InUse);
         }
         // SAFETY: a frame of the pool, by `frame`; it is mapped nowhere, and every core has forgotten its last mapping.

@@ -79,7 +79,7 @@ impl Rank {
     }
 
     /// The rank with another parent, and nothing else changed.
-    #[cfg(feature = "plant")]
+    #[cfg(feature = "fault-injection")]
     pub fn below(self, parent: Identity) -> Rank {
         Rank(self.0 & !(IDENTITY << IDENTITY_BITS) | u64::from(parent.0) << IDENTITY_BITS)
     }

@@ -1,8 +1,8 @@
 //! Components that are stopped: nobody enters them any more, and all cores look whether they are in them.
 
 use crate::component;
-use crate::everywhere;
 use crate::percore::Core;
+use crate::shootdown;
 use crate::thread::{state, Thread};
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_abi::layout::MAX_COMPONENTS;
@@ -22,18 +22,18 @@ pub fn stop(core: &Core, component: u16) {
     let asked = &STOPPED[usize::from(component) % MAX_COMPONENTS];
     asked.store(NOT_ASKED, Ordering::SeqCst);
     component::get(component).stop();
-    asked.store(everywhere::request(core), Ordering::SeqCst);
+    asked.store(shootdown::request(core), Ordering::SeqCst);
 }
 
 /// Whether this core has looked, since the component was stopped, whether it is in it. Of one that is stopped.
 #[cfg(feature = "check")]
 pub fn has_left(core: &Core, component: u16) -> bool {
-    everywhere::is_done_here(core, STOPPED[usize::from(component) % MAX_COMPONENTS].load(Ordering::SeqCst))
+    shootdown::is_done_here(core, STOPPED[usize::from(component) % MAX_COMPONENTS].load(Ordering::SeqCst))
 }
 
 /// Whether all cores have looked.
 pub fn everybody_has_left(component: u16) -> bool {
-    everywhere::is_done(STOPPED[usize::from(component) % MAX_COMPONENTS].load(Ordering::SeqCst))
+    shootdown::is_done(STOPPED[usize::from(component) % MAX_COMPONENTS].load(Ordering::SeqCst))
 }
 
 /// A thread that nobody called and whose component was stopped under it: whether that has begun anew since, and the

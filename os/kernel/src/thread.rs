@@ -336,7 +336,7 @@ impl Thread {
     }
 
     /// As if another core had it.
-    #[cfg(feature = "plant")]
+    #[cfg(feature = "fault-injection")]
     pub fn hand_to(&self, core: u64) {
         self.hold.store(self.hold.load(Ordering::SeqCst) & STATE_BITS | mark(core), Ordering::SeqCst);
     }

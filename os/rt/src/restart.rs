@@ -18,21 +18,21 @@ pub enum RestartError {
 }
 
 /// Restarts of one component, and when they were. One thread at a time uses it.
-pub struct Keeper {
+pub struct RestartLimit {
     count: AtomicU64,
     times: [AtomicU64; MOST],
 }
 
-impl Default for Keeper {
+impl Default for RestartLimit {
     fn default() -> Self {
-        Keeper::new()
+        RestartLimit::new()
     }
 }
 
-impl Keeper {
+impl RestartLimit {
     /// None yet.
-    pub const fn new() -> Keeper {
-        Keeper { count: AtomicU64::new(0), times: [const { AtomicU64::new(0) }; MOST] }
+    pub const fn new() -> RestartLimit {
+        RestartLimit { count: AtomicU64::new(0), times: [const { AtomicU64::new(0) }; MOST] }
     }
 
     /// How often it was restarted.

@@ -122,7 +122,7 @@ global_asm!(
     apic_end = const apic::END_OF_INTERRUPT,
     apic_initial_count = const apic::INITIAL_COUNT,
     awake = sym super::idle::AWAKE,
-    keeper = sym super::idle::KEEPER,
+    clock_keeper = sym super::idle::CLOCK_KEEPER,
     expiry = const offset_of!(Core, expiry),
     idle = const offset_of!(Core, idle),
     region_idle = const offset_of!(Region, idle),

@@ -16,7 +16,7 @@ use tactus_abi::layout::MAX_CORES;
 /// Cores that are not in here. Known to the entry code, as is the next.
 pub static AWAKE: AtomicU64 = AtomicU64::new(0);
 /// The core that lets the time pass, plus one; 0 if there is none.
-pub static KEEPER: AtomicU64 = AtomicU64::new(0);
+pub static CLOCK_KEEPER: AtomicU64 = AtomicU64::new(0);
 /// When each sleeping core wants to wake, in time-stamp ticks.
 static UNTIL: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(NO_TIMEOUT) }; MAX_CORES];
 
@@ -28,7 +28,7 @@ pub fn set_up(cores: usize) {
 /// The core was interrupted while it had nothing to run.
 pub fn wake() {
     AWAKE.fetch_add(1, SeqCst);
-    KEEPER.store(0, SeqCst);
+    CLOCK_KEEPER.store(0, SeqCst);
 }
 
 /// The core with this number waits for an interrupt, and has a time-out then. It does not come back here: the way out of the kernel
@@ -39,7 +39,7 @@ pub fn wait(core: u64, expiry: u64) -> ! {
     let last = AWAKE.fetch_sub(1, SeqCst) == 1;
     if last && turn() != 0 && cores() > 1 {
         let me = core + 1;
-        KEEPER.store(me, SeqCst);
+        CLOCK_KEEPER.store(me, SeqCst);
         let first = UNTIL[..cores()].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
         if first != NO_TIMEOUT {
             // SAFETY: nothing is left to do with interrupts off; whoever interrupts the idle core takes the stack.
@@ -57,7 +57,7 @@ pub fn wait(core: u64, expiry: u64) -> ! {
 
 /// Executes until the point in time, and from then on lets the others look, until one of them wakes.
 fn pass(until: u64, me: u64) {
-    let mine = || KEEPER.load(SeqCst) == me;
+    let mine = || CLOCK_KEEPER.load(SeqCst) == me;
     let begin = time_stamp();
     block();
     let block_ticks = (time_stamp() - begin).max(1);

@@ -2,7 +2,7 @@
 //!
 //! A reference to the whole would claim that its plain fields stay as they are; the owner writes them at any time.
 
-#[cfg(feature = "plant")]
+#[cfg(feature = "fault-injection")]
 use super::NOBODY;
 use super::{get, mark, Thread, STATE_BITS};
 use crate::path::Path;
@@ -46,13 +46,13 @@ impl SharedThread {
     }
 
     /// Takes it for the core if nobody has it and it is an ordinary thread that may run.
-    #[cfg(feature = "plant")]
+    #[cfg(feature = "fault-injection")]
     pub fn take_idle(self, core: u64) -> bool {
         self.hold().compare_exchange(NOBODY, mark(core), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Gives it up.
-    #[cfg(feature = "plant")]
+    #[cfg(feature = "fault-injection")]
     pub fn release(self) {
         self.hold().fetch_and(STATE_BITS, Ordering::Release);
     }

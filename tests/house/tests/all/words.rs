@@ -133,18 +133,9 @@ fn collect(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names that stand today: file and name. The list only shrinks.
-const STANDING: &[(&str, &str)] = &[
-    ("os/kernel/src/arch/idle.rs", "KEEPER"),
-    ("os/kernel/src/check.rs", "plant"),
-    ("os/kernel/src/memory.rs", "plant"),
-    ("os/rt/src/restart.rs", "Keeper"),
-];
-
 #[test]
 fn public_names_are_the_fields() {
     let mut wrong = Vec::new();
-    let mut seen = BTreeSet::new();
     for room in rooms() {
         for file in &room.files {
             let mut names = Names::default();
@@ -152,15 +143,10 @@ fn public_names_are_the_fields() {
             let path = file.strip_prefix(root()).unwrap_or(file).display().to_string();
             for name in names.0 {
                 let Some((word, instead)) = old(&name) else { continue };
-                match STANDING.iter().find(|(file, known)| *file == path && *known == name) {
-                    Some(known) => drop(seen.insert(known)),
-                    None => wrong.push(format!("{path}: {name}: say {instead} instead of {word}")),
-                }
+                wrong.push(format!("{path}: {name}: say {instead} instead of {word}"));
             }
         }
     }
-    let gone = STANDING.iter().filter(|known| !seen.contains(known));
-    wrong.extend(gone.map(|(file, name)| format!("{file}: {name} is gone: take it off the list")));
     assert!(wrong.is_empty(), "{} names:\n{}", wrong.len(), wrong.join("\n"));
 }
 

@@ -3,13 +3,13 @@
 #![no_main]
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tactus_rt::restart::{Keeper, RestartError};
+use tactus_rt::restart::{RestartLimit, RestartError};
 use tactus_rt::{calls, cards, grant, Error, Job};
 
 tactus_rt::component! { job: ask, services: [] }
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
-static KEEPER: Keeper = Keeper::new();
+static KEEPER: RestartLimit = RestartLimit::new();
 /// The service was restarted as often as it may.
 static LIMIT: AtomicBool = AtomicBool::new(false);
 

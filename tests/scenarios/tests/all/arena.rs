@@ -31,7 +31,7 @@ impl Kernel {
             Kernel::Usual => None,
             Kernel::Checked => Some("check"),
             Kernel::Sampled => Some("sample"),
-            Kernel::Planted => Some("plant"),
+            Kernel::Planted => Some("fault-injection"),
         }
     }
 }
@@ -281,7 +281,7 @@ fn a_hundred_million_calls_break_no_rule_that_is_looked_at_now_and_then() {
     assert!(errors.iter().all(|&error| error == TOO_DEEP), "errors never met: {errors:?}");
 }
 
-/// What the kernel can be asked to break, and the rule that finds it (`os/kernel/src/check/plant.rs`); the first breaks nothing.
+/// What the kernel can be asked to break, and the rule that finds it (`os/kernel/src/check/fault_injection.rs`); the first breaks nothing.
 const PLANTED: [Option<&str>; 18] = [
     None,
     Some("a core has the thread that it runs"),

@@ -112,7 +112,7 @@ timer_to_root:
     cmp qword ptr gs:[{tick}], {no_timeout}
     jne trap_in_kernel
     lock inc qword ptr [{awake}]
-    mov qword ptr [{keeper}], 0
+    mov qword ptr [{clock_keeper}], 0
     mov r8, gs:[{root}]
     mov r12, gs:[{region}]
     take_time

@@ -1,4 +1,4 @@
-//! Breaks a rule on purpose, so that tests see that it is found. Only with the feature `plant`: the root asks for it by a call
+//! Breaks a rule on purpose, so that tests see that it is found. Only with the feature `fault-injection`: the root asks for it by a call
 //! that does not exist otherwise.
 
 use super::threads;
@@ -23,7 +23,7 @@ pub fn asked(core: &mut Core, caller: &mut Thread) -> Option<Result<(), Error>> 
     if !component::get(caller.component).is_root() {
         return Some(Err(Error::NotRoot));
     }
-    Some(plant(core, caller, way).ok_or(Error::Again))
+    Some(inject(core, caller, way).ok_or(Error::Again))
 }
 
 /// A scheduler other than the root, at this depth at least.
@@ -37,7 +37,7 @@ fn client() -> Option<u16> {
     (0..crate::machine::components()).find(|&number| component::get(number).rank().depth().is_none())
 }
 
-fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
+fn inject(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
     let own = &raw const *caller;
     // A thread that nobody has, under the root alone.
     let free = || threads().find(|it| !it.is(own) && it.path().is_roots() && it.take_idle(core.id));
@@ -109,14 +109,14 @@ fn plant(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
             unsafe { *first? ^= 2 };
         }
         // A window shows a frame that was not given out.
-        16 => memory::plant(true)?,
+        16 => memory::break_window(true)?,
         // A frame is noted to be shown once more than it is.
-        17 => memory::plant(false)?,
+        17 => memory::break_window(false)?,
         // The kernel's stack is too small.
         18 => _ = deeper(core::hint::black_box(1)),
         // The kernel's text is written, at its own address and in the map of all memory.
-        19 => write_text(plant as *const () as u64),
-        20 => write_text(paging::DIRECT + (plant as *const () as u64 & 0x7fff_ffff)),
+        19 => write_text(inject as *const () as u64),
+        20 => write_text(paging::DIRECT + (inject as *const () as u64 & 0x7fff_ffff)),
         _ => return None,
     }
     Some(())
