@@ -2,10 +2,10 @@
 // The comments are what a terminal shows: no marks of a web page in them.
 #![allow(rustdoc::invalid_html_tags, rustdoc::bare_urls)]
 
-use crate::machine::toolchain::Network;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tactus_formats::Format;
+use tactus_machine::toolchain::Network;
 use tactus_model::parse_duration;
 use tactus_time::{Duration, Level};
 
@@ -117,7 +117,7 @@ pub enum Command {
     Convert(Convert),
     /// Draw very many task sets and ask what can be promised for them
     #[command(subcommand)]
-    Study(crate::command::study::Study),
+    Study(tactus_studies::command::Study),
     /// Test and measure the structures of schedulers, with real parallelism
     ///
     /// Emulated processors on real threads drive the same code that the kernel's schedulers run: checked while it runs,

@@ -3,10 +3,10 @@
 //! The file keeps its comments and its order; only `core` of the tasks that were placed is set.
 
 use crate::arguments::{Fit, Order};
-use crate::failure::Failure;
-use crate::{costs, lines};
 use std::path::Path;
 use tactus_analysis::partitioned;
+use tactus_machine::failure::Failure;
+use tactus_machine::{costs, lines};
 use tactus_model::System;
 use tactus_time::CoreId;
 use toml_edit::{value, DocumentMut};

@@ -3,21 +3,8 @@
 
 mod arguments;
 mod assignment;
-mod boot;
 mod command;
-mod console;
-mod costs;
-mod disk;
-mod failure;
-mod lines;
-mod lock;
-mod machine;
 mod measure;
-mod place;
-mod progress;
-mod promise;
-mod results;
-mod schedulers;
 mod subject;
 mod verdict;
 
@@ -26,7 +13,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(status) = machine::supervised::become_program() {
+    if let Some(status) = tactus_machine::supervised::become_program() {
         return status;
     }
     let arguments = Arguments::parse();
@@ -41,14 +28,14 @@ fn main() -> ExitCode {
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
         Command::Convert(convert) => command::convert::convert(convert),
-        Command::Study(study) => command::study::study(study),
+        Command::Study(study) => tactus_studies::command::study(study),
         Command::Rig(rig) => command::rig::rig(rig),
         Command::Test(test) => command::test::test(test),
     };
     match result {
         Ok(outcome) => ExitCode::from(outcome.status()),
         Err(failure) => {
-            lines::note("tactus", &failure);
+            tactus_machine::lines::note("tactus", &failure);
             ExitCode::from(failure.status())
         }
     }

@@ -1,8 +1,8 @@
 //! The system that a command is about: read from its file, changed as the options say, and told in one line.
 
 use crate::arguments::Subject;
-use crate::failure::Failure;
-use crate::lines;
+use tactus_machine::failure::Failure;
+use tactus_machine::lines;
 use tactus_model::{policy_label, System};
 
 /// Reads the system file and applies the options.

@@ -1,12 +1,17 @@
 //! What the judge found, in the words of the terminal: one line, then a table by level.
 
-use crate::lines::{self, brief, grouped};
+use tactus_machine::lines::{self, brief, grouped};
 use tactus_trace::{ChainSummary, ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict};
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
-    let mut text =
-        format!("{}\n{}\n{}{}", headline(summary), by_level(summary), by_task(summary), crate::disk::verdict(summary));
+    let mut text = format!(
+        "{}\n{}\n{}{}",
+        headline(summary),
+        by_level(summary),
+        by_task(summary),
+        tactus_machine::disk::verdict(summary)
+    );
     if !summary.chains.is_empty() {
         text = format!("{text}\n{}", by_chain(summary));
     }

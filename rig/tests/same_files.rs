@@ -49,7 +49,7 @@ fn scheduler() -> Option<PathBuf> {
     let mut command = Command::new(cargo);
     command.args(["check", "--quiet", "--release", "--target", BARE, "-p", "tactus-scheduler", "--target-dir"]);
     if !compiled {
-        // As the command line builds there, see `cli/src/machine/toolchain.rs`.
+        // As the command line builds there, see `machine/src/toolchain.rs`.
         command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
     }
     let output = command.arg(&into).current_dir(root()).output().unwrap();

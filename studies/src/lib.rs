@@ -10,6 +10,8 @@
 pub mod bdm;
 pub mod cache;
 pub mod chunk;
+#[cfg(feature = "command")]
+pub mod command;
 pub mod decision;
 pub mod disk;
 pub mod engine;

@@ -2,10 +2,12 @@
 
 use crate::arguments::{Check as Arguments, Subject};
 use crate::assignment::{self, How};
-use crate::failure::{Failure, Outcome};
-use crate::{costs, disk, lines, promise, subject};
+use crate::subject;
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
+use tactus_machine::disk;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::{costs, lines, promise};
 use tactus_model::{Machine, System};
 use tactus_time::Duration;
 

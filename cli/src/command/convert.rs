@@ -1,9 +1,9 @@
 //! `tactus convert`: task sets from one format into another.
 
 use crate::arguments::Convert;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
 use tactus_formats::{read, write, Format, Options};
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
 
 /// Reads, changes what the options say, writes, and tells what was taken how and what was lost.
 pub fn convert(arguments: &Convert) -> Result<Outcome, Failure> {

@@ -1,13 +1,14 @@
 //! `tactus iso`: the system on a medium that boots a PC, by BIOS or by UEFI.
 
 use crate::arguments::Iso;
-use crate::boot::assemble;
-use crate::failure::{Failure, Outcome};
-use crate::promise::{can_run, promised};
-use crate::{costs, lines, place, progress, subject};
+use crate::subject;
 use std::fs;
 use std::path::Path;
 use tactus_image::IsoError;
+use tactus_machine::boot::assemble;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::promise::{can_run, promised};
+use tactus_machine::{costs, lines, place, progress};
 
 /// Checks, builds and writes the medium.
 pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {

@@ -10,6 +10,5 @@ pub mod report;
 pub mod rig;
 pub mod run;
 pub mod simulate;
-pub mod study;
 pub mod test;
 pub mod trace;

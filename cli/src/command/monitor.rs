@@ -1,11 +1,11 @@
 //! `tactus monitor`: the monitors of a system file as tables and graphs, and what they say of an earlier run.
 
 use crate::arguments::Monitor as Arguments;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::results::Results;
 use std::fs;
 use std::path::Path;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::results::Results;
 use tactus_model::System;
 use tactus_monitor::{Built, Composed, Encoded, Encoding, Monitor, Verdict};
 use tactus_trace::{Conclusion, Finding};

@@ -1,10 +1,10 @@
 //! `tactus report`: judges the trace of an earlier run once more and makes its report anew.
 
 use crate::arguments::Report;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::results::Results;
 use crate::verdict;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::results::Results;
 
 /// Makes the report again.
 pub fn report(arguments: &Report) -> Result<Outcome, Failure> {

@@ -1,20 +1,22 @@
 //! `tactus run`: builds kernel, components and image, boots them on the emulated machine, and judges what happened.
 
 use crate::arguments::Run;
-use crate::boot::{assemble, boot, details, machine, start, Ran, Show, WHOLE_RUN};
-use crate::console;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::machine::emulator::{Emulator, LOG};
 use crate::measure;
-use crate::progress;
-use crate::promise::{can_run, promised, RunPlan};
-use crate::results::Results;
-use crate::{costs, disk, place, schedulers, subject, verdict};
+use crate::{subject, verdict};
 use std::fs;
 use std::path::Path;
 use std::time::Duration as Real;
 use tactus_image::Image;
+use tactus_machine::boot::{assemble, boot, details, machine, start, Ran, Show, WHOLE_RUN};
+use tactus_machine::console;
+use tactus_machine::disk;
+use tactus_machine::emulator::{Emulator, LOG};
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::progress;
+use tactus_machine::promise::{can_run, promised, RunPlan};
+use tactus_machine::results::Results;
+use tactus_machine::{costs, place, schedulers};
 use tactus_model::System;
 use tactus_report::Kept;
 use tactus_trace::Trace;

@@ -1,13 +1,14 @@
 //! `tactus simulate`: the schedule that the policy makes, worked out on this computer.
 
 use crate::arguments::Simulate;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::progress;
-use crate::promise::{can_run, promised};
-use crate::results::Results;
-use crate::{costs, place, subject, verdict};
+use crate::{subject, verdict};
 use std::time::Instant;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::progress;
+use tactus_machine::promise::{can_run, promised};
+use tactus_machine::results::Results;
+use tactus_machine::{costs, place};
 use tactus_model::System;
 use tactus_record::RECORD_BYTES;
 use tactus_report::{Details, Kept};

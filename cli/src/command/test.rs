@@ -9,16 +9,16 @@ mod cost;
 mod python;
 
 use crate::arguments::{Test, TestKind};
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::machine::toolchain::Toolchain;
-use crate::machine::watch::tail;
-use crate::place;
 use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::place;
+use tactus_machine::toolchain::Toolchain;
+use tactus_machine::watch::tail;
 
 /// How many test programs are named with their time.
 const SLOWEST: usize = 10;
@@ -180,7 +180,7 @@ fn left_out(name: &str, why: &str) -> u64 {
 /// added to `slow` with their times.
 fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, String)>) -> Result<Count, Failure> {
     let (begin, used) = (Instant::now(), cost::of_children());
-    let progress = crate::progress::Wait::new(name, "");
+    let progress = tactus_machine::progress::Wait::new(name, "");
     let output = command.stdin(Stdio::null()).output().map_err(|error| {
         Failure::Machine(format!("{} does not start: {error}", Path::new(command.get_program()).display()))
     })?;

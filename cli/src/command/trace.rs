@@ -1,11 +1,11 @@
 //! `tactus trace`: the schedule of an earlier run as text, or in the forms of other tools.
 
 use crate::arguments::Trace as Arguments;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::results::Results;
 use std::fs;
 use std::path::Path;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::results::Results;
 use tactus_time::{Duration, Instant};
 use tactus_trace::{Trace, View};
 

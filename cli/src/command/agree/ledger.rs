@@ -1,12 +1,12 @@
 //! What was found of each system, line by line, in a file beside the results: a run that was broken off goes on where it
 //! was, and several parts of a run can be put together.
 
-use crate::failure::Failure;
-use crate::lines;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use tactus_machine::failure::Failure;
+use tactus_machine::lines;
 use tactus_model::{policy_label, System};
 use tactus_time::Duration;
 

@@ -4,10 +4,10 @@ use super::arguments::{Compare, Mode};
 use super::plots::{self, Page, Panel};
 use super::rows;
 use super::runs::Runs;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
 use std::collections::BTreeSet;
 use std::path::Path;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
 use tactus_rig::{names, Boxes, Finished, Line, Operation, Settings};
 
 /// What is plotted.

@@ -2,11 +2,11 @@
 //! on in the counted rounds only; what going round costs is taken off. The counts are the same on every run.
 
 use super::arguments::Compare;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::progress::Work;
 use std::fs;
 use std::process::{Command, Stdio};
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::progress::Work;
 use tactus_rig::count::{COUNTED, DIRECTORY_OPERATIONS, QUEUE_OPERATIONS};
 use tactus_rig::names::{DIRECTORIES, QUEUES};
 

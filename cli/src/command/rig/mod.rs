@@ -12,10 +12,10 @@ mod rows;
 mod runs;
 mod task_set;
 
-use crate::failure::{Failure, Outcome};
-use crate::lines;
 use arguments::{Counted, Events, Mode, Rig, Stamp, What};
 use std::sync::Arc;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
 use tactus_rig::{names, Settings, Source};
 use tactus_sync::stamp::Serialise;
 

@@ -2,9 +2,9 @@
 //! read off the structure's own files, and both is printed beside what comes out.
 
 use super::arguments::Model;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::progress::Wait;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::progress::Wait;
 use tactus_rig::names;
 
 /// How a structure moves lines of the cache, and who waits.

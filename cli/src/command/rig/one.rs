@@ -4,8 +4,8 @@ use super::arguments::Run;
 use super::plots::Page;
 use super::rows;
 use super::runs::Runs;
-use crate::failure::{Failure, Outcome};
-use crate::lines;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
 use tactus_rig::{merge, Boxes, Finished, Operation, Settings};
 
 /// Runs, tells, draws.

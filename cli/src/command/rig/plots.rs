@@ -2,9 +2,9 @@
 //! longest; on a logarithmic scale, since the longest are far away. A page has one panel or several with one scale and one
 //! legend. The same input gives the same bytes.
 
-use crate::failure::Failure;
 use std::fmt::Write;
 use std::path::Path;
+use tactus_machine::failure::Failure;
 use tactus_rig::{Boxes, Line, Operation};
 use tactus_studies::plot::escape;
 
@@ -172,7 +172,7 @@ impl Page {
         for power in low as u32..=high as u32 {
             let (value, at) = (10_u64.pow(power), bottom - (f64::from(power) - low) / (high - low) * height);
             writeln!(out, "<path d=\"M{left:.1} {at:.1}h{width:.1}\" stroke=\"#ddd\"/>")?;
-            let digits = crate::lines::grouped(value);
+            let digits = tactus_machine::lines::grouped(value);
             let x = left - 5.0;
             writeln!(
                 out,

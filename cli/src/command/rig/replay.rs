@@ -4,10 +4,10 @@ use super::arguments::Replay;
 use super::plots::{self, Page};
 use super::runs::Runs;
 use super::{compare, rows};
-use crate::failure::{Failure, Outcome};
-use crate::lines;
-use crate::results::Results;
 use std::sync::Arc;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::results::Results;
 use tactus_rig::replay::{About, Script};
 use tactus_rig::{merge, names, Finished, Line, Mode, Operation, Settings, Source};
 

@@ -1,9 +1,9 @@
 //! Results as JSON, one object a line: in a file that grows, or in one that a run writes anew.
 
-use crate::failure::Failure;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use tactus_machine::failure::Failure;
 use tactus_rig::Line;
 
 fn cannot(path: &Path, error: impl std::fmt::Display) -> Failure {

@@ -1,8 +1,8 @@
 //! Runs of the rig one after another, with their progress.
 
-use crate::failure::Failure;
-use crate::lines;
-use crate::progress::Work;
+use tactus_machine::failure::Failure;
+use tactus_machine::lines;
+use tactus_machine::progress::Work;
 use tactus_rig::{names, Failed, Finished, Settings};
 
 /// The length of one run, for the bar.

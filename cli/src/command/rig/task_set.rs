@@ -2,9 +2,9 @@
 //! to 100 ms.
 
 use super::arguments::Events;
-use crate::failure::Failure;
 use tactus_analysis::generate::distributions::log_uniform;
 use tactus_analysis::generate::{randfixedsum, Random};
+use tactus_machine::failure::Failure;
 use tactus_rig::Periodic;
 
 /// The `set`-th set for so many processors, the same for a seed on every computer.

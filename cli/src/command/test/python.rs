@@ -33,7 +33,10 @@ pub fn prepare(folder: &Path) -> Result<Python, String> {
     let program = bin.join("python");
     let complete = || works(bin.join("maturin"), &["--version"]) && works(&program, &["-c", "import pytest"]);
     if !complete() {
-        crate::lines::note("test", format!("python: an environment with maturin and pytest in {}", folder.display()));
+        tactus_machine::lines::note(
+            "test",
+            format!("python: an environment with maturin and pytest in {}", folder.display()),
+        );
         if !works("python3", &["-c", "import ensurepip"]) {
             return Err("python3 cannot make an environment: apt-get install python3-venv".into());
         }
@@ -48,7 +51,7 @@ pub fn prepare(folder: &Path) -> Result<Python, String> {
             return Err("maturin and pytest could not be fetched".into());
         }
         if !pip(&COMPARED) {
-            crate::lines::note(
+            tactus_machine::lines::note(
                 "test",
                 "python: not everything to compare with could be fetched; those tests are left out",
             );

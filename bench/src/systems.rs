@@ -1,0 +1,170 @@
+//! The systems that are measured, as text.
+
+use std::fmt::Write;
+
+/// The policies, by the names of a system file.
+pub const POLICIES: [&str; 5] = ["partitioned-edf", "partitioned-rm", "global-edf", "global-rm", "mc2"];
+
+/// How many components are made to fault.
+pub const VICTIMS: usize = 48;
+/// The same where the machine is followed step by step: so few tasks that the measuring components do everything a few times
+/// only ([`tactus_bench_book::is_followed`]).
+pub const FEW_VICTIMS: usize = 8;
+
+/// Where the measuring components' crate lies, seen from the root.
+const CRATE: &str = "os/components/bench";
+
+fn head(name: &str, cores: usize, duration: &str, policy: &str) -> String {
+    format!(
+        "[system]\nname = \"{name}\"\ncores = {cores}\nduration = \"{duration}\"\nmemory = \"128 MiB\"\n\
+         [machine]\ninstruction = \"1 ns\"\noverheads = false\n[policy]\nkind = \"{policy}\"\n"
+    )
+}
+
+fn component(text: &mut String, name: &str, more: &str) {
+    let _ = writeln!(text, "[[component]]\nname = \"{name}\"\ncrate = \"{CRATE}\"\n{more}");
+}
+
+/// The system of the measuring scheduler, which decides nothing, and the programs of its components in order.
+pub fn calls(cores: usize, victims: usize) -> (String, Vec<&'static str>) {
+    let mut text = head("bench-kernel", cores, "1 s", "partitioned-edf");
+    let services = ["nothing", "sum", "nothing_wide", "sum_wide", "make", "trigger", "tick"];
+    let uses = services.map(|it| format!("{it} = \"server.{it}\"")).join(", ");
+    component(&mut text, "client", &format!("threads = 1\nuses = {{ {uses} }}"));
+    component(&mut text, "server", &format!("threads = 1\nbrands = 2\nprovides = {services:?}"));
+    component(&mut text, "listener", "");
+    let mut programs = vec!["bench-client", "bench-server", "bench-listener"];
+    let mut tasks = vec!["client".to_string(), "listener".to_string()];
+    for number in 0..victims {
+        let name = format!("victim-{number}");
+        component(&mut text, &name, "");
+        programs.push("bench-victim");
+        tasks.push(name);
+    }
+    for name in tasks {
+        let _ = writeln!(
+            text,
+            "[[task]]\nname = \"{name}\"\ncomponent = \"{name}\"\ncore = 0\nperiod = \"1 s\"\nexecution = \"1 ms\""
+        );
+    }
+    (text, programs)
+}
+
+/// A system of so many tasks under a real policy on one core, and the programs of its components in order: one task
+/// that notes when it is woken, two that follow each other, the rest the built-in workload at 30 % in all. One that is followed step by step is short.
+pub fn periodic(policy: &str, tasks: usize, followed: bool) -> (String, Vec<&'static str>) {
+    let duration = if followed { "12 ms" } else { "1 s" };
+    let mut text = head(&format!("bench-{policy}-{tasks}"), 1, duration, policy);
+    component(&mut text, "woken", "");
+    component(&mut text, "pair", "");
+    let (mixed, global) = (policy == "mc2", policy.starts_with("global"));
+    let mut task = |name: &str, level: &str, times: &str, takes: u64, body: &str| {
+        let _ = writeln!(text, "[[task]]\nname = \"{name}\"\n{times}\n{body}");
+        if mixed {
+            let _ = writeln!(text, "level = \"{level}\"");
+            let levels: Vec<_> = ["A", "B", "C", "D"].into_iter().skip_while(|l| *l != level).collect();
+            let execution = match level {
+                "D" => format!("\"{takes} us\""),
+                _ => {
+                    let each: Vec<_> = levels.iter().map(|l| format!("{l} = \"{takes} us\"")).collect();
+                    format!("{{ {} }}", each.join(", "))
+                }
+            };
+            let _ = writeln!(text, "execution = {execution}");
+        } else {
+            let _ = writeln!(text, "execution = \"{takes} us\"");
+        }
+        if !global && (!mixed || level < "C") {
+            let _ = writeln!(text, "core = 0");
+        }
+    };
+    let often = "period = \"1 ms\"\ndeadline = \"300 us\"";
+    let implicit = "period = \"1 ms\"";
+    let often = if mixed { implicit } else { often };
+    task("woken", "B", often, 20, "component = \"woken\"");
+    let halfway = format!("{often}\noffset = \"500 us\"");
+    task("first", "B", &halfway, 20, "component = \"pair\"");
+    task("second", "B", &halfway, 20, "component = \"pair\"");
+    let rest = (tasks - 3) as u64;
+    for number in 0..rest {
+        let level = match number % 10 {
+            0 => "A",
+            1 | 2 => "B",
+            9 => "D",
+            _ => "C",
+        };
+        // Periods that share no releases but those of the mixed system's tables, whose cycle must stay short.
+        let period = match (followed, mixed && level < "C") {
+            (true, _) => 8,
+            (false, true) => 20 + 20 * (number % 2),
+            (false, false) => 10 + number * 7 % 41,
+        };
+        let times = format!("period = \"{period} ms\"");
+        task(&format!("filler-{number}"), level, &times, (period * 300 / rest).max(5), "");
+    }
+    (text, vec!["bench-periodic", "bench-pair"])
+}
+
+/// The system in which the scheduler library measures itself, and the programs of its components in order. One that is followed
+/// step by step is short, and knows it by that.
+pub fn library(followed: bool) -> (String, Vec<&'static str>) {
+    let text = include_str!("../../examples/sched-bench/sched-bench.toml").replace("../../os/", "os/");
+    let text = if followed { text.replace("\"1 s\"", "\"12 ms\"") } else { text };
+    (text, vec!["sched-bench", "sched-bench-pair"])
+}
+
+/// A system of two tasks on one core, in a machine of so many MiB.
+pub fn small(memory: u64) -> (String, Vec<&'static str>) {
+    let mut text = head("bench-small", 1, "100 ms", "partitioned-edf")
+        .replace("memory = \"128 MiB\"", &format!("memory = \"{memory} MiB\""));
+    for name in ["first", "second"] {
+        let _ = writeln!(text, "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"");
+    }
+    (text, Vec::new())
+}
+
+/// The system whose memory is told: four cores, 120 tasks of all levels, and a user's component with a service.
+pub fn large() -> (String, Vec<&'static str>) {
+    let mut text = head("bench-memory", 4, "2 s", "mc2").replace("1 ns", "2 ns");
+    component(&mut text, "client", "");
+    let mut programs = vec!["bench-periodic"];
+    component(&mut text, "pair", "");
+    programs.push("bench-pair");
+    for number in 0..120_u64 {
+        let level = match number % 10 {
+            0 => "A",
+            1 | 2 => "B",
+            9 => "D",
+            _ => "C",
+        };
+        let core = 1 + number % 3;
+        let takes = 400 + 10 * (number % 40);
+        let _ = writeln!(text, "[[task]]\nname = \"task-{number}\"\nlevel = \"{level}\"");
+        let _ = match level {
+            "A" => writeln!(
+                text,
+                "period = \"50 ms\"\ncore = {core}\nexecution = {{ A = \"{takes} us\", B = \"{takes} us\", C = \"{takes} us\", D = \"{takes} us\" }}"
+            ),
+            "B" => writeln!(
+                text,
+                "period = \"50 ms\"\ncore = {core}\nexecution = {{ B = \"{takes} us\", C = \"{takes} us\", D = \"{takes} us\" }}"
+            ),
+            "C" => writeln!(
+                text,
+                "period = \"{} ms\"\nexecution = {{ C = \"{takes} us\", D = \"{takes} us\" }}",
+                20 + number % 50
+            ),
+            _ => writeln!(text, "period = \"100 ms\"\nexecution = \"{takes} us\""),
+        };
+        match number {
+            3 => {
+                let _ = writeln!(text, "component = \"client\"");
+            }
+            4 | 5 => {
+                let _ = writeln!(text, "component = \"pair\"");
+            }
+            _ => {}
+        }
+    }
+    (text, programs)
+}

@@ -1,0 +1,258 @@
+//! From a checked system to what a run of it left: compiles kernel and components, lays out the image, boots the machine.
+
+use crate::build::{build, build_with, BuildFailure, Programs, Unit};
+use crate::console::Console;
+use crate::emulator::{Board, Boot, Emulator, IMAGE, LOG, MOST_MEMORY};
+use crate::failure::Failure;
+use crate::promise::RunPlan;
+use crate::results::Results;
+use crate::toolchain::{Network, Toolchain};
+use crate::watch::{self, Ended, Watch};
+use crate::{lines, place, progress, schedulers};
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration as Real;
+use tactus_image::{Image, Request};
+use tactus_model::{DeviceKind, Release, System, TaskPlacement};
+use tactus_report::Details;
+use tactus_trace::{Promise, Trace};
+
+/// How long virtual time may stand still, booting included, before the machine counts as hung.
+const PATIENCE: Real = Real::from_secs(30);
+
+/// What the scheduler ends the machine with after a whole run: its own verdict, which the judge's replaces here.
+pub const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
+
+/// What is told of a run on the machine beside its trace.
+pub fn details(system: &System, emulator: &Emulator, image: &Image, command: String) -> Details {
+    Details {
+        machine: format!("QEMU {}, 1 instruction = {} ns", emulator.version, 1_u64 << system.machine.shift),
+        seed: system.seed,
+        command,
+        components: image.facts.components.clone(),
+        facts: vec![("image".to_string(), image.sections_report())],
+        ..Details::default()
+    }
+}
+
+/// What arrives from outside comes from nobody on this machine: a run would be one of another system.
+fn has_its_arrivals(system: &System) -> Result<(), Failure> {
+    let sporadic = |place: &TaskPlacement| matches!(place.release, Release::Sporadic(_)) && place.raised_by.is_none();
+    match system.scheduling.places.iter().position(sporadic) {
+        None => Ok(()),
+        Some(n) => Err(Failure::Input(format!(
+            "{}:{}: task {:?} is sporadic, and nothing raises it on the machine: name a component with a line like \
+             raised-by = \"driver\", or use `tactus simulate`",
+            system.source.display(),
+            system.tasks[n].line,
+            system.tasks[n].name,
+        ))),
+    }
+}
+
+/// Compiles all programs and lays out the image. Gives the kernel's file and the image.
+pub fn assemble(system: &System, promised: &RunPlan, network: Network) -> Result<(PathBuf, Image), Failure> {
+    has_its_arrivals(system)?;
+    let wait = progress::Wait::new("build", "kernel and components");
+    let built = compile_ours(&wait, network).and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
+    wait.end();
+    let (ours, users) = built?;
+    image(system, promised, &ours, &users)
+}
+
+/// Lays out the image of programs that have been compiled. Gives the kernel's file and the image.
+pub fn image(
+    system: &System,
+    promised: &RunPlan,
+    ours: &Programs,
+    users: &[PathBuf],
+) -> Result<(PathBuf, Image), Failure> {
+    let read = |path: &Path| fs::read(path).map_err(|error| Failure::Machine(format!("{}: {error}", path.display())));
+    let program = |name: &str| {
+        let path = ours.get(name).ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))?;
+        Ok::<_, Failure>(path.clone())
+    };
+    let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    // Bounds of a system that the check refused are no promises.
+    let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { Promise::None };
+    let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promise(n))).collect();
+    let setups = schedulers::of(system, &promised.setup)?;
+    let plan = setups[0].encode();
+    let scheduler = if setups.len() > 1 { schedulers::PROGRAM } else { "tactus-scheduler" };
+    let request = Request {
+        system,
+        plan: &plan,
+        promises: &promises,
+        scheduler: &read(&program(scheduler)?)?,
+        children: &schedulers::children(system, &setups),
+        workload: &read(&program("tactus-workload")?)?,
+        components: &components,
+    };
+    let image = tactus_image::build(&request)
+        .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+    Ok((program("tactus-kernel")?, image))
+}
+
+/// Our programs by name.
+pub fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
+    compile_with(wait, network, None)
+}
+
+/// The same with a feature of one of them.
+pub fn compile_with(wait: &progress::Wait, network: Network, feature: Option<&str>) -> Result<Programs, Failure> {
+    let names = ["tactus-kernel", "tactus-scheduler", schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
+    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let unit = Unit::Ours(names.into());
+    build_with(&toolchain, &place::root()?, &unit, feature, &|text| wait.tell(text)).map_err(machine)
+}
+
+/// The program of each of the user's components.
+fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Result<Vec<PathBuf>, Failure> {
+    let (found, root) = (Toolchain::find().and_then(|it| it.reaching(network)), &place::root()?);
+    let toolchain = &found.map_err(machine)?;
+    let mut users = Vec::new();
+    for component in &system.components {
+        let unit = Unit::Crate(component.path.clone());
+        // What a user's crate lacks is for the user to mend; that cargo does not start is not.
+        let built = build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
+            BuildFailure::Cargo(_) => machine(failure),
+            _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
+        })?;
+        // A crate with several programs means the one that is called like the component.
+        let chosen = built.get(&component.name).or_else(|| built.values().next());
+        users.extend(chosen.cloned());
+    }
+    Ok(users)
+}
+
+/// What a run left.
+pub struct Ran {
+    /// The trace of the whole system.
+    pub trace: Trace,
+    /// That of each scheduler, the root's first.
+    pub schedulers: Vec<Trace>,
+    /// How long it took the host.
+    pub took: Real,
+}
+
+/// What is shown of a machine while it runs: how far it has come, and
+#[derive(Clone, Copy, Debug)]
+pub struct Show {
+    /// the lines that components print.
+    pub console: bool,
+}
+
+/// Boots the machine, waits for its end and collects the trace.
+pub fn boot(
+    system: &System,
+    kernel: &Path,
+    image: &Image,
+    results: &Results,
+    show: Option<Show>,
+) -> Result<Ran, Failure> {
+    boot_with(system, (kernel, image), results, show, None)
+}
+
+/// The same with a plug-in of the emulator and its options.
+pub fn boot_with(
+    system: &System,
+    (kernel, image): (&Path, &Image),
+    results: &Results,
+    show: Option<Show>,
+    plug_in: Option<OsString>,
+) -> Result<Ran, Failure> {
+    let ended = start(system, (kernel, image), results, show, PATIENCE, plug_in)?;
+    if !WHOLE_RUN.contains(&ended.code) {
+        let words = fs::read(results.file(LOG)).unwrap_or_default();
+        let words = watch::tail(&String::from_utf8_lossy(&words), 20);
+        return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
+    }
+    let read = |part: usize| -> Result<Trace, Failure> {
+        let memory = ended.rings.part(part).map_err(machine)?;
+        Trace::from_memory(&memory, system.cores).map_err(machine)
+    };
+    // How many there are does not depend on what is promised.
+    let count = schedulers::of(system, &tactus_plan::setup(system, Vec::new(), &[]))?.len();
+    let schedulers = (0..count).map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(Ran { trace: schedulers::whole(system, &schedulers), schedulers, took: ended.took })
+}
+
+/// Boots the machine and waits for its end.
+pub fn start(
+    system: &System,
+    (kernel, image): (&Path, &Image),
+    results: &Results,
+    show: Option<Show>,
+    patience: Real,
+    plug_in: Option<OsString>,
+) -> Result<Ended, Failure> {
+    let needed = image.facts.memory_needed;
+    let memory = system.memory.max(needed);
+    if memory > MOST_MEMORY {
+        let (most, name) = (MOST_MEMORY >> 20, &system.name);
+        return Err(Failure::Input(format!("{name}: it needs {} MiB of memory, the machine has {most}", memory >> 20)));
+    }
+    results.put(IMAGE, &image.bytes)?;
+    let boot = Boot {
+        kernel: kernel.to_path_buf(),
+        folder: results.folder().to_path_buf(),
+        cores: system.cores,
+        memory,
+        shift: system.machine.shift,
+        board: Board::default(),
+        devices: emulated_disk(system, results)?,
+        plug_in,
+    };
+    let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
+    let mut bar = show.map(|_| progress::Run::new("run", system.duration));
+    let shown = show.filter(|show| show.console);
+    let mut console = shown.map(|_| Console::new(boot.log(), &image.facts.components));
+    let ended = watch::run(&boot, watch, &mut |seen| {
+        if let Some(bar) = &mut bar {
+            for line in console.as_mut().map(Console::look).unwrap_or_default() {
+                bar.aside(|| lines::line("console", line));
+            }
+            bar.tell(seen.now.since(tactus_time::Instant::ZERO));
+        }
+    });
+    if let Some(bar) = bar {
+        bar.end();
+    }
+    ended.map_err(machine)
+}
+
+/// The name of the emulated disk's file in the folder of results.
+const EMULATED_DISK: &str = "disk.img";
+/// Its length: more than the drives that are modelled have for their clients. The file takes what is written only.
+const EMULATED_BYTES: u64 = 10 << 30;
+
+/// An empty disk, where a component drives one: words of the emulator's command line. It takes a request when it is told of it, not
+/// when the host next looks, so that a reset waits for it.
+fn emulated_disk(system: &System, results: &Results) -> Result<Vec<String>, Failure> {
+    if !system.platform.devices.iter().any(|device| device.kind == DeviceKind::VIRTIO_BLK) {
+        return Ok(Vec::new());
+    }
+    results.put(EMULATED_DISK, &[])?;
+    let path = results.file(EMULATED_DISK);
+    let file = fs::File::options().write(true).open(&path).and_then(|file| file.set_len(EMULATED_BYTES));
+    file.map_err(|error| Failure::Machine(format!("{}: {error}", path.display())))?;
+    let drive = format!("if=none,id=disk,format=raw,cache=unsafe,file={EMULATED_DISK}");
+    let words =
+        ["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=5,disable-legacy=on,ioeventfd=off,romfile="];
+    Ok(words.map(str::to_string).into())
+}
+
+fn told(promise: Promise) -> tactus_image::Promise {
+    match promise {
+        Promise::Response(bound) => tactus_image::Promise::Response(bound),
+        Promise::Tardiness(bound) => tactus_image::Promise::Tardiness(bound),
+        Promise::None => tactus_image::Promise::None,
+    }
+}
+
+/// The failure of the machine with this cause.
+pub fn machine(error: impl Display) -> Failure {
+    Failure::Machine(error.to_string())
+}

@@ -1,0 +1,29 @@
+//! The machine that systems run on: the toolchain that builds for it, the emulator that is it, and the memory in which a run leaves
+//! its trace; and how a command tells what it does and how it went.
+#![forbid(unsafe_code)]
+
+pub mod boot;
+pub mod build;
+pub mod console;
+pub mod costs;
+pub mod disk;
+pub mod emulator;
+pub mod failure;
+pub mod lines;
+pub mod lock;
+mod patience;
+pub mod place;
+pub mod probe;
+pub mod progress;
+pub mod promise;
+pub mod results;
+pub mod rings;
+pub mod schedulers;
+pub mod stretches;
+pub mod supervised;
+pub mod symbols;
+pub mod toolchain;
+pub mod watch;
+
+/// The bare machine that kernel and components are compiled for.
+pub const TARGET: &str = "x86_64-unknown-none";
