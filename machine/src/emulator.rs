@@ -106,7 +106,7 @@ pub struct Boot {
     pub board: Board,
     /// Further devices: words of the command line. Paths in it begin in `folder`.
     pub devices: Vec<String>,
-    /// A plug-in with its options; without one that which the environment names in `TACTUS_PLUG_IN`, if it does.
+    /// A plug-in with its options; without one that which the environment names in `TACTUS_PLUGIN`, if it does.
     pub plug_in: Option<OsString>,
 }
 
