@@ -68,7 +68,7 @@
 //!
 //! **Model checking.** Atomics and cells come through one module, [`facade`], which is `core` in ordinary builds, loom with
 //! `--cfg loom` and shuttle with `--cfg shuttle`. The lock is checked by
-//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`; `docs/rig.md` lists all models.
+//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-sync --release --test loom`; `docs/measured/models.md` lists all models.
 #![cfg_attr(not(any(loom, shuttle)), no_std)]
 
 #[cfg(any(test, feature = "patience"))]
