@@ -53,19 +53,19 @@ pub fn text(summary: &Summary) -> String {
     text
 }
 
-/// `remove task log, asked for at 22 ms: took effect at 26 ms`
+/// `remove task log, requested at 22 ms: applied at 26 ms`
 fn changed(change: &ChangeSummary) -> String {
-    let settled = change.settled.map_or(String::new(), |at| at.to_string());
+    let decided = change.decided.map_or(String::new(), |at| at.to_string());
     let fate = match change.fate {
-        Fate::TookEffect => format!("took effect at {settled}"),
+        Fate::Applied => format!("applied at {decided}"),
         Fate::Refused => {
             let why = change.why.as_deref().unwrap_or("it was not admitted");
-            format!("{} at {settled}: {why}", lines::bad("refused"))
+            format!("{} at {decided}: {why}", lines::bad("refused"))
         }
         Fate::Waiting => "still waited at the end, since at no instant could it do no harm".to_string(),
-        Fate::NotAsked => "the run ended before".to_string(),
+        Fate::NotRequested => "the run ended before".to_string(),
     };
-    format!("{}, asked for at {}: {fate}\n", change.what, change.asked)
+    format!("{}, requested at {}: {fate}\n", change.what, change.requested)
 }
 
 /// The verdict in a sentence, and the cause where a promise was broken.

@@ -307,7 +307,7 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
         let summary = run(&system, &promised);
         for (change, asked) in summary.changes.iter().zip(&system.scheduling.changes) {
             match change.fate {
-                Fate::TookEffect => {
+                Fate::Applied => {
                     counts.effects += 1;
                     counts.kind(&system, asked.part);
                 }
@@ -317,7 +317,7 @@ fn all(seeds: std::ops::Range<u64>, protocol: Protocol) -> Counts {
                     counts.refused += 1;
                 }
                 Fate::Waiting => counts.waiting += 1,
-                Fate::NotAsked => {}
+                Fate::NotRequested => {}
             }
         }
         if let Verdict::Broken(broken) = &summary.verdict {
@@ -384,7 +384,7 @@ fn a_first_release_after_a_change_that_is_late_lost_or_one_too_many_is_found() {
     for (promised, trace) in accepted(0..150) {
         for core in 0..trace.cores.len() {
             let records = &trace.cores[core];
-            let Some(changed) = records.iter().position(|r| r.kind == EventKind::Changed) else { continue };
+            let Some(changed) = records.iter().position(|r| r.kind == EventKind::ChangeApplied) else { continue };
             let Some(first) = (changed..records.len()).find(|n| records[*n].kind == EventKind::Release) else {
                 continue;
             };
@@ -415,7 +415,7 @@ fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
         for (n, change) in changes.list.iter().enumerate().filter(|(_, it)| it.what.starts_with("remove task")) {
             let before = n.checked_sub(1).map_or(&changes.start, |last| &changes.list[last].tasks);
             let ends = before.iter().zip(&change.tasks).position(|(before, after)| before.there && !after.there);
-            let took = trace.cores.iter().flatten().any(|r| r.kind == EventKind::Changed && r.job as usize == n);
+            let took = trace.cores.iter().flatten().any(|r| r.kind == EventKind::ChangeApplied && r.job as usize == n);
             let Some(task) = ends.filter(|_| took) else { continue };
             // As if it had been asked for a period earlier.
             let mut spoilt = promised.clone();
@@ -427,7 +427,7 @@ fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
                     && (early..change.at).contains(&Duration::from_nanos(r.arg))
             };
             // The ask is noticed late then; what was released before it tells the same.
-            let asked = |r: &tactus_record::Record| r.kind == EventKind::ChangeAsked && r.job as usize == n;
+            let asked = |r: &tactus_record::Record| r.kind == EventKind::ChangeRequested && r.job as usize == n;
             let mut trace = trace.clone();
             for records in &mut trace.cores {
                 let (Some(release), Some(asked)) = (records.iter().position(between), records.iter().position(asked))
@@ -450,8 +450,9 @@ fn a_change_that_was_not_admitted_or_comes_out_of_its_turn_is_found() {
     let (mut admitted, mut turned) = (0, 0);
     for (promised, trace) in accepted(0..150) {
         for core in 0..trace.cores.len() {
-            let effects: Vec<usize> =
-                (0..trace.cores[core].len()).filter(|n| trace.cores[core][*n].kind == EventKind::Changed).collect();
+            let effects: Vec<usize> = (0..trace.cores[core].len())
+                .filter(|n| trace.cores[core][*n].kind == EventKind::ChangeApplied)
+                .collect();
             for at in &effects {
                 let mut spoilt = promised.clone();
                 let change = trace.cores[core][*at].job as usize;

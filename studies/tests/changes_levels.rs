@@ -173,10 +173,10 @@ fn all(draw: fn(u64) -> String, seeds: std::ops::Range<u64>, protocol: Protocol)
         let summary = judge(&promised.view, &trace);
         for change in &summary.changes {
             match change.fate {
-                Fate::TookEffect => counts.effects += 1,
+                Fate::Applied => counts.effects += 1,
                 Fate::Refused => counts.refused += 1,
                 Fate::Waiting => counts.waiting += 1,
-                Fate::NotAsked => {}
+                Fate::NotRequested => {}
             }
         }
         if let Verdict::Broken(broken) = &summary.verdict {
@@ -274,7 +274,7 @@ fn a_job_of_level_a_that_comes_beside_the_grid_of_its_table_is_found() {
     let mut count = 0;
     for (promised, trace) in runs(mc2, 0..40, |_| ()) {
         assert_eq!(broken_changes(&promised.view, &trace), vec![]);
-        let changed: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Changed).collect();
+        let changed: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::ChangeApplied).collect();
         for core in 0..trace.cores.len() {
             let level_a = |r: &tactus_record::Record| r.kind == EventKind::Release && r.level == Level::A as u8;
             let after = |r: &tactus_record::Record| changed.iter().any(|changed| changed.time < r.time);
@@ -294,11 +294,11 @@ fn a_level_that_a_core_has_given_up_is_found_where_it_runs_after_a_change() {
     for (promised, trace) in runs(two_levels, 0..100, |_| ()) {
         assert_eq!(broken_changes(&promised.view, &trace), vec![]);
         for core in 0..trace.cores.len() {
-            // As if the core had not gone back when a change took effect there.
+            // As if the core had not gone back when a changes were applied there.
             let records = &trace.cores[core];
             let back = |n: &usize| {
                 let mode = records[*n];
-                let change = |r: &tactus_record::Record| r.kind == EventKind::Changed && r.time == mode.time;
+                let change = |r: &tactus_record::Record| r.kind == EventKind::ChangeApplied && r.time == mode.time;
                 mode.kind == EventKind::Mode && mode.task.is_none() && records.iter().any(change)
             };
             let Some(back) = (0..records.len()).find(back) else { continue };

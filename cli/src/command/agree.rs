@@ -352,7 +352,7 @@ fn judge(
     let kept: Vec<_> = summary.tasks.iter().filter(bound).collect();
     let seen = measure::costs(system, trace, &summary);
     let fate = |fate: Fate| summary.changes.iter().filter(|change| change.fate == fate).count() as u64;
-    (line.effects, line.refused) = (fate(Fate::TookEffect), fate(Fate::Refused));
+    (line.effects, line.refused) = (fate(Fate::Applied), fate(Fate::Refused));
     line.decisions = agreement.calls;
     line.records = agreement.records;
     line.jobs = agreement.jobs;
@@ -416,7 +416,7 @@ fn tell(totals: &Totals) {
         lines::line(
             "",
             format!(
-                "{} changes in {} systems: {} took effect, {} were refused",
+                "{} changes in {} systems: {} were applied, {} were refused",
                 sum(|line| line.changes),
                 sum(|line| u64::from(line.changes > 0)),
                 sum(|line| line.effects),

@@ -48,10 +48,10 @@ pub enum EventKind {
     /// The core changed its mode of criticality. `level` byte: the least critical [`Level`] that it serves from now on.
     /// `task`, `job`: the job that took longer than it should, where that was the cause; none where the core went back.
     Mode = 15,
-    /// A change of the running system took effect. `job`: its number, in the order in which changes are asked for. No task.
-    Changed = 16,
-    /// A change was asked for. `job`: its number. `arg`: the time at which it was to be (ns). No task.
-    ChangeAsked = 17,
+    /// A change of the running system was applied. `job`: its number, in the order in which changes are requested. No task.
+    ChangeApplied = 16,
+    /// A change was requested. `job`: its number. `arg`: the time at which it was to be (ns). No task.
+    ChangeRequested = 17,
     /// A change was refused, and nothing else was done. `job`: its number. `arg`: why: [`CHANGE_NOT_ADMITTED`],
     /// [`CHANGE_OVERLOADS`]. No task.
     ChangeRefused = 18,
@@ -112,8 +112,8 @@ impl EventKind {
             13 => EventKind::ServerExhausted,
             14 => EventKind::ServerReplenish,
             15 => EventKind::Mode,
-            16 => EventKind::Changed,
-            17 => EventKind::ChangeAsked,
+            16 => EventKind::ChangeApplied,
+            17 => EventKind::ChangeRequested,
             18 => EventKind::ChangeRefused,
             19 => EventKind::ArrivalLost,
             24 => EventKind::SectionExceeded,

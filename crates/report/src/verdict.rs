@@ -217,22 +217,25 @@ fn changes(out: &mut String, summary: &Summary) {
     }
     out.push_str("<details class=\"void\" open><summary>Changes of the running system</summary>\n<ul>\n");
     for change in &summary.changes {
-        let link = change.settled.map_or(String::new(), |time| {
+        let link = change.decided.map_or(String::new(), |time| {
             let nanos = time.as_nanos();
             let (from, to) = (nanos.saturating_sub(20_000_000), nanos + 20_000_000);
             format!("<a href=\"#t={from},{to}\">{}</a>", at(time))
         });
         let fate = match (change.fate, change.why.as_deref()) {
-            (Fate::TookEffect, _) => format!("took effect at {link}"),
+            (Fate::Applied, _) => format!("applied at {link}"),
             (Fate::Refused, why) => format!("refused at {link}: {}", escape(why.unwrap_or("it was not admitted"))),
             (Fate::Waiting, _) => "waited until the end for an instant at which it could do no harm".into(),
-            (Fate::NotAsked, _) => "not asked for: the run ended before".into(),
+            (Fate::NotRequested, _) => "not requested: the run ended before".into(),
         };
-        let asked = at(change.asked);
+        let requested = at(change.requested);
         let what = escape(&change.what);
         put(
             out,
-            format_args!("<li><strong>{what}</strong>, asked for at {asked} on core {}: {fate}</li>\n", change.core),
+            format_args!(
+                "<li><strong>{what}</strong>, requested at {requested} on core {}: {fate}</li>\n",
+                change.core
+            ),
         );
     }
     out.push_str("</ul></details>\n");

@@ -2,7 +2,7 @@
 //!
 //! Each core goes through its own changes, or all that share queues do so together. Their records tell when each took effect; from
 //! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
-//! that is under way when a change takes effect has the weaker promise of both.
+//! that is under way when a change is applied has the weaker promise of both.
 
 use crate::check::{last_look, Rule, Violation};
 use crate::order::in_order;
@@ -86,20 +86,20 @@ impl View {
     }
 }
 
-/// When what took effect on each core.
+/// When what was applied on each core.
 pub(crate) struct History<'v> {
     changes: Option<&'v Changes>,
     /// Where, when, and which change; nothing for one that should have taken effect and was refused.
     homes: Vec<(CoreSet, Vec<Effect>)>,
 }
 
-/// When a change took effect, and which.
+/// When a changes were applied, and which.
 type Effect = (Instant, Option<usize>);
 
 impl<'v> History<'v> {
     pub(crate) fn of(view: &'v View, trace: &Trace) -> History<'v> {
         let effect = |r: &Record| match r.kind {
-            EventKind::Changed => Some((r.time, Some(r.job as usize))),
+            EventKind::ChangeApplied => Some((r.time, Some(r.job as usize))),
             EventKind::ChangeRefused if r.arg != CHANGE_NOT_ADMITTED => Some((r.time, None)),
             _ => None,
         };
@@ -172,14 +172,15 @@ impl<'v> History<'v> {
         };
         let one = |(n, change): (usize, &ChangeView)| {
             let [(took, last), (refused, no), (asked, _)] =
-                [EventKind::Changed, EventKind::ChangeRefused, EventKind::ChangeAsked].map(|kind| of(n, kind));
+                [EventKind::ChangeApplied, EventKind::ChangeRefused, EventKind::ChangeRequested]
+                    .map(|kind| of(n, kind));
             let fate = match asked {
-                0 => Fate::NotAsked,
+                0 => Fate::NotRequested,
                 _ if took + refused < asked => Fate::Waiting,
                 _ if refused > 0 => Fate::Refused,
-                _ => Fate::TookEffect,
+                _ => Fate::Applied,
             };
-            let (took, refused) = (last.filter(|_| fate == Fate::TookEffect), no);
+            let (took, refused) = (last.filter(|_| fate == Fate::Applied), no);
             let why = refused.map(|r| match (&change.refused, r.arg) {
                 (Some(why), CHANGE_NOT_ADMITTED) => why.clone(),
                 (None, CHANGE_NOT_ADMITTED) => "it was not admitted".into(),
@@ -188,9 +189,9 @@ impl<'v> History<'v> {
             ChangeSummary {
                 what: change.what.clone(),
                 core: change.core.0,
-                asked: Instant::ZERO.saturating_add(change.at),
+                requested: Instant::ZERO.saturating_add(change.at),
                 fate,
-                settled: took.or(refused).map(|r| r.time),
+                decided: took.or(refused).map(|r| r.time),
                 why,
             }
         };
@@ -258,24 +259,24 @@ impl Walk<'_> {
         for r in records {
             let n = r.job as usize;
             match r.kind {
-                EventKind::ChangeAsked => {
+                EventKind::ChangeRequested => {
                     let at = self.changes.list.get(n).map(|change| change.at);
                     if at.is_none_or(|at| r.time < Instant::ZERO.saturating_add(at)) {
-                        self.wrong((r.time, r.core), None, format!("change {n} is asked for before its time"));
+                        self.wrong((r.time, r.core), None, format!("change {n} requested before its time"));
                     }
                     asked.push(n);
                 }
-                EventKind::Changed | EventKind::ChangeRefused => {
+                EventKind::ChangeApplied | EventKind::ChangeRefused => {
                     if !asked.contains(&n) {
-                        self.wrong((r.time, r.core), None, format!("change {n} is settled and was not asked for"));
+                        self.wrong((r.time, r.core), None, format!("change {n} is decided and was not requested"));
                     }
                     if last.is_some_and(|last| last >= n) {
                         self.wrong((r.time, r.core), None, format!("change {n} is settled out of its turn"));
                     }
                     last = Some(n);
                     let admitted = self.changes.list.get(n).is_some_and(|change| change.refused.is_none());
-                    if r.kind == EventKind::Changed && !admitted {
-                        self.wrong((r.time, r.core), None, format!("change {n} takes effect and was not admitted"));
+                    if r.kind == EventKind::ChangeApplied && !admitted {
+                        self.wrong((r.time, r.core), None, format!("change {n} applied and was not admitted"));
                     }
                 }
                 _ => {}
@@ -327,7 +328,7 @@ impl Walk<'_> {
         for r in records {
             end = end.max(r.time);
             match r.kind {
-                EventKind::ChangeAsked => {
+                EventKind::ChangeRequested => {
                     let change = r.job as usize;
                     let at =
                         self.changes.list.get(change).map_or(Instant::NEVER, |it| Instant::ZERO.saturating_add(it.at));
@@ -338,7 +339,7 @@ impl Walk<'_> {
                         }
                     }
                 }
-                EventKind::Changed => {
+                EventKind::ChangeApplied => {
                     for (n, before, after) in self.concerned(r.job as usize) {
                         let first = self.first_release(n, r.time, after.period);
                         let it = &mut all[n];

@@ -192,7 +192,7 @@ impl History<'_> {
             EventKind::ServerExhausted => (OccurrenceKind::Exhaust, server()),
             EventKind::ServerReplenish => (OccurrenceKind::Replenish, server()),
             EventKind::Mode => return self.put(OccurrenceKind::Mode, None),
-            EventKind::Changed => return self.put(OccurrenceKind::Reconfigure, None),
+            EventKind::ChangeApplied => return self.put(OccurrenceKind::Reconfigure, None),
             EventKind::Fault => (OccurrenceKind::Fault, name(self)),
             // A component that stays stopped does not run again.
             EventKind::Restarted if record.level == 0 => return self.put(OccurrenceKind::Restart, None),

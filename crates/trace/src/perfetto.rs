@@ -93,8 +93,8 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
     }
     for r in trace.cores.iter().flatten() {
         let name = match r.kind {
-            EventKind::ChangeAsked => "change asked for",
-            EventKind::Changed => "change takes effect",
+            EventKind::ChangeRequested => "change requested",
+            EventKind::ChangeApplied => "change applied",
             EventKind::ChangeRefused => "change refused",
             _ => continue,
         };

@@ -1,7 +1,7 @@
 //! What a run amounted to: every figure of `summary.json`, under names that stay.
 //!
 //! Lengths and points of time are written as whole nanoseconds, in fields that end in `_ns`. A field that has no
-//! value for a run (the median of no jobs) is `null`, never left out. `docs/trace.md` lists them one by one.
+//! value for a run (the median of no jobs) is `null`, never left out. `docs/summary.md` lists them one by one.
 
 mod change;
 mod cores;
@@ -24,7 +24,7 @@ use serde::Serialize;
 use tactus_time::Duration;
 
 /// The version of the names and meanings in `summary.json`; it grows when one of them changes.
-pub const SUMMARY_FORMAT: u32 = 2;
+pub const SUMMARY_FORMAT: u32 = 3;
 
 /// Everything that the judge found out about one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,7 +59,7 @@ pub struct Summary {
     pub culprits: Vec<Culprit>,
     /// Restarts of stopped components, in order of time.
     pub restarts: Vec<Restart>,
-    /// Changes of the running system, in the order in which they are asked for.
+    /// Changes of the running system, in the order in which they are requested.
     pub changes: Vec<ChangeSummary>,
     /// Each level that has tasks, from A to D; one entry without a level where the policy knows none.
     pub levels: Vec<LevelSummary>,

@@ -130,7 +130,7 @@ impl<T> Requests<T> {
     pub(crate) fn receive(&mut self, policy: &mut impl Reconfigure<T>) {
         while let Some(request) = self.list.get(self.requested).filter(|request| request.at <= policy.now()) {
             self.requested += 1;
-            policy.record(EventKind::ChangeAsked, request.number, request.at.as_nanos());
+            policy.record(EventKind::ChangeRequested, request.number, request.at.as_nanos());
             if request.removes() {
                 policy.stop_releases(request);
             }
@@ -148,7 +148,7 @@ impl<T> Requests<T> {
             } else if self.protocol == Protocol::IdleInstant && !policy.is_idle(request) {
                 break;
             } else if policy.accept(request) {
-                policy.record(EventKind::Changed, request.number, 0);
+                policy.record(EventKind::ChangeApplied, request.number, 0);
                 policy.apply(pending);
                 any = true;
             } else {

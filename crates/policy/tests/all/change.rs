@@ -87,12 +87,15 @@ fn a_removed_task_goes_on_to_its_end_and_what_needs_its_time_begins_after() {
     let entries = start(&setup, 80);
     let drawn = draw::draw(&setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
     crate::common::compare("change.txt", &drawn);
-    assert_eq!(told(&entries, EventKind::ChangeAsked).iter().map(|told| told.0).collect::<Vec<_>>(), [22, 22, 40, 51]);
+    assert_eq!(
+        told(&entries, EventKind::ChangeRequested).iter().map(|told| told.0).collect::<Vec<_>>(),
+        [22, 22, 40, 51]
+    );
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(40, 2, CHANGE_NOT_ADMITTED)]);
     assert_eq!(releases(&entries, 1), [0, 20], "nothing is released after the removal");
     let added = releases(&entries, 3)[0];
-    let done = told(&entries, EventKind::Changed)[1].0;
-    assert_eq!(added, done, "the first job comes when the change takes effect");
+    let done = told(&entries, EventKind::ChangeApplied)[1].0;
+    assert_eq!(added, done, "the first job comes when the change is applied");
     assert!(done > 22, "not while the removed task has a job");
 }
 
@@ -103,7 +106,7 @@ fn a_change_that_would_promise_more_than_the_core_is_refused_whatever_the_table_
         setup(&[], &rows, &[task(1)], vec![change(13, task(1), Action::Add), change(17, task(0), values(4, 10))]);
     let entries = start(&setup, 60);
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(16, 0, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, EventKind::Changed), [(17, 1, 0)], "one that lowers the load is made");
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(17, 1, 0)], "one that lowers the load is made");
     assert!(releases(&entries, 1).is_empty());
 }
 
@@ -114,7 +117,7 @@ fn a_change_of_an_overloaded_core_may_lower_its_load_and_not_raise_it() {
     let setup = setup(&[video(7)], &rows, &[], changes);
     let entries = run(&setup, &|task, _| ms(1 + u64::from(task.0 % 2)), Instant::ZERO + ms(60));
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(14, 0, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, EventKind::Changed), [(14, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(14, 1, 0)]);
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn changes_wait_for_their_turn_and_what_is_asked_in_vain_changes_nothing() {
     let entries = run(&setup, &demand, Instant::ZERO + ms(60));
     // At 10 one job ends as the next one comes: nothing is left over, and the first change is settled.
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(10, 0, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, EventKind::Changed), [(20, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(20, 1, 0)]);
     assert_eq!(releases(&entries, 0), [0, 10]);
 }
 
@@ -139,7 +142,7 @@ fn a_server_is_removed_when_its_work_is_done_and_may_come_back() {
     let setup = setup(&[video(2)], &rows, &[], changes);
     let entries = start(&setup, 80);
     // Its job has 2 in [0, 10), waits for budget, and has 2 more; then it is gone.
-    assert_eq!(told(&entries, EventKind::Changed).iter().map(|told| told.0).collect::<Vec<_>>(), [14, 45]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied).iter().map(|told| told.0).collect::<Vec<_>>(), [14, 45]);
     assert_eq!(releases(&entries, 1), [0, 45, 65]);
 }
 
@@ -149,7 +152,7 @@ fn a_server_that_nothing_is_promised_of_changes_though_it_has_work_left() {
     let change = Change { drains: false, ..change(12, Part::Server(1), values(4, 10)) };
     let setup = setup(&[video(2)], &rows, &[], vec![change]);
     let entries = start(&setup, 80);
-    assert_eq!(told(&entries, EventKind::Changed), [(14, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(14, 0, 0)]);
     let came: Vec<_> = told(&entries, EventKind::ServerReplenish).into_iter().filter(|told| told.0 >= 14).collect();
     assert_eq!(came[..2], [(14, 1, 4_000_000), (24, 1, 4_000_000)]);
 }
@@ -174,7 +177,7 @@ fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> PolicyCon
 #[test]
 fn a_change_waits_until_budgets_that_go_by_without_work_have_gone_by() {
     let changed = |setup: &PolicyConfig| {
-        told(&start(setup, 60), EventKind::Changed).iter().map(|told| told.0).collect::<Vec<_>>()
+        told(&start(setup, 60), EventKind::ChangeApplied).iter().map(|told| told.0).collect::<Vec<_>>()
     };
     // T2 has 2 of the first budget and the whole of the second.
     let setup = with_idle_server(ServerKind::Periodic, 8, 5);
@@ -310,7 +313,7 @@ fn beside_the_slow_machine(setup: &PolicyConfig) {
     let took: Vec<(u32, u64)> = entries
         .iter()
         .flat_map(|entry| &entry.records)
-        .filter(|r| r.kind == EventKind::Changed && r.time.as_nanos() < END)
+        .filter(|r| r.kind == EventKind::ChangeApplied && r.time.as_nanos() < END)
         .map(|r| (r.job, r.time.as_nanos()))
         .collect();
     assert_eq!(took, settled);

@@ -90,22 +90,24 @@ fn all_cores_wait_for_an_instant_at_which_nothing_of_levels_a_to_c_is_left() {
         let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
         records.map(|r| (r.time.as_nanos() / 1_000_000, r.job)).collect()
     };
-    assert_eq!(at(EventKind::Changed), [(15, 0), (15, 1), (25, 2)]);
+    assert_eq!(at(EventKind::ChangeApplied), [(15, 0), (15, 1), (25, 2)]);
     assert_eq!(at(EventKind::ChangeRefused), [(31, 3)]);
     let releases = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == EventKind::Release);
     let of_t5: Vec<u64> = releases.filter(|r| r.task == Some(TaskId(4))).map(|r| r.arg / 1_000_000).collect();
     assert_eq!(of_t5, [20, 30, 40], "level A keeps to the table, which counts from time zero");
 }
 
-/// How many changes took effect.
+/// How many changes were applied.
 fn beside_the_slow_machine(setup: &PolicyConfig, most: &[u64]) -> usize {
     let PolicySpec::ReconfigurableMc2(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let demand = demand_of(most);
     let entries = run(setup, &demand, Instant::from_nanos(END));
     let records = entries.iter().flat_map(|entry| &entry.records);
     let settled: Vec<(u32, u64, bool)> = records
-        .filter(|r| r.kind == EventKind::Changed || r.kind == EventKind::ChangeRefused && r.arg != CHANGE_NOT_ADMITTED)
-        .map(|r| (r.job, r.time.as_nanos(), r.kind == EventKind::Changed))
+        .filter(|r| {
+            r.kind == EventKind::ChangeApplied || r.kind == EventKind::ChangeRefused && r.arg != CHANGE_NOT_ADMITTED
+        })
+        .map(|r| (r.job, r.time.as_nanos(), r.kind == EventKind::ChangeApplied))
         .collect();
     let (ours, d) = moments(setup, &entries);
     let (absent, changes, effects) = (&all.absent[..], &all.changes[..], &all.effects[..]);

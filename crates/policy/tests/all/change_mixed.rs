@@ -92,10 +92,10 @@ fn changes_wait_for_the_instant_at_which_both_levels_are_served_again() {
     // T2 has [10, 12); T1 has used its LO time at 14, and goes on to its end at 17, which is where nothing is left.
     let modes: Vec<_> = told(&entries, EventKind::Mode).into_iter().map(|told| told.0).collect();
     assert_eq!(modes, [14, 17]);
-    assert_eq!(told(&entries, EventKind::Changed), [(17, 0, 0), (17, 1, 0), (24, 2, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(17, 0, 0), (17, 1, 0), (24, 2, 0)]);
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(31, 3, CHANGE_NOT_ADMITTED)]);
     assert_eq!(releases(&entries, 2), [0], "nothing is released after the removal");
-    assert_eq!(releases(&entries, 3)[..3], [17, 27, 37], "the first job comes when the change takes effect");
+    assert_eq!(releases(&entries, 3)[..3], [17, 27, 37], "the first job comes when the change is applied");
 }
 
 /// T1 is not critical (4 of 10), T2 is (LO 2, HI 8 of 10), T3 is not (6 of 20), T4 is not (8 of 10). Virtual deadlines are LO
@@ -129,7 +129,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
     let entries = run(&setup, &demand, Instant::ZERO + ms(48));
     let drawn = draw::draw(&setup, &entries, 48, &|task| format!("T{}", task.0 + 1));
     crate::common::compare("change-edf-vd.txt", &drawn);
-    assert_eq!(told(&entries, EventKind::Changed), [(18, 0, 0), (18, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(18, 0, 0), (18, 1, 0)]);
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(33, 2, CHANGE_NOT_ADMITTED)]);
 }
 
@@ -142,7 +142,7 @@ fn what_a_change_brings_other_tasks_of_the_core_comes_with_it() {
     let modes: Vec<_> = told(&entries, EventKind::Mode).into_iter().map(|told| told.0).collect();
     // T2's first job has used its LO time at 2; the later ones are within theirs.
     assert_eq!(modes, [2, 8]);
-    assert_eq!(told(&entries, EventKind::Changed), [(8, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(8, 0, 0)]);
 }
 
 #[test]
@@ -199,7 +199,7 @@ struct It {
     virtual_deadline: u64,
 }
 
-/// One core, worked out anew for each nanosecond; and when which change took effect there.
+/// One core, worked out anew for each nanosecond; and when which changes were applied there.
 fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -> (Vec<Doing>, Vec<(u32, u64)>) {
     let PolicySpec::ReconfigurableMixed(all) = &setup.kind else { panic!("{:?}", setup.kind) };
     let here = |n: usize| setup.tasks[n].core == Some(CoreId(core));
@@ -333,7 +333,7 @@ fn beside_the_slow_machine(setup: &PolicyConfig) {
             assert_eq!(serves, both, "mode of core {core} at {now}");
         }
         let took: Vec<(u32, u64)> = records()
-            .filter(|r| r.kind == EventKind::Changed && r.time.as_nanos() < END)
+            .filter(|r| r.kind == EventKind::ChangeApplied && r.time.as_nanos() < END)
             .map(|r| (r.job, r.time.as_nanos()))
             .collect();
         assert_eq!(took, settled, "core {core}");

@@ -65,7 +65,7 @@ fn nested(changes: Vec<Change>, absent: &[Part]) -> PolicyConfig {
 fn a_server_inside_another_waits_until_its_work_is_done_and_what_is_around_it_has_nothing_to_run() {
     // T1 has 2 in S2's first period and 2 in its second.
     let entries = start(&nested(vec![change(1, Part::Server(2), values(3, 10))], &[]), 60);
-    assert_eq!(told(&entries, EventKind::Changed), [(12, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(12, 0, 0)]);
     let came: Vec<_> =
         told(&entries, EventKind::ServerReplenish).into_iter().filter(|came| came.1 == 2 && came.0 >= 12).collect();
     assert_eq!(came[0], (12, 2, 3), "the whole budget at once");
@@ -75,17 +75,17 @@ fn a_server_inside_another_waits_until_its_work_is_done_and_what_is_around_it_ha
 fn a_sibling_that_waits_for_budget_may_have_work_left_and_one_that_could_run_may_not() {
     // S2 has used its 2 by 4 and waits; T0 is done by 2: S1 has nothing that it could run.
     let entries = start(&nested(vec![change(1, task(0), values(1, 20))], &[]), 60);
-    assert_eq!(told(&entries, EventKind::Changed), [(4, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(4, 0, 0)]);
     // Where nothing is promised there, it is enough that the core is quiet and the task itself has no job.
     let now = Change { drains: false, ..change(1, task(0), values(1, 20)) };
-    assert_eq!(told(&start(&nested(vec![now], &[]), 60), EventKind::Changed), [(4, 0, 0)]);
+    assert_eq!(told(&start(&nested(vec![now], &[]), 60), EventKind::ChangeApplied), [(4, 0, 0)]);
 }
 
 #[test]
 fn a_whole_subtree_ends_when_all_of_its_work_is_done_and_comes_back_with_full_budgets() {
     let changes = vec![change(1, Part::Server(1), Action::Remove), change(50, Part::Server(1), Action::Add)];
     let entries = start(&nested(changes, &[]), 100);
-    assert_eq!(told(&entries, EventKind::Changed), [(12, 0, 0), (50, 1, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(12, 0, 0), (50, 1, 0)]);
     assert_eq!((releases(&entries, 0), releases(&entries, 1)), (vec![0, 50, 70, 90], vec![0, 50, 90]));
     let came: Vec<_> = told(&entries, EventKind::ServerReplenish).into_iter().filter(|came| came.0 == 50).collect();
     assert_eq!(came, [(50, 1, 5), (50, 2, 2)], "the outer one and the inner one");
@@ -101,7 +101,7 @@ fn what_is_itself_absent_does_not_come_with_the_server_around_it() {
     let changes = vec![change(5, Part::Server(1), Action::Add), change(26, Part::Server(2), Action::Add)];
     let entries = start(&nested(changes, &absent), 60);
     assert_eq!((releases(&entries, 0), releases(&entries, 1)), (vec![5, 25, 45], vec![27]));
-    assert_eq!(told(&entries, EventKind::Changed), [(5, 0, 0), (27, 1, 0)], "not before T0's job of 25 is done");
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(5, 0, 0), (27, 1, 0)], "not before T0's job of 25 is done");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn servers_inside_another_are_promised_no_more_than_it_has() {
     let entries = start(&setup(servers, &tasks, &[], changes), 60);
     let refused: Vec<_> = told(&entries, EventKind::ChangeRefused).into_iter().map(|(_, n, why)| (n, why)).collect();
     assert_eq!(refused, [(0, CHANGE_OVERLOADS), (1, CHANGE_OVERLOADS)]);
-    assert_eq!(told(&entries, EventKind::Changed).into_iter().map(|it| it.1).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied).into_iter().map(|it| it.1).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_server_on_cores_that_share_nothing_changes_on_each_of_them_by_itself() {
     // On core 0 there is 1 to do, on core 1 there are 4, which take two periods.
     let tasks = [(1, task_of(0, 0, 40, 1)), (1, task_of(1, 0, 40, 4))];
     let entries = start(&setup(vec![wide], &tasks, &[], vec![change(1, Part::Server(1), values(3, 10))]), 60);
-    assert_eq!(told(&entries, EventKind::Changed), [(1, 0, 0), (12, 0, 0)]);
+    assert_eq!(told(&entries, EventKind::ChangeApplied), [(1, 0, 0), (12, 0, 0)]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_server_whose_cores_share_a_queue_changes_when_both_are_quiet() {
     // T0 and T1 share the platform's two budgets of 2; T2 keeps core 1 busy until 7.
     let tasks = [(1, any(40, 3)), (1, any(40, 1)), (0, task_of(1, 0, 40, 5))];
     let entries = start(&setup(vec![platform], &tasks, &[], vec![change(1, Part::Server(1), values(3, 10))]), 60);
-    let changed = told(&entries, EventKind::Changed);
+    let changed = told(&entries, EventKind::ChangeApplied);
     let done = told(&entries, EventKind::Complete).iter().map(|it| it.0).filter(|at| *at < 40).max();
     assert_eq!(changed.iter().map(|it| Some(it.0)).collect::<Vec<_>>(), [done], "when the last job is done");
     let came = told(&entries, EventKind::ServerReplenish).into_iter().filter(|it| it.0 == changed[0].0);
@@ -164,7 +164,7 @@ fn a_budget_that_comes_in_the_instant_of_a_change_keeps_it_waiting_in_no_kind_of
         it.supply = it.supply.map(|supply| Supply { kind, ..supply });
         let tasks = [(1, task_of(0, 0, 60, 4)), (0, task_of(0, 50, 60, 1))];
         let entries = start(&setup(vec![it], &tasks, &[], vec![change(10, task(1), Action::Remove)]), 60);
-        assert_eq!(told(&entries, EventKind::Changed), [(10, 0, 0)], "{kind:?}");
+        assert_eq!(told(&entries, EventKind::ChangeApplied), [(10, 0, 0)], "{kind:?}");
     }
 }
 

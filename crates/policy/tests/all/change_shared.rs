@@ -71,11 +71,11 @@ struct It {
     jobs: Vec<(u32, u64, u64)>,
 }
 
-/// When each change was settled by the policy, and whether it took effect.
+/// When each change was settled by the policy, and whether it was applied.
 fn settled(entries: &[Entry]) -> Vec<(u32, u64, bool)> {
     let records = entries.iter().flat_map(|entry| &entry.records);
-    let settled = records.filter(|r| matches!(r.kind, EventKind::Changed | EventKind::ChangeRefused));
-    settled.map(|r| (r.job, r.time.as_nanos(), r.kind == EventKind::Changed)).collect()
+    let settled = records.filter(|r| matches!(r.kind, EventKind::ChangeApplied | EventKind::ChangeRefused));
+    settled.map(|r| (r.job, r.time.as_nanos(), r.kind == EventKind::ChangeApplied)).collect()
 }
 
 /// T0 and T1 keep both cores busy, longer than is assumed of them; each job ends as the next one is released.

@@ -232,7 +232,7 @@ impl Machine {
 /// The job that runs in each nanosecond.
 type Line = Vec<Option<(TaskId, u32)>>;
 
-/// What runs in each nanosecond, and when which change took effect.
+/// What runs in each nanosecond, and when which changes were applied.
 fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, Vec<(u32, u64)>) {
     let PolicySpec::ReconfigurableTree(changing) = &setup.kind else { panic!("{:?}", setup.kind) };
     let mut machine = Machine::new(setup, changing);
@@ -327,8 +327,11 @@ fn beside_the_slow_machine(setup: &PolicyConfig) {
     };
     let entries = run(setup, &|task, job| ns(demand(task, job)), Instant::from_nanos(END));
     let (expected, settled) = slowly(setup, &demand);
-    let took: Vec<(u32, u64)> =
-        told(&entries, EventKind::Changed).into_iter().filter(|it| it.0 < END).map(|(at, n, _)| (n, at)).collect();
+    let took: Vec<(u32, u64)> = told(&entries, EventKind::ChangeApplied)
+        .into_iter()
+        .filter(|it| it.0 < END)
+        .map(|(at, n, _)| (n, at))
+        .collect();
     assert_eq!(took, settled);
     let line = timeline(&entries);
     for (now, expected) in expected.into_iter().enumerate() {

@@ -78,7 +78,7 @@ pub struct Asked<'a> {
     pub absent: &'a [TaskId],
     pub changes: &'a [Change],
     pub effects: &'a [Mc2Now],
-    /// When which change took effect, or was refused as too much.
+    /// When which changes were applied, or was refused as too much.
     pub settled: &'a [(u32, u64, bool)],
 }
 

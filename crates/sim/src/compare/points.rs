@@ -119,7 +119,8 @@ impl Points {
                     };
                     // What falls due in the instant in which a change is asked for or takes effect is left over to a machine, which
                     // comes later, and the change waits.
-                    let change = inside().any(|r| matches!(r.kind, EventKind::ChangeAsked | EventKind::Changed));
+                    let change =
+                        inside().any(|r| matches!(r.kind, EventKind::ChangeRequested | EventKind::ChangeApplied));
                     let two = (released || budget(false)) && (budget(true) || change);
                     let clock = reason == Some(EntryReason::Start) || timed && released;
                     let point = Point { time: record.time, core: record.core, clock };

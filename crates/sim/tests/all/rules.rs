@@ -175,11 +175,11 @@ fn changing_trees() -> impl Iterator<Item = (PolicyConfig, TreeView, Trace)> {
     RUNS.get_or_init(|| (0..160).filter_map(changing_run).collect()).iter().cloned()
 }
 
-/// The changes that took effect: what they were, their core, and the place of the record there.
+/// The changes that were applied: what they were, their core, and the place of the record there.
 fn effects(view: &TreeView, trace: &Trace) -> Vec<(TreeChange, usize, usize)> {
     let cores = trace.cores.iter().enumerate();
     let records = cores.flat_map(|(core, records)| records.iter().enumerate().map(move |(at, r)| (core, at, r)));
-    let changed = records.filter(|(_, _, r)| r.kind == EventKind::Changed);
+    let changed = records.filter(|(_, _, r)| r.kind == EventKind::ChangeApplied);
     changed.map(|(core, at, r)| (view.changes[r.job as usize], core, at)).collect()
 }
 
@@ -275,7 +275,7 @@ fn a_changed_server_that_gets_its_budget_late_in_part_or_too_early_is_found() {
             none += 1;
             // Told to come one nanosecond later than it does, after the change.
             let later = first + 1..records.len();
-            let again = later.clone().find(|n| records[*n].kind == EventKind::Changed).unwrap_or(records.len());
+            let again = later.clone().find(|n| records[*n].kind == EventKind::ChangeApplied).unwrap_or(records.len());
             let told = (first + 1..again).find(|n| {
                 let r = &records[*n];
                 let due = |other: &Record| comes(other) && other.time.as_nanos() == r.arg;

@@ -116,13 +116,13 @@ pub fn replenishment(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     in_order(trace, |r| {
         let server = r.job as usize;
         let mut wrong = |text: String| found.push(violation(Rule::Replenishment, r.time, r.core.index(), None, text));
-        if matches!(r.kind, EventKind::Changed | EventKind::Leave) {
+        if matches!(r.kind, EventKind::ChangeApplied | EventKind::Leave) {
             for Anew { server, .. } in anew.remove(&r.core).into_iter().flatten() {
                 wrong(format!("server {server} was changed and got no budget"));
             }
         }
         match r.kind {
-            EventKind::Changed => {
+            EventKind::ChangeApplied => {
                 let Some(change) = view.change(r) else { return };
                 let mut concerned = now.take(view, r.core, change);
                 concerned.iter().for_each(|of| _ = due.remove(of));

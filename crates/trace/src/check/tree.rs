@@ -217,9 +217,9 @@ impl TreeView {
         Lengths(domains)
     }
 
-    /// What the record changes, if it tells that a change took effect.
+    /// What the record changes, if it tells that a changes were applied.
     pub(super) fn change(&self, record: &Record) -> Option<TreeChange> {
-        self.changes.get(record.job as usize).copied().filter(|_| record.kind == EventKind::Changed)
+        self.changes.get(record.job as usize).copied().filter(|_| record.kind == EventKind::ChangeApplied)
     }
 
     /// For each server on each core, from when on it had which budget and period. Each begins with a full budget and a new
@@ -274,7 +274,7 @@ impl Lengths {
         it.lengths.filter(|_| way.into_iter().all(|it| it.there))
     }
 
-    /// Makes a change that took effect on the core and those that share queues with it. Tells which servers it begins, ends or
+    /// Makes a changes that were applied on the core and those that share queues with it. Tells which servers it begins, ends or
     /// begins anew, and on which of these cores.
     pub(super) fn take(&mut self, view: &TreeView, core: CoreId, change: TreeChange) -> Vec<(usize, CoreId)> {
         let (server, there, lengths) = match change {

@@ -11,14 +11,14 @@ pub struct ChangeSummary {
     pub what: String,
     /// The core on which it is made.
     pub core: u8,
-    /// When it was asked for.
-    #[serde(rename = "asked_ns", serialize_with = "instant")]
-    pub asked: Instant,
+    /// When it was requested.
+    #[serde(rename = "requested_ns", serialize_with = "instant")]
+    pub requested: Instant,
     /// What became of it.
     pub fate: Fate,
-    /// When it took effect or was refused; `null` if it did not come to that.
-    #[serde(rename = "settled_ns", serialize_with = "some_instant")]
-    pub settled: Option<Instant>,
+    /// When it was applied or refused; `null` if it did not come to that.
+    #[serde(rename = "decided_ns", serialize_with = "some_instant")]
+    pub decided: Option<Instant>,
     /// Why it was refused; `null` if it was not.
     pub why: Option<String>,
 }
@@ -27,12 +27,12 @@ pub struct ChangeSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It took effect.
-    TookEffect,
+    /// It was applied.
+    Applied,
     /// It was refused.
     Refused,
     /// It waits for an instant at which it can do no harm.
     Waiting,
     /// The run ended before.
-    NotAsked,
+    NotRequested,
 }

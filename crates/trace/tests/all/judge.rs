@@ -369,13 +369,13 @@ fn the_json_has_the_documented_names() {
     let (view, trace) = two_cores();
     let summary = judge(&view, &trace);
     let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
-    assert_eq!(json["format"], 2);
+    assert_eq!(json["format"], 3);
     assert_eq!(json["verdict"]["outcome"], "held");
     assert_eq!(json["tasks"][1]["promise"], serde_json::json!({"kind": "tardiness", "bound_ns": 4 * UNIT}));
     assert_eq!(json["tasks"][1]["response"]["median_ns"], 5 * UNIT);
     assert_eq!(json["tasks"][0]["level"], serde_json::Value::Null);
     // Every name is told in the documentation.
-    let docs = include_str!("../../../../docs/trace.md");
+    let docs = include_str!("../../../../docs/summary.md");
     let mut view = view;
     view.tasks[1].promise = Promise::Tardiness(units(1));
     let faulty = {

@@ -135,7 +135,7 @@ fn a_job_that_is_killed_has_not_the_core_any_more_and_one_that_waits_had_not() {
 
 #[test]
 fn decisions_of_several_cores_are_in_the_order_in_which_they_were_made() {
-    use EventKind::{ChangeAsked, Changed, Dispatch, Enter, Leave, Preempt};
+    use EventKind::{ChangeApplied, ChangeRequested, Dispatch, Enter, Leave, Preempt};
     let on = |core: u8, records: &[(u64, EventKind, Option<u16>, u32)]| -> Vec<Record> {
         part(records).cores[0].iter().map(|r| Record { core: CoreId(core), ..*r }).collect()
     };
@@ -147,10 +147,10 @@ fn decisions_of_several_cores_are_in_the_order_in_which_they_were_made() {
     };
     // Core 0 was called first, and decided as of when core 1 had.
     let cores = [
-        on(0, &[(3, Enter, None, 0), (8, Changed, None, 0), (9, Leave, None, 0)]),
-        on(1, &[(7, Enter, None, 0), (7, ChangeAsked, None, 0), (8, Leave, None, 0)]),
+        on(0, &[(3, Enter, None, 0), (8, ChangeApplied, None, 0), (9, Leave, None, 0)]),
+        on(1, &[(7, Enter, None, 0), (7, ChangeRequested, None, 0), (8, Leave, None, 0)]),
     ];
-    let [first, second] = [(1, [Enter, ChangeAsked, Leave]), (0, [Enter, Changed, Leave])];
+    let [first, second] = [(1, [Enter, ChangeRequested, Leave]), (0, [Enter, ChangeApplied, Leave])];
     let wanted = [first, second].iter().flat_map(|(core, kinds)| kinds.map(|kind| (*core, kind))).collect::<Vec<_>>();
     assert_eq!(order(cores), wanted);
     // That the job lost core 1 is found out by the decision that gives it core 0.

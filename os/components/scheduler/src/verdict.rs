@@ -36,7 +36,7 @@ impl Sink for Releasing<'_> {
     }
 }
 
-/// Changes that took effect, and that were refused.
+/// Changes that were applied, and that were refused.
 static CHANGES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 impl CountedTasks for System {
@@ -63,7 +63,7 @@ fn changed(counts: &mut [JobCounts], kind: EventKind, stored: Stored) {
     CHANGES[usize::from(kind == EventKind::ChangeRefused)].fetch_add(1, Ordering::Relaxed);
     let setup = &system().setup;
     let changes = setup.kind.changes();
-    let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == EventKind::Changed) else { return };
+    let Some(change) = changes.get(stored.job() as usize).filter(|_| kind == EventKind::ChangeApplied) else { return };
     let (servers, places) = match &setup.kind {
         tactus_policy::PolicySpec::ReconfigurableTree(changing) => {
             (&changing.tree.servers[..], &changing.tree.places[..])
@@ -228,7 +228,7 @@ pub fn print() -> bool {
         let _ = writeln!(console, "core {core}   {}", OwnRegion::of(core as u8).counts());
     }
     if made + refused > 0 {
-        let _ = writeln!(console, "changes: {made} took effect, {refused} refused");
+        let _ = writeln!(console, "changes: {made} applied, {refused} refused");
     }
     if promises.left_out > 0 {
         let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out);

@@ -206,7 +206,7 @@ impl<T: CountedTasks> Sink for Counting<'_, T> {
     fn put(&mut self, kind: EventKind, stored: Stored) {
         self.writer.store(stored);
         if !matches!(kind, EventKind::Release | EventKind::Removed | EventKind::Complete | EventKind::Dropped) {
-            if matches!(kind, EventKind::Changed | EventKind::ChangeRefused) {
+            if matches!(kind, EventKind::ChangeApplied | EventKind::ChangeRefused) {
                 self.tasks.reconfigured(self.counts, kind, stored);
             }
             return;
