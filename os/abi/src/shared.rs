@@ -317,7 +317,7 @@ pub struct Region {
     pub restarted: u64,
     /// Kernel: until when (time-stamp ticks) this scheduler and those below it had the core when they had it last.
     pub until: u64,
-    /// Kernel: `until` as it was when [`event::GIVEN`] was posted first since the scheduler took its events.
+    /// Kernel: `until` as it was when [`event::GIVEN`] was posted first since the scheduler took this, which sets it to 0.
     pub left: u64,
     /// The event list's head: slot 0, whose `next` is the first slot in the list; and the slots of threads and brands.
     pub slots: [Slot; SLOTS],

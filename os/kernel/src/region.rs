@@ -81,7 +81,7 @@ impl Shared {
 
     /// Tells a child that it has the core again, and until when it had it.
     pub fn post_given(self) {
-        if read!(self, events) & event::GIVEN == 0 {
+        if read!(self, left) == 0 {
             write!(self, read!(self, until), left);
         }
         self.post(event::GIVEN);

@@ -31,6 +31,20 @@ pub unsafe fn take_events(region: *mut Region) -> u64 {
     }
 }
 
+/// Takes the word that says until when the scheduler had the core.
+///
+/// # Safety
+/// A region that is there ([`of`]).
+pub unsafe fn take_left(region: *mut Region) -> u64 {
+    // SAFETY: as in `take_events`.
+    unsafe {
+        let left: u64;
+        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).left),
+            taken = inout(reg) 0_u64 => left, options(nostack, preserves_flags));
+        left
+    }
+}
+
 /// What the kernel counted on the region's core, in words.
 pub struct Counts(*const Region);
 

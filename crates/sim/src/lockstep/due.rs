@@ -114,7 +114,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         // What has been seen may still arrive, but not for ever.
         core.sent.retain(|s| now.since(s.at.max(core.left)) <= tolerance);
         core.sent.iter_mut().filter(|s| s.at <= now).for_each(|s| s.seen = true);
-        Ok(now.since(due.max(before)))
+        Ok(absent.unwrap_or(now).since(due.max(before)))
     }
 
     /// Notes what the decision makes due.

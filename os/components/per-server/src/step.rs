@@ -20,23 +20,38 @@ pub fn step(state: &mut CoreState, region: OwnRegion, mut due: u64) -> Next {
     if due & event::FAULT != 0 {
         due |= faults::handle(state, region);
     }
-    let mut look = read_clock();
-    if look.now >= state.limit {
-        if look.now >= state.end {
-            verdict::end(state, region, look.now);
+    let now = read_clock().now;
+    if now >= state.limit {
+        if now >= state.end {
+            verdict::end(state, region, now);
             return Next::NOBODY;
         }
         recovery::go_on(state);
-        look = read_clock();
     }
     faults::pass_on(state.system);
-    let absent = state.begun && due & event::GIVEN != 0;
-    let absent = absent.then(|| Input::Absent { since: clock::instant(region.left()) });
+    let (look, left) = look(region, &mut due);
+    let absent = left.filter(|_| state.begun).map(|left| Input::Absent { since: clock::instant(left) });
     let sleep = if due & event::CHILD_IDLE == 0 { None } else { child_sleeps(state, region) };
     let Some(reason) = reason(state, due, look.now, (absent.is_some(), sleep.is_some())) else {
         return timed(state, state.next);
     };
     call(state, look, reason, [absent, sleep])
+}
+
+/// Reads the clock, and tells until when this scheduler had the core if its parent had it since. The parent may take the core at any
+/// instruction: so it is looked for last whether it did. Else the time of an absence that is not known yet would be charged.
+fn look(region: OwnRegion, due: &mut u64) -> (ClockReading, Option<u64>) {
+    let mut left: Option<u64> = None;
+    loop {
+        // The first one counts: in between there was no decision.
+        left = left.or(region.take_left());
+        let look = read_clock();
+        let more = region.take_events();
+        *due |= more;
+        if more & event::GIVEN == 0 {
+            return (look, left);
+        }
+    }
 }
 
 /// Why the policy is called; nothing if nothing is due.

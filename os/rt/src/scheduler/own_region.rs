@@ -44,10 +44,12 @@ impl OwnRegion {
         (word as u32, (word >> 32) as u32)
     }
 
-    /// Until when (time stamp) this scheduler had the core before its parent gave it again.
-    pub fn left(self) -> u64 {
-        // SAFETY: as above.
-        unsafe { addr_of!((*self.0).left).read_volatile() }
+    /// Until when (time stamp) this scheduler had the core before its parent gave it again, since it asked the last time; none if its
+    /// parent has not.
+    pub fn take_left(self) -> Option<u64> {
+        // SAFETY: as above. The kernel writes it while this code does not run on the core, and only where it is 0; one exchange.
+        let left = unsafe { region::take_left(self.0) };
+        (left != 0).then_some(left)
     }
 
     /// How many calls the kernel refused on this core.
