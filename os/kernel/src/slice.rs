@@ -154,7 +154,11 @@ fn must_be_short(now: u64) -> bool {
 /// How long the core's next slice may be, in time-stamp ticks.
 fn length(core: &mut Core, now: u64) -> u64 {
     let turn = crate::machine::turn();
-    core.long = !must_be_short(now);
+    let was_long = core::mem::replace(&mut core.long, !must_be_short(now));
+    if was_long && !core.long {
+        // What the others take of a short slice is not known yet. Too little, and this core stands still for some rounds.
+        core.lags[0] = 2 * round();
+    }
     if !core.long {
         if may_be_long() {
             tell(slices::SHORT);
