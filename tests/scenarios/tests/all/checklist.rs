@@ -90,8 +90,18 @@ const BUDGET: u64 = 500_000;
 
 #[test]
 fn a_hostile_scheduler_at_the_third_level_moves_its_siblings_schedule_by_no_instruction() {
+    on_one_core("os/components/checklist/siege-1-hostile.toml", 10_000);
+}
+
+#[test]
+fn a_flood_of_triggers_and_inter_core_events_moves_its_siblings_schedule_by_no_instruction() {
+    // Nearly all of what it does is its right.
+    on_one_core("os/components/checklist/siege-1-flood.toml", 3_000);
+}
+
+fn on_one_core(system: &str, refused: u64) {
     let quiet = said_by("os/components/checklist/siege-1-quiet.toml");
-    let hostile = said_by("os/components/checklist/siege-1-hostile.toml");
+    let hostile = said_by(system);
     println!("{quiet}{hostile}");
     // Jobs, their order, and the instants of all of them.
     assert_eq!(told(&quiet, "sibling"), told(&hostile, "sibling"));
@@ -99,13 +109,32 @@ fn a_hostile_scheduler_at_the_third_level_moves_its_siblings_schedule_by_no_inst
         assert!(number(line, "at most ") <= BUDGET + 4_000, "{line}");
     }
     let line = told(&hostile, "other")[0];
-    assert!(line.split(", ").last().is_some_and(|it| number(it, "") > 10_000), "it did no harm: {line}");
+    assert!(line.split(", ").last().is_some_and(|it| number(it, "") > refused), "it did no harm: {line}");
 }
 
 #[test]
 fn on_four_cores_a_hostile_scheduler_gets_its_budget_and_its_sibling_keeps_its_order() {
+    on_four_cores("os/components/checklist/siege-4-hostile.toml", 20);
+}
+
+/// What an interrupt of another core takes from the sibling there is one for each of the flooder's turns on that core, however many
+/// events it sends.
+#[test]
+fn on_four_cores_a_flood_of_triggers_and_inter_core_events_takes_nothing_from_a_sibling() {
+    on_four_cores("os/components/checklist/siege-4-flood.toml", 20);
+}
+
+/// The kernel takes each word of a region once: what another core makes of it later does not matter.
+#[test]
+fn on_four_cores_rewriting_what_the_kernel_reads_in_the_middle_of_calls_harms_nobody() {
+    // Whoever rewrites pauses, by which the emulator lets the others go on sooner.
+    on_four_cores("os/components/checklist/siege-4-rewrite.toml", 100);
+}
+
+/// `more`: by how much more (percent) the sibling may get done, since cores that are interrupted let others go on.
+fn on_four_cores(system: &str, more: u64) {
     let quiet = said_by("os/components/checklist/siege-4-quiet.toml");
-    let hostile = said_by("os/components/checklist/siege-4-hostile.toml");
+    let hostile = said_by(system);
     println!("{quiet}{hostile}");
     // The emulator's cores take turns, so that instants are the turns' and not the kernel's: the order is compared.
     let order = |log: &str| -> Vec<String> {
@@ -119,7 +148,8 @@ fn on_four_cores_a_hostile_scheduler_gets_its_budget_and_its_sibling_keeps_its_o
     let had = |log: &str| -> Vec<u64> { told(log, "sibling").iter().map(|it| number(it, "sibling: ")).collect() };
     for (quiet, hostile) in had(&quiet).into_iter().zip(had(&hostile)) {
         assert!(quiet.min(hostile) >= 50, "{quiet} and {hostile} jobs");
-        assert!(quiet.abs_diff(hostile) * 5 <= quiet, "{quiet} and {hostile} jobs");
+        assert!(hostile * 5 >= quiet * 4, "{quiet} and {hostile} jobs");
+        assert!(hostile * 100 <= quiet * (100 + more), "{quiet} and {hostile} jobs");
     }
 }
 

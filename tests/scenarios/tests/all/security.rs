@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use tactus_record::EventKind;
 use tactus_scenarios::{Finished, Scratch};
 
 /// Loads and reads selectors of segments, and flags.
@@ -129,6 +130,70 @@ fn instructions_that_reach_registers_which_nobody_saves_stop_their_component() {
     }
     assert_eq!(stopped.len(), FORBIDDEN.len());
     assert_eq!((run.said.status, run.summary.task("plain").missed()), (1, 0));
+}
+
+/// What the root scheduler reads in its decisions, since a component is to say it there without a call: which sections its job is in,
+/// and since when. The jobs of this component rewrite it all the time, their own and that of the job on the other core, while
+/// the root decides about both.
+#[test]
+fn rewriting_what_the_root_reads_while_it_decides_harms_nobody_else() {
+    let folder = Scratch::new("rewriter");
+    let source = "#![no_std]\n#![no_main]\nuse tactus_rt::abi::layout::{PAGE, SECTION_PAGE};\n\
+        use tactus_rt::abi::shared::SectionPage;\n\
+        tactus_rt::component! { job: work, services: [] }\n\
+        fn work(job: &tactus_rt::Job) {\n\
+            let mut x = 0x9e37_79b9_7f4a_7c15 ^ u64::from(job.task()) << 32 ^ u64::from(job.number());\n\
+            while job.charged() < tactus_rt::time::Duration::from_micros(1_800) {\n\
+                x ^= x << 13;\n        x ^= x >> 7;\n        x ^= x << 17;\n\
+                let page = (SECTION_PAGE + (x >> 60 & 1) * PAGE) as *mut SectionPage;\n\
+                // SAFETY: pages of this component's own tasks, 0 and 1.\n\
+                unsafe {\n\
+                    (&raw mut (*page).held).write_volatile(if x & 1 == 0 { x >> 8 } else { x >> 8 & 0x0303_0303 });\n\
+                    (&raw mut (*page).since[(x >> 4 & 3) as usize]).write_volatile(x);\n\
+                }\n\
+                if x & 0x300 == 0 {\n            job.leave();\n        }\n\
+                if x & 0xf000 == 0 {\n            core::hint::spin_loop();\n        }\n\
+            }\n\
+        }\n";
+    folder.component("rewriter", "main.rs", source);
+    let mut text = "[system]\nname = \"rewriter\"\ncores = 2\nduration = \"400 ms\"\n[policy]\nkind = \"partitioned-fp\"\n\
+        [[component]]\nname = \"rewriter\"\ncrate = \"rewriter\"\n\
+        [[resource]]\nname = \"lock-0\"\nprotocol = \"ceiling\"\n[[resource]]\nname = \"lock-1\"\nprotocol = \"ceiling\"\n"
+        .to_string();
+    let task = |name: &str, core: u64, priority: u64, (period, micros): (u64, u64), more: &str| {
+        format!(
+            "[[task]]\nname = \"{name}-{core}\"\ncore = {core}\npriority = {priority}\nperiod = \"{period} ms\"\n\
+             execution = \"{micros} us\"\n{more}\n"
+        )
+    };
+    let of = |core| {
+        format!(
+            "component = \"rewriter\"\nsections = [{{ resource = \"lock-{core}\", after = \"100 us\", length = \"200 us\" }}]"
+        )
+    };
+    for core in 0..2 {
+        text += &task("rewriter", core, 5, (6, 2_000), &of(core));
+    }
+    for core in 0..2 {
+        text += &task("above", core, 9, (2, 500), "");
+        text += &task("sharing", core, 2, (20, 1_000), &of(core).replace("component = \"rewriter\"\n", ""));
+        text += &task("below", core, 1, (40, 1_000), "");
+    }
+    let run = Finished::run(&folder.write("system.toml", &text), &[]);
+    // Who shares nothing with it, and goes before it, notices nothing; the others get what it leaves.
+    for task in run.summary.tasks().filter(|task| task.name().starts_with("above")) {
+        assert_eq!((task.missed(), task.released() - task.completed() <= 1), (0, true), "{}: {}", task.name(), run.log);
+        assert!(task.worst_over_bound().is_none_or(|share| share <= 1.0), "{} broke its bound", task.name());
+    }
+    for task in run.summary.tasks() {
+        assert!(task.completed() + 2 >= task.released() && !task.removed(), "{} was held up", task.name());
+    }
+    assert!(run.summary.json["dropped"] == 0 && !run.log.contains("panicked"), "{}", run.log);
+    let trace = run.trace();
+    let count = |kind| trace.cores.iter().flatten().filter(|it| it.kind == kind).count();
+    println!("{} sections too long; {}", count(EventKind::SectionExceeded), run.summary.outcome());
+    let told = count(EventKind::Input);
+    assert!(told > 100, "the root was told of {told} sections");
 }
 
 #[test]

@@ -50,3 +50,38 @@ pub fn upcall_of(name: &str, core: u8) -> u64 {
 pub fn share() {
     let _ = calls::scheduler_control(SchedulerOperation::Region, 0, 0);
 }
+
+/// What the hostile scheduler does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing but keep the core.
+    Quiet = 0,
+    /// Anything.
+    Hostile = 1,
+    /// Triggers its brands and sends inter-core events, as fast as it can.
+    Flood = 2,
+    /// On every other core it calls; on the others it rewrites meanwhile what the kernel reads in those calls.
+    Rewrite = 3,
+}
+
+impl Mode {
+    /// What the system's name ends with.
+    pub fn named(system: &str) -> Mode {
+        match system {
+            name if name.ends_with("hostile") => Mode::Hostile,
+            name if name.ends_with("flood") => Mode::Flood,
+            name if name.ends_with("rewrite") => Mode::Rewrite,
+            _ => Mode::Quiet,
+        }
+    }
+
+    /// The mode with this number.
+    pub fn from_word(word: u64) -> Mode {
+        match word {
+            1 => Mode::Hostile,
+            2 => Mode::Flood,
+            3 => Mode::Rewrite,
+            _ => Mode::Quiet,
+        }
+    }
+}

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{region, share};
-use tactus_rt::abi::call::Call;
+use common::{region, share, Mode};
+use tactus_rt::abi::call::{source, BrandOperation, Call};
 use tactus_rt::abi::layout::REGION_STRIDE;
 use tactus_rt::{calls, grant, info};
 
@@ -19,17 +19,56 @@ fn thread(_: [u64; 2]) {
 
 fn upcall(core: u8) -> ! {
     share();
-    let hostile = grant("mode").call([0; 5]).is_ok_and(|[mode, _]| mode != 0);
+    let mode = grant("mode").call([0; 5]).map_or(Mode::Quiet, |[mode, _]| Mode::from_word(mode));
     let mut state = 0x9e37_79b9_7f4a_7c15 ^ u64::from(core) << 32;
     loop {
-        if !hostile {
-            core::hint::black_box(0);
-            continue;
-        }
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        act(core, state);
+        match mode {
+            Mode::Quiet => drop(core::hint::black_box(0)),
+            Mode::Hostile => act(core, state),
+            Mode::Flood => flood(state),
+            Mode::Rewrite if core % 2 == 0 => call(core, state),
+            Mode::Rewrite => rewrite(core, state),
+        }
+    }
+}
+
+/// Triggers its brands, and sends inter-core events: to itself on every core, and to brands that are wired to them.
+fn flood(random: u64) {
+    let cores = u64::from(info().cores);
+    let (brand, core) = ((random >> 8) % 4, (random >> 16) % cores);
+    match random % 16 {
+        0 => drop(calls::brand_control(BrandOperation::Create, 0, 1)),
+        1 => drop(calls::brand_control(BrandOperation::Wire, brand, source::REMOTE | core)),
+        2..=5 => drop(calls::trigger_remote(core as u8, brand)),
+        6..=9 => drop(calls::trigger(brand, random)),
+        _ => drop(calls::notify(core as u8)),
+    }
+}
+
+/// Dispatches threads of its own, whose numbers and choices other cores rewrite meanwhile.
+fn call(core: u8, random: u64) {
+    let thread = (random >> 16) % 48;
+    // SAFETY: words of this component's regions, mapped writable as a whole.
+    unsafe {
+        (&raw mut (*region(core)).event_pending).write_volatile(0);
+        (&raw mut (*region(core)).next_thread).write_volatile(thread);
+    }
+    calls::raw(Call::SwitchThread as u64, [thread, (random >> 24) % 20, random, 0, 0, 0]);
+}
+
+/// Rewrites words of the region of the core before this one: all of them in turn, those at its head more often.
+fn rewrite(core: u8, random: u64) {
+    let any = region(core - 1).cast::<u64>();
+    let words = if random & 1 == 0 { 24 } else { REGION_STRIDE / 8 };
+    let at = any.wrapping_add(((random >> 8) % words) as usize);
+    // SAFETY: as above.
+    unsafe { at.write_volatile(random.rotate_left(29)) };
+    if random & 0xf0 == 0 {
+        // Lets another core run here and now, in the middle of whatever it does.
+        core::hint::spin_loop();
     }
 }
 

@@ -66,9 +66,9 @@ fn complete(_: Caller, _: [u64; 5]) -> [u64; 2] {
     [1, 0]
 }
 
-/// Whether the hostile scheduler is to be hostile.
+/// What the hostile scheduler is to do: its [`Mode`](common::Mode) as a number.
 fn mode(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    [u64::from(name_text(&info().system).ends_with("hostile")), 0]
+    [common::Mode::named(name_text(&info().system)) as u64, 0]
 }
 
 /// The sibling has done a job at this instant.
@@ -104,7 +104,8 @@ fn set_up() {
 fn upcall(core: u8) -> ! {
     let entered = time_stamp();
     let book = &BOOKS[usize::from(core) % BOOKS.len()];
-    let begin = clock::clock().epoch + PERIOD;
+    // Every other core begins half a period later, so that the sibling has one while the other subtree has the next.
+    let begin = clock::clock().epoch + PERIOD + u64::from(core % 2) * (PERIOD / 2);
     loop {
         let events = take_events(core);
         if events & event::START != 0 {
