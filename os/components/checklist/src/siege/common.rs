@@ -55,7 +55,7 @@ pub fn share() {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Nothing but keep the core.
-    Quiet = 0,
+    Busy = 0,
     /// Anything.
     Hostile = 1,
     /// Triggers its brands and sends inter-core events, as fast as it can.
@@ -71,7 +71,7 @@ impl Mode {
             name if name.ends_with("hostile") => Mode::Hostile,
             name if name.ends_with("flood") => Mode::Flood,
             name if name.ends_with("rewrite") => Mode::Rewrite,
-            _ => Mode::Quiet,
+            _ => Mode::Busy,
         }
     }
 
@@ -81,7 +81,7 @@ impl Mode {
             1 => Mode::Hostile,
             2 => Mode::Flood,
             3 => Mode::Rewrite,
-            _ => Mode::Quiet,
+            _ => Mode::Busy,
         }
     }
 }

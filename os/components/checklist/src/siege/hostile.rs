@@ -19,14 +19,14 @@ fn thread(_: [u64; 2]) {
 
 fn upcall(core: u8) -> ! {
     share();
-    let mode = grant("mode").call([0; 5]).map_or(Mode::Quiet, |[mode, _]| Mode::from_word(mode));
+    let mode = grant("mode").call([0; 5]).map_or(Mode::Busy, |[mode, _]| Mode::from_word(mode));
     let mut state = 0x9e37_79b9_7f4a_7c15 ^ u64::from(core) << 32;
     loop {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         match mode {
-            Mode::Quiet => drop(core::hint::black_box(0)),
+            Mode::Busy => drop(core::hint::black_box(0)),
             Mode::Hostile => act(core, state),
             Mode::Flood => flood(state),
             Mode::Rewrite if core % 2 == 0 => call(core, state),
