@@ -35,3 +35,12 @@ fn another_duration_is_held_to_the_limits_of_the_file() {
         }
     }
 }
+
+#[test]
+fn an_accepted_system_says_of_how_many_tasks_something_is_promised() {
+    let check = |name: &str| tactus(["check".as_ref(), file(name).as_os_str()]).output;
+    let (some, all) = (check("examples/avionics.toml"), check("examples/global-edf.toml"));
+    // Two of its tasks are of level D.
+    assert!(some.contains("accepted: 22 of 24 tasks promised"), "{some}");
+    assert!(all.lines().any(|line| line.starts_with("check") && line.ends_with("accepted")), "{all}");
+}
