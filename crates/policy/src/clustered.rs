@@ -10,6 +10,7 @@
 //! those due.
 
 use crate::cores::{Cores, RELEASE_CORE};
+use crate::groups::Groups;
 use crate::heap::{Heap, Key};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
@@ -43,7 +44,7 @@ struct Container<R> {
     rule: PhantomData<fn(R)>,
     /// Places are in the order of task numbers.
     tasks: Vec<Jobs>,
-    releases: Heap,
+    releases: Groups,
     /// Pending jobs that are linked to no core and run on none; one per task, its oldest.
     ready: Heap,
     /// By seat.
@@ -112,10 +113,7 @@ impl<R: Rule> Policy for Clustered<R> {
         container.release_due(&mut records);
         let notify = container.link(core.seat);
         let run = container.switch(core.seat, &mut core.on_core, unfinished, &mut records);
-        let timer = match container.releases.peek() {
-            Some(next) if core.seat == RELEASE_CORE => next.time(),
-            _ => Instant::NEVER,
-        };
+        let timer = if core.seat == RELEASE_CORE { container.releases.next() } else { Instant::NEVER };
         drop(container);
         for other in notify.iter() {
             records.core(EventKind::Notify, u64::from(other.0));
@@ -129,10 +127,7 @@ impl<R: Rule> Container<R> {
     fn new(setup: &PolicyConfig, cores: CoreSet, within: impl Fn(Option<CoreId>) -> bool) -> Container<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| within(task.core));
         let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
-        let mut releases = Heap::with_capacity(tasks.len());
-        for (place, (_, task)) in mine().enumerate() {
-            releases.push(Key::at(Instant::ZERO.saturating_add(task.offset), place));
-        }
+        let releases = Groups::new(mine().map(|(_, task)| (task.offset, task.period)));
         let ready = Heap::with_capacity(tasks.len());
         let cores: Vec<CoreEntry> = cores.iter().map(|id| CoreEntry { id, linked: None, running: None }).collect();
         let mut wanting = Cores::closed(cores.len());
@@ -164,6 +159,7 @@ impl<R: Rule> Container<R> {
             Event::Remove => {
                 records.about(EventKind::Removed, task.subject(), job, 0);
                 task.remove();
+                self.releases.remove(place);
                 false
             }
             Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
@@ -186,26 +182,14 @@ impl<R: Rule> Container<R> {
     }
 
     fn release_due<S: Sink>(&mut self, records: &mut Recorder<S>) {
-        while let Some(due) = self.releases.peek() {
-            if due.time() > records.now {
-                break;
-            }
-            let place = due.place();
-            let task = &mut self.tasks[place];
-            let next = if task.removed() { None } else { task.next_release(due.time()) };
-            match next {
-                Some(next) => self.releases.replace_first(Key::at(next, place)),
-                None => {
-                    self.releases.pop();
+        while let Some((time, places)) = self.releases.due(records.now) {
+            for &place in places {
+                let Some(task) = self.tasks.get_mut(place).filter(|task| !task.removed()) else { continue };
+                let (job, first) = task.release();
+                records.about(EventKind::Release, task.subject(), job, time.as_nanos());
+                if first {
+                    self.ready.push(task.key::<R>(place));
                 }
-            }
-            if task.removed() {
-                continue;
-            }
-            let (job, first) = task.release();
-            records.about(EventKind::Release, task.subject(), job, due.time().as_nanos());
-            if first {
-                self.ready.push(task.key::<R>(place));
             }
         }
     }
@@ -226,9 +210,7 @@ impl<R: Rule> Container<R> {
             match displaced {
                 // It runs nowhere, or on this very core, which is about to take it off.
                 Some(displaced) if !still_there => self.ready.replace_first(displaced),
-                _ => {
-                    self.ready.pop();
-                }
+                _ => self.ready.drop_first(),
             }
             if core != me {
                 notify.insert(entry.id);

@@ -3,49 +3,55 @@
 
 use crate::heap::Key;
 use tactus_structures::directory::{Held, HeldRow};
-use tactus_time::CoreId;
+use tactus_time::{CoreId, CoreSet};
 
 /// The core that arms the timer for releases: of a cluster, its first.
 pub(crate) const RELEASE_CORE: CoreId = CoreId(0);
 
 /// Of each core, how much it is in need of a job: the greater, the more.
-pub(crate) struct Cores(HeldRow<u128>);
+pub(crate) struct Cores {
+    need: HeldRow<u128>,
+    /// Those that have none, so that nobody looks through all for them.
+    idle: CoreSet,
+}
 
 /// The number of a core that takes no job.
 const CLOSED: u128 = 0;
 
-/// A core that has none wants one more than all that have; of several, the first one. No key is as great: no task has
-/// such a number.
-#[inline]
-fn idle(core: CoreId) -> u128 {
-    u128::MAX - core.index() as u128
-}
-
 impl Cores {
     /// So many, all closed.
     pub(crate) fn closed(cores: usize) -> Cores {
-        Cores(HeldRow::with_cores(cores))
+        Cores { need: HeldRow::with_cores(cores), idle: CoreSet::EMPTY }
     }
     /// The core takes jobs more urgent than `linked`, or any if that is nothing. The least of all keys is as good as
     /// closed: no job is more urgent.
     #[inline]
     pub(crate) fn open(&mut self, core: CoreId, linked: Option<Key>) {
-        self.0.set(core.index(), linked.map_or(idle(core), Key::wide));
+        match linked {
+            Some(key) => {
+                self.idle.remove(core);
+                self.need.set(core.index(), key.wide());
+            }
+            None => self.idle.insert(core),
+        }
     }
     /// The core takes none.
     #[inline]
     pub(crate) fn close(&mut self, core: CoreId) {
-        self.0.set(core.index(), CLOSED);
+        self.idle.remove(core);
+        self.need.set(core.index(), CLOSED);
     }
-    /// The core that a job should go to first: this one if it has none, another one that has none, or the one that has the
+    /// The core that a job should go to first: this one if it has none, the first that has none, or the one that has the
     /// least urgent. Nothing if all are closed.
     #[inline]
     pub(crate) fn least_urgent(&self, me: CoreId) -> Option<CoreId> {
-        if self.0.get(me.index()) == idle(me) {
+        if self.idle.contains(me) {
             return Some(me);
         }
-        let core = self.0.greatest();
-        (self.0.get(core) != CLOSED).then_some(CoreId(core as u8))
+        self.idle.iter().next().or_else(|| {
+            let core = self.need.greatest();
+            (self.need.get(core) != CLOSED).then_some(CoreId(core as u8))
+        })
     }
 }
 

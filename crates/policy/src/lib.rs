@@ -37,6 +37,7 @@ mod codec;
 mod config;
 mod cores;
 mod error;
+mod groups;
 mod heap;
 mod jobs;
 mod list;

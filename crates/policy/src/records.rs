@@ -31,9 +31,9 @@ impl<S: Sink + ?Sized> Recorder<'_, S> {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, number), arg));
     }
     /// A record that concerns the core alone.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn core(&mut self, kind: EventKind, arg: u64) {
-        self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, 0), arg));
+        self.sink.put(kind, Stored::about(Subject::NONE, self.now, self.core, kind, 0, arg));
     }
 }
 

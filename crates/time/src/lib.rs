@@ -273,7 +273,14 @@ impl CoreSet {
     }
     /// The cores in ascending order.
     pub fn iter(self) -> impl Iterator<Item = CoreId> {
-        (0..8).map(CoreId).filter(move |c| self.contains(*c))
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            let core = left.trailing_zeros() as u8;
+            (left != 0).then(|| {
+                left &= left - 1;
+                CoreId(core)
+            })
+        })
     }
 }
 

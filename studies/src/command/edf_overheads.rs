@@ -57,7 +57,7 @@ const SHIFT: u8 = 1;
 /// No way of the timer takes as many instructions by itself.
 const TOO_MUCH: u64 = 30_000;
 /// What is measured, and what in it.
-const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 7] = [
     ("release", "a decision in which jobs were released"),
     ("scheduling", "a decision at the end of a job"),
     ("timer", "from the time set to the scheduler's first look at the clock"),
@@ -73,9 +73,10 @@ const KINDS: [(&str, &str); 6] = [
         "from the nominal release of a job, for which its core wakes up while all others stay idle, to the scheduler's first look \
          at the clock at the job's end, where jobs have nothing to do: timer, release and switch in one",
     ),
+    ("release-share", "what a release takes of 400 instructions and 200 for each job released in it, in per cent"),
 ];
 
-type Samples = [Vec<u64>; 6];
+type Samples = [Vec<u64>; 7];
 /// What a job with nothing to do takes: its time is up before its first look at the clock.
 const NOTHING: Duration = Duration::from_nanos(1);
 
@@ -178,12 +179,12 @@ fn samples(trace: &Trace, own: &[Vec<u64>], into: &mut Samples) -> u64 {
             })
         };
         let mut own = own.get(core).into_iter().flatten();
-        let (mut entered, mut released, mut receivers) = (None, false, Vec::new());
+        let (mut entered, mut released, mut receivers) = (None, 0, Vec::new());
         for record in records {
             match record.kind {
                 EventKind::Enter => {
                     let reason = EntryReason::from_u8(record.level);
-                    (entered, released) = (Some(reason), false);
+                    (entered, released) = (Some(reason), 0);
                     if reason == Some(EntryReason::Timer) && record.arg != u64::MAX {
                         let expiry = Instant::from_nanos(record.arg);
                         let late = record.time.since(expiry).as_nanos() >> SHIFT;
@@ -193,15 +194,18 @@ fn samples(trace: &Trace, own: &[Vec<u64>], into: &mut Samples) -> u64 {
                         }
                     }
                 }
-                EventKind::Release => released = true,
+                EventKind::Release => released += 1,
                 EventKind::Notify => receivers.push(record.arg as usize),
                 EventKind::Leave => {
                     let Some(reason) = entered.take() else { continue };
                     let took = own.next().copied();
                     match (reason, released) {
-                        (_, true) => into[0].extend(took),
-                        (Some(EntryReason::Complete), false) => into[1].extend(took),
-                        _ => {}
+                        (Some(EntryReason::Complete), 0) => into[1].extend(took),
+                        (_, 0) => {}
+                        (_, jobs) => {
+                            into[0].extend(took);
+                            into[6].extend(took.map(|took| 100 * took / (400 + 200 * jobs)));
+                        }
                     }
                     for receiver in receivers.drain(..) {
                         if let Some(list) = sent.get_mut(receiver) {
@@ -445,7 +449,7 @@ mod tests {
     fn seen(cores: Vec<Vec<Record>>) -> [Vec<u64>; 2] {
         let mut samples = Samples::default();
         switches(&Trace { dropped: vec![0; cores.len()], cores, disks: Vec::new() }, &mut samples);
-        let [.., switch, wake_up] = samples;
+        let [.., switch, wake_up, _] = samples;
         [switch, wake_up]
     }
 
