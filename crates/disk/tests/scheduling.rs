@@ -26,6 +26,32 @@ fn line(points: &[u64]) -> LatencyMap {
     }
     map
 }
+/// A full symmetric map of points on a plane, where ways run along the axes, or of any times of which none is longer than two
+/// others: both are metrics.
+fn metric(places: &[(u64, u64)], plane: bool) -> LatencyMap {
+    let mut map = LatencyMap::new(Form::Symmetric, places.len(), millis(1)).unwrap();
+    for (a, x) in places.iter().enumerate() {
+        for (b, y) in places[..=a].iter().enumerate() {
+            let way = (x.0.abs_diff(y.0) + x.1.abs_diff(y.1)).max(1);
+            let any = 8 + (x.0 * 31 + x.1 * 17 + y.0 * 13 + y.1 * 7 + (a * b) as u64) % 8;
+            map.learn(a as u32, b as u32, millis(if plane { way } else { any }));
+        }
+    }
+    map
+}
+/// The lightest tree from row 0 to all others: no order that begins there is shorter.
+fn tree(map: &LatencyMap) -> u64 {
+    let mut near: Vec<(u64, u32)> = (1..map.granules()).map(|to| (map.careful(0, to).as_nanos(), to)).collect();
+    let mut sum = 0;
+    while let Some(at) = (0..near.len()).min_by_key(|&at| near[at].0) {
+        let (step, from) = near.swap_remove(at);
+        sum += step;
+        for (step, to) in &mut near {
+            *step = (*step).min(map.careful(from, *to).as_nanos());
+        }
+    }
+    sum
+}
 fn served(policy: Policy, requests: &[Request], map: &LatencyMap) -> Vec<u64> {
     let mut queue = Scheduler::new(policy, requests.len());
     let (mut head, mut now) = (Head::default(), Instant::ZERO);
@@ -102,6 +128,15 @@ proptest! {
         let optimum = orders.iter().map(|order| length(&ids(order), &map)).min().unwrap();
         prop_assert_eq!(length(&served(Policy::FsatfExact, &all, &map), &map), optimum);
         prop_assert!(length(&served(Policy::FsatfMap, &all, &map), &map) <= 2 * optimum);
+    }
+
+    #[test]
+    fn insertion_stays_within_twice_the_lightest_tree_for_up_to_256(
+        places in prop::collection::vec((0_u64..8, 0_u64..8), 2..=257), plane: bool,
+    ) {
+        let map = metric(&places, plane);
+        let all: Vec<Request> = (1..places.len()).map(|n| request(n as u64, n as u32, 1_000)).collect();
+        prop_assert!(length(&served(Policy::FsatfMap, &all, &map), &map) <= 2 * tree(&map));
     }
 
     #[test]
