@@ -173,9 +173,14 @@ impl Scheduler {
     }
 }
 
-/// A step by the map; what is unknown comes before all, the nearest by block first, so that the map is filled.
+/// A step by the map; what is unknown comes before all, the nearest by block first, so that the map is filled. A request that
+/// begins where the other ends needs no map and comes before that: the drive reads on, and a cell that was learned when it could
+/// not would never tell so again.
 fn exploring(map: &LatencyMap, from: Head, to: &Request) -> u64 {
     const UNIT: u64 = 1 << 32;
+    if from.block == to.block {
+        return 0;
+    }
     match map.code(from.granule, to.granule) {
         0 => from.block.abs_diff(to.block).min(UNIT - 1),
         code => u64::from(code.min(CODES)) * UNIT,

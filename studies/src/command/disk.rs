@@ -210,7 +210,7 @@ fn easy(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(), F
     let loads = [
         ("4 KiB at random", few.clone(), CacheSettings::default()),
         ("400 KiB at random", few.with_blocks(800), CacheSettings::default()),
-        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 200), ahead),
+        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 20), ahead),
     ];
     let mut rows = Vec::new();
     for (name, load, cache) in loads {

@@ -55,8 +55,10 @@ pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class]
     let owner: Vec<usize> =
         classes.iter().enumerate().flat_map(|(class, of)| std::iter::repeat_n(class, of.processes)).collect();
     let mut draw = Draw::new(seed);
+    let mut issued = 0;
     let mut fresh = |process: usize, serial: u64, now: Instant| {
-        let row = bench.row(&mut draw, serial);
+        let row = bench.row(&mut draw, issued);
+        issued += 1;
         let id = Request::name(process as u32, serial as u32);
         bench.request(id, row, now, now.saturating_add(classes[owner[process]].deadline))
     };
