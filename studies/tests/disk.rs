@@ -2,6 +2,7 @@
 
 use tactus_disk::{parameters, CacheSettings, Drive, DriveName, Form, LatencyMap, Policy};
 use tactus_studies::disk::load::{run, run_on, Before, Class, Outcome};
+use tactus_studies::disk::variants::{access_times, edf_waits, exact_rate, with_seeks};
 use tactus_studies::disk::{measure, Bench};
 use tactus_time::Duration;
 
@@ -82,6 +83,83 @@ fn a_restored_map_has_nothing_to_learn_and_is_as_fast_at_once() {
     assert!(learning.rate < 0.9 * again.rate, "{} {}", learning.rate, again.rate);
 }
 
+/// What EDF and G-MATRIX with a look-ahead of 4 do for 8 processes with 100 ms and 8 with 200 ms.
+fn edf_and_matrix(bench: &Bench, form: Form) -> [Outcome; 2] {
+    let classes = [100, 200].map(|ms| Class { processes: 8, deadline: Duration::from_millis(ms) });
+    let mut map = bench.full_map(form).expect("a map");
+    [Policy::Edf, Policy::GMatrix(4)]
+        .map(|policy| run(bench, Before::Scheduler(policy, &mut map, false), &classes, 10_000, 13))
+}
+
+#[test]
+fn where_edf_misses_nothing_g_matrix_misses_nothing_and_is_a_third_faster() {
+    let cheetah = Bench::new(parameters::cheetah_15k7().expect("a drive"), 300, 7);
+    let source = with_seeks(&parameters::source_10k().expect("a drive"), 650);
+    for (name, bench, form) in [
+        ("Cheetah, symmetric", &cheetah, Form::Symmetric),
+        ("Cheetah, directed", &cheetah, Form::Directed),
+        ("10,000 rpm, seeks of 65 %, directed", &Bench::new(source, 300, 7), Form::Directed),
+    ] {
+        let [edf, matrix] = edf_and_matrix(bench, form);
+        assert_eq!((edf.missed, matrix.missed), (0, 0), "{name}");
+        let gain = matrix.rate / edf.rate;
+        assert!((1.32..1.45).contains(&gain), "{name}: {gain}");
+    }
+}
+
+#[test]
+fn at_130_a_second_the_turn_alone_spreads_what_edf_makes_wait_beyond_100_ms() {
+    let bench = bench(1_000);
+    let classes = [100, 200].map(|ms| Class { processes: 8, deadline: Duration::from_millis(ms) });
+    let (access, wait) = (access_times(&bench, 20_000, 61), edf_waits(&bench, &classes, 10_000, 13));
+    // 8 in each R and 8 in each R + 100 ms, 130.7 a second.
+    assert!((wait.mean + access.mean - 90.0).abs() < 1.0, "{wait:?} {access:?}");
+    // An even spread over a turn deviates by a turn over the root of 12.
+    let turn = bench.geometry.turn as f64 / 1e6 / 12_f64.sqrt();
+    assert!(access.deviation > turn, "{access:?}");
+    let waits_for = wait.mean / access.mean;
+    assert!(wait.deviation > turn * waits_for.sqrt(), "{wait:?}");
+    assert!(wait.mean + access.mean + 3.0 * turn * waits_for.sqrt() > 100.0);
+}
+
+#[test]
+fn each_further_deadline_that_g_matrix_looks_at_brings_less_and_none_is_missed_from_4_on() {
+    let drive = parameters::cheetah_15k7().expect("a drive");
+    let classes = [100, 200].map(|ms| Class { processes: 8, deadline: Duration::from_millis(ms) });
+    for bench in [Bench::new(drive.clone(), 300, 7), Bench::crowded(drive.clone(), 100, 8, 59)] {
+        let mut map = bench.full_map(Form::Directed).expect("a map");
+        let mut of = |k| run(&bench, Before::Scheduler(Policy::GMatrix(k), &mut map, false), &classes, 10_000, 13);
+        let outcomes = [1, 2, 4, 6].map(&mut of);
+        let [one, two, four, six] = [0, 1, 2, 3].map(|n| outcomes[n].rate);
+        assert!(two / one > (four / two).sqrt() && four / two > six / four, "{one} {two} {four} {six}");
+        assert_eq!((outcomes[2].missed, outcomes[3].missed), (0, 0));
+    }
+}
+
+#[test]
+fn the_exact_order_collapses_at_8_where_its_107_instructions_a_step_take_107_ns() {
+    let bench = bench(300);
+    let map = bench.full_map(Form::Symmetric).expect("a map");
+    let rate = |many, step, rounds| exact_rate(&bench, &map, many, Duration::from_nanos(step), rounds);
+    // What is left of the rate that it would have if it took no time.
+    let left =
+        [(4, 400), (6, 400), (8, 40), (9, 10)].map(|(many, rounds)| rate(many, 107, rounds) / rate(many, 0, rounds));
+    assert!(left[0] > 0.99 && left[1] > 0.97, "{left:?}");
+    assert!((0.7..0.85).contains(&left[2]) && left[3] < 0.4, "{left:?}");
+    // At 8 it has fallen below what it was at 4, and at 9 below no order at all.
+    assert!(rate(8, 107, 40) < rate(4, 107, 400) && rate(9, 107, 10) < rate(1, 0, 400) / 2.0);
+}
+
+#[test]
+fn a_model_is_within_5_percent_for_999_of_1000_where_the_arm_is_off_by_a_600th_of_a_turn_at_most() {
+    for drive in parameters::Model::ALL {
+        let bench = Bench::new(drive.geometry().expect("a drive"), 1_000, 7);
+        let most = Duration::from_nanos(bench.geometry.turn / 600);
+        let said = measure::predict(&bench, bench.drive().jitter(most, 29), 100_000, 31);
+        assert!(said.within_five >= 0.999, "{drive:?}, {most}: {}", said.within_five);
+    }
+}
+
 #[test]
 fn the_more_a_policy_knows_the_faster_it_is() {
     let bench = bench(150);
@@ -93,6 +171,20 @@ fn the_more_a_policy_knows_the_faster_it_is() {
     ];
     assert!(rates[..3].windows(2).all(|pair| pair[0] * 1.05 < pair[1]), "{rates:?}");
     assert!(rates[3] > 0.98 * rates[2], "the model instead of the matrix: {rates:?}");
+}
+
+#[test]
+fn the_nearest_by_the_map_gains_28_percent_and_more_over_the_nearest_block() {
+    for drive in parameters::Model::ALL {
+        let bench = Bench::new(drive.geometry().expect("a drive"), 300, 7);
+        let mut map = bench.full_map(Form::Symmetric).expect("a map");
+        let mut gain = |n| {
+            let mut rate = |policy| run(&bench, Before::Scheduler(policy, &mut map, false), &class(n), 10_000, 11).rate;
+            rate(Policy::GreedyMap) / rate(Policy::SatfBlock) - 1.0
+        };
+        let gains = [4, 16, 64, 256].map(&mut gain);
+        assert!(gains[0] > 0.0 && gains.is_sorted() && gains[3] >= 0.28, "{drive:?}: {gains:?}");
+    }
 }
 
 /// The rates of NOOP, of the nearest block and of the path by a map that is learned on the drive as it is.

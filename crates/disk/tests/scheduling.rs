@@ -92,7 +92,7 @@ const ALL: [Policy; 11] = [
     Policy::FsatfBlock,
     Policy::SatfMap,
     Policy::FsatfMap,
-    Policy::FsatfExact,
+    Policy::FsatfExact(6),
     Policy::GreedyMap,
     Policy::Edf,
     Policy::GMatrix(4),
@@ -126,7 +126,7 @@ proptest! {
         let orders = all_orders(6);
         let ids = |order: &Vec<usize>| order.iter().map(|&n| n as u64 + 1).collect::<Vec<_>>();
         let optimum = orders.iter().map(|order| length(&ids(order), &map)).min().unwrap();
-        prop_assert_eq!(length(&served(Policy::FsatfExact, &all, &map), &map), optimum);
+        prop_assert_eq!(length(&served(Policy::FsatfExact(6), &all, &map), &map), optimum);
         prop_assert!(length(&served(Policy::FsatfMap, &all, &map), &map) <= 2 * optimum);
     }
 
@@ -161,7 +161,7 @@ proptest! {
 #[test]
 fn who_comes_after_the_freeze_waits_for_the_next_round() {
     let map = line(&[0, 1, 2, 3, 4]);
-    for policy in [Policy::FsatfBlock, Policy::FsatfMap, Policy::FsatfExact] {
+    for policy in [Policy::FsatfBlock, Policy::FsatfMap, Policy::FsatfExact(8)] {
         let mut queue = Scheduler::new(policy, 8);
         let mut head = Head::default();
         for n in [3, 4] {
@@ -178,6 +178,30 @@ fn who_comes_after_the_freeze_waits_for_the_next_round() {
         }
         assert_eq!(order[..2], [3, 4], "{policy:?}");
     }
+}
+
+#[test]
+fn each_further_request_costs_the_exact_order_as_many_times_as_wait() {
+    let map = line(&[3, 1, 4, 1, 5, 9, 2, 6, 5]);
+    let steps = |many: u64| {
+        let mut queue = Scheduler::new(Policy::FsatfExact(8), many as usize);
+        for n in 1..=many {
+            queue.arrive(request(n, n as u32, 100), Head::default(), &map).unwrap();
+        }
+        queue.next(Instant::ZERO, Head::default(), &map);
+        queue.exact_steps()
+    };
+    assert_eq!([4, 6, 8].map(steps), [64, 1_956, 109_600]);
+    // Of one more than it looks through it takes those that came first, and the other goes into the next round.
+    let mut queue = Scheduler::new(Policy::FsatfExact(2), 3);
+    for n in [8, 7, 2] {
+        queue.arrive(request(n, n as u32, 100), Head::default(), &map).unwrap();
+    }
+    let mut head = Head::default();
+    let order = std::array::from_fn(|_| {
+        queue.next(Instant::ZERO, head, &map).map(|next| (head = Head::from(&next), next.id).1)
+    });
+    assert_eq!(order, [Some(8), Some(7), Some(2)]);
 }
 
 #[test]

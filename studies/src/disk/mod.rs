@@ -6,6 +6,7 @@
 
 pub mod load;
 pub mod measure;
+pub mod variants;
 
 use tactus_disk::{CacheSettings, Drive, Form, Geometry, HotSet, LatencyMap, MapError, Request};
 use tactus_time::{Duration, Instant};
@@ -36,7 +37,7 @@ impl Draw {
 pub struct Bench {
     /// What the drive is made of.
     pub geometry: Geometry,
-    /// First blocks that are asked for, in rising order.
+    /// First blocks that are asked for.
     pub positions: Vec<u64>,
     /// Positions in one granule, which share a row of the map; at least 1.
     pub in_granule: u32,
@@ -59,6 +60,17 @@ impl Bench {
             positions.dedup_by_key(|block| *block / 256);
         }
         Bench { geometry, positions, in_granule: 1, blocks: BLOCKS, sequential: false }
+    }
+    /// `granules` granules over the whole surface, of each of which `in_granule` positions are asked for. They share a row.
+    pub fn crowded(geometry: Geometry, granules: usize, in_granule: u32, seed: u64) -> Bench {
+        let one = Bench::new(geometry, granules, seed);
+        let mut draw = Draw::new(seed + 1);
+        let mut in_one = |block: &u64| -> Vec<u64> {
+            let mut offset = || block / 256 * 256 + draw.below(256 - u64::from(BLOCKS));
+            (0..in_granule).map(|_| offset()).collect()
+        };
+        let positions = one.positions.iter().flat_map(&mut in_one).collect();
+        Bench { positions, in_granule, ..one }
     }
     /// The same positions with requests of this number of blocks; those that would reach beyond the end are left out.
     pub fn with_blocks(mut self, blocks: u32) -> Bench {
