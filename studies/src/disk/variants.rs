@@ -72,7 +72,7 @@ pub fn with_seeks(geometry: &Geometry, thousandths: u64) -> Geometry {
 
 /// How far samples lie apart, in ms.
 #[derive(Clone, Copy, Debug)]
-pub struct Spread {
+pub struct Dispersion {
     /// The mean.
     pub mean: f64,
     /// The standard deviation.
@@ -81,28 +81,28 @@ pub struct Spread {
     pub longest: f64,
 }
 
-impl Spread {
-    fn of(samples: &[f64]) -> Spread {
+impl Dispersion {
+    fn of(samples: &[f64]) -> Dispersion {
         let many = samples.len().max(1) as f64;
         let mean = samples.iter().sum::<f64>() / many;
         let deviation = (samples.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / many).sqrt();
-        Spread { mean, deviation, longest: samples.iter().copied().fold(0.0, f64::max) }
+        Dispersion { mean, deviation, longest: samples.iter().copied().fold(0.0, f64::max) }
     }
 }
 
 /// The times of this number of random requests.
-pub fn access_times(bench: &Bench, requests: u64, seed: u64) -> Spread {
+pub fn access_times(bench: &Bench, requests: u64, seed: u64) -> Dispersion {
     let (mut drive, mut draw, mut now) = (bench.drive(), Draw::new(seed), Instant::ZERO);
     let mut one = || {
         let row = draw.below(bench.positions.len() as u64) as u32;
         let end = drive.serve(now, &bench.request(0, row, now, Instant::NEVER)).end;
         end.since(std::mem::replace(&mut now, end)).as_millis_f64()
     };
-    Spread::of(&(0..requests).map(|_| one()).collect::<Vec<_>>())
+    Dispersion::of(&(0..requests).map(|_| one()).collect::<Vec<_>>())
 }
 
 /// How long requests of the first class wait under EDF until they are dispatched, after a tenth that does not count.
-pub fn edf_waits(bench: &Bench, classes: &[Class; 2], requests: u64, seed: u64) -> Spread {
+pub fn edf_waits(bench: &Bench, classes: &[Class; 2], requests: u64, seed: u64) -> Dispersion {
     let mut waits = Vec::new();
     let mut edf = |queue: &[Request], now: Instant, _: Head| {
         let at = (0..queue.len()).min_by_key(|&at| queue[at].deadline).unwrap_or(0);
@@ -112,5 +112,5 @@ pub fn edf_waits(bench: &Bench, classes: &[Class; 2], requests: u64, seed: u64) 
         at
     };
     run(bench, Before::Rule(&mut edf), classes, requests, seed);
-    Spread::of(&waits[waits.len() / 10..])
+    Dispersion::of(&waits[waits.len() / 10..])
 }
