@@ -1,5 +1,6 @@
-//! One decision of G-MATRIX (k = 4 unless told) over a queue of 64 unless told, many times: for counting instructions. With a
-//! look-ahead of 0, a decision by the tracked model of a drive instead: the request that it says to end first.
+//! One decision over a queue of 64 unless told, many times: for counting instructions. By G-MATRIX with k = 4 unless told; with
+//! `exact` by all orders of a frozen queue, which is one decision for all of it; with `nearest` by the map; with `model` by the
+//! tracked model of a drive: the request that it says to end first.
 //!
 //! `valgrind --tool=callgrind --toggle-collect='*decide*' target/release/examples/decision 64 4`
 
@@ -41,12 +42,29 @@ fn by_model(many: usize) {
     println!("{TIMES} decisions, the drive was busy for {now}");
 }
 
+/// The rule that the command line names.
+fn policy(word: Option<&str>, many: usize) -> Option<Policy> {
+    match word {
+        None => Some(Policy::GMatrix(4)),
+        Some("exact") => Some(Policy::FsatfExact(many)),
+        Some("nearest") => Some(Policy::GreedyMap),
+        Some(k) => k.parse().ok().map(Policy::GMatrix),
+    }
+}
+
 fn main() {
-    let mut arguments = std::env::args().skip(1).filter_map(|word| word.parse().ok());
-    let (many, k): (usize, usize) = (arguments.next().unwrap_or(64), arguments.next().unwrap_or(4));
-    if k == 0 {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let many: usize = arguments.first().and_then(|word| word.parse().ok()).unwrap_or(64);
+    let word = arguments.get(1).map(String::as_str);
+    if word == Some("model") {
         return by_model(many);
     }
+    let Some(policy) = policy(word, many) else {
+        eprintln!("decision [QUEUE] [K | exact | nearest | model]");
+        return;
+    };
+    // A frozen queue is decided once for all that wait.
+    let times = if word == Some("exact") { 2 * many as u64 } else { TIMES };
     let Ok(mut map) = LatencyMap::new(Form::Directed, 256, Duration::from_millis(1)) else { return };
     let mut seed = 1_u64;
     let mut draw = |n: u64| {
@@ -58,9 +76,9 @@ fn main() {
             map.learn(from, to, Duration::from_millis(1 + draw(15)));
         }
     }
-    let mut queue = Scheduler::new(Policy::GMatrix(k), many);
+    let mut queue = Scheduler::new(policy, many);
     let (mut head, mut now) = (Head::default(), Instant::ZERO);
-    for n in 0..many as u64 + TIMES {
+    for n in 0..many as u64 + times {
         if n >= many as u64 {
             if let Some(request) = black_box(decide(&mut queue, now, head, &map)) {
                 now += map.careful(head.granule, request.granule);
@@ -76,5 +94,5 @@ fn main() {
             &map,
         );
     }
-    println!("{TIMES} decisions");
+    println!("{times} decisions, {} steps of exact orders", queue.exact_steps());
 }

@@ -6,8 +6,8 @@
 use crate::request::{Head, Request};
 use alloc::vec::Vec;
 
-/// The largest queue that `exact` looks through; 8 requests are 40,320 orders (source §IV: it collapses there).
-pub const MOST_EXACT: usize = 8;
+/// The largest queue that `exact` looks through. 8 requests are 40,320 orders, where the source's collapsed (§V); 10 are 3,628,800.
+pub const MOST_EXACT: usize = 10;
 
 /// The weight of a step.
 pub(crate) trait Weight {

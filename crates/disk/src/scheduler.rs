@@ -26,8 +26,8 @@ pub enum Policy {
     SatfMap,
     /// A path by the map, by nearest insertion over a frozen queue.
     FsatfMap,
-    /// The shortest path of all by the map over a frozen queue of at most [`order::MOST_EXACT`].
-    FsatfExact,
+    /// The shortest path of all by the map over a frozen queue of at most this number, and at most [`order::MOST_EXACT`].
+    FsatfExact(usize),
     /// The nearest by the map. Not in the source; what the directed map is best used for.
     GreedyMap,
     /// The earliest deadline.
@@ -38,7 +38,7 @@ pub enum Policy {
 
 impl Policy {
     fn freezes(self) -> bool {
-        matches!(self, Policy::FsatfBlock | Policy::FsatfMap | Policy::FsatfExact)
+        matches!(self, Policy::FsatfBlock | Policy::FsatfMap | Policy::FsatfExact(_))
     }
     fn by_deadline(self) -> bool {
         matches!(self, Policy::Edf | Policy::GMatrix(_))
@@ -131,7 +131,7 @@ impl Scheduler {
         }
         let first = self.live.first()?;
         let at = match self.policy {
-            Policy::Noop | Policy::SatfMap | Policy::FsatfMap | Policy::FsatfExact => 0,
+            Policy::Noop | Policy::SatfMap | Policy::FsatfMap | Policy::FsatfExact(_) => 0,
             Policy::Edf => self.live.len() - 1,
             Policy::Deadline(expiry) if now.since(first.arrival) >= expiry => 0,
             Policy::Deadline(_) => {
@@ -163,8 +163,8 @@ impl Scheduler {
             Policy::FsatfMap => {
                 order::nearest_insertion(&mut self.live, &mut self.later, &mut self.near, head, &weight);
             }
-            Policy::FsatfExact => {
-                let many = self.later.len().min(order::MOST_EXACT);
+            Policy::FsatfExact(most) => {
+                let many = self.later.len().min(most.clamp(1, order::MOST_EXACT));
                 self.live.extend(self.later.drain(..many));
                 self.steps += order::exact(&mut self.live, head, &weight);
             }
@@ -173,9 +173,14 @@ impl Scheduler {
     }
 }
 
-/// A step by the map; what is unknown comes before all, the nearest by block first, so that the map is filled.
+/// A step by the map; what is unknown comes before all, the nearest by block first, so that the map is filled. A request that
+/// begins where the other ends needs no map and comes before that: the drive reads on, and a cell that was learned when it could
+/// not would never tell so again.
 fn exploring(map: &LatencyMap, from: Head, to: &Request) -> u64 {
     const UNIT: u64 = 1 << 32;
+    if from.block == to.block {
+        return 0;
+    }
     match map.code(from.granule, to.granule) {
         0 => from.block.abs_diff(to.block).min(UNIT - 1),
         code => u64::from(code.min(CODES)) * UNIT,

@@ -27,16 +27,27 @@ fn clients() -> Vec<Client> {
 
 /// What ended within this number of seconds, and when the promise was withdrawn.
 fn served(policy: Policy, clients: &[Client], slower: bool, seconds: u64) -> (Vec<Finished>, Option<Instant>) {
+    let mut all = Vec::new();
+    let withdrawn = serve(policy, clients, slower, seconds, |it| all.push(it));
+    (all, withdrawn)
+}
+
+fn serve(
+    policy: Policy,
+    clients: &[Client],
+    slower: bool,
+    seconds: u64,
+    mut ended: impl FnMut(Finished),
+) -> Option<Instant> {
     let nominal = parameters::source_10k().unwrap();
     let map = survey(&nominal, clients, Form::Directed).unwrap();
     let service = Service::new(policy, 64, map, longest(&nominal, clients));
     let real = if slower { parameters::atlas_10k().unwrap() } else { nominal };
     let mut station = Station::new(service, Drive::new(real, CacheSettings::default()), clients.to_vec(), 7);
-    let mut all = Vec::new();
     while station.next() < Instant::ZERO + Duration::from_secs(seconds) {
-        all.extend(station.advance().0);
+        station.advance().0.into_iter().for_each(&mut ended);
     }
-    (all, station.service().withdrawn())
+    station.service().withdrawn()
 }
 
 fn bounds(policy: Policy, clients: &[Client]) -> Vec<Duration> {
@@ -75,6 +86,27 @@ fn no_promised_request_takes_longer_than_its_bound_beside_best_effort_load() {
             }
         }
     }
+}
+
+#[test]
+fn no_promised_request_of_a_million_takes_longer_than_its_bound() {
+    let mut promised = 0;
+    for policy in [Policy::Edf, Policy::GMatrix(4)] {
+        for count in [3, 4] {
+            let clients = &clients()[..count];
+            let bounds = bounds(policy, clients);
+            let mut longest = vec![Duration::ZERO; bounds.len()];
+            let withdrawn = serve(policy, clients, false, 10_000, |it| {
+                if let Some(longest) = longest.get_mut(it.request.client() as usize) {
+                    *longest = (*longest).max(it.ended.since(it.request.arrival));
+                    promised += 1;
+                }
+            });
+            assert_eq!(withdrawn, None, "the drive kept to its cells");
+            assert!(longest.iter().zip(&bounds).all(|(longest, bound)| longest <= bound), "{longest:?} {bounds:?}");
+        }
+    }
+    assert!(promised >= 1_000_000, "{promised}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `tactus study disk`: what a learned latency map is worth to a disk's scheduler, beside the source's figures.
 
+use super::disk_variants::variants;
 use super::kept::{csv, markdown, plot, put, Line};
 use crate::disk::load::{run, run_on, Before, Class};
 use crate::disk::{measure, Bench};
@@ -31,7 +32,7 @@ pub struct Arguments {
 const QUEUES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /// Name, rule, whether the directed map.
-const RULES: [(&str, Policy, bool); 10] = [
+const RULES: [(&str, Policy, bool); 11] = [
     ("NOOP", Policy::Noop, false),
     ("CFQ", Policy::Cfq, false),
     ("DEADLINE", Policy::Deadline(Duration::from_millis(500)), false),
@@ -39,6 +40,7 @@ const RULES: [(&str, Policy, bool); 10] = [
     ("FSATF-LBN", Policy::FsatfBlock, false),
     ("SATF-MAP", Policy::SatfMap, false),
     ("FSATF-MAP", Policy::FsatfMap, false),
+    ("greedy by map", Policy::GreedyMap, false),
     ("SATF-MAP directed", Policy::SatfMap, true),
     ("FSATF-MAP directed", Policy::FsatfMap, true),
     ("greedy by directed map", Policy::GreedyMap, true),
@@ -52,6 +54,11 @@ const SOURCE: [(&str, &str); 4] = [
     ("TCQ64", "955 / 1272 / 236"),
 ];
 
+/// What is told of a map that cannot be.
+pub fn wrong(error: tactus_disk::MapError) -> Failure {
+    Failure::Input(error.to_string())
+}
+
 fn geometry(name: &str) -> Result<Geometry, Failure> {
     let drive = Model::ALL.into_iter().find(|drive| drive.name() == name).unwrap_or(Model::Source10k);
     drive.geometry().map_err(|error| Failure::Input(error.to_string()))
@@ -60,7 +67,7 @@ fn geometry(name: &str) -> Result<Geometry, Failure> {
 /// Runs all experiments on one drive.
 pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let bench = Bench::new(geometry(&arguments.drive)?, arguments.positions as usize, 7);
-    let full = |form| bench.full_map(form).map_err(|error| Failure::Input(error.to_string()));
+    let full = |form| bench.full_map(form).map_err(wrong);
     let (mut symmetric, mut directed) = (full(Form::Symmetric)?, full(Form::Directed)?);
     lines::line(
         "study",
@@ -74,6 +81,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     predictions(&bench, &directed, &mut page);
     easy(arguments, &bench, &mut page)?;
     flash(arguments, &mut page)?;
+    variants(&arguments.out, &bench, arguments.requests, &mut page)?;
     put(&arguments.out, "disk.md", &page)?;
     lines::put(&page);
     Ok(Outcome::held_if(curves && promised))
@@ -121,6 +129,7 @@ fn throughput(
     let rows = [
         ("DEADLINE over NOOP", gain("DEADLINE", "NOOP"), "50"),
         ("SATF-MAP over SATF-LBN", gain("SATF-MAP", "SATF-LBN"), "28"),
+        ("greedy by map over SATF-LBN", gain("greedy by map", "SATF-LBN"), "28"),
         ("FSATF-MAP over FSATF-LBN", gain("FSATF-MAP", "FSATF-LBN"), "17"),
         ("SATF-MAP directed over SATF-LBN", gain("SATF-MAP directed", "SATF-LBN"), "-"),
         ("greedy by directed map over SATF-LBN", gain("greedy by directed map", "SATF-LBN"), "-"),
@@ -180,7 +189,7 @@ fn deadlines(
 
 fn learning(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(), Failure> {
     let small = Bench::new(bench.geometry.clone(), 150, 17);
-    let mut map = small.empty_map(Form::Directed).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut map = small.empty_map(Form::Directed).map_err(wrong)?;
     let class = [Class { processes: 32, deadline: Duration::from_secs(1_000) }];
     let out = run(&small, Before::Scheduler(Policy::GreedyMap, &mut map, true), &class, 60_000, 19);
     let (known, cells) = map.known();
@@ -203,14 +212,13 @@ const LESSONS: usize = 10;
 
 /// Large and adjacent requests, where order matters little (source, "Sequential loads").
 fn easy(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(), Failure> {
-    let wrong = |error: tactus_disk::MapError| Failure::Input(error.to_string());
     let class = [Class { processes: 32, deadline: Duration::from_secs(1_000) }];
     let ahead = CacheSettings { segments: 8, ahead: 1_024, writes: 0 };
     let few = Bench::new(bench.geometry.clone(), 200, 41);
     let loads = [
         ("4 KiB at random", few.clone(), CacheSettings::default()),
         ("400 KiB at random", few.with_blocks(800), CacheSettings::default()),
-        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 200), ahead),
+        ("4 KiB, adjacent, drive reads ahead", Bench::adjacent(bench.geometry.clone(), 20), ahead),
     ];
     let mut rows = Vec::new();
     for (name, load, cache) in loads {
@@ -233,8 +241,7 @@ fn easy(arguments: &Arguments, bench: &Bench, page: &mut String) -> Result<(), F
 }
 
 fn flash(arguments: &Arguments, page: &mut String) -> Result<(), Failure> {
-    let it =
-        measure::flash(64, arguments.requests.max(20_000), 47).map_err(|error| Failure::Input(error.to_string()))?;
+    let it = measure::flash(64, arguments.requests.max(20_000), 47).map_err(wrong)?;
     *page += &format!(
         "\n## Flash\n\nHalf writes: NOOP {:.0} op/s, nearest by the learned map {:.0}. Mean {:.2} ms, longest {:.1} ms; {:.1} % of requests had a cell of 4 ms or more.\n",
         it.noop, it.map, it.mean, it.longest, it.largest * 100.0

@@ -8,6 +8,7 @@ mod bdm;
 mod cache;
 mod dask;
 mod disk;
+mod disk_variants;
 mod edf_overheads;
 mod interrupts;
 mod kept;

@@ -41,6 +41,8 @@ pub enum Before<'a> {
     Scheduler(Policy, &'a mut LatencyMap, bool),
     /// The drive orders a queue of this depth itself.
     OwnQueue(usize),
+    /// Any rule: which of those that wait goes next.
+    Rule(&'a mut dyn FnMut(&[Request], Instant, Head) -> usize),
     /// A model of the drive that is told of completions predicts each request; the first to end goes first.
     Model,
 }
@@ -55,8 +57,10 @@ pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class]
     let owner: Vec<usize> =
         classes.iter().enumerate().flat_map(|(class, of)| std::iter::repeat_n(class, of.processes)).collect();
     let mut draw = Draw::new(seed);
+    let mut issued = 0;
     let mut fresh = |process: usize, serial: u64, now: Instant| {
-        let row = bench.row(&mut draw, serial);
+        let row = bench.row(&mut draw, issued);
+        issued += 1;
         let id = Request::name(process as u32, serial as u32);
         bench.request(id, row, now, now.saturating_add(classes[owner[process]].deadline))
     };
@@ -83,6 +87,18 @@ pub fn run_on(bench: &Bench, drive: Drive, before: Before<'_>, classes: &[Class]
                     break;
                 }
                 let _ = queue.arrive(fresh(request.client() as usize, book.all, now), head, map);
+            }
+        }
+        Before::Rule(choose) => {
+            let (mut drive, mut head) = (drive, Head::default());
+            let mut waiting: Vec<Request> = (0..owner.len()).map(|process| fresh(process, 0, now)).collect();
+            loop {
+                let request = waiting.remove(choose(&waiting, now, head));
+                (now, head) = (drive.serve(now, &request).end, Head::from(&request));
+                if book.enter(&request, now, &owner) {
+                    break;
+                }
+                waiting.push(fresh(request.client() as usize, book.all, now));
             }
         }
         Before::Model => {

@@ -94,7 +94,7 @@ pub fn map_errors(bench: &Bench, map: &LatencyMap, requests: u64, seed: u64) -> 
         let row = draw.below(bench.positions.len() as u64) as u32;
         let end = drive.serve(now, &bench.request(0, row, now, Instant::NEVER)).end;
         if let Some(cell) = last.and_then(|from| map.latency(from, row)) {
-            errors.push((cell.as_nanos() as i64 - end.since(now).as_nanos() as i64) / 1000);
+            errors.push((cell.as_nanos() as i64 - end.since(now).as_nanos() as i64).div_euclid(1000));
         }
         (now, last) = (end, Some(row));
     }
