@@ -72,6 +72,18 @@ fn soft_tasks_are_late_without_the_counters_and_hard_tasks_are_not() {
     assert!(best.soft > 10.0 && best.seconds > grouped.seconds && best.tardiness > grouped.tardiness, "{best:?}");
 }
 
+/// Why soft tasks lose at 128 KB and not below: there the best-effort sweep over the array drives it out of its colour.
+#[test]
+fn the_best_effort_sweep_is_felt_at_128_kb_and_not_below() {
+    let mut table = Table::new(64, 60);
+    let sweep = sets::sweep(&mut table);
+    let mut slower = |bytes| {
+        let own = sets::ordinary(&mut table, bytes, 3);
+        table.measured(own, None, &[(sweep, Relation::Array)]).cycles / table.measured(own, None, &[]).cycles
+    };
+    assert!(slower(32 << 10) < 1.05 && slower(64 << 10) < 1.05 && slower(128 << 10) > 2.5);
+}
+
 /// Statement 36: the looks at the counter take 0.000343 of every processor, and only best-effort tasks yield for them.
 #[test]
 fn only_best_effort_tasks_yield() {
