@@ -193,6 +193,39 @@ proptest! {
     }
 }
 
+/// Statement 21: where the pages of the arena are frames of the heap's colour, no block touches a set of another colour.
+#[test]
+fn every_byte_of_a_block_lies_in_a_frame_of_its_colour() {
+    let geometry = Geometry::of("i7-2600").unwrap();
+    for count in [2u16, 8, 64] {
+        let colours = i7(count.into());
+        let (pages, page) = (4u32, 4096u32);
+        let mut frames = Frames::new(colours, 0..8 << 20);
+        let of_heap = |number: u32| Colour((number / pages) as u16);
+        let frame: Vec<u64> =
+            (0..u32::from(count) * pages).map(|number| frames.take(of_heap(number)).unwrap()).collect();
+        let physical = |address: u32| frame[(address / page) as usize] + u64::from(address % page);
+        let mut arena = vec![0; frame.len() * page as usize];
+        let mut heap = Heap::new(&mut arena, count, HeapMode::Application).unwrap();
+        let mut owner = vec![None; geometry.shared.shape.sets()];
+        for number in 0..40 * u32::from(count) {
+            let (bytes, colour) = (1 + number * 37 % 600, Colour((number % u32::from(count)) as u16));
+            // Every third block is given back, so that later ones lie in gaps, too.
+            let Ok(block) = heap.allocate(bytes, 0, colour) else { continue };
+            for address in block - 8..block + bytes {
+                assert_eq!(colours.of(physical(address)), colour, "block of {bytes} bytes at {block:#x}");
+                let set = geometry.shared.shape.set_of(physical(address) / geometry.line());
+                assert_eq!(*owner[set].get_or_insert(colour), colour, "set {set}");
+            }
+            if number % 3 == 0 {
+                assert_eq!(heap.give_back(block), Ok(colour));
+            }
+        }
+        let touched: BTreeSet<_> = owner.iter().flatten().map(|colour| colour.0).collect();
+        assert_eq!(touched.len(), usize::from(count));
+    }
+}
+
 /// Statement 22: eight bytes more, back to the right heap, thread modulo colours where the system chooses.
 #[test]
 fn a_coloured_block_costs_eight_bytes() {
@@ -203,7 +236,15 @@ fn a_coloured_block_costs_eight_bytes() {
     assert_eq!(heap.give_back(block), Ok(Colour(2)));
     assert_eq!(heap.free(Colour(2)), 1024);
     assert_eq!(heap.allocate(8, 0, Colour(4)), Err(HeapError::NoSuchColour { asked: Colour(4), count: 4 }));
-    let mut heap = Heap::new(&mut arena, 4, HeapMode::System).unwrap();
-    let block = heap.allocate(200, 7, Colour(2)).unwrap();
-    assert_eq!(heap.give_back(block), Ok(Colour(3)));
+    for colours in [1, 2, 4, 8] {
+        let mut heap = Heap::new(&mut arena, colours, HeapMode::System).unwrap();
+        let each = heap.free(Colour(0));
+        for thread in 0..20 {
+            let index = Colour((thread % usize::from(colours)) as u16);
+            let block = heap.allocate(200, thread, Colour(2)).unwrap();
+            assert_eq!(heap.free(index), each - 208, "thread {thread} of {colours} colours");
+            assert_eq!(heap.give_back(block), Ok(index));
+            assert_eq!(heap.free(index), each);
+        }
+    }
 }

@@ -58,8 +58,10 @@ fn statement_02_the_plain_tables_have_the_published_bytes() {
 fn statement_03_the_verdict_false_comes_on_the_very_event() {
     let machine = machine(0);
     for (events, broken) in [
-        ("s00 r20", "T2 reads while nothing was computed from the new value"),
-        ("s00 r10 r21", "T2 reads while T1 is computing"),
+        ("s00 r20", "T2 reads b0 while nothing was computed from the new value"),
+        ("s00 r21", "T2 reads b1 while nothing was computed from the new value"),
+        ("s00 r10 r20", "T2 reads b0 while T1 is computing"),
+        ("s00 r10 r21", "T2 reads b1 while T1 is computing"),
         ("s00 r10 s11 r20 s00", "b0 is written between T2's two reads"),
         ("r21 s00", "b0 is written between T2's two reads, b1 first"),
     ] {

@@ -222,12 +222,14 @@ pub fn chapter_8(scale: &Scale, findings: &mut Findings) {
     let cells = each(scale.threads, &inputs, |(bytes, writes, scheme)| {
         two_phase::cell(*scheme, *bytes, *writes, scale.sets, scale.runs, scale.jobs, scale.coherence)
     });
+    // One missed deadline of millions must not look like none.
+    let share = |share: f64| if share > 0.0 && share < 0.005 { format!("{share:.5}") } else { format!("{share:.2}") };
     let mut rows = Vec::new();
     for ((bytes, writes, scheme), cell) in inputs.iter().zip(&cells) {
         rows.push(vec![
             format!("{}, 1 write in {writes}, {scheme:?}", kilobytes(*bytes)),
-            format!("{:.2}", cell.hard),
-            format!("{:.2}", cell.soft),
+            share(cell.hard),
+            share(cell.soft),
             format!("{:.0}", cell.tardiness),
             format!("{:.1}", cell.seconds),
             format!("{:.1}", cell.longest),

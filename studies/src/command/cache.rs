@@ -67,18 +67,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
         }
     }
     for table in &findings.tables {
-        put(
-            &arguments.out,
-            &format!("{}.csv", table.name),
-            &csv(
-                &table.head,
-                &table
-                    .rows
-                    .iter()
-                    .map(|row| row.iter().map(|cell| cell.replace(',', ";")).collect())
-                    .collect::<Vec<_>>(),
-            ),
-        )?;
+        put(&arguments.out, &format!("{}.csv", table.name), &csv(&table.head, &table.rows))?;
     }
     let page = page::markdown(&scale, &findings);
     put(&arguments.out, "cache.md", &page)?;

@@ -60,11 +60,14 @@ pub fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// A table as CSV; no cell has a comma.
+/// A table as CSV; a comma within a cell becomes a semicolon.
 pub fn csv(head: &[&str], rows: &[Vec<String>]) -> String {
-    let mut out = head.join(",") + "\n";
+    let line = |fields: &mut dyn Iterator<Item = &str>| {
+        fields.map(|field| field.replace(',', ";")).collect::<Vec<_>>().join(",") + "\n"
+    };
+    let mut out = line(&mut head.iter().copied());
     for row in rows {
-        out += &(row.join(",") + "\n");
+        out += &line(&mut row.iter().map(String::as_str));
     }
     out
 }
@@ -85,5 +88,6 @@ mod tests {
         let rows = vec![vec!["a".to_string(), "1".to_string()]];
         assert_eq!(markdown(&["n", "x"], &rows), "| n | x |\n|---|--:|\n| a | 1 |\n");
         assert_eq!(csv(&["n", "x"], &rows), "n,x\na,1\n");
+        assert_eq!(csv(&["n", "late, %"], &[vec!["P, C".into(), "1".into()]]), "n,late; %\nP; C,1\n");
     }
 }
