@@ -12,6 +12,7 @@ use tactus_machine::emulator::{Board, Boot, IMAGE};
 use tactus_machine::failure::Failure;
 use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
+use tactus_machine::schedulers;
 use tactus_machine::symbols::labels;
 use tactus_machine::toolchain::Toolchain;
 use tactus_machine::watch::{self, Watch};
@@ -41,7 +42,7 @@ pub struct Ran {
 /// Kernel, components and measuring components, compiled.
 pub fn programs() -> Result<Programs, Failure> {
     let wait = Wait::new("build", "kernel and measuring components");
-    let names = ["tactus-kernel", "tactus-scheduler", "tactus-workload", "tactus-bench", "tactus-sched-bench"]
+    let names = ["tactus-kernel", schedulers::PACKAGE, "tactus-workload", "tactus-bench", "tactus-sched-bench"]
         .map(str::to_string);
     let toolchain = Toolchain::find().map_err(machine)?;
     let built = build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine);
@@ -76,7 +77,8 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
     let promised = plan(&system, &tactus_analysis::check(&system, &costs), &costs);
     let mut programs = programs.clone();
     if let Some(name) = stand_in {
-        programs.insert("tactus-scheduler".to_string(), program(&programs, name)?);
+        let scheduler = schedulers::program(&system, &promised.setup.kind);
+        programs.insert(scheduler, program(&programs, name)?);
     }
     let users: Vec<PathBuf> = components.iter().map(|name| program(&programs, name)).collect::<Result<_, Failure>>()?;
     let (kernel, image) = image(&system, &promised, &programs, &users)?;

@@ -26,7 +26,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     let programs = guest::programs()?;
     let kernel = fs::read(guest::program(&programs, "tactus-kernel")?).map_err(machine)?;
     let elf = object::File::parse(&*kernel).map_err(machine)?;
-    let scheduler = fs::read(guest::program(&programs, "tactus-scheduler")?).map_err(machine)?;
+    let scheduler = fs::read(guest::program(&programs, "tactus-scheduler-partitioned-edf")?).map_err(machine)?;
 
     let followed = |cores| guest::follow(&programs, &systems::calls(cores, FEW_VICTIMS), Some("bench-scheduler"));
     let (paths, between) = (followed(1)?, followed(2)?);

@@ -1,6 +1,5 @@
 //! `tactus bench size`: lines of every room with its tests counted by themselves, words of the book, bytes of the programs.
 
-use super::guest;
 use super::guest::machine;
 use super::history::{self, Sections};
 use std::fmt::Write;
@@ -61,8 +60,8 @@ pub fn size(keep: bool) -> Result<Outcome, Failure> {
     wait.end();
     let programs = programs?;
     let mut rows = Vec::new();
-    for name in ["tactus-kernel", "tactus-scheduler", "tactus-per-server", "tactus-workload"] {
-        let bytes = fs::read(guest::program(&programs, name)?).map_err(machine)?;
+    for (name, path) in &programs {
+        let bytes = fs::read(path).map_err(machine)?;
         let parts = Sections::of(&object::File::parse(&*bytes).map_err(machine)?);
         let row = [parts.text, parts.rodata, parts.data, parts.bss].map(|it| it.to_string());
         rows.push(std::iter::once(name.to_string()).chain(row).collect());

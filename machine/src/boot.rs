@@ -56,7 +56,8 @@ fn has_its_arrivals(system: &System) -> Result<(), Failure> {
 pub fn assemble(system: &System, promised: &RunPlan, network: Network) -> Result<(PathBuf, Image), Failure> {
     has_its_arrivals(system)?;
     let wait = progress::Wait::new("build", "kernel and components");
-    let built = compile_ours(&wait, network).and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
+    let built = compile_for(system, promised, &wait, network)
+        .and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
     wait.end();
     let (ours, users) = built?;
     image(system, promised, &ours, &users)
@@ -80,12 +81,12 @@ pub fn image(
     let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promise(n))).collect();
     let setups = schedulers::of(system, &promised.setup)?;
     let plan = setups[0].encode();
-    let scheduler = if setups.len() > 1 { schedulers::PROGRAM } else { "tactus-scheduler" };
+    let scheduler = schedulers::program(system, &promised.setup.kind);
     let request = Request {
         system,
         plan: &plan,
         promises: &promises,
-        scheduler: &read(&program(scheduler)?)?,
+        scheduler: &read(&program(&scheduler)?)?,
         children: &schedulers::children(system, &setups),
         workload: &read(&program("tactus-workload")?)?,
         components: &components,
@@ -95,14 +96,30 @@ pub fn image(
     Ok((program("tactus-kernel")?, image))
 }
 
-/// Our programs by name.
+/// Our programs that the system runs: of the schedulers, its own alone.
+fn compile_for(
+    system: &System,
+    promised: &RunPlan,
+    wait: &progress::Wait,
+    network: Network,
+) -> Result<Programs, Failure> {
+    let scheduler = schedulers::program(system, &promised.setup.kind);
+    let package = if scheduler == schedulers::PROGRAM { schedulers::PROGRAM } else { schedulers::PACKAGE };
+    let packages = ["tactus-kernel", package, "tactus-workload"].map(str::to_string);
+    let names = ["tactus-kernel", &scheduler, "tactus-workload"].map(str::to_string);
+    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let unit = Unit::Programs { packages: packages.into(), names: names.into() };
+    build(&toolchain, &place::root()?, &unit, &|text| wait.tell(text)).map_err(machine)
+}
+
+/// All our programs by name, the schedulers of all policies among them.
 pub fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
     compile_with(wait, network, None)
 }
 
 /// The same with a feature of one of them.
 pub fn compile_with(wait: &progress::Wait, network: Network, feature: Option<&str>) -> Result<Programs, Failure> {
-    let names = ["tactus-kernel", "tactus-scheduler", schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
+    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let unit = Unit::Ours(names.into());
     build_with(&toolchain, &place::root()?, &unit, feature, &|text| wait.tell(text)).map_err(machine)

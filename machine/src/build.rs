@@ -18,6 +18,13 @@ use std::thread;
 pub enum Unit {
     /// Packages of our own workspace.
     Ours(Vec<String>),
+    /// Some programs of packages of our own workspace.
+    Programs {
+        /// The packages.
+        packages: Vec<String>,
+        /// The programs of theirs.
+        names: Vec<String>,
+    },
     /// The user's crate in this folder, with a workspace of its own.
     Crate(PathBuf),
 }
@@ -45,7 +52,7 @@ impl fmt::Display for BuildFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildFailure::Cargo(why) => write!(f, "cargo cannot build: {why}"),
-            BuildFailure::Refused { unit: Unit::Ours(packages), words } => {
+            BuildFailure::Refused { unit: Unit::Ours(packages) | Unit::Programs { packages, .. }, words } => {
                 write!(f, "{words}\n{} could not be built; the compiler's words are above", packages.join(", "))
             }
             BuildFailure::Refused { unit: Unit::Crate(folder), words } => {
@@ -81,7 +88,7 @@ pub fn build_with(
     let cannot = |error: io::Error| BuildFailure::Cargo(error.to_string());
     let _held = match unit {
         Unit::Crate(_) => Some(hold(&into).map_err(cannot)?),
-        Unit::Ours(_) => None,
+        Unit::Ours(_) | Unit::Programs { .. } => None,
     };
     if let Unit::Crate(folder) = unit {
         forget_others(toolchain, folder, &into).map_err(cannot)?;
@@ -89,10 +96,15 @@ pub fn build_with(
     let mut command = toolchain.build_bare(root, &into);
     command.arg("--message-format=json-render-diagnostics");
     match unit {
-        Unit::Ours(packages) => {
+        Unit::Ours(packages) | Unit::Programs { packages, .. } => {
             packages.iter().for_each(|package| {
                 command.args(["-p", package]);
             });
+            if let Unit::Programs { names, .. } = unit {
+                names.iter().for_each(|name| {
+                    command.args(["--bin", name]);
+                });
+            }
             if let Some(feature) = feature {
                 command.args(["--features", feature]);
             }
@@ -132,7 +144,7 @@ pub fn build_with(
     match unit {
         Unit::Crate(folder) if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
         Unit::Crate(folder) => keep_by_folder(programs, folder, &into).map_err(cannot),
-        Unit::Ours(_) => Ok(programs),
+        Unit::Ours(_) | Unit::Programs { .. } => Ok(programs),
     }
 }
 
@@ -141,7 +153,7 @@ pub fn build_with(
 fn folder_for(root: &Path, unit: &Unit) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     match unit {
-        Unit::Ours(_) => target,
+        Unit::Ours(_) | Unit::Programs { .. } => target,
         Unit::Crate(_) => target.join("components"),
     }
 }

@@ -12,6 +12,17 @@ use tactus_trace::{merge, Trace};
 /// The program that every one of them runs, the root's among them.
 pub const PROGRAM: &str = "tactus-per-server";
 
+/// The package of the root schedulers that decide for all of a system.
+pub const PACKAGE: &str = "tactus-scheduler";
+
+/// The root scheduler's program: of the one that decides for all, that which is compiled with this policy alone.
+pub fn program(system: &System, policy: &PolicySpec) -> String {
+    match system.scheduling.schedulers {
+        Schedulers::Single => format!("{PACKAGE}-{}", policy.program()),
+        Schedulers::PerServer => PROGRAM.to_string(),
+    }
+}
+
 /// The set-up of each scheduler, the root's first; the system's own if there is one scheduler.
 pub fn of(system: &System, setup: &PolicyConfig) -> Result<Vec<PolicyConfig>, Failure> {
     if system.scheduling.schedulers == Schedulers::Single {

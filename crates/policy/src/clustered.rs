@@ -23,13 +23,13 @@ use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
 /// What all cores share.
-pub(crate) struct Clustered<R> {
+pub struct Clustered<R> {
     containers: Vec<Lock<Container<R>, ContainerRank>>,
     tickets: Tickets,
 }
 
 /// What belongs to one core.
-pub(crate) struct Core {
+pub struct Core {
     id: CoreId,
     /// Which cluster it is in.
     cluster: usize,

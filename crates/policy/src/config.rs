@@ -5,7 +5,7 @@
 //! it is there with a byte that says which. Nothing may follow.
 
 use crate::codec::{put, DecodeError, Input, Parameters, MAGIC, VERSION};
-use crate::list::policies;
+use crate::list::{holds, policies, Any, Named};
 #[cfg(feature = "mc2-variants")]
 use crate::FineMc2;
 use crate::{Change, Clusters, DualNow, Mc2, Mc2Now, Mixed, Partitions, Priorities, Protocol, Reconfigurable};
@@ -47,7 +47,7 @@ pub struct Task {
 
 /// Makes [`PolicySpec`] from the list.
 macro_rules! specs {
-    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
+    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty : $program:literal,)*) => {
         /// Which policy decides.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum PolicySpec {
@@ -64,9 +64,17 @@ macro_rules! specs {
                 })?)*
             }
 
-            pub(crate) fn decode(input: &mut Input) -> Result<PolicySpec, DecodeError> {
+            /// The name of the root scheduler that decides by it and by nothing else; see [`programs`](crate::programs).
+            pub fn program(&self) -> &'static str {
+                match self {
+                    $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => $program,)*
+                }
+            }
+
+            /// Reads what the program decides by; nothing else is compiled into it.
+            fn decode<P: Named>(input: &mut Input) -> Result<PolicySpec, DecodeError> {
                 match input.byte()? {
-                    $($(#[cfg($($with)*)])? $number => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    $($(#[cfg($($with)*)])? $number if const { holds(P::NAME, $program) } => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
                     _ => Err(input.no_meaning()),
                 }
             }
@@ -162,6 +170,14 @@ impl PolicyConfig {
     /// # Errors
     /// If the bytes are not what [`PolicyConfig::encode`] writes.
     pub fn decode(bytes: &[u8]) -> Result<PolicyConfig, DecodeError> {
+        PolicyConfig::decode_for::<Any>(bytes)
+    }
+
+    /// The same for one program.
+    ///
+    /// # Errors
+    /// As for [`PolicyConfig::decode`], and if another program decides by it.
+    pub fn decode_for<P: Named>(bytes: &[u8]) -> Result<PolicyConfig, DecodeError> {
         let mut input = Input { bytes, at: 0 };
         if input.take::<4>() != Ok(MAGIC) {
             return Err(DecodeError::Magic);
@@ -172,7 +188,7 @@ impl PolicyConfig {
         }
         let at = input.at;
         let cores = usize::try_from(input.number()?).map_err(|_| DecodeError::Value(at))?;
-        let kind = PolicySpec::decode(&mut input)?;
+        let kind = PolicySpec::decode::<P>(&mut input)?;
         let tasks = input.list(TASK_BYTES, task)?;
         input.end()?;
         Ok(PolicyConfig { cores, kind, tasks })

@@ -7,6 +7,8 @@ use tactus_time::{CoreId, TaskId, MAX_CORES};
 /// Why no scheduler can be made from a [`PolicyConfig`](crate::PolicyConfig).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PolicyConfigError {
+    /// Another program decides by it.
+    OtherProgram,
     /// The number of cores is zero or more than [`MAX_CORES`].
     CoreCount(usize),
     /// More tasks than a [`TaskId`] can number.
@@ -93,6 +95,7 @@ pub enum PolicyConfigError {
 impl fmt::Display for PolicyConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            PolicyConfigError::OtherProgram => write!(f, "another scheduler decides by this policy"),
             PolicyConfigError::CoreCount(n) => write!(f, "{n} cores: a system has 1 to {MAX_CORES}"),
             PolicyConfigError::TaskCount(n) => write!(f, "{n} tasks: a system has at most {}", MAX_TASKS),
             PolicyConfigError::ZeroPeriod(task) => {

@@ -7,13 +7,13 @@ use tactus_record::Subject;
 use tactus_time::{Duration, Instant, TaskId};
 
 /// What makes one job more urgent than another.
-pub(crate) trait Rule: Send + Sync {
+pub trait Rule: Send + Sync {
     /// The urgency of the task's oldest unfinished job: less is more urgent. It may not change while the job waits.
     fn urgency(task: &Jobs) -> u64;
 }
 
 /// The shorter period first.
-pub(crate) struct RateMonotonic;
+pub struct RateMonotonic;
 
 impl Rule for RateMonotonic {
     #[inline]
@@ -23,7 +23,7 @@ impl Rule for RateMonotonic {
 }
 
 /// The shorter relative deadline first.
-pub(crate) struct DeadlineMonotonic;
+pub struct DeadlineMonotonic;
 
 impl Rule for DeadlineMonotonic {
     #[inline]
@@ -33,7 +33,7 @@ impl Rule for DeadlineMonotonic {
 }
 
 /// The earlier deadline first.
-pub(crate) struct EarliestDeadline;
+pub struct EarliestDeadline;
 
 impl Rule for EarliestDeadline {
     #[inline]
@@ -43,7 +43,7 @@ impl Rule for EarliestDeadline {
 }
 
 /// The larger number goes first.
-pub(crate) struct FixedPriority;
+pub struct FixedPriority;
 
 impl Rule for FixedPriority {
     #[inline]
@@ -54,7 +54,7 @@ impl Rule for FixedPriority {
 
 /// A task and its jobs.
 #[derive(Clone, Debug)]
-pub(crate) struct Jobs {
+pub struct Jobs {
     id: TaskId,
     subject: Subject,
     period: Duration,
@@ -189,7 +189,7 @@ mod tests {
 
     // BEGIN order by release
     /// The job that was released first goes first.
-    pub(crate) struct ByRelease;
+    pub struct ByRelease;
 
     impl Rule for ByRelease {
         fn urgency(task: &Jobs) -> u64 {

@@ -45,6 +45,7 @@ mod mc2;
 mod mixed;
 mod parameters;
 mod partitioned;
+pub mod programs;
 mod reconfigure;
 mod records;
 mod releases;
@@ -56,6 +57,7 @@ pub use call::{Decision, Event, Input, Policy, Running, MOST_RECORDS};
 pub use codec::DecodeError;
 pub use config::{PolicyConfig, PolicySpec, Task};
 pub use error::PolicyConfigError;
+pub use list::Named;
 #[cfg(feature = "mc2-variants")]
 pub use mc2::FineMc2;
 pub use mc2::{Mc2, Mc2Now};

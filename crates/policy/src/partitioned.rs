@@ -17,10 +17,10 @@ use tactus_record::{EventKind, Sink, Subject};
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 
 /// What the cores share: nothing.
-pub(crate) struct Partitioned<R>(PhantomData<fn(R)>);
+pub struct Partitioned<R>(PhantomData<fn(R)>);
 
 /// One core's tasks and queues.
-pub(crate) struct Core<R> {
+pub struct Core<R> {
     id: CoreId,
     rule: PhantomData<fn(R)>,
     clock: Clock,

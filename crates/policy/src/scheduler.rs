@@ -16,7 +16,7 @@ use tactus_time::Instant;
 
 /// Makes [`Scheduler`] and [`CoreState`] from the list.
 macro_rules! schedulers {
-    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty,)*) => {
+    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty : $program:literal,)*) => {
         #[repr(u8)]
         enum Shared {
             $($(#[cfg($($with)*)])? $name($policy),)*

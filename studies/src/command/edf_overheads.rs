@@ -24,6 +24,7 @@ use tactus_machine::place;
 use tactus_machine::probe::{readings, Probe};
 use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
+use tactus_machine::schedulers;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_model::{Body, Costs, Demand, Machine, Migration, Policy, Scheduling, System, Task, TaskOrder};
 use tactus_plan::plan;
@@ -324,7 +325,6 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let built = compile_ours(&wait, Network::Fetching).and_then(|programs| Ok((programs, probe()?)));
     wait.end();
     let (programs, probe) = built?;
-    let scheduler = programs.get("tactus-scheduler").ok_or_else(|| Failure::Machine("there is no scheduler".into()))?;
     let total = (SPREADS.len() * arguments.tasks.len()) as u64 * arguments.sets;
     let mut progress = Progress::new("study", "runs", total);
     let (mut done, mut left_out, mut rows, mut sets) = (0, 0, Vec::new(), Vec::new());
@@ -346,6 +346,9 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                     let (kernel, image) = image(&system, &promised, &programs, &[])?;
                     let folder = arguments.out.join("machine");
                     let results = Results::make(&folder)?;
+                    let scheduler = schedulers::program(&system, &promised.setup.kind);
+                    let scheduler =
+                        programs.get(&scheduler).ok_or_else(|| Failure::Machine(format!("there is no {scheduler}")))?;
                     if empty {
                         let Ran { trace, .. } = boot(&system, &kernel, &image, &results, None)?;
                         switches(&trace, &mut found);

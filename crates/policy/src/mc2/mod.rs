@@ -46,12 +46,12 @@ use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Instant, Level};
 
 /// What all cores share.
-pub(crate) struct Containers {
+pub struct Containers {
     shared: Lock<Shared, ContainerRank>,
 }
 
 /// What belongs to one core.
-pub(crate) struct Core {
+pub struct Core {
     id: CoreId,
     clock: Clock,
     order: Order<Unlocked>,

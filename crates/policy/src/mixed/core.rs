@@ -109,7 +109,7 @@ impl TaskState {
 }
 
 /// One core.
-pub(crate) struct Core {
+pub struct Core {
     id: CoreId,
     order: MixedOrder,
     mode: Mode,

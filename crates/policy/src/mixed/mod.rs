@@ -26,7 +26,7 @@ use tactus_record::Sink;
 use tactus_time::{CoreId, Instant, Level, TaskId};
 
 /// What the cores share: nothing.
-pub(crate) struct Modes;
+pub struct Modes;
 
 impl Modes {
     /// Finds the first thing that is wrong.

@@ -47,13 +47,13 @@ use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{Instant, TaskId};
 
 /// What cores share: the domains of several cores.
-pub(crate) struct Servers {
+pub struct Servers {
     domains: Vec<Lock<Domain, ContainerRank>>,
     tickets: Tickets,
 }
 
 /// What belongs to one core.
-pub(crate) struct Core {
+pub struct Core {
     order: Order<Unlocked>,
     home: Home,
     /// Its place among the cores of its domain.

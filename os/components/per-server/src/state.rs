@@ -3,7 +3,8 @@
 use crate::jobs::JobState;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{CoreState as PolicyCore, PolicyConfig, Scheduler, SchedulerPlan};
+use tactus_policy::programs::Trees;
+use tactus_policy::{Policy, PolicyConfig, SchedulerPlan};
 use tactus_record::Subject;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::MAX_CORES;
@@ -15,10 +16,13 @@ use tactus_rt::time::{CoreId, Instant, TaskId};
 use tactus_sched::recovery::{Host, Recovery};
 use tactus_sched::runtime::{JobCounts, Next};
 
+/// The policy's part of a core's state.
+pub type PolicyCore = <Trees as Policy>::Core;
+
 /// The same for all cores.
 pub struct System {
     /// The policy.
-    pub scheduler: Scheduler,
+    pub scheduler: Trees,
     /// What it was made from.
     pub setup: PolicyConfig,
     /// The same, without its tasks' parameters.

@@ -13,7 +13,8 @@ pub use counts::{bound, is_tardiness, CountedTasks, Counting, JobCounts};
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{CoreState as PolicyCore, PolicyConfig, Scheduler};
+use tactus_policy::programs::Program;
+use tactus_policy::PolicyConfig;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::scheduler::{plan, OwnRegion};
 use tactus_rt::{calls, Error};
@@ -122,10 +123,10 @@ pub fn dispatch<R: Role>(next: &Next, flags: u64) -> Dispatched {
 }
 
 /// Makes the policy from the plan that the image holds for this scheduler. Ends the run where that cannot be.
-pub fn make_policy() -> (PolicyConfig, Scheduler, Vec<PolicyCore>) {
-    let Ok(config) = PolicyConfig::decode(plan()) else { fail("a scheduler cannot read its plan") };
-    let Ok((scheduler, cores)) = Scheduler::new(&config) else { fail("a scheduler refuses its plan") };
-    (config, scheduler, cores)
+pub fn make_policy<P: Program>() -> (PolicyConfig, P, Vec<P::Core>) {
+    let Ok(config) = PolicyConfig::decode_for::<P>(plan()) else { fail("a scheduler cannot read its plan") };
+    let Ok((policy, cores)) = P::make(&config) else { fail("a scheduler refuses its plan") };
+    (config, policy, cores)
 }
 
 /// Ends the run: this scheduler cannot be set up.

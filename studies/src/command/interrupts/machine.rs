@@ -168,7 +168,7 @@ impl Guest {
             system: &system,
             plan: &plan,
             promises: &vec![Promise::None; system.tasks.len()],
-            scheduler: &read("tactus-scheduler")?,
+            scheduler: &read("tactus-scheduler-servers")?,
             children: &[],
             workload: &read("tactus-workload")?,
             components: &programs,

@@ -17,6 +17,7 @@ mod fuzz;
 mod golden;
 mod golden_servers;
 mod hostile;
+mod images;
 mod interrupts;
 mod iso;
 mod monitors;

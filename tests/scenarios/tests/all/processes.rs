@@ -210,7 +210,7 @@ fn a_full_disk_is_told_and_leaves_nothing_half_made() {
     let scratch = Scratch::new("full");
     scratch.write("long.toml", &short());
     // What is full: the image, then the trace, then what is made of it.
-    for kib in [200, 420, 440] {
+    for kib in [80, 156, 176] {
         let line = "\"$TACTUS\" run long.toml --out full/out; status=$?; echo left: $(ls full/out); exit $status";
         let Some((status, words)) = on_a_small_disk(scratch.path(), kib, line) else {
             println!("left out: this computer lets nobody mount a file system of his own");

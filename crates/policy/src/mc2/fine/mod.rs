@@ -45,7 +45,7 @@ const C: usize = 0;
 const D: usize = 1;
 
 /// What all cores share.
-pub(crate) struct Fine {
+pub struct Fine {
     /// Of each core: A, and B.
     local: [Vec<Container<Local>>; 2],
     /// C, and D.
@@ -60,7 +60,7 @@ pub(crate) struct Fine {
 }
 
 /// What belongs to one core.
-pub(crate) struct Core {
+pub struct Core {
     id: CoreId,
     clock: Clock,
     order: Order<Unlocked>,

@@ -26,14 +26,14 @@ use tactus_sync::facade::{AtomicU32, Ordering};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level};
 
 /// What all cores share: nothing but their post.
-pub(crate) struct Messages {
+pub struct Messages {
     mail: Vec<Mail>,
     /// Cores that have written to the owner.
     written: AtomicU32,
 }
 
 /// What belongs to one core.
-pub(crate) struct Core {
+pub struct Core {
     id: CoreId,
     clock: Clock,
     local: Local,

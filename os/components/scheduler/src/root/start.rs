@@ -1,6 +1,6 @@
 //! Set-up: core 0 makes the policy from what the image holds, before the run begins; the others wait for it.
 
-use crate::state::{is_ready, place, System};
+use crate::root::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
 use tactus_rt::time::Instant;
 use tactus_sched::recovery::Recovery;
@@ -15,7 +15,7 @@ pub fn start(core: u8) {
         }
         return;
     }
-    let (setup, scheduler, policies) = make_policy();
+    let (setup, scheduler, policies) = make_policy::<crate::Decider>();
     let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     place(System { scheduler, setup, end, recovery, given_up }, policies);

@@ -1,11 +1,12 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
-use crate::sections::{none_reported, Reported};
+use crate::root::sections::{none_reported, Reported};
+use crate::Decider;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use tactus_policy::{CoreState as PolicyCore, Decision, PolicyConfig, Scheduler};
+use tactus_policy::{Decision, Policy, PolicyConfig};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
@@ -15,10 +16,13 @@ use tactus_rt::time::{Instant, TaskId, MAX_CORES};
 use tactus_sched::recovery::{Host, Recovery};
 use tactus_sched::runtime::{ClockReading, JobCounts, Next};
 
+/// The policy's part of a core's state.
+pub type PolicyCore = <Decider as Policy>::Core;
+
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
     /// The policy.
-    pub scheduler: Scheduler,
+    pub scheduler: Decider,
     /// What it was made from.
     pub setup: PolicyConfig,
     /// When the run ends.

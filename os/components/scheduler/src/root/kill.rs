@@ -3,7 +3,7 @@
 //! The thread is set back when its task's next job is given a core, not before: however many jobs a policy ends at once, a
 //! decision sets one thread back at most.
 
-use crate::state::{system, System};
+use crate::root::state::{system, System};
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_rt::abi::call::SchedulerOperation;
 use tactus_rt::scheduler::published_job;

@@ -1,10 +1,10 @@
 //! The short path from a timer expiry to the thread that it wakes, which is the hottest of all: nothing but the timer's event
 //! has come, and the policy has a short path too. Everything else takes the long path and finds all state as it was.
 
-use crate::state::{self, Core, CoreState};
-use crate::verdict::Releasing;
-use crate::{publish, upcall_for, Root};
-use tactus_policy::{Policy, Visitor, MOST_RECORDS};
+use crate::root::state::{self, Core, CoreState, PolicyCore};
+use crate::root::verdict::Releasing;
+use crate::root::{publish, upcall_for, Root};
+use tactus_policy::{Policy, MOST_RECORDS};
 use tactus_record::{EntryReason, EventKind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
@@ -22,23 +22,16 @@ pub fn upcall(core: u8) {
         return;
     }
     state.look = look;
-    state.system.scheduler.visit(policy, Expiry(state))
+    go_on(state, policy)
 }
 
 const _: () = assert!(MOST_RECORDS + 2 <= RESERVED);
 
-/// A timer expiry of this core.
-struct Expiry<'a>(&'a mut CoreState);
-
-impl Visitor for Expiry<'_> {
-    type Output = ();
-
-    /// Does not return.
-    #[inline(never)]
-    fn visit<P: Policy>(self, policy: &P, own: &mut P::Core) {
-        let Expiry(state) = self;
-        upcall_for(state.core, expire(state, policy, own))
-    }
+/// A timer expiry of this core. Does not return.
+#[inline(never)]
+fn go_on(state: &mut CoreState, own: &mut PolicyCore) {
+    let system = state.system;
+    upcall_for(state.core, expire(state, &system.scheduler, own))
 }
 
 /// What remains for the long path, if the core returns.
@@ -65,6 +58,6 @@ fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u6
     OwnRegion::of(core.0).set_next_thread(next.thread);
     match dispatch::<Root>(&next, SWITCH_UPCALL_DONE) {
         Dispatched::Taken | Dispatched::Refused => 0,
-        Dispatched::Stopped => crate::lost(state),
+        Dispatched::Stopped => crate::root::lost(state),
     }
 }

@@ -1,7 +1,7 @@
 //! The verdict as the machine itself can tell it, on its console, for machines that have no host: whether every promised job
 //! did its work within its bound. Whose fault it is where one did not, the host tells from the trace.
 
-use crate::state::{core_state, system, System};
+use crate::root::state::{core_state, system, System};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_policy::{Action, Part, Release};
@@ -50,7 +50,7 @@ impl CountedTasks for System {
         self.end
     }
     fn dropped(&self, task: TaskId, job: u32) {
-        crate::kill::ended(task, job);
+        crate::root::kill::ended(task, job);
     }
     #[cold]
     fn reconfigured(&self, counts: &mut [JobCounts], kind: EventKind, record: Stored) {

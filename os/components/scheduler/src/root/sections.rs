@@ -1,7 +1,7 @@
 //! What jobs hold in critical sections: read from the pages on which their components say it, and told to the policy before each
 //! of its decisions. Entering and leaving a section calls nobody, unless a job waits for its end.
 
-use crate::state::CoreState;
+use crate::root::state::CoreState;
 use alloc::vec::Vec;
 use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, Sections};
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};

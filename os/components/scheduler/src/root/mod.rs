@@ -7,12 +7,10 @@
 //! The loop around a decision, a call of the policy with its records, and what is counted of jobs are the runtime's
 //! (`tactus_sched::runtime`), in which this is the root.
 //!
+//! There is a program of it for each type that decides ([`crate::Decider`]): what a system's policy does not use is not in its image.
+//!
 //! The way from an event to the dispatch is the hottest of the whole system above the kernel. What is rare stands in
 //! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
-#![no_std]
-#![no_main]
-
-extern crate alloc;
 
 mod expiry;
 mod kill;
@@ -21,8 +19,9 @@ mod start;
 mod state;
 mod verdict;
 
-use state::{system, Core, CoreState, System};
-use tactus_policy::{CoreState as PolicyCore, Decision, Input, Policy, Visitor};
+use crate::Decider;
+use state::{system, Core, CoreState, PolicyCore, System};
+use tactus_policy::{Decision, Input, Policy};
 use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
@@ -228,7 +227,7 @@ fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut
         look = state.read_clock();
     }
     state.look = look;
-    state.system.scheduler.visit(policy, Call { state, reason })
+    call_policy(policy, state, reason)
 }
 
 /// Tells the policy what arrived.
@@ -246,39 +245,31 @@ fn arrive<P: Policy>(
     policy.input(own, Input::Arrival { task, at: now });
 }
 
-/// One call of the policy, whichever it is.
-struct Call<'a> {
-    state: &'a mut CoreState,
-    reason: EntryReason,
-}
-
-impl Visitor for Call<'_> {
-    type Output = ClockReading;
-
-    #[inline(never)]
-    fn visit<P: Policy>(self, policy: &P, own: &mut P::Core) -> ClockReading {
-        let Call { state, reason } = self;
-        let (look, core) = (state.look, CoreId(state.core));
-        let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
-        let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
-            if reason == EntryReason::Arrival {
-                arrive(policy, own, state.raised.take(), (writer, core), look.now);
-            }
-            if P::RESOURCES && !state.sections.is_empty() {
-                let running = state.running;
-                sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
-            }
-        });
-        state.decide(&decision);
-        publish(state, &decision, look.stamp);
-        if let Some(running) = decision.run.filter(|_| P::RESOURCES && !state.sections.is_empty()) {
-            sections::publish((policy, own), state, running.task);
+/// Calls the policy, and keeps, publishes and sends what it decides.
+#[inline(never)]
+fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason) -> ClockReading {
+    const RESOURCES: bool = <Decider as Policy>::RESOURCES;
+    let policy = &state.system.scheduler;
+    let (look, core) = (state.look, CoreId(state.core));
+    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
+    let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
+        if reason == EntryReason::Arrival {
+            arrive(policy, own, state.raised.take(), (writer, core), look.now);
         }
-        if !decision.notify.is_empty() {
-            notify(decision.notify);
+        if RESOURCES && !state.sections.is_empty() {
+            let running = state.running;
+            sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
         }
-        after
+    });
+    state.decide(&decision);
+    publish(state, &decision, look.stamp);
+    if let Some(running) = decision.run.filter(|_| RESOURCES && !state.sections.is_empty()) {
+        sections::publish((policy, own), state, running.task);
     }
+    if !decision.notify.is_empty() {
+        notify(decision.notify);
+    }
+    after
 }
 
 /// Reports the end of the run on this core, once.

@@ -1,0 +1,10 @@
+//! The root scheduler that decides by the shorter relative deadline first, on each core by itself.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+mod root;
+
+/// Who decides.
+type Decider = tactus_policy::programs::PartitionedDm;
