@@ -46,7 +46,7 @@ fn around_jobs(system: &System, records: &[Record]) -> Duration {
                     begun.remove(&job);
                 }
             }
-            EventKind::Preempt | EventKind::Exhausted => {
+            EventKind::Preempt | EventKind::Wait | EventKind::Exhausted => {
                 job.map(|job| begun.remove(&job));
             }
             EventKind::Complete => {

@@ -41,7 +41,7 @@ use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
 use tactus_report::Kept;
 use tactus_sim::compare::{compare, explain, Cause, Comparison};
-use tactus_sim::simulate_with_sections;
+use tactus_sim::simulate_with_steps;
 use tactus_trace::{Fate, PromiseSummary, TaskSummary, Verdict};
 
 /// Digits of a seed in the name of a folder.
@@ -318,13 +318,13 @@ fn judge(
     // Several schedulers decide one after another; only each by itself is what the simulator knows.
     let mut beside = Comparison::default();
     if single {
-        let sections = system.critical_sections();
-        let work = ((demand, Vec::new()), sections.clone());
-        let free = simulate_with_sections(&promised.setup, system.duration, work.0, work.1, &Costs::default())
+        let steps = system.job_steps();
+        let work = ((demand, Vec::new()), steps.clone());
+        let free = simulate_with_steps(&promised.setup, system.duration, work.0, work.1, &Costs::default())
             .map_err(|error| machine(&error))?;
-        beside = compare(&promised.setup, (known, &sections), &free, trace, allowed);
+        beside = compare(&promised.setup, (known, &steps), &free, trace, allowed);
         let most = Costs { release: allowed, schedule, switch: schedule, inter_core: allowed, complete: allowed };
-        explain(&mut beside, &promised.setup, system.duration, (demand, &sections), trace, &most)
+        explain(&mut beside, &promised.setup, system.duration, (demand, &steps), trace, &most)
             .map_err(|error| machine(&error))?;
     }
     if !beside.agrees() {

@@ -62,11 +62,11 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let wait = progress::Wait::new("simulate", "");
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
     let arrivals = arrivals(&system);
-    let mut trace = tactus_sim::simulate_with_sections(
+    let mut trace = tactus_sim::simulate_with_steps(
         &promised.setup,
         system.duration,
         (demand, arrivals),
-        system.critical_sections(),
+        system.job_steps(),
         &costs,
     )
     .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;

@@ -55,6 +55,9 @@ impl TaskSet {
         if !system.scheduling.sections.is_empty() {
             notes.push("resources are left out".into());
         }
+        if !system.scheduling.waits.is_empty() {
+            notes.push("waits of jobs are left out".into());
+        }
         if places.iter().any(|place| place.threshold.is_some()) {
             notes.push("preemption thresholds are left out".into());
         }
@@ -405,6 +408,14 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     let sections: Vec<String> = system.scheduling.sections_of(n).iter().map(section).collect();
     if !sections.is_empty() {
         writeln!(text, "sections = [{}]", sections.join(", "))?;
+    }
+    let wait = |it: &tactus_model::Wait| {
+        let actual = it.actual.map_or(String::new(), |actual| format!(", actual = {}", time(actual)));
+        format!("{{ after = {}, length = {}{actual} }}", time(it.after), time(it.length))
+    };
+    let waits: Vec<String> = system.scheduling.waits_of(n).iter().map(wait).collect();
+    if !waits.is_empty() {
+        writeln!(text, "waits = [{}]", waits.join(", "))?;
     }
     if let Some(virtual_deadline) = place.virtual_deadline {
         writeln!(text, "virtual-deadline = {}", time(virtual_deadline))?;

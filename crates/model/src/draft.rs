@@ -121,6 +121,7 @@ pub(crate) struct DraftPlace {
     pub longest_distance: Given<Duration>,
     pub raised_by: Given<String>,
     pub sections: Given<Vec<DraftSection>>,
+    pub waits: Given<Vec<DraftWait>>,
 }
 
 /// What one job at a time may hold.
@@ -129,6 +130,15 @@ pub(crate) struct DraftResource {
     pub subject: String,
     pub name: Given<String>,
     pub protocol: Given<ResourceProtocol>,
+}
+
+/// When a job waits.
+#[derive(Clone, Debug)]
+pub(crate) struct DraftWait {
+    pub subject: String,
+    pub after: Given<Duration>,
+    pub length: Given<Duration>,
+    pub actual: Given<Duration>,
 }
 
 /// When a job holds a resource.

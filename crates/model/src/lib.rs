@@ -27,6 +27,7 @@ mod rtapp;
 mod scheduling;
 mod text;
 mod units;
+mod wait;
 
 pub use arrivals::Arrivals;
 pub use chain::Chain;
@@ -42,9 +43,10 @@ pub use problem::{Complaint, Location, Problem, Problems};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{
-    Costs, CriticalSection, EarlyArrival, Overrun, Release, ResourceProtocol, ServerKind, TaskOrder, Window,
+    Costs, CriticalSection, EarlyArrival, Overrun, Release, ResourceProtocol, ServerKind, TaskOrder, WaitLimit, Window,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
+pub use wait::Wait;
 
 use std::path::PathBuf;
 use tactus_time::{CoreId, Duration, Level};

@@ -1,6 +1,6 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
-use crate::{Change, Partitions, Resource, Section};
+use crate::{Change, Partitions, Resource, Section, Wait};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration};
 
@@ -46,6 +46,8 @@ pub struct Scheduling {
     pub resources: Vec<Resource>,
     /// By task: the critical sections of each of its jobs, in file order; empty if no task has any.
     pub sections: Vec<Vec<Section>>,
+    /// By task: the waits of each of its jobs, those that come earlier first; empty if no task has any.
+    pub waits: Vec<Vec<Wait>>,
 }
 
 /// A server.
@@ -105,7 +107,11 @@ pub struct TaskPlacement {
 impl Scheduling {
     /// Whether the kind of the policy tells all, but for quantum and clusters.
     pub fn is_plain(&self) -> bool {
-        self.servers.is_empty() && self.places.is_empty() && self.changes.is_empty() && self.sections.is_empty()
+        self.servers.is_empty()
+            && self.places.is_empty()
+            && self.changes.is_empty()
+            && self.sections.is_empty()
+            && self.waits.is_empty()
     }
 
     /// The critical sections of the task's jobs.

@@ -121,7 +121,10 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
             && place.release == Release::Periodic
             && place.threshold.is_none()
     };
-    let alone = servers.is_empty() && system.scheduling.changes.is_empty() && system.scheduling.sections.is_empty();
+    let alone = servers.is_empty()
+        && system.scheduling.changes.is_empty()
+        && system.scheduling.sections.is_empty()
+        && system.scheduling.waits.is_empty();
     let plain = alone && places.iter().all(usual);
     match (spread, order) {
         (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
@@ -191,7 +194,9 @@ fn tree(system: &System, spread: model::Migration, order: TaskOrder) -> Tree {
     let releases: Vec<Release> = places.iter().map(|place| place.release).collect();
     let timed = releases.iter().all(|release| *release == Release::Periodic);
     let releases = if timed { Vec::new() } else { releases };
-    Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases }
+    let some = !system.scheduling.waits.is_empty();
+    let waits = (0..system.tasks.len()).filter(|_| some).map(|n| system.scheduling.wait_limit(n)).collect();
+    Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases, waits }
 }
 
 /// The tasks' priorities as the file gives them.

@@ -127,7 +127,12 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
     let servers = std::iter::once(root).chain(inside).collect();
     let place =
         |n: usize| TaskPlacement { server: u16::from(server), priority: priority(n), overrun: Overrun::Continue };
-    Some(PolicySpec::Servers(Tree { servers, places: (0..tasks).map(place).collect(), releases: Vec::new() }))
+    Some(PolicySpec::Servers(Tree {
+        servers,
+        places: (0..tasks).map(place).collect(),
+        releases: Vec::new(),
+        waits: Vec::new(),
+    }))
 }
 
 fn main() {

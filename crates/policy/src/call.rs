@@ -28,6 +28,8 @@ pub enum Event {
     /// The running job left a critical section for which another job was kept waiting ([`Policy::awaits_unlock`]): what it holds
     /// now, was told by [`Input::Section`]. Harmless if it comes without cause.
     Unlock = 8,
+    /// The running job asks to wait: until when, was told by [`Input::Wait`]. Harmless if it comes without cause.
+    Wait = 9,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -51,6 +53,11 @@ pub enum Input {
         held: Sections,
         /// Since when it holds the innermost; without meaning if it left some.
         since: Instant,
+    },
+    /// The running job asks to wait, so that it needs no core before then. [`Event::Wait`] follows.
+    Wait {
+        /// Until when.
+        until: Instant,
     },
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
     Sleep {

@@ -69,6 +69,8 @@ pub enum PolicyConfigError {
     StopWithoutPeriods(TaskId),
     /// The task is not released by time, and the policy knows nothing else.
     ArrivalsWithoutTree(TaskId),
+    /// The task's jobs may wait, but its policy does not know that, or its overrun rule, its order or its threshold forbids it.
+    Waits(TaskId),
     /// The task is in a server that does not exist.
     TaskServer(TaskId),
     /// Ceilings need one queue for each core, ordered by priority, period or deadline, and no servers.
@@ -173,6 +175,12 @@ impl fmt::Display for PolicyConfigError {
             PolicyConfigError::ArrivalsWithoutTree(task) => {
                 write!(f, "task {}: this policy knows only jobs that time releases", task.0)
             }
+            PolicyConfigError::Waits(task) => write!(
+                f,
+                "task {}: its jobs may not wait where they are stopped at their budget, ordered by laxity or hold a preemption \
+                 threshold, nor under this policy",
+                task.0
+            ),
             PolicyConfigError::CeilingTree => {
                 write!(f, "ceilings need one queue for each core, ordered by priority, period or deadline, and no servers")
             }

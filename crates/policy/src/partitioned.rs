@@ -115,7 +115,7 @@ impl<R: Rule> Core<R> {
                     task.remove();
                     self.ready.pop();
                 }
-                Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
+                Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
                     unfinished = Some(task.subject())
                 }
             }

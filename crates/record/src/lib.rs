@@ -58,6 +58,13 @@ pub enum EventKind {
     /// Something arrived for the task and has no job. `job`: the number that its job would have had. `arg`: why: 0 it came less than
     /// a period after the release before it and is to be dropped then, 1 too many jobs wait already.
     ArrivalLost = 19,
+    /// The job begins to wait: it has no use for a core until then. `arg`: until when (ns).
+    Wait = 20,
+    /// The job has waited, and could run again. `arg`: until when it was to wait (ns); the record's time is when that was noticed.
+    Wake = 21,
+    /// The job asked for a longer wait than its task declares, or for one more, and got what is declared. `arg`: until when it asked
+    /// for (ns).
+    WaitLimited = 22,
     /// The job holds a resource for longer than its task declares. `arg`: the resource's number.
     SectionExceeded = 24,
 
@@ -116,6 +123,9 @@ impl EventKind {
             17 => EventKind::ChangeRequested,
             18 => EventKind::ChangeRefused,
             19 => EventKind::ArrivalLost,
+            20 => EventKind::Wait,
+            21 => EventKind::Wake,
+            22 => EventKind::WaitLimited,
             24 => EventKind::SectionExceeded,
             32 => EventKind::Enter,
             33 => EventKind::Leave,
@@ -153,6 +163,8 @@ pub enum EntryReason {
     Arrival = 5,
     /// The running job left a critical section that kept another one from the core.
     Unlock = 8,
+    /// The running job asks to wait.
+    Wait = 9,
 }
 
 impl EntryReason {
@@ -166,6 +178,7 @@ impl EntryReason {
             4 => EntryReason::Fault,
             5 => EntryReason::Arrival,
             8 => EntryReason::Unlock,
+            9 => EntryReason::Wait,
             _ => return None,
         })
     }
@@ -184,6 +197,8 @@ pub enum InputKind {
     /// The running job of the record's task entered or left critical sections. The record's `job`: what it holds now
     /// (`tactus_task::Sections`). Its `arg`: since when it holds the innermost (ns).
     Section = 8,
+    /// The running job of the record's task asks to wait. The record's `arg`: until when (ns).
+    Wait = 9,
 }
 
 impl InputKind {
@@ -194,6 +209,7 @@ impl InputKind {
             1 => InputKind::Sleep,
             2 => InputKind::Arrival,
             8 => InputKind::Section,
+            9 => InputKind::Wait,
             _ => return None,
         })
     }

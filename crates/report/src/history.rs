@@ -122,7 +122,9 @@ fn read_core(view: &View, records: &[Record], history: &mut History) -> CoreHist
                 close(&mut run, time, Ending::Preempted, &mut out.runs);
                 run = Some((t, record.job, time));
             }
-            (EventKind::Preempt, _) if runs_here(&run) => close(&mut run, time, Ending::Preempted, &mut out.runs),
+            (EventKind::Preempt | EventKind::Wait, _) if runs_here(&run) => {
+                close(&mut run, time, Ending::Preempted, &mut out.runs)
+            }
             (EventKind::Exhausted, _) if runs_here(&run) => close(&mut run, time, Ending::Exhausted, &mut out.runs),
             (EventKind::Complete, Some(t)) => {
                 let here = runs_here(&run);

@@ -16,6 +16,7 @@ use tactus_generate::any;
 use tactus_sim::compare::{compare, explain, Cause};
 use tactus_sim::lockstep::lockstep;
 use tactus_sim::{simulate, Costs};
+use tactus_task::JobSteps;
 use tactus_time::Duration;
 
 /// Added to enforced budgets, so that a job does not lose its last microseconds to the work on its behalf.
@@ -62,10 +63,11 @@ fn one(seed: u64, totals: &mut Totals) -> Result<(), String> {
     let agreement =
         lockstep(&setup, known, &costly, TOLERANCE).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
     let free = simulate(&setup, system.duration, demand, &Costs::default()).map_err(|e| e.to_string())?;
-    let mut found = compare(&setup, (known, &[]), &free, &costly, TOLERANCE);
+    let mut found = compare(&setup, (known, &JobSteps::default()), &free, &costly, TOLERANCE);
     // Less than this machine's own work takes, so that what explains a difference is not that difference itself.
     let less = Costs { schedule: Duration::from_micros(8), ..common::small_costs() };
-    explain(&mut found, &setup, system.duration, (demand, &[]), &costly, &less).map_err(|e| e.to_string())?;
+    explain(&mut found, &setup, system.duration, (demand, &JobSteps::default()), &costly, &less)
+        .map_err(|e| e.to_string())?;
     if !found.agrees() {
         return Err(found.to_string());
     }

@@ -14,10 +14,11 @@ mod keep;
 pub mod lockstep;
 mod machine;
 mod sections;
+mod waits;
 
 pub use keep::Keep;
 pub use machine::{Counts, Simulation, Stuck};
-pub use tactus_task::{Costs, CriticalSection};
+pub use tactus_task::{Costs, JobSteps};
 
 use std::fmt;
 use tactus_policy::{PolicyConfig, PolicyConfigError, Scheduler};
@@ -70,22 +71,22 @@ pub fn simulate_with_arrivals(
     (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
     costs: &Costs,
 ) -> Result<Trace, Error> {
-    simulate_with_sections(setup, duration, (demand, arrivals), Vec::new(), costs)
+    simulate_with_steps(setup, duration, (demand, arrivals), JobSteps::default(), costs)
 }
 
-/// As [`simulate_with_arrivals`], with the critical sections of each task's jobs, by task.
+/// As [`simulate_with_arrivals`], with what the jobs of each task do beside executing.
 ///
 /// # Errors
 /// If the policy refuses the set-up, or makes no progress.
-pub fn simulate_with_sections(
+pub fn simulate_with_steps(
     setup: &PolicyConfig,
     duration: Duration,
     (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
-    sections: Vec<Vec<CriticalSection>>,
+    steps: JobSteps,
     costs: &Costs,
 ) -> Result<Trace, Error> {
     let mut keep = Keep::new(setup.cores);
-    run(setup, duration, (demand, arrivals, sections), costs, &mut keep)?;
+    run(setup, duration, (demand, arrivals, steps), costs, &mut keep)?;
     Ok(keep.into_trace())
 }
 
@@ -100,7 +101,7 @@ pub fn simulate_into<S: Sink>(
     costs: &Costs,
     sink: &mut S,
 ) -> Result<Counts, Error> {
-    run(setup, duration, (demand, Vec::new(), Vec::new()), costs, sink)
+    run(setup, duration, (demand, Vec::new(), JobSteps::default()), costs, sink)
 }
 
 /// When jobs of one task arrive, one after another, in the order of time.
@@ -109,7 +110,7 @@ pub type Arrivals<'a> = (TaskId, Box<dyn Iterator<Item = Instant> + 'a>);
 fn run<S: Sink>(
     setup: &PolicyConfig,
     duration: Duration,
-    (demand, arrivals, sections): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>, Vec<Vec<CriticalSection>>),
+    (demand, arrivals, steps): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>, JobSteps),
     costs: &Costs,
     sink: &mut S,
 ) -> Result<Counts, Error> {
@@ -119,7 +120,8 @@ fn run<S: Sink>(
         let core = setup.tasks.get(task.index()).and_then(|task| task.core).unwrap_or_default();
         simulation.arrive(task, core, move || all.next().unwrap_or(Instant::NEVER));
     }
-    simulation.hold(sections);
+    simulation.hold(steps.sections);
+    simulation.wait(steps.waits);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
     simulation.end(end, sink);

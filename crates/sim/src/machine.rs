@@ -1,8 +1,8 @@
 //! The simulated machine: for each core a one-shot timer, a job that uses up its demand, and a line for events of
 //! other cores. It calls the policy exactly as the kernel does and knows nothing about policies.
 //!
-//! **Order.** What happens earlier is served first. At one instant: starts, then completions, then ends of critical sections for
-//! which somebody waits, then time-outs, then events of other cores, then arrivals; among equals the lower core first.
+//! **Order.** What happens earlier is served first. At one instant: starts, then completions, then jobs that begin to wait, then ends
+//! of critical sections for which somebody waits, then time-outs, then events of other cores, then arrivals; among equals the lower core first.
 //!
 //! **Costs.** A time-out or an arrival is noticed `release` after it came; an event of another core `inter_core` after it was
 //! sent; a completion `complete` after the job has used its demand. The policy's turn takes `schedule` and the way
@@ -13,10 +13,11 @@
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
 use crate::sections::Programs;
+use crate::waits::Waits;
 use std::fmt;
 use tactus_policy::{Event, Input, Policy, Running, MAX_ARRIVALS};
 use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
-use tactus_task::{Costs, CriticalSection};
+use tactus_task::{Costs, CriticalSection, Wait};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// A machine and a policy on it, at some point of a run.
@@ -28,6 +29,7 @@ pub struct Simulation<'p, P: Policy, D> {
     demands: Demands<D>,
     sources: Vec<ArrivalSource<'p>>,
     programs: Programs,
+    waits: Waits,
     costs: Costs,
     counts: Counts,
     /// The instant of the last entry, and how many entries it has seen.
@@ -77,9 +79,10 @@ struct Entry {
 const NOTHING: Entry = Entry { at: Instant::NEVER, rank: 9 };
 
 /// What an entry's rank stands for, in the order of service at one instant.
-const RANKS: [(EntryReason, Event); 6] = [
+const RANKS: [(EntryReason, Event); 7] = [
     (EntryReason::Start, Event::Start),
     (EntryReason::Complete, Event::Complete),
+    (EntryReason::Wait, Event::Wait),
     (EntryReason::Unlock, Event::Unlock),
     (EntryReason::Timer, Event::Timer),
     (EntryReason::Notify, Event::Notify),
@@ -111,6 +114,8 @@ struct Core<C> {
     arrival: Instant,
     /// When the running job leaves a critical section for which somebody waits.
     unlock: Instant,
+    /// When the running job asks to wait, if it does so before it has used its demand.
+    wait: Instant,
     /// When the last decision was.
     decided: Instant,
     /// When the core leaves the scheduler and the switch.
@@ -128,7 +133,8 @@ impl<C> Core<C> {
         let timer = noticed(self.timer, costs.release);
         let arrival = noticed(self.arrival, costs.release);
         let unlock = noticed(self.unlock, costs.complete);
-        for (at, rank) in [(unlock, 2), (timer, 3), (noticed(sent, costs.inter_core), 4), (arrival, 5)] {
+        let wait = noticed(self.wait, costs.complete);
+        for (at, rank) in [(wait, 2), (unlock, 3), (timer, 4), (noticed(sent, costs.inter_core), 5), (arrival, 6)] {
             if at < first.at {
                 first = Entry { at, rank };
             }
@@ -172,6 +178,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             sent: Vec::with_capacity(tactus_time::MAX_CORES),
             arrival: Instant::NEVER,
             unlock: Instant::NEVER,
+            wait: Instant::NEVER,
             decided: Instant::ZERO,
             free: Instant::ZERO,
         };
@@ -182,6 +189,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             demands: Demands { draw: demand, last: vec![None; tasks] },
             sources: Vec::new(),
             programs: Programs::default(),
+            waits: Waits::default(),
             costs: *costs,
             counts: Counts::default(),
             now: Instant::ZERO,
@@ -211,6 +219,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     /// Lets jobs hold resources: by task, the critical sections of each of its jobs.
     pub fn hold(&mut self, sections: Vec<Vec<CriticalSection>>) {
         self.programs = Programs::new(sections);
+    }
+
+    /// Lets jobs wait: by task, the waits of each of its jobs.
+    pub fn wait(&mut self, waits: Vec<Vec<Wait>>) {
+        self.waits = Waits::new(waits);
     }
 
     /// Notes when something arrives next on the core.
@@ -299,6 +312,20 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         if reason == EntryReason::Arrival {
             self.take_arrivals(index, now, sink);
         }
+        if let (Some(running), EntryReason::Wait) = (was, reason) {
+            let until = self.waits.take(&running, now);
+            sink.record(Record {
+                time: now,
+                arg: until.as_nanos(),
+                job: 0,
+                task: Some(running.task),
+                kind: EventKind::Input,
+                level: InputKind::Wait as u8,
+                core: id,
+                ticket: 0,
+            });
+            self.policy.input(&mut self.cores[index].state, Input::Wait { until });
+        }
         if let Some(running) = was.filter(|_| !matches!(reason, EntryReason::Start | EntryReason::Complete)) {
             let core = &mut self.cores[index];
             let (policy, decided) = (self.policy, core.decided);
@@ -341,6 +368,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             Some(job) => now.saturating_add(self.demands.of(job).saturating_sub(job.charged)),
             None => Instant::NEVER,
         };
+        // One that would begin when all is done is none.
+        core.wait = decision.run.map_or(Instant::NEVER, |job| self.waits.next(&job, now));
+        if core.wait >= core.used {
+            core.wait = Instant::NEVER;
+        }
         if reason == EntryReason::Notify {
             // One that is sent while this one is on its way still comes.
             core.sent.retain(|sent| *sent > now);

@@ -11,7 +11,9 @@ mod order;
 mod release;
 mod resource;
 mod server;
+mod steps;
 mod table;
+mod wait;
 mod window;
 
 pub use costs::Costs;
@@ -19,5 +21,7 @@ pub use order::{Overrun, TaskOrder};
 pub use release::{EarlyArrival, Release};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::ServerKind;
+pub use steps::JobSteps;
 pub use table::{Slot, Table};
+pub use wait::{Wait, WaitLimit};
 pub use window::Window;

@@ -88,8 +88,8 @@ impl Core {
                 self.running = None;
                 self.out.push(record);
             }
-            // Killed, or taken out of the system with its component.
-            EventKind::Dropped | EventKind::Removed if job && self.runs(&record) => {
+            // Killed, or taken out of the system with its component; or it waits.
+            EventKind::Dropped | EventKind::Removed | EventKind::Wait if job && self.runs(&record) => {
                 self.running = None;
                 self.out.push(record);
             }

@@ -5,7 +5,7 @@ use tactus_record::{EntryReason, EventKind};
 use tactus_time::{Duration, Instant};
 
 /// One more than the largest number of a reason of entry.
-const REASONS: usize = EntryReason::Unlock as usize + 1;
+const REASONS: usize = EntryReason::Wait as usize + 1;
 
 /// All occurrences on one core, before they are summed up.
 #[derive(Clone, Default)]
@@ -31,10 +31,10 @@ impl Samples {
 
     pub(crate) fn sum_up(mut self) -> Overheads {
         let mut all = self.entries.concat();
-        let [start, timer, complete, notify, fault, arrival, _, _, unlock] =
+        let [start, timer, complete, notify, fault, arrival, _, _, unlock, wait] =
             self.entries.each_mut().map(|e| Distribution::of(e));
         Overheads {
-            entries: Entries { start, timer, complete, notify, fault, arrival, unlock },
+            entries: Entries { start, timer, complete, notify, fault, arrival, unlock, wait },
             timer_lateness: Distribution::of(&mut self.lateness),
             release: Distribution::of(&mut self.release),
             schedule: Distribution::of(&mut all),

@@ -123,6 +123,7 @@ impl Line<'_> {
             (EventKind::Idle, _) if !inside => self.turn_to(Doing::Nothing, r.time),
             (
                 EventKind::Preempt
+                | EventKind::Wait
                 | EventKind::Complete
                 | EventKind::Exhausted
                 | EventKind::Removed

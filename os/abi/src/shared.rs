@@ -33,6 +33,8 @@ pub const COMPLETE: &str = "complete";
 pub const RAISE: &str = "raise";
 /// The name of the service by which a scheduler is told that a job has left a critical section, and of the grant of it.
 pub const UNLOCK: &str = "unlock";
+/// The name of the service by which a job waits, and of the grant of it.
+pub const WAIT: &str = "wait";
 
 /// Whether a grant of this name, stored or not, is that of the end of a job, of whichever scheduler: no other one is called so.
 pub fn is_complete(name: &[u8]) -> bool {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
-use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES, RAISE, UNLOCK};
+use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES, RAISE, UNLOCK, WAIT};
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
@@ -179,19 +179,20 @@ impl Parts {
             let raise = raise.map(|entry| Granted { name: RAISE.to_string(), target: SCHEDULER, entry });
             components[numbers[place]].grants.extend(granted.into_iter().chain(ends).chain(raise));
         }
-        if !system.scheduling.sections.is_empty() {
-            let unlock = programs[root_program].service(UNLOCK);
-            let entry = unlock.ok_or_else(|| missing(root_name, None, UNLOCK, None, &programs[root_program]))?;
-            let some = |part: &&mut Part| {
-                part.tasks.iter().any(|task| !system.scheduling.sections_of(task.index()).is_empty())
-            };
-            for part in components.iter_mut().filter(some) {
+        let scheduling = &system.scheduling;
+        let unlocks = |task: &TaskId| !scheduling.sections_of(task.index()).is_empty();
+        let waits = |task: &TaskId| !scheduling.waits_of(task.index()).is_empty();
+        let asked: [(&str, &dyn Fn(&TaskId) -> bool); 2] = [(UNLOCK, &unlocks), (WAIT, &waits)];
+        for (service, uses) in asked {
+            for part in components.iter_mut().filter(|part| part.tasks.iter().any(uses)) {
+                let entry = programs[root_program].service(service);
+                let entry = entry.ok_or_else(|| missing(root_name, None, service, None, &programs[root_program]))?;
                 if part.grants.len() == MAX_GRANTS {
                     let line = part.user.map_or(0, |place| system.components[place].line);
                     let (component, grants) = (part.name.clone(), part.grants.len());
                     return Err(ImageError::TooManyGrants { component, line, grants, ends: 1 });
                 }
-                part.grants.push(Granted { name: UNLOCK.to_string(), target: SCHEDULER, entry });
+                part.grants.push(Granted { name: service.to_string(), target: SCHEDULER, entry });
             }
         }
         for (scheduler, end) in &mut ends {
@@ -299,7 +300,8 @@ fn grants(
         if name.len() > NAME_BYTES {
             return Err(ImageError::LongGrantName { component: holder, line, name });
         }
-        if is_complete(name.as_bytes()) || name == RAISE || name == UNLOCK || !names.insert(&grant.name) {
+        if is_complete(name.as_bytes()) || name == RAISE || name == UNLOCK || name == WAIT || !names.insert(&grant.name)
+        {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });
         }
         let provider = &system.components[grant.provider];

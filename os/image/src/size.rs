@@ -3,7 +3,7 @@
 
 use crate::ImageError;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
-use tactus_model::{Action, Demand, Part, System, Task, KERNEL_MEMORY, MAX_MEMORY};
+use tactus_model::{Action, Demand, Part, System, Task, WaitLimit, KERNEL_MEMORY, MAX_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Duration, TaskId};
 
@@ -62,7 +62,8 @@ fn jobs(system: &System, task: TaskId) -> u64 {
 }
 
 /// What the task's jobs take, in the form of `tactus_abi::layout::DEMANDS`: the count, then so many lengths in ns, the
-/// next job taking the first again after the last. `spare` is how many bytes there may be.
+/// next job taking the first again after the last; then the number of waits of each job, and for each what the job has executed before
+/// it and how long it is, in ns. `spare` is how many bytes there may be.
 pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u64>, ImageError> {
     let it = &system.tasks[task.index()];
     // One job may begin just at the end, and one more is in hand when it does.
@@ -72,15 +73,22 @@ pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u
         Demand::List(lengths) => all.min(lengths.len() as u64).max(1),
         Demand::Uniform { .. } | Demand::Beta { .. } => all,
     };
-    let (bytes, limit) = (count.saturating_add(1).saturating_mul(8), (HEAP - DEMANDS).min(spare));
+    let (bytes, limit) = (count.saturating_add(WORDS_BESIDE).saturating_mul(8), (HEAP - DEMANDS).min(spare));
     if bytes > limit || count > u64::from(u32::MAX) {
         let what = format!("the lengths of the {count} jobs of task {:?} (line {})", it.name, it.line);
         let remedy = "write a shorter duration, a longer period, a fixed demand or more memory";
         return Err(ImageError::NoRoom { what, bytes, limit, remedy });
     }
     let lengths = (0..count as u32).map(|job| it.demand(system.seed, task, job).as_nanos());
-    Ok([count].into_iter().chain(lengths).collect())
+    let steps = system.job_steps();
+    let waits = steps.waits.get(task.index()).map_or(&[][..], Vec::as_slice);
+    let waits = waits.iter().flat_map(|wait| [wait.after.as_nanos(), wait.length.as_nanos()]);
+    let count_of_waits = system.scheduling.waits_of(task.index()).len() as u64;
+    Ok([count].into_iter().chain(lengths).chain([count_of_waits]).chain(waits).collect())
 }
+
+/// The words of a table of demands beside the demands: their number, and the waits with theirs.
+const WORDS_BESIDE: u64 = 2 + 2 * WaitLimit::MOST as u64;
 
 /// Where the trace lies and how long it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::{calls, clock, info};
 use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
-use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, MAX_SECTIONS};
+use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, MAX_SECTIONS, WAIT};
 use tactus_time::{Duration, Instant};
 
 /// The running job of a task.
@@ -61,6 +61,21 @@ impl Job {
                 return (charged, since, now);
             }
         }
+    }
+}
+
+/// Waiting: the job has no use for a core until then, and others have it. A job waits no longer, and no more often, than its task's
+/// `waits` declare, and not while it is in a critical section.
+impl Job {
+    /// Waits until this point in time, or as long as the task may. Returns when the job has a core again; false, and at once, if the
+    /// task declares no waits.
+    pub fn wait_until(&self, instant: Instant) -> bool {
+        matches!(crate::grant(WAIT).call([instant.as_nanos(), 0, 0, 0, 0]), Ok([0, _]))
+    }
+
+    /// Waits for this long from now on, or as long as the task may. As [`Job::wait_until`].
+    pub fn wait(&self, length: Duration) -> bool {
+        self.wait_until(clock::now().saturating_add(length))
     }
 }
 

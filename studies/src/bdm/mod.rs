@@ -105,7 +105,11 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
             places.push(TaskPlacement { server: place, priority, overrun: Overrun::Continue });
         }
     }
-    PolicyConfig { cores: 2, kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }), tasks }
+    PolicyConfig {
+        cores: 2,
+        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+        tasks,
+    }
 }
 
 /// Draws offsets, each within a period that is told in ms.

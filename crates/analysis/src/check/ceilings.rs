@@ -111,7 +111,7 @@ impl Ceilings {
     }
 
     /// The longest section.
-    fn longest(&self) -> Duration {
+    pub(super) fn longest(&self) -> Duration {
         self.sections.iter().flatten().map(|section| section.length).max().unwrap_or(Duration::ZERO)
     }
 

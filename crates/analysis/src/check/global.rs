@@ -5,7 +5,7 @@ use super::assumed::plain;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::{partitioned, sensitivity};
+use super::{partitioned, sensitivity, waits};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::global::{bertogna_cirinei, devi_anderson, gfb, tardiness};
@@ -36,7 +36,9 @@ impl<'s> Group<'s> {
         // C' = C + E for its own completion, and E for an entry under way when its window starts.
         let one = |&n: &usize| {
             let t = &system.tasks[n];
-            Sporadic::new(plain(t) + entry * 2, t.period, t.deadline)
+            let waits = waits::added(system, n, entry);
+            let execution = (plain(t) + entry * 2).checked_add(waits).unwrap_or(Duration::MAX);
+            Sporadic::new(execution, t.period, t.deadline)
         };
         let (tasks, instants) = (places.iter().map(one).collect(), partitioned::instants(system, &places));
         Group { system, cores, m: cores.iter().count(), rank, entry, places, tasks, instants }

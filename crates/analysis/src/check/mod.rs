@@ -22,6 +22,7 @@ mod rank;
 mod report;
 mod sensitivity;
 mod servers;
+mod waits;
 
 pub use assignment::{assignment, is_bound, Unassigned};
 pub use chains::ChainVerdict;
@@ -66,6 +67,7 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
         Some((spread, order)) => global::check(system, spread, Rank::of(order), entry, &mut check),
     }
     stopped(system, entry, &mut check);
+    waits::unknown(system, &mut check);
     assumptions::note(system, &mut check);
     chains::check(system, &mut check);
     check.accepted = check.findings.is_empty();

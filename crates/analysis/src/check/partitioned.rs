@@ -5,7 +5,7 @@ use super::ceilings::Ceilings;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::sensitivity;
+use super::{sensitivity, waits};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
@@ -43,6 +43,8 @@ pub(super) struct Queue<'c> {
     pub completion: Duration,
     /// What jobs keep from each other.
     pub ceilings: Option<&'c Ceilings>,
+    /// How long jobs of each task wait in all, which their execution times hold; empty if no job waits.
+    pub waits: &'c [Duration],
 }
 
 /// The release instants of these tasks.
@@ -61,6 +63,8 @@ pub(super) fn work<'i>(
     let mut work = Work { entry, completion: entry, instants: Some((instants, entry)), recurring: Vec::new() };
     let kills = |n: usize| system.scheduling.places.get(n).is_some_and(|p| p.overrun == Overrun::Kill);
     work.recurring.extend(places.iter().filter(|&&n| kills(n)).map(|&n| (entry, system.tasks[n].period)));
+    let waits = |n: usize| system.scheduling.waits_of(n).iter().map(move |_| (entry, system.tasks[n].period));
+    work.recurring.extend(places.iter().flat_map(|&n| waits(n)));
     if let Rank::Other(TaskOrder::RoundRobin | TaskOrder::LeastLaxity) = rank {
         work.recurring.push((entry, system.scheduling.quantum));
     }
@@ -68,12 +72,14 @@ pub(super) fn work<'i>(
 }
 
 /// The tasks with the cost of their completion.
-fn tasks(system: &System, places: &[usize], entry: Duration) -> Vec<Sporadic> {
+fn tasks(system: &System, places: &[usize], ceilings: Option<&Ceilings>, entry: Duration) -> Vec<Sporadic> {
     let one = |&n: &usize| {
         let t = &system.tasks[n];
         // The end of each critical section may call the scheduler.
         let calls = 1 + system.scheduling.sections_of(n).len() as u64;
-        Sporadic::new(plain(t) + entry * calls, t.period, t.deadline)
+        let waits = waits::added_beside(system, n, ceilings, entry);
+        let execution = (plain(t) + entry * calls).checked_add(waits).unwrap_or(Duration::MAX);
+        Sporadic::new(execution, t.period, t.deadline)
     };
     places.iter().map(one).collect()
 }
@@ -106,8 +112,10 @@ pub(super) fn growth_on(
     }
     rank.sort(system, &mut places);
     let ceilings = Ceilings::of(system, &places, entry);
-    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry, ceilings: ceilings.as_ref() };
-    let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
+    let waits = all_waits(system, &places);
+    let (quantum, ceilings) = (system.scheduling.quantum, ceilings.as_ref());
+    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits };
+    let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
     let work = work(system, &places, &instants, rank, entry);
     for (i, &n) in places.iter().enumerate() {
         if growth[n] != Growth::Unknown {
@@ -126,6 +134,10 @@ fn in_time(tasks: &[Sporadic], queue: Queue, work: &Work, effort: &mut Effort) -
             Some(ceilings) => ceilings.by_demand(tasks, work.entry, work, effort) == Demand::Fits,
             None => edf_demand::schedulable(tasks, work.entry, work, effort) == Demand::Fits,
         },
+        Rank::Fixed(_) if !queue.waits.is_empty() => {
+            let r = waits::by_priorities(tasks, (queue, queue.waits), work.entry, work, effort);
+            all_met(&r, tasks)
+        }
         Rank::Fixed(_) => (0..tasks.len())
             .all(|i| by_priority(tasks, queue, i, work.entry, work, effort).is_some_and(|r| r <= tasks[i].deadline)),
         Rank::Other(_) => {
@@ -152,8 +164,10 @@ pub(super) fn one_core(
     // The policies break ties by the order of the file.
     rank.sort(system, &mut places);
     let ceilings = Ceilings::of(system, &places, entry);
-    let queue = Queue { rank, quantum: system.scheduling.quantum, completion: entry, ceilings: ceilings.as_ref() };
-    let (instants, tasks) = (instants(system, &places), tasks(system, &places, entry));
+    let waits = all_waits(system, &places);
+    let (quantum, ceilings) = (system.scheduling.quantum, ceilings.as_ref());
+    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits };
+    let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
     let work = work(system, &places, &instants, rank, entry);
     let (responses, why) = test(&tasks, queue, &work, &work, Effort::of_core(system.cores));
     let mut first_failure = true;
@@ -197,6 +211,10 @@ pub(super) fn test(
 ) -> (Responses, &'static str) {
     let blocking = work.entry;
     match queue.rank {
+        Rank::Fixed(_) if !queue.waits.is_empty() => {
+            let why = "response-time analysis; waits count as execution, or as jitter of others (Nelissen et al.)";
+            (waits::by_priorities(tasks, (queue, queue.waits), blocking, withheld, &mut effort), why)
+        }
         Rank::Fixed(_) => {
             let r = |i: usize| by_priority(tasks, queue, i, blocking, withheld, &mut effort);
             let why = queue.ceilings.map_or("response-time analysis", Ceilings::explanation);
@@ -232,8 +250,14 @@ pub(super) fn test(
     }
 }
 
+/// How long jobs of these tasks wait in all; empty if none does.
+fn all_waits(system: &System, places: &[usize]) -> Vec<Duration> {
+    let some = places.iter().any(|&n| !system.scheduling.waits_of(n).is_empty());
+    places.iter().filter(|_| some).map(|&n| waits::total(system, n)).collect()
+}
+
 /// The response of the i-th task under fixed priorities.
-fn by_priority(
+pub(super) fn by_priority(
     tasks: &[Sporadic],
     queue: Queue,
     i: usize,

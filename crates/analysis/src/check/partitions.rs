@@ -194,8 +194,13 @@ impl<'s> Inside<'s> {
             };
             return ((0..tasks.len()).map(response).collect(), by);
         }
-        let queue =
-            Queue { rank: self.rank, quantum: self.server.quantum, completion: work.completion, ceilings: None };
+        let queue = Queue {
+            rank: self.rank,
+            quantum: self.server.quantum,
+            completion: work.completion,
+            ceilings: None,
+            waits: &[],
+        };
         (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
     }
 

@@ -13,6 +13,7 @@ mod release;
 mod resource;
 mod server;
 mod task;
+mod wait;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{Collector, Complaint, Location};
@@ -65,6 +66,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     partition::finish(&draft, (&mut tasks, &components, &platform), (&mut scheduling, &mut notes), out);
     // After partitions, which are servers from here on.
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
+    wait::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     if !out.is_empty() {
         return None;
     }

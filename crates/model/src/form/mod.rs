@@ -11,6 +11,7 @@ mod platform;
 mod resource;
 mod server;
 mod task;
+mod wait;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};

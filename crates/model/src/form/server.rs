@@ -194,5 +194,6 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         longest_distance: task.duration(reader, "longest-distance"),
         raised_by: task.string(reader, "raised-by", "the name of a [[component]] in quotes"),
         sections: super::resource::sections(task, reader),
+        waits: super::wait::waits(task, reader),
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 24] = [
+const TASK: [&str; 25] = [
     "name",
     "level",
     "core",
@@ -35,6 +35,7 @@ const TASK: [&str; 24] = [
     "longest-distance",
     "raised-by",
     "sections",
+    "waits",
 ];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];

@@ -3,7 +3,7 @@
 use super::build::queue_of;
 use super::parameters::{Server, Tree, MAX_DEPTH};
 use crate::{PolicyConfig, PolicyConfigError};
-use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
+use tactus_task::{Overrun, Release, ServerKind, TaskOrder, WaitLimit};
 use tactus_time::{CoreSet, TaskId};
 
 /// More servers than anybody needs, on all cores together, and few enough for places to be small numbers.
@@ -56,6 +56,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
             return Err(PolicyConfigError::ArrivalsWithoutTree(id));
         }
     }
+    check_waits(setup, tree)?;
     // What is active on a core must change at that core's own decisions.
     let reclaims = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Reclaiming);
     for (n, server) in tree.servers.iter().enumerate().filter(|(_, server)| reclaims(server)) {
@@ -65,6 +66,29 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
     }
     Ok(())
+}
+
+/// Only where nothing is lost while a job waits, and where its deadline, not its laxity, orders it.
+fn check_waits(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfigError> {
+    if !tree.waits.is_empty() && tree.waits.len() != setup.tasks.len() {
+        return Err(PolicyConfigError::PlaceCount(tree.waits.len()));
+    }
+    let threshold = |n: usize| match &setup.kind {
+        crate::PolicySpec::Resources(all) => all.thresholds.get(n).is_some_and(Option::is_some),
+        _ => false,
+    };
+    let known = matches!(
+        setup.kind,
+        crate::PolicySpec::Servers(_) | crate::PolicySpec::Resources(_) | crate::PolicySpec::Partitions(_)
+    );
+    let wrong = |(n, limit): (usize, &WaitLimit)| {
+        let place = tree.places[n];
+        let order = tree.servers[usize::from(place.server)].order;
+        let refused = !known || place.overrun == Overrun::Stop || order == TaskOrder::LeastLaxity || threshold(n);
+        limit.most > 0 && (refused || limit.longest.is_zero() || usize::from(limit.most) > WaitLimit::MOST)
+    };
+    let found = tree.waits.iter().enumerate().find(|it| wrong(*it));
+    found.map_or(Ok(()), |(n, _)| Err(PolicyConfigError::Waits(TaskId(n as u16))))
 }
 
 fn check_server(setup: &PolicyConfig, tree: &Tree, n: usize, server: &Server) -> Result<(), PolicyConfigError> {

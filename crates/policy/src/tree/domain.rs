@@ -20,6 +20,15 @@ pub(super) const NOWHERE: usize = usize::MAX;
 /// Entries of servers without budget lie behind all others.
 pub(super) const BACKGROUND: u64 = 1 << 63;
 
+/// What a core was told before its event.
+#[derive(Clone, Copy)]
+pub(super) struct Facts<'a> {
+    /// What arrived, and when.
+    pub(super) arrivals: &'a [(TaskId, Instant)],
+    /// Until when the running job asks to wait, if that is the event.
+    pub(super) wait: Instant,
+}
+
 /// Cores that share queues, and all that is on them.
 pub(crate) struct Domain {
     pub(super) core_states: Vec<CoreState>,
@@ -52,6 +61,8 @@ pub(crate) struct Domain {
     pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
     pub(super) laxities: bool,
+    /// Whether any of its jobs may wait.
+    pub(super) waits: bool,
 }
 
 /// A server on one core.
@@ -108,7 +119,7 @@ impl Domain {
         &mut self,
         me: usize,
         (now, absent): (Instant, Option<Instant>),
-        (event, arrivals): (Event, &[(TaskId, Instant)]),
+        (event, facts): (Event, Facts),
         ticket: u32,
         records: &mut dyn Sink,
     ) -> Decision {
@@ -119,8 +130,8 @@ impl Domain {
         core_state.since = now;
         let mut records = Recorder { sink: records, core: core_state.id, now };
         self.entry = self.entry.wrapping_add(1);
-        let unfinished = self.leave(me, (left, elapsed), event, &mut records);
-        for (task, at) in arrivals {
+        let unfinished = self.leave(me, (left, elapsed), (event, facts.wait), &mut records);
+        for (task, at) in facts.arrivals {
             let place = self.places.get(task.index()).copied().filter(|place| *place != NOWHERE);
             if let Some(place) = place {
                 self.arrive(place, (*at).min(now), &mut records);
@@ -175,7 +186,7 @@ impl Domain {
         &mut self,
         me: usize,
         (now, elapsed): (Instant, Duration),
-        event: Event,
+        (event, wait): (Event, Instant),
         records: &mut Recorder,
     ) -> Option<(usize, u32)> {
         while let Some(ghost) = self.core_states[me].ghosts.pop() {
@@ -197,6 +208,7 @@ impl Domain {
         let task = &mut self.tasks[place];
         task.charge(elapsed);
         let look = self.laxities && self.look_is_due(place);
+        let holds = self.ceilings.as_ref().is_some_and(|ceilings| ceilings.holds(place));
         let task = &mut self.tasks[place];
         let goes_on = match event {
             Event::Complete => {
@@ -209,9 +221,13 @@ impl Domain {
                 task.remove(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock if task.is_killed_at(now) => {
+            _ if task.is_killed_at(now) => {
                 task.kill(records);
                 false
+            }
+            Event::Wait => {
+                task.exhaust(records);
+                !task.wait((now, wait), holds, records)
             }
             Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
                 task.exhaust(records);
@@ -229,7 +245,7 @@ impl Domain {
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
-        if event == Event::Remove || task.overrun == Overrun::Kill || task.proxy {
+        if matches!(event, Event::Remove | Event::Wait) || task.overrun == Overrun::Kill || task.proxy {
             self.plan_event(place);
         }
         if event == Event::Complete && !self.successors.is_empty() {
@@ -449,7 +465,9 @@ impl Domain {
     pub(super) fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
             let place = due.place();
-            if !self.tasks[place].kill_is_due(due.time()) {
+            if self.tasks[place].wake_is_due(due.time()) {
+                self.tasks[place].wake_up(records);
+            } else if !self.tasks[place].kill_is_due(due.time()) {
                 let uncharged = self.runs_elsewhere(me, place).map_or(Duration::ZERO, |since| now.since(since));
                 self.tasks[place].release(uncharged, records);
             } else if self.runs_elsewhere(me, place).is_some() {
@@ -562,7 +580,7 @@ impl Domain {
             let wanted = self.core_states[core].replenish.peek().map_or(Instant::NEVER, Key::time);
             let mut wanted = wanted.min(self.overtaken(core, now));
             // The first core waits for releases; one that a change or an arrival brought may come before all others.
-            let unforeseen = self.changes.is_some() || !self.places.is_empty();
+            let unforeseen = self.changes.is_some() || !self.places.is_empty() || self.waits;
             if let Some(due) = self.due.peek().filter(|_| core == 0 && unforeseen) {
                 wanted = wanted.min(due.time());
             }

@@ -36,7 +36,7 @@ use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
-use domain::Domain;
+use domain::{Domain, Facts};
 pub use parameters::{
     Child, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan, Server, Supply,
     TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
@@ -63,12 +63,14 @@ pub struct Core {
     /// What arrived and was not handled yet.
     arrivals: [(TaskId, Instant); MAX_ARRIVALS],
     arrived: usize,
+    /// Until when the running job asks to wait.
+    wait: Instant,
 }
 
 impl Core {
     fn new(home: Home, place: usize) -> Core {
         let arrivals = [(TaskId(0), Instant::NEVER); MAX_ARRIVALS];
-        Core { order: Order::unlocked(), home, place, absent: None, arrivals, arrived: 0 }
+        Core { order: Order::unlocked(), home, place, absent: None, arrivals, arrived: 0, wait: Instant::ZERO }
     }
 }
 
@@ -142,13 +144,13 @@ impl Policy for Servers {
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
-        let arrivals = &core.arrivals[..core::mem::take(&mut core.arrived)];
+        let facts = Facts { arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)], wait: core.wait };
         match &mut core.home {
-            Home::Own(domain) => domain.handle(0, (now, absent), (event, arrivals), 0, records),
+            Home::Own(domain) => domain.handle(0, (now, absent), (event, facts), 0, records),
             Home::Shared(place) => {
                 let mut guard = self.domains[*place].lock(&mut core.order);
                 let ticket = self.tickets.next();
-                guard.handle(core.place, (now, absent), (event, arrivals), ticket, records)
+                guard.handle(core.place, (now, absent), (event, facts), ticket, records)
             }
         }
     }
@@ -162,6 +164,7 @@ impl Policy for Servers {
                     core.arrived += 1;
                 }
             }
+            (Input::Wait { until }, _) => core.wait = until,
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
             (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),
             // A core with a child scheduler shares no queue, nor does one with ceilings.

@@ -82,8 +82,12 @@ fn plan(setup: &PolicyConfig, tree: &Tree, own: usize, schedulers: &[usize]) -> 
     // Inside is one task at most.
     let order = TaskOrder::FixedPriority;
     let made = servers[1..].iter().map(|n| Server { parent: 0, order, ..tree.servers[usize::from(*n)].clone() });
-    let mut made =
-        Tree { servers: core::iter::once(root).chain(made).collect(), places: Vec::new(), releases: Vec::new() };
+    let mut made = Tree {
+        servers: core::iter::once(root).chain(made).collect(),
+        places: Vec::new(),
+        releases: Vec::new(),
+        waits: Vec::new(),
+    };
     let (mut tasks, mut names, mut children) = (Vec::new(), Vec::new(), Vec::new());
     for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {
         if usize::from(place.server) == own {

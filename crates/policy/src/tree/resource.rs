@@ -78,6 +78,11 @@ impl Ceilings {
         self.tasks[place].held = Sections::NONE;
     }
 
+    /// Whether the task's job holds a resource.
+    pub(super) fn holds(&self, place: usize) -> bool {
+        self.tasks[place].held != Sections::NONE
+    }
+
     /// The task's job holds these resources now, the innermost since it had been charged so much.
     fn hold(&mut self, place: usize, held: Sections, charged: Duration) {
         let task = &mut self.tasks[place];

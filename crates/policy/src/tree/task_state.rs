@@ -7,7 +7,7 @@ use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
 use tactus_record::EventKind;
-use tactus_task::{Overrun, Release, TaskOrder};
+use tactus_task::{Overrun, Release, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -47,6 +47,10 @@ pub(crate) struct TaskState {
     /// Its turn, where turns are taken, and what is left of it.
     pub(crate) turn: u64,
     pub(crate) slice: Duration,
+    /// How often and how long its jobs may wait, how many waits its oldest job has had, and until when it waits, if it does.
+    pub(super) limit: WaitLimit,
+    waited: u16,
+    waits_until: Option<Instant>,
     pub(crate) removed: bool,
     /// It releases jobs before this instant only.
     pub(super) until: Instant,
@@ -90,6 +94,9 @@ impl TaskState {
             left: Duration::ZERO,
             turn: 0,
             slice: Duration::ZERO,
+            limit: WaitLimit::default(),
+            waited: 0,
+            waits_until: None,
             removed: false,
             until: Instant::NEVER,
             offset: task.offset,
@@ -111,7 +118,12 @@ impl TaskState {
 
     /// Whether it has a job that may run.
     pub(crate) fn ready(&self) -> bool {
-        self.pending > 0 && !(self.overrun == Overrun::Stop && self.left.is_zero())
+        self.pending > 0 && self.waits_until.is_none() && !self.is_exhausted()
+    }
+
+    /// Whether this period's budget is used up, where it is held to one.
+    fn is_exhausted(&self) -> bool {
+        self.overrun == Overrun::Stop && self.left.is_zero()
     }
 
     /// Whether the oldest unfinished job, where there is one, was released before `now`.
@@ -181,6 +193,9 @@ impl TaskState {
         let mut at = if self.next < self.until { self.next } else { Instant::NEVER };
         if self.overrun == Overrun::Kill && self.pending > 0 && !self.left_to_core {
             at = at.min(self.due());
+        }
+        if let Some(until) = self.waits_until {
+            at = at.min(until);
         }
         (at < Instant::NEVER).then_some(at)
     }
@@ -275,6 +290,36 @@ impl TaskState {
         (self.charged, self.looked) = (Duration::ZERO, Duration::ZERO);
         self.slice = Duration::ZERO;
         self.left_to_core = false;
+        (self.waited, self.waits_until) = (0, None);
+    }
+
+    /// The running job asks to wait until then, and may wait no longer than its task declares, and no more often; not at all while
+    /// it `holds` a resource. Whether it waits.
+    pub(super) fn wait(&mut self, (now, until): (Instant, Instant), holds: bool, records: &mut Recorder) -> bool {
+        let may = self.waited < self.limit.most && !holds;
+        let granted = if may { until.min(now.saturating_add(self.limit.longest)) } else { now };
+        if granted < until {
+            records.job(EventKind::WaitLimited, self.name, self.job, until.as_nanos());
+        }
+        if granted <= now {
+            return false;
+        }
+        self.waited += 1;
+        self.waits_until = Some(granted);
+        records.job(EventKind::Wait, self.name, self.job, granted.as_nanos());
+        true
+    }
+
+    /// Whether what is due at `at` is the end of a wait. Of several at once, the end of a job that is to be killed comes first.
+    pub(super) fn wake_is_due(&self, at: Instant) -> bool {
+        self.waits_until.is_some_and(|until| until <= at) && !self.kill_is_due(at)
+    }
+
+    /// Its job has waited.
+    pub(super) fn wake_up(&mut self, records: &mut Recorder) {
+        if let Some(until) = self.waits_until.take() {
+            records.job(EventKind::Wake, self.name, self.job, until.as_nanos());
+        }
     }
 
     /// Ends the oldest unfinished job, however; the next one, if there is one, is the oldest now.
@@ -300,7 +345,7 @@ impl TaskState {
 
     /// Says so if there is a job, and the period's budget is used up.
     pub(crate) fn exhaust(&mut self, records: &mut Recorder) {
-        if self.pending > 0 && !self.ready() {
+        if self.pending > 0 && self.is_exhausted() {
             records.job(EventKind::Exhausted, self.name, self.job, self.next.as_nanos());
         }
     }

@@ -35,6 +35,7 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
         servers: std::iter::once(root).chain(servers).collect(),
         places: places.collect(),
         releases: Vec::new(),
+        waits: Vec::new(),
     };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,

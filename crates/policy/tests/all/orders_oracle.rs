@@ -167,7 +167,8 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
                 priority: 0,
                 background: false,
             };
-            let kind = PolicySpec::Servers(Tree { servers: vec![root], places, releases: Vec::new() });
+            let kind =
+                PolicySpec::Servers(Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new() });
             (PolicyConfig { cores, kind, tasks }, most)
         })
 }

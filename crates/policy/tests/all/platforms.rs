@@ -90,7 +90,11 @@ fn setup((cores, platforms): &(u8, Vec<Platform>)) -> PolicyConfig {
             tasks.push(Task { level: Level::A, core: None, offset: ns(offset), period, deadline: period, budget });
         }
     }
-    PolicyConfig { cores, kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }), tasks }
+    PolicyConfig {
+        cores,
+        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+        tasks,
+    }
 }
 
 fn runs(system: &(u8, Vec<Platform>)) -> Vec<Entry> {
@@ -312,6 +316,7 @@ proptest! {
         };
         let tree = Tree {
             releases: Vec::new(),
+            waits: Vec::new(),
             servers: std::iter::once(root.clone()).chain(servers.iter().map(server)).collect(),
             places: tasks.iter().map(place).collect(),
         };

@@ -296,6 +296,7 @@ fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> PolicyConfig {
     let place = |n: usize| TaskPlacement { server: n as u16 + 1, priority: 0, overrun: Overrun::Continue };
     let tree = Tree {
         releases: Vec::new(),
+        waits: Vec::new(),
         servers: std::iter::once(root.clone()).chain(vcpus.iter().enumerate().map(server)).collect(),
         places: (0..vcpus.len()).map(place).collect(),
     };

@@ -185,7 +185,7 @@ fn config(given: &[Given]) -> PolicyConfig {
         deadline: ns(distance),
         budget: ns(length),
     });
-    let tree = Tree { servers, places: places.collect(), releases: Vec::new() };
+    let tree = Tree { servers, places: places.collect(), releases: Vec::new(), waits: Vec::new() };
     PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: tasks.collect() }
 }
 

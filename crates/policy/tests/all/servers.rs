@@ -24,7 +24,7 @@ fn setup(servers: Vec<Server>, rows: &[Row]) -> PolicyConfig {
     };
     PolicyConfig {
         cores,
-        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }),
+        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
         tasks: rows.iter().map(task).collect(),
     }
 }

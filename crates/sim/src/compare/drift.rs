@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use tactus_policy::{PolicyConfig, Scheduler};
 use tactus_task::Costs;
-use tactus_task::CriticalSection;
+use tactus_task::JobSteps;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -27,7 +27,7 @@ pub fn explain(
     comparison: &mut Comparison,
     setup: &PolicyConfig,
     duration: Duration,
-    (mut demand, sections): (impl FnMut(TaskId, u32) -> Duration, &[Vec<CriticalSection>]),
+    (mut demand, steps): (impl FnMut(TaskId, u32) -> Duration, &JobSteps),
     found: &Trace,
     most: &Costs,
 ) -> Result<(), Error> {
@@ -56,7 +56,8 @@ pub fn explain(
         };
         let (scheduler, cores) = Scheduler::new(setup).map_err(Error::PolicyConfig)?;
         let mut simulation = Simulation::new(&scheduler, cores, setup.tasks.len(), &mut demand, &costs);
-        simulation.hold(sections.to_vec());
+        simulation.hold(steps.sections.clone());
+        simulation.wait(steps.waits.clone());
         if number % 2 == 1 {
             simulation.start_at(&starts);
         }

@@ -16,7 +16,7 @@ use std::fmt;
 use steps::Steps;
 use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReconfigurableTree, ResourceTree};
 use tactus_task::Costs;
-use tactus_task::CriticalSection;
+use tactus_task::JobSteps;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -147,19 +147,19 @@ impl Comparison {
 /// Lays the trace of a free run (`expected`) beside the kernel's (`found`), both of the system that `setup` was made
 /// for.
 ///
-/// `demand` is as in [`lockstep`](crate::lockstep::lockstep), and `sections` are the critical sections of jobs, by task. Two events are a race if they lie within the tolerance plus
+/// `demand` is as in [`lockstep`](crate::lockstep::lockstep), and `jobs` is what jobs do beside executing. Two events are a race if they lie within the tolerance plus
 /// the shift of the kernel's run at that point: the largest difference in time seen so far on any core, or what jobs
 /// were charged beyond their demand since the core was last idle, or how far it is
 /// behind with the job that finishes there, as far as the system's work in the whole run so far can have caused that;
 /// whichever is most.
 pub fn compare(
     setup: &PolicyConfig,
-    (mut demand, sections): (impl FnMut(TaskId, u32) -> Option<Duration>, &[Vec<CriticalSection>]),
+    (mut demand, jobs): (impl FnMut(TaskId, u32) -> Option<Duration>, &JobSteps),
     expected: &Trace,
     found: &Trace,
     tolerance: Duration,
 ) -> Comparison {
-    let points = Points::of(setup, expected, (&mut demand, sections));
+    let points = Points::of(setup, expected, (&mut demand, jobs));
     let (left, right) = (Steps::of(expected), Steps::of(found));
     let mut cores: Vec<OnCore> = (0..setup.cores).map(|core| steps::common(&left, &right, core, tolerance)).collect();
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ServerKind, Supply, TaskOrder};
 use tactus_record::{EntryReason, EventKind, Record};
-use tactus_task::CriticalSection;
+use tactus_task::JobSteps;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -42,7 +42,7 @@ impl Points {
     pub fn of(
         setup: &PolicyConfig,
         trace: &Trace,
-        (mut demand, sections): (impl FnMut(TaskId, u32) -> Option<Duration>, &[Vec<CriticalSection>]),
+        (mut demand, steps): (impl FnMut(TaskId, u32) -> Option<Duration>, &JobSteps),
     ) -> Points {
         // Budgets of these servers come back at times that follow from when work ran, not from the clock alone.
         let follows: Vec<bool> = setup.kind.tree().map_or_else(Vec::new, |tree| {
@@ -67,7 +67,7 @@ impl Points {
             let spent = charged.entry(turn.job).or_default();
             let before = *spent;
             *spent += turn.end.time.since(turn.start);
-            points.add_sections(&turn, (before, *spent), sections);
+            points.add_steps(&turn, (before, *spent), steps);
             // The turn of the job ends in the instant of a release, which a machine meets first.
             let quantum = turn_of(turn.job.0);
             let whole = quantum.is_some_and(|quantum| (*spent % quantum).is_zero());
@@ -88,9 +88,12 @@ impl Points {
         points
     }
 
-    /// The beginnings and ends of critical sections in a job's turn, and those that would have come next.
-    fn add_sections(&mut self, turn: &Turn, (before, after): (Duration, Duration), sections: &[Vec<CriticalSection>]) {
-        for at in sections.get(turn.job.0.index()).into_iter().flatten().flat_map(|it| [it.from, it.until]) {
+    /// The beginnings and ends of critical sections in a job's turn, its waits, and those that would have come next.
+    fn add_steps(&mut self, turn: &Turn, (before, after): (Duration, Duration), steps: &JobSteps) {
+        let task = turn.job.0.index();
+        let sections = steps.sections.get(task).into_iter().flatten().flat_map(|it| [it.from, it.until]);
+        let waits = steps.waits.get(task).into_iter().flatten().map(|it| it.after);
+        for at in sections.chain(waits) {
             if at > after {
                 self.rivals.push((turn.end, turn.end.time.saturating_add(at.saturating_sub(after))));
             } else if at >= before {

@@ -36,6 +36,7 @@ impl<'t> Call<'t> {
                 (InputKind::Sleep, Some(proxy)) => Some(Input::Sleep { proxy, until: at }),
                 (InputKind::Arrival, Some(task)) => Some(Input::Arrival { task, at }),
                 (InputKind::Section, Some(_)) => Some(Input::Section { held: Sections::from_bits(r.job), since: at }),
+                (InputKind::Wait, _) => Some(Input::Wait { until: at }),
                 (InputKind::Sleep | InputKind::Arrival | InputKind::Section, None) => None,
             }
         })
@@ -45,7 +46,7 @@ impl<'t> Call<'t> {
     pub fn absent(&self) -> Option<Instant> {
         self.inputs().find_map(|input| match input {
             Input::Absent { since } => Some(since),
-            Input::Sleep { .. } | Input::Arrival { .. } | Input::Section { .. } => None,
+            _ => None,
         })
     }
 
@@ -53,7 +54,7 @@ impl<'t> Call<'t> {
     pub fn arrivals(&self) -> impl Iterator<Item = Instant> + '_ {
         self.inputs().filter_map(|input| match input {
             Input::Arrival { at, .. } => Some(at),
-            Input::Absent { .. } | Input::Sleep { .. } | Input::Section { .. } => None,
+            _ => None,
         })
     }
 

@@ -80,14 +80,16 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
             EntryReason::Start => Instant::ZERO,
             EntryReason::Timer if early(core.timer) => return wrong(What::Early { due: core.timer }),
             EntryReason::Timer => core.timer,
-            EntryReason::Complete | EntryReason::Fault | EntryReason::Unlock if core.running.is_none() => {
+            EntryReason::Complete | EntryReason::Fault | EntryReason::Unlock | EntryReason::Wait
+                if core.running.is_none() =>
+            {
                 return wrong(What::NothingRuns)
             }
             EntryReason::Complete => match core.used {
                 Some(used) if early(used) => return wrong(What::Early { due: used }),
                 used => used.unwrap_or(now),
             },
-            EntryReason::Fault | EntryReason::Unlock => now,
+            EntryReason::Fault | EntryReason::Unlock | EntryReason::Wait => now,
             EntryReason::Arrival => {
                 let Some(due) = call.arrivals().min() else { return wrong(What::NotSent) };
                 if early(due) {

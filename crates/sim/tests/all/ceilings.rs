@@ -6,7 +6,7 @@ use std::path::Path;
 use tactus_model::System;
 use tactus_plan::plan;
 use tactus_record::{EntryReason, EventKind, Record};
-use tactus_sim::{simulate, simulate_with_sections, Costs};
+use tactus_sim::{simulate, simulate_with_steps, Costs, JobSteps};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{judge, Trace, Verdict};
 
@@ -221,7 +221,13 @@ fn simulated(system: &System) -> (Trace, Verdict) {
     let plan = plan(system, &check, &Costs::default());
     let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
     let (work, sections) = ((demand, Vec::new()), system.critical_sections());
-    let trace = simulate_with_sections(&plan.setup, system.duration, work, sections, &Costs::default());
+    let trace = simulate_with_steps(
+        &plan.setup,
+        system.duration,
+        work,
+        JobSteps { sections, ..JobSteps::default() },
+        &Costs::default(),
+    );
     let trace = trace.expect("the policy makes progress");
     let summary = judge(&plan.view, &trace);
     (trace, summary.verdict)

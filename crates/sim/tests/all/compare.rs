@@ -8,6 +8,7 @@ use tactus_policy::{
 use tactus_record::EventKind;
 use tactus_sim::compare::{compare, explain, Cause};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
+use tactus_task::JobSteps;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 const TOLERANCE: Duration = Duration::from_micros(40);
@@ -18,7 +19,7 @@ fn a_run_equals_itself() {
     let setup = setup_of(&system, Duration::ZERO);
     let mut demand = demands(&system);
     let trace = simulate(&setup, ms(500), demand, &small_costs()).unwrap();
-    let same = compare(&setup, (|t, j| Some(demand(t, j)), &[]), &trace, &trace, Duration::ZERO);
+    let same = compare(&setup, (|t, j| Some(demand(t, j)), &JobSteps::default()), &trace, &trace, Duration::ZERO);
     assert!(same.is_equal() && same.steps() > 20, "{same}");
     assert_eq!(same.largest_difference(), Duration::ZERO);
     assert!(same.cores.iter().all(|c| c.overhead > Duration::ZERO));
@@ -30,7 +31,8 @@ fn small_costs_change_times_but_no_order_where_nothing_is_close() {
     let setup = partitioned_edf(2, tasks);
     let free = simulate(&setup, ms(600), budgets(&setup), &Costs::default()).unwrap();
     let costly = simulate(&setup, ms(600), budgets(&setup), &small_costs()).unwrap();
-    let found = compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &[]), &free, &costly, TOLERANCE);
+    let found =
+        compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &JobSteps::default()), &free, &costly, TOLERANCE);
     assert!(found.is_equal(), "{found}");
     let dispatches = free.cores.iter().flatten().filter(|r| r.kind == EventKind::Dispatch).count();
     assert_eq!(found.cores.iter().map(|c| c.dispatches).sum::<usize>(), dispatches);
@@ -47,7 +49,7 @@ fn generated_systems_part_only_in_races() {
         let mut demand = demands(&system);
         let free = simulate(&setup, ms(500), demand, &Costs::default()).unwrap();
         let costly = simulate(&setup, ms(500), demand, &small_costs()).unwrap();
-        let found = compare(&setup, (|t, j| Some(demand(t, j)), &[]), &free, &costly, TOLERANCE);
+        let found = compare(&setup, (|t, j| Some(demand(t, j)), &JobSteps::default()), &free, &costly, TOLERANCE);
         assert!(found.agrees(), "seed {seed}: {found}");
         steps += found.steps();
         equal += usize::from(found.is_equal());
@@ -72,7 +74,8 @@ fn a_release_just_before_a_completion_is_a_race() {
     let (setup, length) = close(PolicySpec::PartitionedEdf, Duration::from_nanos(500));
     let free = simulate(&setup, length, budgets(&setup), &Costs::default()).unwrap();
     let costly = simulate(&setup, length, budgets(&setup), &small_costs()).unwrap();
-    let found = compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &[]), &free, &costly, TOLERANCE);
+    let found =
+        compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &JobSteps::default()), &free, &costly, TOLERANCE);
     assert!(found.agrees() && !found.is_equal(), "{found}");
     let (core, divergence) = found.divergences().next().unwrap();
     assert_eq!(core, CoreId(0));
@@ -87,7 +90,8 @@ fn another_order_without_close_events_is_a_disagreement() {
     let mut wrong = free.clone();
     let at = wrong.cores[0].iter().position(|r| r.kind == EventKind::Dispatch && r.task == Some(TaskId(1))).unwrap();
     wrong.cores[0][at].task = Some(TaskId(0));
-    let found = compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &[]), &free, &wrong, TOLERANCE);
+    let found =
+        compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &JobSteps::default()), &free, &wrong, TOLERANCE);
     assert!(!found.agrees(), "{found}");
     assert!(found.to_string().contains("expected  task 1 job 0"), "{found}");
 }
@@ -100,7 +104,8 @@ fn a_run_that_stops_early_is_a_disagreement() {
     let end = short.cores[1].pop();
     short.cores[1].truncate(4);
     short.cores[1].extend(end);
-    let found = compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &[]), &free, &short, TOLERANCE);
+    let found =
+        compare(&setup, (|t, _| Some(setup.tasks[t.index()].budget), &JobSteps::default()), &free, &short, TOLERANCE);
     assert!(!found.agrees(), "{found}");
 }
 
@@ -115,7 +120,7 @@ fn what_follows_on_other_cores_of_a_global_policy_is_a_consequence() {
         let free = simulate(&setup, ms(500), demand, &Costs::default()).unwrap();
         let costly = simulate(&setup, ms(500), demand, &small_costs()).unwrap();
         let mut demand = demand;
-        let found = compare(&setup, (|t, j| Some(demand(t, j)), &[]), &free, &costly, TOLERANCE);
+        let found = compare(&setup, (|t, j| Some(demand(t, j)), &JobSteps::default()), &free, &costly, TOLERANCE);
         let races = found.divergences().filter(|(_, d)| !matches!(d.cause, Cause::Consequence { .. })).count();
         let all = found.divergences().count();
         assert!(races <= 1, "{found}");
@@ -147,7 +152,12 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
     let tasks = vec![task(Some(0), ms(90), ms(4)), Task { offset: ms(1), ..task(Some(0), ms(90), ms(1)) }];
     let setup = PolicyConfig {
         cores: 1,
-        kind: PolicySpec::Servers(Tree { servers, places: vec![place(1), place(2)], releases: Vec::new() }),
+        kind: PolicySpec::Servers(Tree {
+            servers,
+            places: vec![place(1), place(2)],
+            releases: Vec::new(),
+            waits: Vec::new(),
+        }),
         tasks,
     };
     let end = ms(80);
@@ -160,9 +170,9 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
     late.end(Instant::ZERO + end, &mut keep);
     let found = keep.into_trace();
     assert_eq!(found.cores[0][0].time, Instant::ZERO + us(30));
-    let mut beside = compare(&setup, (|t, j| Some(budgets(&setup)(t, j)), &[]), &free, &found, us(1));
+    let mut beside = compare(&setup, (|t, j| Some(budgets(&setup)(t, j)), &JobSteps::default()), &free, &found, us(1));
     assert!(!beside.agrees(), "{beside}");
-    explain(&mut beside, &setup, end, (budgets(&setup), &[]), &found, &small_costs()).unwrap();
+    explain(&mut beside, &setup, end, (budgets(&setup), &JobSteps::default()), &found, &small_costs()).unwrap();
     assert!(beside.divergences().all(|(_, d)| matches!(d.cause, Cause::Drift { .. })), "{beside}");
 }
 
@@ -191,12 +201,16 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         let urgent = Task { deadline: ms(7), ..begins(offset, us(730)) };
         let tasks = vec![begins(ms(1), ms(20)), begins(ms(5), ms(1)), urgent];
         let places = vec![place(1), place(1), place(0)];
-        PolicyConfig { cores: 1, kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new() }), tasks }
+        PolicyConfig {
+            cores: 1,
+            kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+            tasks,
+        }
     };
     let setup = with(ms(7), ms(3));
     let free = simulate(&setup, ms(40), budgets(&setup), &Costs::default()).unwrap();
     let costly = simulate(&setup, ms(40), budgets(&setup), &small_costs()).unwrap();
-    let beside = compare(&setup, (|t, j| Some(budgets(&setup)(t, j)), &[]), &free, &costly, us(1));
+    let beside = compare(&setup, (|t, j| Some(budgets(&setup)(t, j)), &JobSteps::default()), &free, &costly, us(1));
     let causes: Vec<Cause> = beside.divergences().map(|(_, d)| d.cause).collect();
     assert_eq!(causes, [Cause::Race { first: at(7_000_000), second: at(7_000_000) }], "{beside}");
     assert_eq!(beside.cores[0].divergence.map(|d| d.expected.map(|step| step.task)), Some(Some(TaskId(1))));
@@ -204,6 +218,6 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
     let [short, long] = [ms(3), us(5_500)].map(|quantum| with(us(6_500), quantum));
     let free = simulate(&short, ms(40), budgets(&short), &Costs::default()).unwrap();
     let found = simulate(&long, ms(40), budgets(&long), &Costs::default()).unwrap();
-    let beside = compare(&short, (|t, j| Some(budgets(&short)(t, j)), &[]), &free, &found, us(1));
+    let beside = compare(&short, (|t, j| Some(budgets(&short)(t, j)), &JobSteps::default()), &free, &found, us(1));
     assert!(!beside.agrees(), "{beside}");
 }

@@ -17,3 +17,4 @@ mod reclaiming;
 mod rules;
 mod schedules;
 mod threads;
+mod waits;

@@ -35,7 +35,12 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
         deadline: ms(8 + n),
         budget: ms(3),
     };
-    let kind = PolicySpec::Servers(Tree { servers: vec![root, inside], places: places.into(), releases: Vec::new() });
+    let kind = PolicySpec::Servers(Tree {
+        servers: vec![root, inside],
+        places: places.into(),
+        releases: Vec::new(),
+        waits: Vec::new(),
+    });
     let setup = PolicyConfig { cores: 2, kind, tasks: (0..4).map(task).collect() };
     let demand = |task: TaskId, job: u32| ms(1 + u64::from((job * 5 + u32::from(task.0)) % 9));
     let costs = Costs { schedule: Duration::from_micros(3), release: Duration::from_micros(2), ..Costs::default() };

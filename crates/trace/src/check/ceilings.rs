@@ -68,7 +68,8 @@ impl<'v> Ceilings<'v> {
         let Some(begun) = r.task.and_then(|task| self.begun.get_mut(task.index())) else { return };
         match r.kind {
             EventKind::Dispatch => _ = begun.get_or_insert_default(),
-            EventKind::Complete | EventKind::Removed => *begun = None,
+            // After a wait it begins anew.
+            EventKind::Complete | EventKind::Wait | EventKind::Removed => *begun = None,
             // One that is left out at its release is not the oldest.
             EventKind::Dropped if r.arg != 0 => *begun = None,
             EventKind::Input if Ceilings::concerns(r) => {

@@ -17,6 +17,8 @@ enum State {
     Running(CoreId),
     /// Without budget since this time.
     Waiting(Instant),
+    /// It waits until then by its own wish.
+    Asleep(u64),
     Done,
 }
 
@@ -93,6 +95,21 @@ impl Walk {
                 }
                 self.leave(r.core, name);
             }
+            EventKind::Wait => {
+                match self.jobs.get(&name) {
+                    Some(State::Running(core)) if *core == r.core => {}
+                    _ => self.wrong(r, "waits where it does not run".into()),
+                }
+                self.jobs.insert(name, State::Asleep(r.arg));
+                self.leave(r.core, name);
+            }
+            EventKind::Wake => {
+                match self.jobs.get(&name) {
+                    Some(State::Asleep(until)) if r.arg == *until && r.time.as_nanos() >= *until => {}
+                    _ => self.wrong(r, "wakes where it does not wait".into()),
+                }
+                self.jobs.insert(name, State::Ready);
+            }
             EventKind::Exhausted => {
                 match self.jobs.get(&name) {
                     Some(State::Running(core)) if *core == r.core => {}
@@ -167,6 +184,7 @@ impl Walk {
             Some(State::Running(core)) if *core == r.core => {}
             Some(State::Running(core)) => self.wrong(r, format!("is dispatched while core {core} has it")),
             Some(State::Waiting(_)) => self.wrong(r, "is dispatched without budget".into()),
+            Some(State::Asleep(_)) => self.wrong(r, "is dispatched while it waits".into()),
             Some(State::Done) => self.wrong(r, "is dispatched after its end".into()),
             None => self.wrong(r, "is dispatched before its release".into()),
         }

@@ -218,6 +218,7 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
         servers: view.start(),
         pending: vec![Vec::new(); view.tasks.len()],
         stopped: vec![false; view.tasks.len()],
+        waits: vec![false; view.tasks.len()],
         running: vec![None; trace.cores.len()],
         begun: trace.cores.iter().map(|records| records.first().map_or(Instant::ZERO, |r| r.time)).collect(),
         without: HashMap::new(),
@@ -259,6 +260,8 @@ struct Waiting<'v> {
     /// Jobs that are not finished, with their releases.
     pending: Vec<Vec<(u32, Instant)>>,
     stopped: Vec<bool>,
+    /// By task: whether its oldest job waits.
+    waits: Vec<bool>,
     running: Vec<Option<(TaskId, u32)>>,
     /// When each core was entered first: before that it is on its way there, and does not idle.
     begun: Vec<Instant>,
@@ -292,9 +295,18 @@ impl Waiting<'_> {
             EventKind::Removed => self.pending[n].clear(),
             EventKind::Exhausted => self.stopped[n] = true,
             EventKind::Replenish => self.stopped[n] = false,
+            EventKind::Wait => self.waits[n] = true,
+            EventKind::Wake => self.waits[n] = false,
             _ => {}
         }
-        let ends = matches!(r.kind, EventKind::Preempt | EventKind::Complete | EventKind::Dropped | EventKind::Removed);
+        if matches!(r.kind, EventKind::Dropped if r.arg != 0) {
+            // Its job may have waited.
+            self.waits[n] = false;
+        }
+        let ends = matches!(
+            r.kind,
+            EventKind::Preempt | EventKind::Wait | EventKind::Complete | EventKind::Dropped | EventKind::Removed
+        );
         if ends
             && self.running[core]
                 .is_some_and(|(running, job)| running == task && (job == r.job || r.kind == EventKind::Removed))
@@ -330,7 +342,7 @@ impl Waiting<'_> {
 
     /// The oldest unfinished job of each task that may run on the core, with its urgency.
     fn waiting_on(&self, core: usize) -> impl Iterator<Item = ((Instant, TaskId), TaskId)> + '_ {
-        let tasks = (0..self.pending.len()).filter(|n| !self.stopped[*n]).map(|n| TaskId(n as u16));
+        let tasks = (0..self.pending.len()).filter(|n| !self.stopped[*n] && !self.waits[*n]).map(|n| TaskId(n as u16));
         let here = tasks.filter(move |task| self.view.queue(*task).contains(CoreId(core as u8)));
         here.filter_map(|task| {
             let (job, _) = self.pending[task.index()].first()?;
@@ -360,7 +372,7 @@ impl Waiting<'_> {
     /// Whether the task waits where it should not.
     fn wronged(&self, task: TaskId, now: Instant) -> Option<(Rule, usize, u32, String)> {
         let n = task.index();
-        let (job, _) = *self.pending[n].first().filter(|_| !self.stopped[n])?;
+        let (job, _) = *self.pending[n].first().filter(|_| !self.stopped[n] && !self.waits[n])?;
         if self.running.iter().flatten().any(|(running, _)| *running == task) {
             return None;
         }

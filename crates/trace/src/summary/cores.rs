@@ -64,4 +64,6 @@ pub struct Entries {
     pub arrival: Option<Distribution>,
     /// A critical section ended for which a job waited.
     pub unlock: Option<Distribution>,
+    /// A job began to wait.
+    pub wait: Option<Distribution>,
 }

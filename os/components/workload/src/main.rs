@@ -43,6 +43,16 @@ fn demand(number: u64) -> Duration {
     }
 }
 
+/// What a job has executed before each of its waits, and how long that is (ns).
+fn waits() -> &'static [[u64; 2]] {
+    // SAFETY: as above. Behind the entries lie the number of waits and so many pairs, which the verifier has counted.
+    unsafe {
+        let table = DEMANDS as *const u64;
+        let waits = table.add(1 + table.read() as usize);
+        core::slice::from_raw_parts(waits.add(1).cast(), waits.read() as usize)
+    }
+}
+
 /// Executes so many instructions, at most [`MOST_INSTRUCTIONS`], and always the same few more. No branch depends on the
 /// number.
 fn execute(instructions: u64) {
@@ -68,15 +78,17 @@ fn execute(instructions: u64) {
 
 fn burn(job: &Job) {
     let demand = demand(job.number());
+    let waits = waits();
     match job.sections() {
-        0 => burn_until(job, demand),
-        count => burn_with_sections(job, count, demand),
+        0 if waits.is_empty() => burn_until(job, demand),
+        count => burn_with_steps(job, (count, waits), demand),
     }
 }
 
-/// Enters and leaves the sections on the way, the outermost first; what is not over when the job has had its demand ends with it.
+/// Waits, and enters and leaves the sections on the way, the outermost first; what is not over when the job has had its demand ends with
+/// it.
 #[cold]
-fn burn_with_sections(job: &Job, count: usize, demand: Duration) {
+fn burn_with_steps(job: &Job, (count, mut waits): (usize, &[[u64; 2]]), demand: Duration) {
     let sections = || (0..count).filter_map(|number| Some((number, job.section(number)?)));
     // Where the sections end that are held, which lie one inside the other.
     let mut held = [Duration::ZERO; DEEPEST_SECTION];
@@ -85,6 +97,17 @@ fn burn_with_sections(job: &Job, count: usize, demand: Duration) {
         let begins = sections().filter(|(number, it)| entered & 1 << number == 0 && it.from < demand);
         let next = begins.map(|(number, it)| (it.from, Reverse(it.until), number)).min();
         let end = depth.checked_sub(1).map(|innermost| held[innermost]);
+        if let Some(([after, length], rest)) = waits.split_first() {
+            let after = Duration::from_nanos(*after);
+            // What ends then has ended, and what begins then has not begun.
+            let first = end.is_none_or(|end| after < end) && next.is_none_or(|next| after <= next.0);
+            if first && after < demand {
+                burn_until(job, after);
+                job.wait(Duration::from_nanos(*length));
+                waits = rest;
+                continue;
+            }
+        }
         match (next, end) {
             (next, Some(end)) if next.is_none_or(|next| end <= next.0) => {
                 if end >= demand {

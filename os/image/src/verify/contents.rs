@@ -10,6 +10,7 @@ use tactus_abi::layout::{
     CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
+use tactus_model::WaitLimit;
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// Reads and checks the contents; all mappings have been checked.
@@ -22,7 +23,12 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         if !platform::plans(image, number) && image.mapping_at(number, DEMANDS).is_some() {
             let mut table = contents(image, bytes, number, DEMANDS);
             let count = u64::take(&mut table).unwrap_or(0);
-            let holds = count > 0 && count <= (table.len() / 8) as u64;
+            let holds = count > 0 && count < (table.len() / 8) as u64;
+            let waits = table.get(count as usize * 8..).filter(|_| holds).and_then(|mut rest| {
+                let waits = u64::take(&mut rest)?;
+                Some(waits <= WaitLimit::MOST as u64 && waits * 16 <= rest.len() as u64)
+            });
+            let holds = waits == Some(true);
             rule(holds, Part::Component, number, "has a table of demands that is empty or longer than its memory")?;
         }
     }

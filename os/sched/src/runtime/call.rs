@@ -41,6 +41,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Fault => Event::Remove,
         EntryReason::Arrival => Event::Arrival,
         EntryReason::Unlock => Event::Unlock,
+        EntryReason::Wait => Event::Wait,
     }
 }
 

@@ -4,12 +4,13 @@ use super::{ReconfigurableTree, Server, Supply, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::reconfigure::{change, part, put_change, put_part, Protocol, CHANGE_BYTES, PART_BYTES};
 use alloc::vec::Vec;
-use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, TaskOrder};
+use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, TaskOrder, WaitLimit};
 use tactus_time::{CoreSet, TaskId};
 
 const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
 const PLACE_BYTES: usize = 2 + 4 + 1;
 const RELEASE_BYTES: usize = 1 + 2;
+const WAIT_BYTES: usize = 2 + 8;
 
 fn number<T: PartialEq>(of: &T, all: &[T]) -> u8 {
     all.iter().position(|other| other == of).unwrap_or(0) as u8
@@ -53,6 +54,11 @@ impl Parameters for Tree {
             out.push(early + 2 * u8::from(release.predecessor().is_some()));
             out.extend(release.predecessor().map_or(0, |task| task.0).to_le_bytes());
         }
+        put(out, self.waits.len() as u64);
+        for limit in &self.waits {
+            out.extend(limit.most.to_le_bytes());
+            put(out, limit.longest.as_nanos());
+        }
     }
 
     fn decode(input: &mut Input) -> Result<Tree, DecodeError> {
@@ -87,7 +93,10 @@ impl Parameters for Tree {
                 _ => return Err(input.no_meaning()),
             })
         })?;
-        Ok(Tree { servers, places, releases })
+        let waits = input.list(WAIT_BYTES, |input| {
+            Ok(WaitLimit { most: u16::from_le_bytes(input.take()?), longest: input.time()? })
+        })?;
+        Ok(Tree { servers, places, releases, waits })
     }
 }
 

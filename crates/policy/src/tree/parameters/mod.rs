@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 pub use partitions::Partitions;
 pub use per_server::{Child, SchedulerPlan};
 pub use resources::{Resource, ResourceTree, ResourceUser};
-use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
+use tactus_task::{Overrun, Release, ServerKind, TaskOrder, WaitLimit};
 use tactus_time::{CoreSet, Duration};
 
 /// The most servers from the root down to a task, the root included.
@@ -29,6 +29,8 @@ pub struct Tree {
     pub places: Vec<TaskPlacement>,
     /// What releases each task's jobs, in the order of the tasks; empty if time releases them all.
     pub releases: Vec<Release>,
+    /// How often and how long each task's jobs may wait, in the order of the tasks; empty if none ever waits.
+    pub waits: Vec<WaitLimit>,
 }
 
 /// A server, or the root.

@@ -33,7 +33,7 @@ use tactus_sched::runtime::{
     self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
 };
 
-tactus_rt::component! { upcall: upcall, services: [complete, raise, unlock] }
+tactus_rt::component! { upcall: upcall, services: [complete, raise, unlock, wait] }
 
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
@@ -41,10 +41,12 @@ const BEGUN: u64 = 1 << 18;
 const ARRIVED: u64 = 1 << 19;
 /// The running job left a critical section for which another one waits.
 const UNLOCKED: u64 = 1 << 20;
+/// The running job asks to wait: until when, stands in the core's state.
+const WAITS: u64 = 1 << 21;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED;
 /// Events for the policy; the rest is for the scheduler itself.
-const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | BEGUN | event::NOTIFY | event::TIMER;
+const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -108,6 +110,19 @@ fn unlock(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     if state.system.scheduler.awaits_unlock(policy) {
         decide::<Root>(core, 0, UNLOCKED, SWITCH_RETURN);
     }
+    [0; 2]
+}
+
+/// A job waits until this instant, in ns since the start of the run; but no longer, and no more often, than its task declares. It goes
+/// on when it has a core again. Gives 0, or 1 if the caller has no job here.
+fn wait(caller: Caller, [until, ..]: [u64; 5]) -> [u64; 2] {
+    let core = caller.core();
+    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
+    if !state.is_home(caller.thread().into(), caller.component().into()) {
+        return [1, 0];
+    }
+    state.waits_until = Instant::from_nanos(until);
+    decide::<Root>(core, 0, WAITS, SWITCH_RETURN);
     [0; 2]
 }
 
@@ -181,7 +196,7 @@ impl Role for Root {
 /// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | ARRIVED | event::NOTIFY) == 0 {
+    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | WAITS | ARRIVED | event::NOTIFY) == 0 {
         // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -191,6 +206,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
         (EntryReason::Fault, REMOVED)
     } else if due & COMPLETED != 0 {
         (EntryReason::Complete, COMPLETED)
+    } else if due & WAITS != 0 {
+        (EntryReason::Wait, WAITS)
     } else if due & UNLOCKED != 0 {
         (EntryReason::Unlock, UNLOCKED)
     } else if due & ARRIVED != 0 {
@@ -245,6 +262,22 @@ fn arrive<P: Policy>(
     policy.input(own, Input::Arrival { task, at: now });
 }
 
+/// Tells the policy until when the running job asks to wait.
+#[cold]
+#[inline(never)]
+fn tell_wait<P: Policy>(
+    policy: &P,
+    own: &mut P::Core,
+    (running, until): (Subject, Instant),
+    (writer, core): (&mut RingWriter, CoreId),
+    now: Instant,
+) {
+    let Some(task) = running.task() else { return };
+    let subject = Subject::new(task, InputKind::Wait as u8);
+    writer.store(Stored::about(subject, now, core, EventKind::Input, 0, until.as_nanos()));
+    policy.input(own, Input::Wait { until });
+}
+
 /// Calls the policy, and keeps, publishes and sends what it decides.
 #[inline(never)]
 fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason) -> ClockReading {
@@ -255,6 +288,9 @@ fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason)
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
         if reason == EntryReason::Arrival {
             arrive(policy, own, state.raised.take(), (writer, core), look.now);
+        }
+        if RESOURCES && reason == EntryReason::Wait {
+            tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
         }
         if RESOURCES && !state.sections.is_empty() {
             let running = state.running;

@@ -98,6 +98,8 @@ pub struct CoreState {
     pub end_reported: bool,
     /// The task for which something arrived that the policy was not told yet.
     pub raised: Option<TaskId>,
+    /// Until when the running job asks to wait, where it does.
+    pub waits_until: Instant,
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
 }
@@ -131,6 +133,7 @@ impl CoreState {
                 .collect(),
             end_reported: false,
             raised: None,
+            waits_until: Instant::ZERO,
             sections: none_reported(&system.setup),
         }
     }

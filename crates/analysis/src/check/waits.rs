@@ -1,0 +1,98 @@
+//! Jobs that wait in the middle of their work (self-suspension).
+//!
+//! A wait counts as execution, in every test: what a job does while it waits could as well be work. For orders in which the urgency
+//! of a job does not change this holds on one core and on several (Chen et al., "Many suspensions, many problems: a review of
+//! self-suspending tasks in real-time systems", Real-Time Systems 55, 2019, sections 4.1 and 7). Proof: replace each wait by as much
+//! execution. By induction from the most urgent job down, no job has at any time made less progress, its waits included, than in
+//! that schedule: where it is as far as there and goes on there, fewer jobs before it are unfinished there than there are cores,
+//! and no more of them are unfinished here.
+//!
+//! Under fixed priorities on one core a second bound is often better, and the lesser of both is given: a more urgent task takes its
+//! execution alone, but may bunch it, as if it were released with a jitter of what its response is beyond its execution (Nelissen,
+//! Fonseca, Raravi and Nelis, ECRTS 2015; the section 4.2 of the review says what of such claims was wrong and why this one stands).
+//! It needs each response within its period. The task itself still counts its waits as execution.
+//!
+//! Each wait costs two entries of the scheduler, one to begin it, in the job, and one when its time is over, which may interrupt any
+//! job of the core. And each time a job comes back it may find one less urgent in a critical section, as when it began.
+
+use super::ceilings::Ceilings;
+use super::partitioned::{by_priority, Queue, Responses};
+use super::report::{Bound, Check};
+use super::{assumptions, rank};
+use crate::effort::Effort;
+use crate::task::{Sporadic, Withheld};
+use tactus_model::{Policy, System, TaskOrder};
+use tactus_time::Duration;
+
+/// How long jobs of the task wait in all.
+pub(super) fn total(system: &System, n: usize) -> Duration {
+    let waits = system.scheduling.waits_of(n).iter();
+    waits.fold(Duration::ZERO, |sum, wait| sum.checked_add(wait.length).unwrap_or(Duration::MAX))
+}
+
+/// What waiting adds to the execution of a job: the waits, and an entry to begin each.
+pub(super) fn added(system: &System, n: usize, entry: Duration) -> Duration {
+    let count = system.scheduling.waits_of(n).len() as u64;
+    total(system, n).checked_add(entry * count).unwrap_or(Duration::MAX)
+}
+
+/// What it adds on one core, where less urgent jobs may be in critical sections whenever one comes back.
+pub(super) fn added_beside(system: &System, n: usize, ceilings: Option<&Ceilings>, entry: Duration) -> Duration {
+    let count = system.scheduling.waits_of(n).len() as u64;
+    let longest = ceilings.map_or(Duration::ZERO, Ceilings::longest);
+    let blocked = longest.checked_mul(count).unwrap_or(Duration::MAX);
+    added(system, n, entry).checked_add(blocked).unwrap_or(Duration::MAX)
+}
+
+/// The responses under fixed priorities on one core, the most urgent first. `waits` is how long jobs of each task wait in all.
+pub(super) fn by_priorities(
+    tasks: &[Sporadic],
+    (queue, waits): (Queue, &[Duration]),
+    blocking: Duration,
+    withheld: &dyn Withheld,
+    effort: &mut Effort,
+) -> Responses {
+    // What less urgent tasks see of the more urgent ones; nothing if one of those may be late.
+    let mut seen: Option<Vec<Sporadic>> = Some(Vec::new());
+    let mut responses = Vec::new();
+    for (i, task) in tasks.iter().enumerate() {
+        let as_execution = by_priority(tasks, queue, i, blocking, withheld, effort);
+        let as_jitter = seen.as_ref().and_then(|seen| {
+            let beside: Vec<Sporadic> = seen.iter().chain(&tasks[i..]).copied().collect();
+            by_priority(&beside, queue, i, blocking, withheld, effort)
+        });
+        let response = as_execution.into_iter().chain(as_jitter).min();
+        responses.push(response);
+        seen = seen.filter(|_| response.is_some_and(|r| r <= task.period)).map(|mut seen| {
+            let execution = task.execution.saturating_sub(waits[i]);
+            let bunched = response.unwrap_or_default().saturating_sub(execution);
+            let jitter = if waits[i].is_zero() { Duration::ZERO } else { bunched };
+            seen.push(Sporadic { execution, jitter, ..*task });
+            seen
+        });
+    }
+    responses
+}
+
+/// Takes away the bounds of those for whom no test is known: where jobs in servers or partitions wait, since what a server offers
+/// was shown only for work that does not, and where jobs take turns or are ordered by laxity.
+pub(super) fn unknown(system: &System, check: &mut Check) {
+    let inside = !system.scheduling.servers.is_empty() || system.policy == Policy::Partitions;
+    let order = rank::of_policy(&system.policy).map(|(_, order)| order);
+    let turns = matches!(order, Some(TaskOrder::RoundRobin | TaskOrder::LaxityAtRelease));
+    let why = if inside { "servers or partitions" } else { "turns or laxities" };
+    let waiting = |n: &usize| !system.scheduling.waits_of(*n).is_empty() && (inside || turns);
+    for n in (0..system.tasks.len()).filter(waiting) {
+        for (i, task) in system.tasks.iter().enumerate() {
+            if !assumptions::disturbs(system, (n, &system.tasks[n]), (i, task)) {
+                continue;
+            }
+            let verdict = &mut check.tasks[i];
+            verdict.bound = Bound::None;
+            if verdict.met {
+                verdict.explanation =
+                    format!("no test: jobs of `{}` wait, in a system with {why}", system.tasks[n].name);
+            }
+        }
+    }
+}

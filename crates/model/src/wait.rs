@@ -1,0 +1,41 @@
+//! Jobs that wait in the middle of their work.
+
+use crate::{Scheduling, System};
+use tactus_task::{JobSteps, WaitLimit};
+use tactus_time::Duration;
+
+/// A wait of each job of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// How long the job executes before it.
+    pub after: Duration,
+    /// How long it waits at most.
+    pub length: Duration,
+    /// How long the built-in workload really asks to wait; nothing if as long as it may.
+    pub actual: Option<Duration>,
+}
+
+impl Scheduling {
+    /// The waits of the task's jobs, those that come earlier first.
+    pub fn waits_of(&self, task: usize) -> &[Wait] {
+        self.waits.get(task).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often and how long jobs of the task may wait.
+    pub fn wait_limit(&self, task: usize) -> WaitLimit {
+        let waits = self.waits_of(task);
+        WaitLimit {
+            most: waits.len() as u16,
+            longest: waits.iter().map(|wait| wait.length).max().unwrap_or(Duration::ZERO),
+        }
+    }
+}
+
+impl System {
+    /// What jobs of the built-in workload do beside executing.
+    pub fn job_steps(&self) -> JobSteps {
+        let wait = |it: &Wait| tactus_task::Wait { after: it.after, length: it.actual.unwrap_or(it.length) };
+        let waits = self.scheduling.waits.iter().map(|all| all.iter().map(wait).collect()).collect();
+        JobSteps { sections: self.critical_sections(), waits }
+    }
+}

@@ -1,0 +1,13 @@
+//! What jobs do beside executing.
+
+use crate::{CriticalSection, Wait};
+use alloc::vec::Vec;
+
+/// What the jobs of each task do beside executing, by task; nothing where a list is empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct JobSteps {
+    /// Their critical sections.
+    pub sections: Vec<Vec<CriticalSection>>,
+    /// Their waits.
+    pub waits: Vec<Vec<Wait>>,
+}
