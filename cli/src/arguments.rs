@@ -486,8 +486,11 @@ pub struct Agree {
     /// Systems in which jobs share resources and have preemption thresholds
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released"])]
     pub resources: bool,
-    /// Systems of partitions, with windows in a major frame
+    /// Systems in which jobs wait in the middle of their work
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources"])]
+    pub waits: bool,
+    /// Systems of partitions, with windows in a major frame
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources", "waits"])]
     pub partitions: bool,
     /// Systems that change while they run, in place of those of which a part does
     #[arg(long)]

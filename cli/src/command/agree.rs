@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_generate::{any, changing, changing_levels, lasting, partitions, per_server, released, sharing};
+use tactus_generate::{any, changing, changing_levels, lasting, partitions, per_server, released, sharing, waiting};
 use tactus_machine::boot::{boot, compile_ours, details, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::costs::{self, Seen};
@@ -129,6 +129,7 @@ fn one(
     let drawn = match (arguments.per_server, arguments.changes) {
         _ if arguments.released => released(seed),
         _ if arguments.resources => Some(sharing(seed)),
+        _ if arguments.waits => Some(waiting(seed)),
         _ if arguments.partitions => Some(partitions(seed)),
         (true, _) => per_server(seed),
         // A fourth has levels of criticality.
@@ -219,6 +220,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     words.extend(arguments.per_server.then(|| "--per-server".to_string()));
     words.extend(arguments.released.then(|| "--released".to_string()));
     words.extend(arguments.resources.then(|| "--resources".to_string()));
+    words.extend(arguments.waits.then(|| "--waits".to_string()));
     words.extend(arguments.partitions.then(|| "--partitions".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));

@@ -14,6 +14,7 @@ mod random;
 mod released;
 mod sharing;
 mod trees;
+mod waiting;
 
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use partitions::partitions;
@@ -21,6 +22,7 @@ pub use per_server::per_server;
 pub use released::released;
 pub use sharing::sharing;
 pub use trees::{tree, DEEPEST};
+pub use waiting::waiting;
 
 pub use random::Random;
 use std::path::PathBuf;

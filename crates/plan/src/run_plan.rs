@@ -10,7 +10,7 @@ use tactus_model::{
     SystemRevision, Task,
 };
 use tactus_policy::PolicyConfig;
-use tactus_task::Release;
+use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
 use tactus_trace::{ChainView, ChangeView, Changes, Now, PartitionView, Promise, TaskView, View};
@@ -47,14 +47,17 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
             let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
-            let work = allowance.max(tactus_analysis::overhead::entry(costs));
+            // A job calls the scheduler when it is complete, at the end of each section and for each wait.
+            let scheduling = &system.scheduling;
+            let calls = 1 + scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
+            let work = allowance.max(tactus_analysis::overhead::entry(costs) * calls);
             let view =
                 TaskView { assumed: assumed_through(system, check, n, work), ..task_view(task, verdict, work, budget) };
             // The judge looks for the changes of a task on its core.
             let core =
                 view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
             let releases = system.scheduling.places.get(n).map_or(Release::Periodic, |place| place.release);
-            TaskView { core, releases, ..view }
+            TaskView { core, releases, waits: scheduling.wait_limit(n), ..view }
         });
     let per_server = system.scheduling.schedulers == Schedulers::PerServer;
     let view = View {
@@ -186,6 +189,7 @@ fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<
         level: task.level,
         core: task.core,
         releases: Release::Periodic,
+        waits: WaitLimit::default(),
         offset: task.offset,
         period: task.period,
         deadline: task.deadline,

@@ -168,6 +168,9 @@ pub enum EntryReason {
 }
 
 impl EntryReason {
+    /// One more than the largest number of a reason.
+    pub const NUMBERS: usize = EntryReason::Wait as usize + 1;
+
     /// The reason with this number, if there is one.
     pub const fn from_u8(n: u8) -> Option<EntryReason> {
         Some(match n {

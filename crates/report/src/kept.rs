@@ -10,7 +10,7 @@ mod tree;
 
 use crate::Details;
 use serde::{Deserialize, Serialize};
-use tactus_task::{EarlyArrival, Release};
+use tactus_task::{EarlyArrival, Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::{judge, ChainView, Promise, Summary, TaskView, Trace, View};
 
@@ -80,6 +80,9 @@ struct StoredTask {
     /// Left out where time releases its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     releases: Option<StoredRelease>,
+    /// Left out where its jobs do not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waits: Option<StoredWaits>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -109,6 +112,23 @@ impl StoredRelease {
     fn release(self) -> Release {
         let early = if self.drops_early { EarlyArrival::Drop } else { EarlyArrival::Delay };
         self.after.map_or(Release::Sporadic(early), |task| Release::After(TaskId(task), early))
+    }
+}
+
+/// How often and how long jobs of a task may wait.
+#[derive(Serialize, Deserialize)]
+struct StoredWaits {
+    most: u16,
+    longest_ns: u64,
+}
+
+impl StoredWaits {
+    fn of(limit: WaitLimit) -> Option<StoredWaits> {
+        (limit.most > 0).then(|| StoredWaits { most: limit.most, longest_ns: limit.longest.as_nanos() })
+    }
+
+    fn limit(self) -> WaitLimit {
+        WaitLimit { most: self.most, longest: Duration::from_nanos(self.longest_ns) }
     }
 }
 
@@ -249,6 +269,7 @@ fn store(task: &TaskView) -> StoredTask {
         budget_ns: task.budget.map(Duration::as_nanos),
         minimum_ns: task.minimum.map(Duration::as_nanos),
         releases: StoredRelease::of(task.releases),
+        waits: StoredWaits::of(task.waits),
     }
 }
 
@@ -293,6 +314,7 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
         budget: task.budget_ns.map(Duration::from_nanos),
         minimum: task.minimum_ns.map(Duration::from_nanos),
         releases: task.releases.map(StoredRelease::release).unwrap_or_default(),
+        waits: task.waits.map(StoredWaits::limit).unwrap_or_default(),
     })
 }
 
@@ -315,6 +337,7 @@ mod tests {
             level,
             core,
             releases,
+            waits: WaitLimit { most: 2, longest: Duration::from_micros(70) },
             offset,
             period,
             deadline,

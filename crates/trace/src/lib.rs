@@ -43,7 +43,7 @@ pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
 
 use tactus_record::Record;
-use tactus_task::Release;
+use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level};
 
 /// The records of one run.
@@ -112,6 +112,8 @@ pub struct TaskView {
     pub core: Option<CoreId>,
     /// What releases its jobs.
     pub releases: Release,
+    /// How often and how long its jobs may wait.
+    pub waits: WaitLimit,
     /// Release of the first job, of a periodic task.
     pub offset: Duration,
     /// Period.

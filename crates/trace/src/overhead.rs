@@ -5,7 +5,7 @@ use tactus_record::{EntryReason, EventKind};
 use tactus_time::{Duration, Instant};
 
 /// One more than the largest number of a reason of entry.
-const REASONS: usize = EntryReason::Wait as usize + 1;
+const REASONS: usize = EntryReason::NUMBERS;
 
 /// All occurrences on one core, before they are summed up.
 #[derive(Clone, Default)]

@@ -165,8 +165,7 @@ pub(crate) fn place(system: &System, image: u64, fresh: u64, schedulers: usize) 
 
 /// How many records the system's run leaves, all cores together, where few jobs are preempted: what its trace takes at least.
 pub fn expected_records(system: &System) -> u64 {
-    let of_task = |place: usize| jobs(system, TaskId(place as u16));
-    let jobs = (0..system.tasks.len()).map(of_task).fold(0, u64::saturating_add);
+    let jobs = (0..system.tasks.len()).map(|n| turns(system, n)).fold(0, u64::saturating_add);
     jobs.saturating_mul(LEAST_RECORDS_PER_JOB)
 }
 
@@ -207,11 +206,17 @@ fn ring_for(records: u64) -> u64 {
     pages(bytes + RING_HEADER_BYTES as u64)
 }
 
-/// The most jobs on one core, if it does one in `share` of those that are bound to no core.
+/// How often jobs of the task come to a core: each once, and once more after each wait.
+fn turns(system: &System, n: usize) -> u64 {
+    let waits = system.scheduling.waits_of(n).len() as u64;
+    jobs(system, TaskId(n as u16)).saturating_mul(1 + waits)
+}
+
+/// The most jobs on one core, if it does one in `share` of those that are bound to no core; those that wait count more than once.
 fn worst_core(system: &System, share: u64) -> u64 {
     let jobs_of = |core: Option<CoreId>| -> u64 {
         let bound = system.tasks.iter().enumerate().filter(|(_, task)| task.core == core);
-        bound.map(|(place, _)| jobs(system, TaskId(place as u16))).fold(0, u64::saturating_add)
+        bound.map(|(n, _)| turns(system, n)).fold(0, u64::saturating_add)
     };
     let bound = (0..system.cores).map(|core| jobs_of(Some(CoreId(core as u8)))).max().unwrap_or(0);
     bound.saturating_add(jobs_of(None).div_ceil(share))

@@ -103,6 +103,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         budgets.push(budget);
         tasks.push(TaskView {
             releases: tactus_task::Release::Periodic,
+            waits: tactus_task::WaitLimit::default(),
             name: format!("{}-{i}", ROLES[i % ROLES.len()]),
             level: Some(level),
             core: bound.then_some(CoreId((i % wanted.cores) as u8)),

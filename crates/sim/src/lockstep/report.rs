@@ -26,7 +26,7 @@ pub struct Agreement {
 }
 
 /// One more than the largest number of a reason of entry; some numbers mean nothing.
-const REASONS: usize = EntryReason::Unlock as usize + 1;
+const REASONS: usize = EntryReason::NUMBERS;
 
 /// A distribution of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

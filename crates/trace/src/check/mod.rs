@@ -11,6 +11,7 @@ mod sequence;
 mod servers;
 mod table;
 mod tree;
+mod waits;
 mod windows;
 
 pub use crate::changes::changes;
@@ -90,6 +91,8 @@ pub enum Rule {
     Order,
     /// No job begins where one that has begun keeps it off.
     Ceiling,
+    /// No job waits longer or more often than its task declares, and each goes on then.
+    Wait,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
     Change,
 }
@@ -116,6 +119,7 @@ impl fmt::Display for Rule {
             Rule::Conserving => "no core idles beside work that it could do",
             Rule::Order => "the more urgent job of a queue runs",
             Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
+            Rule::Wait => "jobs wait as they declare",
             Rule::Change => "changes are made as they were admitted",
         })
     }
@@ -142,6 +146,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
         found.extend(servers(tree, trace, tolerance));
     }
     found.extend(windows(view, trace, tolerance));
+    found.extend(waits::of_view(view, trace));
     found.sort_by_key(|v| v.time);
     found
 }

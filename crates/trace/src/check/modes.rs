@@ -82,6 +82,7 @@ mod tests {
             level: Some(level),
             core: Some(CoreId(0)),
             releases: tactus_task::Release::Periodic,
+            waits: tactus_task::WaitLimit::default(),
             offset: Duration::ZERO,
             period: Duration::from_nanos(10),
             deadline: Duration::from_nanos(10),

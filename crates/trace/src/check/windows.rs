@@ -193,6 +193,7 @@ mod tests {
             level: None,
             core: Some(CoreId(0)),
             releases: Release::Periodic,
+            waits: tactus_task::WaitLimit::default(),
             offset: Duration::ZERO,
             period: length(20),
             deadline: length(20),

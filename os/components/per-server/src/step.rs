@@ -85,8 +85,9 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
             let (subject, at) = match input {
                 Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
                 Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
-                // Only the root of a single scheduler knows resources.
+                // Only the root of a single scheduler knows resources and waits.
                 Input::Section { since, .. } => (Subject::NONE.with_level(InputKind::Section as u8), since),
+                Input::Wait { until } => (Subject::NONE.with_level(InputKind::Wait as u8), until),
                 Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
             };
             writer.store(Stored::about(subject, look.now, core, EventKind::Input, 0, at.as_nanos()));

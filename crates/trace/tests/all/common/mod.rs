@@ -22,6 +22,7 @@ pub fn task(name: &str, period: u64, promise: Promise) -> TaskView {
         level: None,
         core: None,
         releases: tactus_task::Release::Periodic,
+        waits: tactus_task::WaitLimit::default(),
         offset: Duration::ZERO,
         period: units(period),
         deadline: units(period),
