@@ -630,6 +630,23 @@ const CASES: &[Case] = &[
     ("d6-too-late-a-start.toml", &[(13, "start-frame is 2000000, more than 1000000")]),
     ("d7-half-a-promise.toml", &[(13, "\"duration\" is missing")]),
     ("d8-partition-elsewhere.toml", &[(9, "it has windows of its own, but policy \"partitioned-edf\" knows none"), (16, "it names a partition, but the policy knows none")]),
+    ("w0-waits.toml", &[
+        (13, "it comes when the job has executed 0 ns, and a job executes 2 ms at most; let it begin after some"),
+        (20, "it comes when the job has executed 2 ms, and a job executes 2 ms at most"),
+        (27, "length is 11 ms, more than its deadline of 10 ms; shorten it"),
+        (34, "length is 100 ns, less than the 1 µs that a wait takes at least; raise it"),
+        (41, "two waits come when the job has executed 1 ms; write one as long as both"),
+        (49, "its jobs wait and are stopped when their time is used up; choose another overrun rule"),
+    ]),
+    ("w1-wait-keys.toml", &[
+        (13, "waits"),
+        (20, "key \"at\" is not known here"),
+        (20, "\"after\" is missing; add a line like after = \"1 ms\""),
+    ]),
+    ("w2-wait-in-a-section.toml", &[(18, "the job holds \"bus\" there, and nobody waits while others wait for what it holds")]),
+    ("w3-waits-and-levels.toml", &[(14, "its jobs wait, and its policy knows none that do; choose a policy without levels")]),
+    ("w4-waits-by-laxity.toml", &[(14, "the laxity of a job that waits says nothing; choose another order")]),
+    ("w5-wait-and-threshold.toml", &[(15, "its jobs wait and hold a preemption threshold from their first dispatch to their end")]),
     ("d9-no-partitions.toml", &[(2, "\"partition\" is missing"), (10, "it is of no partition")]),
 ];
 

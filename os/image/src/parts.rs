@@ -180,11 +180,12 @@ impl Parts {
             components[numbers[place]].grants.extend(granted.into_iter().chain(ends).chain(raise));
         }
         let scheduling = &system.scheduling;
-        let unlocks = |task: &TaskId| !scheduling.sections_of(task.index()).is_empty();
-        let waits = |task: &TaskId| !scheduling.waits_of(task.index()).is_empty();
-        let asked: [(&str, &dyn Fn(&TaskId) -> bool); 2] = [(UNLOCK, &unlocks), (WAIT, &waits)];
-        for (service, uses) in asked {
-            for part in components.iter_mut().filter(|part| part.tasks.iter().any(uses)) {
+        let uses = |service: &str, task: &TaskId| match service {
+            UNLOCK => !scheduling.sections_of(task.index()).is_empty(),
+            _ => !scheduling.waits_of(task.index()).is_empty(),
+        };
+        for service in [UNLOCK, WAIT] {
+            for part in components.iter_mut().filter(|part| part.tasks.iter().any(|task| uses(service, task))) {
                 let entry = programs[root_program].service(service);
                 let entry = entry.ok_or_else(|| missing(root_name, None, service, None, &programs[root_program]))?;
                 if part.grants.len() == MAX_GRANTS {

@@ -220,7 +220,7 @@ fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
             budget: ms(1),
         };
         let tasks = vec![task; releases.len()];
-        let tree = Tree { servers: vec![root], places, releases };
+        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new() };
         PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks }
     };
     let (delay, drop) = (EarlyArrival::Delay, EarlyArrival::Drop);

@@ -48,10 +48,9 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
                     found.push(wrong(r, format!("goes on {late} after its time to wait was over")));
                 }
             }
+            EventKind::Dropped if open.get(&task).is_none_or(|wait| wait.job != r.job) => {}
             EventKind::Complete | EventKind::Dropped | EventKind::Removed => {
-                if open.get(&task).is_some_and(|wait| wait.job == r.job) || r.kind == EventKind::Removed {
-                    open.remove(&task);
-                }
+                open.remove(&task);
             }
             _ => {}
         }

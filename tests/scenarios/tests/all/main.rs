@@ -36,5 +36,6 @@ mod smallest;
 mod status;
 mod studies;
 mod unsafe_sites;
+mod waits;
 mod windows;
 mod word;
