@@ -8,6 +8,7 @@
 mod arrivals;
 mod chain;
 mod changes;
+mod channel;
 mod check;
 mod demand;
 mod disk;
@@ -32,6 +33,7 @@ mod wait;
 pub use arrivals::Arrivals;
 pub use chain::Chain;
 pub use changes::{Action, Change, Part, SystemRevision, Values};
+pub use channel::{Channel, ChannelKind, Port};
 pub use demand::SHORTEST_JOB;
 pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
@@ -78,6 +80,8 @@ pub struct System {
     pub scheduling: Scheduling,
     /// Chains of tasks of which each releases the next.
     pub chains: Vec<Chain>,
+    /// Channels between tasks, in file order.
+    pub channels: Vec<Channel>,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
     /// Disks, in file order.

@@ -10,7 +10,7 @@ use crate::shared::Name;
 /// First eight bytes: `TACTUSIM`.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSIM");
 /// The version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The image's head.
 #[derive(Clone, Copy, Debug)]

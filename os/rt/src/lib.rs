@@ -21,6 +21,7 @@ mod console;
 mod heap;
 mod job;
 pub mod lock;
+pub mod port;
 mod promises;
 pub mod region;
 pub mod restart;

@@ -2,6 +2,7 @@
 
 mod chain;
 mod change;
+mod channel;
 mod component;
 mod disk;
 mod keys;
@@ -21,7 +22,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 14] = [
+const TOP: [&str; 15] = [
     "system",
     "policy",
     "machine",
@@ -29,6 +30,7 @@ const TOP: [&str; 14] = [
     "partition",
     "task",
     "chain",
+    "channel",
     "resource",
     "change",
     "component",
@@ -95,6 +97,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "chain").into_iter().enumerate() {
         draft.chains.extend(chain::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "channel").into_iter().enumerate() {
+        draft.channels.extend(channel::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "resource").into_iter().enumerate() {
         draft.resources.extend(resource::read(value, i, &mut reader));

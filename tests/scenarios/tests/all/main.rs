@@ -24,6 +24,7 @@ mod monitors;
 mod partitions;
 mod per_server;
 mod platforms;
+mod ports;
 mod processes;
 mod reading;
 mod released;
