@@ -29,7 +29,7 @@ use calls::Call;
 use due::Due;
 use order::Order;
 use report::Latenesses;
-use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicyConfigError, PolicySpec, Scheduler};
+use tactus_policy::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError, PolicySpec, Scheduler};
 use tactus_record::{EntryReason, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
@@ -104,6 +104,9 @@ fn replay_of<P: Policy>(
         let core = &mut states[call.core().index()];
         if call.reason == EntryReason::Unlock && !policy.awaits_unlock(core) {
             return Err(Disagreement::in_call(&call, What::NotSent));
+        }
+        if call.reason == EntryReason::Wait && !call.inputs().any(|input| matches!(input, Input::Wait { .. })) {
+            return Err(Disagreement::in_call(&call, What::Shape("a job asks to wait, and no record says until when")));
         }
         call.inputs().for_each(|input| policy.input(core, input));
         let decision = policy.handle(core, call.enter.time, event(call.reason), &mut expected);
