@@ -13,8 +13,8 @@ const REFERENCE: [&str; 2] = ["kernel-calls.md", "system-file.md"];
 /// The greatest length of a page that explains.
 const PAGE: usize = 1_800;
 
-/// The greatest length of the book, without what is measured and the sources.
-const BOOK: usize = 41_000;
+/// The greatest length of the book in words, blocks of code aside, without what is measured and the sources.
+const BOOK: usize = 36_000;
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -121,7 +121,9 @@ fn pages_that_explain_are_short_and_so_is_the_book() {
         if file.parent() != Some(&root().join("docs")) {
             continue;
         }
-        let words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+        // A word has a letter or a digit: the bars of a table have none.
+        let lines = prose(&text).filter(|line| !line.starts_with("    "));
+        let words = lines.flat_map(str::split_whitespace).filter(|word| word.contains(char::is_alphanumeric)).count();
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         whole += words;
         if words > PAGE && !REFERENCE.contains(&&*name) {
