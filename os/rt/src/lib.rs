@@ -17,6 +17,7 @@ pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+pub mod device;
 #[cfg(feature = "heap")]
 mod heap;
 mod job;
@@ -27,6 +28,8 @@ pub mod restart;
 pub mod scheduler;
 pub mod sequences;
 mod service;
+mod single;
+pub mod spend;
 #[cfg(feature = "virtio")]
 pub mod virtio;
 
@@ -36,6 +39,7 @@ pub use console::{Console, Screen};
 pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
+pub use single::Single;
 pub use tactus_abi as abi;
 pub use tactus_time as time;
 
