@@ -108,7 +108,7 @@ pub fn physical(address: u64) -> Option<u64> {
     let table = table_of(address, 0)?;
     // SAFETY: as in `table_of`.
     let entry = unsafe { table.add((address >> 12) as usize & 511).read_volatile() };
-    (entry & PRESENT != 0).then_some(entry & ADDRESS | address % PAGE)
+    (entry & PRESENT != 0).then_some((entry & ADDRESS) | (address % PAGE))
 }
 
 /// Memory of the kernel's own in one piece, full of zeros: so many pages. During set-up.
