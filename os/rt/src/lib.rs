@@ -17,9 +17,9 @@ pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+pub mod demands;
 pub mod device;
-#[cfg(feature = "heap")]
-mod heap;
+pub mod heap;
 mod job;
 pub mod lock;
 mod promises;
