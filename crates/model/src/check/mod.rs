@@ -2,6 +2,7 @@
 
 mod change;
 mod channel;
+mod colours;
 mod component;
 mod disk;
 mod monitor;

@@ -1,6 +1,7 @@
 //! Tests of images, one program for all of them.
 
 mod channels;
+mod colours;
 mod common;
 mod compiled;
 mod grants;
