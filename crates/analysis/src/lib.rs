@@ -20,6 +20,7 @@ pub mod mc2;
 pub mod mixed;
 pub mod overhead;
 pub mod partitioned;
+pub mod requests;
 pub mod reservation;
 pub mod task;
 pub mod uniprocessor;

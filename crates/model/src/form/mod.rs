@@ -23,7 +23,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 15] = [
+const TOP: [&str; 16] = [
     "system",
     "policy",
     "machine",
