@@ -12,6 +12,8 @@
 //! ```
 #![no_std]
 
+#[cfg(feature = "apex")]
+pub mod apex;
 pub mod calls;
 pub mod cards;
 pub mod channel;

@@ -60,7 +60,7 @@ fn slot(card: &PortCard, words: &'static [AtomicU64], number: usize) -> (&'stati
 }
 
 #[inline]
-fn put(words: &[AtomicU64], message: &[u8]) {
+pub(crate) fn put(words: &[AtomicU64], message: &[u8]) {
     let whole = message.chunks_exact(8);
     let (rest, count) = (whole.remainder(), whole.len());
     for (word, bytes) in words.iter().zip(whole) {
@@ -74,7 +74,7 @@ fn put(words: &[AtomicU64], message: &[u8]) {
 }
 
 #[inline]
-fn get(words: &[AtomicU64], message: &mut [u8]) {
+pub(crate) fn get(words: &[AtomicU64], message: &mut [u8]) {
     let mut whole = message.chunks_exact_mut(8);
     let mut words = words.iter();
     for (bytes, word) in whole.by_ref().zip(words.by_ref()) {
@@ -131,6 +131,12 @@ fn read(card: &PortCard, number: usize, count: u64, message: &mut [u8]) -> Resul
 pub struct SamplingSource(&'static PortCard);
 
 impl SamplingSource {
+    /// The port of a card of this kind and direction.
+    #[cfg(feature = "apex")]
+    pub(crate) fn of(card: &'static PortCard) -> SamplingSource {
+        SamplingSource(card)
+    }
+
     /// The port of this name.
     ///
     /// # Errors
@@ -170,6 +176,12 @@ pub struct Sample {
 pub struct SamplingDestination(&'static PortCard);
 
 impl SamplingDestination {
+    /// The port of a card of this kind and direction.
+    #[cfg(feature = "apex")]
+    pub(crate) fn of(card: &'static PortCard) -> SamplingDestination {
+        SamplingDestination(card)
+    }
+
     /// The port of this name.
     ///
     /// # Errors
@@ -209,6 +221,12 @@ impl SamplingDestination {
 pub struct QueuingSource(&'static PortCard);
 
 impl QueuingSource {
+    /// The port of a card of this kind and direction.
+    #[cfg(feature = "apex")]
+    pub(crate) fn of(card: &'static PortCard) -> QueuingSource {
+        QueuingSource(card)
+    }
+
     /// The port of this name.
     ///
     /// # Errors
@@ -255,6 +273,12 @@ impl QueuingSource {
 pub struct QueuingDestination(&'static PortCard);
 
 impl QueuingDestination {
+    /// The port of a card of this kind and direction.
+    #[cfg(feature = "apex")]
+    pub(crate) fn of(card: &'static PortCard) -> QueuingDestination {
+        QueuingDestination(card)
+    }
+
     /// The port of this name.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! cores have something to do until the last one ends.
 
 mod agree;
+mod apex;
 mod arena;
 mod ceilings;
 mod checklist;
