@@ -55,6 +55,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "crates/trace",
             "crates/report",
             "crates/model",
+            "crates/cache",
             "crates/disk",
             "os/abi",
             "os/image",
@@ -74,7 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("rig", &["crates/policy", "crates/sync", "crates/structures", "crates/trace"]),
-    ("probe", &["crates/cache"]),
+    ("probe", &["crates/cache", "os/abi"]),
     (
         "studies",
         &[
