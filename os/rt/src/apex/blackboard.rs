@@ -1,17 +1,18 @@
 //! Blackboards: the newest message, for any number of readers. A writer takes a slot that nobody writes, so that two never write one; a
 //! reader looks whether its slot was written meanwhile.
 
-use super::pool::{self, Name, Named, Table, MOST};
-use super::{process, time, Apex};
+use super::hypervisor::{Apex, MOST_OBJECTS, MOST_PROCESSES};
+use super::pool::{self, Name, Named, Table};
+use super::time;
 use crate::port::{get, put};
 use a653rs::bindings::{
     ApexBlackboardP1, ApexByte, ApexSystemTime, BlackboardId, BlackboardName, BlackboardStatus, EmptyIndicator,
     ErrorReturnCode, MessageSize,
 };
-use core::sync::atomic::{fence, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{fence, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// One slot for each process that may be writing, one that holds the message, and one to spare.
-const SLOTS: usize = process::MOST + 2;
+const SLOTS: usize = MOST_PROCESSES + 2;
 /// Words of a slot before the message: its state, and its length. The state is even while nobody writes, and grows.
 const HEADER: usize = 2;
 
@@ -32,6 +33,7 @@ impl Named for Blackboard {
 
 static BLACKBOARDS: Table<Blackboard> = Table {
     count: AtomicUsize::new(0),
+    life: AtomicU32::new(0),
     objects: [const {
         Blackboard {
             name: Name::new(),
@@ -40,13 +42,8 @@ static BLACKBOARDS: Table<Blackboard> = Table {
             shown: AtomicUsize::new(0),
             waiting: AtomicI32::new(0),
         }
-    }; MOST],
+    }; MOST_OBJECTS],
 };
-
-/// The partition begins anew.
-pub(super) fn clear() {
-    BLACKBOARDS.count.store(0, Ordering::Release);
-}
 
 impl Blackboard {
     fn slot_words(&self) -> usize {

@@ -1,14 +1,15 @@
 //! Buffers: messages in their order, each taken once. The queue is Vyukov's for many on both sides: a slot is taken by its number, and says
 //! when it is full and when it is free. A message whose sender was preempted in the middle is not sent yet.
 
-use super::pool::{self, Name, Named, Table, MOST};
-use super::{time, Apex};
+use super::hypervisor::{Apex, MOST_OBJECTS};
+use super::pool::{self, Name, Named, Table};
+use super::time;
 use crate::port::{get, put};
 use a653rs::bindings::{
     ApexBufferP1, ApexByte, ApexLimits, ApexSystemTime, BufferId, BufferName, BufferStatus, ErrorReturnCode,
     MessageRange, MessageSize, QueuingDiscipline,
 };
-use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Words of a slot before the message: which message it waits for or holds, and its length.
 const HEADER: usize = 2;
@@ -31,6 +32,7 @@ impl Named for Buffer {
 
 static BUFFERS: Table<Buffer> = Table {
     count: AtomicUsize::new(0),
+    life: AtomicU32::new(0),
     objects: [const {
         Buffer {
             name: Name::new(),
@@ -41,13 +43,8 @@ static BUFFERS: Table<Buffer> = Table {
             taken: AtomicU64::new(0),
             waiting: AtomicI32::new(0),
         }
-    }; MOST],
+    }; MOST_OBJECTS],
 };
-
-/// The partition begins anew.
-pub(super) fn clear() {
-    BUFFERS.count.store(0, Ordering::Release);
-}
 
 impl Buffer {
     fn slot_words(&self) -> usize {

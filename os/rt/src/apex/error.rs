@@ -1,10 +1,11 @@
 //! Errors: messages to the console, and the error handler, a task of the name `error-handler`.
 
-use super::{partition, process, time, Apex};
+use super::hypervisor::{Apex, MOST_PROCESSES};
+use super::{mode, process, time};
 use crate::{cards, Console, Job};
 use a653rs::bindings::{
     ApexByte, ApexErrorP1, ApexErrorP4, ErrorCode, ErrorHandlerConcurrencyControl, ErrorReturnCode, ErrorStatus,
-    OperatingMode, ProcessorCoreId, StackSize, SystemAddress, MAX_ERROR_MESSAGE_SIZE,
+    ProcessorCoreId, StackSize, SystemAddress, MAX_ERROR_MESSAGE_SIZE,
 };
 use core::fmt::Write;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -19,6 +20,8 @@ const MESSAGE: usize = MAX_ERROR_MESSAGE_SIZE / 8;
 
 /// The handler's place among the tasks, plus one; 0 if there is none.
 static PLACE: AtomicUsize = AtomicUsize::new(0);
+/// In which life of the partition it was created.
+static CREATED: AtomicU32 = AtomicU32::new(0);
 static RAISED: AtomicUsize = AtomicUsize::new(0);
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -41,16 +44,11 @@ static WAITING: [Raised; ERRORS] = [const {
     }
 }; ERRORS];
 
-/// The partition begins anew.
-pub(super) fn clear() {
-    PLACE.store(0, Ordering::Relaxed);
-    RAISED.store(0, Ordering::Relaxed);
-    TAKEN.store(0, Ordering::Relaxed);
-    WAITING.iter().for_each(|it| it.number.store(0, Ordering::Relaxed));
-}
-
 /// The error handler's place among the tasks.
 pub(super) fn handler() -> Option<usize> {
+    if CREATED.load(Ordering::Acquire) != mode::life() {
+        return None;
+    }
     PLACE.load(Ordering::Acquire).checked_sub(1)
 }
 
@@ -105,7 +103,7 @@ impl ApexErrorP4 for Apex {
 
 impl ApexErrorP1 for Apex {
     fn create_error_handler(entry_point: SystemAddress, stack_size: StackSize) -> Result<(), ErrorReturnCode> {
-        if partition::mode() == OperatingMode::Normal {
+        if mode::is_normal() {
             return Err(ErrorReturnCode::InvalidMode);
         }
         if handler().is_some() {
@@ -114,10 +112,14 @@ impl ApexErrorP1 for Apex {
         if stack_size > 16 << 10 {
             return Err(ErrorReturnCode::InvalidConfig);
         }
-        let named = cards::processes().iter().take(process::MOST).position(|card| name_text(&card.name) == HANDLER);
+        let named = cards::processes().iter().take(MOST_PROCESSES).position(|card| name_text(&card.name) == HANDLER);
         let place = named.ok_or(ErrorReturnCode::InvalidConfig)?;
         process::create_handler(place, entry_point);
+        RAISED.store(0, Ordering::Relaxed);
+        TAKEN.store(0, Ordering::Relaxed);
+        WAITING.iter().for_each(|it| it.number.store(0, Ordering::Relaxed));
         PLACE.store(place + 1, Ordering::Release);
+        CREATED.store(mode::life(), Ordering::Release);
         Ok(())
     }
 
@@ -144,7 +146,7 @@ impl ApexErrorP1 for Apex {
     }
 
     fn configure_error_handler(_: ErrorHandlerConcurrencyControl, _: ProcessorCoreId) -> Result<(), ErrorReturnCode> {
-        if partition::mode() == OperatingMode::Normal {
+        if mode::is_normal() {
             return Err(ErrorReturnCode::InvalidMode);
         }
         // It is a process among others, on the core of its task.

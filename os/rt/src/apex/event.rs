@@ -1,9 +1,10 @@
 //! Events: up or down, waited for by any number of processes.
 
-use super::pool::{Name, Named, Table, MOST};
-use super::{time, Apex};
+use super::hypervisor::{Apex, MOST_OBJECTS};
+use super::pool::{Name, Named, Table};
+use super::time;
 use a653rs::bindings::{ApexEventP1, ApexSystemTime, ErrorReturnCode, EventId, EventName, EventState, EventStatus};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
 struct Event {
     name: Name,
@@ -19,13 +20,10 @@ impl Named for Event {
 
 static EVENTS: Table<Event> = Table {
     count: AtomicUsize::new(0),
-    objects: [const { Event { name: Name::new(), up: AtomicBool::new(false), waiting: AtomicI32::new(0) } }; MOST],
+    life: AtomicU32::new(0),
+    objects: [const { Event { name: Name::new(), up: AtomicBool::new(false), waiting: AtomicI32::new(0) } };
+        MOST_OBJECTS],
 };
-
-/// The partition begins anew.
-pub(super) fn clear() {
-    EVENTS.count.store(0, Ordering::Release);
-}
 
 impl ApexEventP1 for Apex {
     fn create_event(event_name: EventName) -> Result<EventId, ErrorReturnCode> {

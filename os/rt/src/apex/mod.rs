@@ -14,6 +14,8 @@ mod blackboard;
 mod buffer;
 mod error;
 mod event;
+mod hypervisor;
+mod mode;
 mod partition;
 mod pool;
 mod ports;
@@ -23,27 +25,8 @@ mod thread;
 mod time;
 
 pub use a653rs;
+pub use hypervisor::Apex;
 pub use partition::run;
-
-use a653rs::bindings::{ApexLimits, ApexUnsigned, MessageRange, MessageSize};
-
-/// The hypervisor, as `a653rs` has it: all its traits are implemented for this type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Apex;
-
-impl ApexLimits for Apex {
-    const SYSTEM_LIMIT_NUMBER_OF_PARTITIONS: ApexUnsigned = 64;
-    const SYSTEM_LIMIT_NUMBER_OF_MESSAGES: MessageRange = 512;
-    const SYSTEM_LIMIT_MESSAGE_SIZE: MessageSize = 8192;
-    const SYSTEM_LIMIT_NUMBER_OF_PROCESSES: ApexUnsigned = process::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_SAMPLING_PORTS: ApexUnsigned = ports::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_QUEUING_PORTS: ApexUnsigned = ports::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_BUFFERS: ApexUnsigned = pool::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_BLACKBOARDS: ApexUnsigned = pool::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_SEMAPHORES: ApexUnsigned = pool::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_EVENTS: ApexUnsigned = pool::MOST as ApexUnsigned;
-    const SYSTEM_LIMIT_NUMBER_OF_MUTEXES: ApexUnsigned = 0;
-}
 
 /// Makes a component of an APEX partition: the expression is one of a type that implements `a653rs`'s `Partition<Apex>`. Each task of
 /// the component is a process; the first job of any of them runs the cold start.

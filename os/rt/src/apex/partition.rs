@@ -1,30 +1,20 @@
 //! The partition's mode, and its initialisation by the first job that comes.
 
-use super::{blackboard, buffer, error, event, pool, ports, process, semaphore, thread, Apex};
+use super::hypervisor::Apex;
+use super::mode::{self, mode};
+use super::{process, thread};
 use crate::{cards, Job};
 use a653rs::bindings::{
     ApexPartitionP4, ApexPartitionStatus, ApexSystemTime, ErrorReturnCode, OperatingMode, StartCondition,
 };
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// It begins with a cold start.
-static MODE: AtomicU32 = AtomicU32::new(OperatingMode::ColdStart as u32);
 /// Why.
 static CONDITION: AtomicU32 = AtomicU32::new(StartCondition::NormalStart as u32);
 /// The task whose job initialises the partition, plus one.
 static INITIALISES: AtomicU32 = AtomicU32::new(0);
 /// What runs the partition's start function.
 static START: AtomicUsize = AtomicUsize::new(0);
-
-/// The mode.
-pub(super) fn mode() -> OperatingMode {
-    match MODE.load(Ordering::Acquire) {
-        1 => OperatingMode::ColdStart,
-        2 => OperatingMode::WarmStart,
-        3 => OperatingMode::Normal,
-        _ => OperatingMode::Idle,
-    }
-}
 
 /// Runs a component's jobs as those of a partition that starts by this function; see [`apex_partition!`](crate::apex_partition).
 pub fn run(job: &Job, start: fn() -> !) -> ! {
@@ -43,23 +33,11 @@ pub(super) fn initialise() {
         let starts = mode() != OperatingMode::Idle
             && INITIALISES.compare_exchange(0, own, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if starts {
-            clear();
+            mode::begin_anew();
             thread::abandon(start);
         }
         job.end();
     }
-}
-
-/// Nothing has been created.
-fn clear() {
-    pool::clear();
-    process::clear();
-    error::clear();
-    ports::clear();
-    buffer::clear();
-    blackboard::clear();
-    event::clear();
-    semaphore::clear();
 }
 
 extern "C" fn start() -> ! {
@@ -97,7 +75,7 @@ impl ApexPartitionP4 for Apex {
             }
             _ => {}
         }
-        MODE.store(operating_mode as u32, Ordering::Release);
+        mode::set(operating_mode);
         INITIALISES.store(0, Ordering::Release);
         // The caller, initialisation or process, is over; its job may go on as that of its process.
         thread::abandon(process::jobs)

@@ -1,18 +1,23 @@
 //! What the objects within a partition are made of: names, memory that is given out and never comes back, and tables that only grow.
 
-use a653rs::bindings::{ApexName, ErrorReturnCode, OperatingMode};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use super::hypervisor::MOST_OBJECTS;
+use super::mode;
+use a653rs::bindings::{ApexName, ErrorReturnCode};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// The most objects of a kind.
-pub(super) const MOST: usize = 16;
 /// Words of memory for messages.
 const WORDS: usize = 4_096;
 
 static MEMORY: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
 static GIVEN: AtomicUsize = AtomicUsize::new(0);
+/// In which life of the partition memory was given out.
+static GIVEN_IN: AtomicU32 = AtomicU32::new(0);
 
-/// So many words, zeros; nothing if there are not so many any more.
+/// So many words, zeros; nothing if there are not so many any more. Only the initialisation of the partition takes some.
 pub(super) fn take(words: usize) -> Option<usize> {
+    if GIVEN_IN.swap(mode::life(), Ordering::Relaxed) != mode::life() {
+        GIVEN.store(0, Ordering::Relaxed);
+    }
     let given = GIVEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |given| {
         given.checked_add(words).filter(|end| *end <= WORDS)
     });
@@ -24,11 +29,6 @@ pub(super) fn take(words: usize) -> Option<usize> {
 /// Words that were given out.
 pub(super) fn words(from: usize, count: usize) -> &'static [AtomicU64] {
     MEMORY.get(from..from.saturating_add(count)).unwrap_or(&[])
-}
-
-/// All memory comes back: the partition begins anew.
-pub(super) fn clear() {
-    GIVEN.store(0, Ordering::Relaxed);
 }
 
 /// A name, as four words.
@@ -79,7 +79,9 @@ pub(super) fn text(name: &ApexName) -> &str {
 /// A table of named objects; numbers count from 1.
 pub(super) struct Table<T: 'static> {
     pub count: AtomicUsize,
-    pub objects: [T; MOST],
+    /// In which life of the partition they were created.
+    pub life: AtomicU32,
+    pub objects: [T; MOST_OBJECTS],
 }
 
 /// An object of a table.
@@ -88,18 +90,23 @@ pub(super) trait Named {
 }
 
 impl<T: Named> Table<T> {
+    /// Those that there are.
+    fn all(&self) -> &[T] {
+        let own = self.life.load(Ordering::Acquire) == mode::life();
+        let count = if own { self.count.load(Ordering::Acquire) } else { 0 };
+        self.objects.get(..count).unwrap_or(&[])
+    }
+
     /// The object of this name, and its number.
     pub fn find(&self, name: &ApexName) -> Option<(i64, &T)> {
-        let count = self.count.load(Ordering::Acquire).min(MOST);
-        let place = self.objects[..count].iter().position(|object| object.name().is(name))?;
+        let place = self.all().iter().position(|object| object.name().is(name))?;
         Some((place as i64 + 1, &self.objects[place]))
     }
 
     /// The object with this number.
     pub fn get(&self, number: i64) -> Result<&T, ErrorReturnCode> {
-        let count = self.count.load(Ordering::Acquire).min(MOST);
         let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        place.filter(|place| *place < count).map(|place| &self.objects[place]).ok_or(ErrorReturnCode::InvalidParam)
+        place.and_then(|place| self.all().get(place)).ok_or(ErrorReturnCode::InvalidParam)
     }
 
     /// Makes one more, before the partition runs: only its initialisation does that.
@@ -108,17 +115,18 @@ impl<T: Named> Table<T> {
         name: &ApexName,
         make: impl FnOnce(&T) -> Result<(), ErrorReturnCode>,
     ) -> Result<i64, ErrorReturnCode> {
-        if super::partition::mode() == OperatingMode::Normal {
+        if mode::is_normal() {
             return Err(ErrorReturnCode::InvalidMode);
         }
         if self.find(name).is_some() {
             return Err(ErrorReturnCode::NoAction);
         }
-        let count = self.count.load(Ordering::Relaxed);
+        let count = self.all().len();
         let object = self.objects.get(count).ok_or(ErrorReturnCode::InvalidConfig)?;
         make(object)?;
         object.name().set(name);
         self.count.store(count + 1, Ordering::Release);
+        self.life.store(mode::life(), Ordering::Release);
         Ok(count as i64 + 1)
     }
 }

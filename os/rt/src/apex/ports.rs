@@ -1,42 +1,41 @@
 //! Sampling and queuing ports, over the component's own ([`crate::port`]). A port is open from its creation on.
 
+use super::hypervisor::{Apex, MOST_PORTS};
 use super::pool::text;
-use super::{partition, time, Apex};
+use super::{mode, time};
 use crate::cards;
 use crate::port::{PortError, QueuingDestination, QueuingSource, SamplingDestination, SamplingSource};
 use a653rs::bindings::{
     ApexByte, ApexName, ApexQueuingPortP1, ApexQueuingPortP4, ApexSamplingPortP1, ApexSamplingPortP4,
-    ApexSamplingPortStatus, ApexSystemTime, ErrorReturnCode, MessageRange, MessageSize, OperatingMode, PortDirection,
-    QueueOverflow, QueuingDiscipline, QueuingPortId, QueuingPortName, QueuingPortStatus, SamplingPortId,
-    SamplingPortName, Validity,
+    ApexSamplingPortStatus, ApexSystemTime, ErrorReturnCode, MessageRange, MessageSize, PortDirection, QueueOverflow,
+    QueuingDiscipline, QueuingPortId, QueuingPortName, QueuingPortStatus, SamplingPortId, SamplingPortName, Validity,
 };
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, Ordering};
 use tactus_abi::port::{PortCard, QUEUING, SAMPLING, SOURCE};
 use tactus_abi::shared::name_text;
 
-/// The most ports of a component.
-pub(super) const MOST: usize = 64;
-
 /// What is known of a port beside its card.
 struct Port {
+    /// In which life of the partition.
     created: AtomicU32,
     refresh: AtomicI64,
     valid: AtomicU32,
     waiting: AtomicI32,
 }
 
-static PORTS: [Port; MOST] = [const {
+static PORTS: [Port; MOST_PORTS] = [const {
     Port {
         created: AtomicU32::new(0),
         refresh: AtomicI64::new(0),
         valid: AtomicU32::new(0),
         waiting: AtomicI32::new(0),
     }
-}; MOST];
+}; MOST_PORTS];
 
-/// The partition begins anew.
-pub(super) fn clear() {
-    PORTS.iter().for_each(|port| port.created.store(0, Ordering::Relaxed));
+impl Port {
+    fn is_open(&self) -> bool {
+        self.created.load(Ordering::Acquire) == mode::life()
+    }
 }
 
 fn direction(card: &PortCard) -> PortDirection {
@@ -51,13 +50,13 @@ fn direction(card: &PortCard) -> PortDirection {
 fn get(id: i64, kind: u32) -> Result<(&'static PortCard, &'static Port), ErrorReturnCode> {
     let place = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
     let found = place.and_then(|place| Some((cards::ports().get(place)?, PORTS.get(place)?)));
-    let open = found.filter(|(card, port)| card.kind == kind && port.created.load(Ordering::Acquire) != 0);
+    let open = found.filter(|(card, port)| card.kind == kind && port.is_open());
     open.ok_or(ErrorReturnCode::InvalidParam)
 }
 
 fn find(name: &ApexName, kind: u32) -> Result<usize, ErrorReturnCode> {
     let is = |card: &PortCard| card.kind == kind && name_text(&card.name) == text(name);
-    cards::ports().iter().take(MOST).position(is).ok_or(ErrorReturnCode::InvalidConfig)
+    cards::ports().iter().take(MOST_PORTS).position(is).ok_or(ErrorReturnCode::InvalidConfig)
 }
 
 fn create(
@@ -65,24 +64,23 @@ fn create(
     kind: u32,
     fits: impl FnOnce(&PortCard) -> bool,
 ) -> Result<(i64, &'static Port), ErrorReturnCode> {
-    if partition::mode() == OperatingMode::Normal {
+    if mode::is_normal() {
         return Err(ErrorReturnCode::InvalidMode);
     }
     let place = find(name, kind)?;
-    if PORTS[place].created.load(Ordering::Relaxed) != 0 {
+    if PORTS[place].is_open() {
         return Err(ErrorReturnCode::NoAction);
     }
     if !fits(&cards::ports()[place]) {
         return Err(ErrorReturnCode::InvalidConfig);
     }
-    PORTS[place].created.store(1, Ordering::Release);
+    PORTS[place].created.store(mode::life(), Ordering::Release);
     Ok((place as i64 + 1, &PORTS[place]))
 }
 
 fn id_of(name: &ApexName, kind: u32) -> Result<i64, ErrorReturnCode> {
     let place = find(name, kind)?;
-    let created = PORTS[place].created.load(Ordering::Acquire) != 0;
-    created.then_some(place as i64 + 1).ok_or(ErrorReturnCode::InvalidConfig)
+    PORTS[place].is_open().then_some(place as i64 + 1).ok_or(ErrorReturnCode::InvalidConfig)
 }
 
 impl ApexSamplingPortP4 for Apex {

@@ -1,19 +1,18 @@
 //! Processes: the tasks of the component, each with the state that the standard gives it.
 
+use super::hypervisor::{Apex, MOST_PROCESSES as MOST};
 use super::pool::Name;
 use super::thread::{self, Entry};
-use super::{error, partition, time, Apex};
+use super::{error, mode, partition, time};
 use crate::cards;
 use a653rs::bindings::{
     ApexProcessAttribute, ApexProcessP1, ApexProcessP4, ApexProcessStatus, ApexSystemTime, ApexUnsigned, Deadline,
-    ErrorReturnCode, LockLevel, OperatingMode, Priority, ProcessId, ProcessIndex, ProcessName, ProcessState,
-    ProcessorCoreId, INFINITE_TIME_VALUE, MAX_PRIORITY_VALUE, MIN_PRIORITY_VALUE,
+    ErrorReturnCode, LockLevel, Priority, ProcessId, ProcessIndex, ProcessName, ProcessState, ProcessorCoreId,
+    INFINITE_TIME_VALUE, MAX_PRIORITY_VALUE, MIN_PRIORITY_VALUE,
 };
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::port::ProcessCard;
 
-/// The most processes of a partition.
-pub(super) const MOST: usize = 32;
 /// The most stack of a process (bytes): what the image builder gives each thread in a component of the user's.
 const STACK: ApexUnsigned = 16 << 10;
 /// Stands for "never" among instants (ns).
@@ -21,7 +20,10 @@ const NEVER: u64 = u64::MAX;
 
 /// What is known of a process.
 pub(super) struct Process {
-    created: AtomicBool,
+    /// In which life of the partition it was created.
+    created: AtomicU32,
+    /// In which one its thread has begun it.
+    begun: AtomicU32,
     name: Name,
     entry: Entry,
     period: AtomicI64,
@@ -49,7 +51,8 @@ const BY_ITSELF: u32 = 2;
 
 static PROCESSES: [Process; MOST] = [const {
     Process {
-        created: AtomicBool::new(false),
+        created: AtomicU32::new(0),
+        begun: AtomicU32::new(0),
         name: Name::new(),
         entry: Entry::new(),
         period: AtomicI64::new(0),
@@ -66,16 +69,6 @@ static PROCESSES: [Process; MOST] = [const {
     }
 }; MOST];
 
-/// The partition begins anew: no process has been created, and threads that are in the middle of an old one leave it.
-pub(super) fn clear() {
-    for process in &PROCESSES {
-        process.created.store(false, Ordering::Relaxed);
-        process.state.store(ProcessState::Dormant as u32, Ordering::Relaxed);
-        process.stopped.store(true, Ordering::Relaxed);
-        process.suspended.store(AWAKE, Ordering::Relaxed);
-    }
-}
-
 /// The place among the component's tasks of the one whose thread runs.
 fn place() -> Option<usize> {
     let task = thread::current_job().task();
@@ -86,7 +79,7 @@ fn place() -> Option<usize> {
 fn get(process_id: ProcessId) -> Result<(usize, &'static Process), ErrorReturnCode> {
     let place = usize::try_from(process_id).ok().and_then(|id| id.checked_sub(1));
     let found = place.and_then(|place| Some((place, PROCESSES.get(place)?)));
-    found.filter(|(_, it)| it.created.load(Ordering::Acquire)).ok_or(ErrorReturnCode::InvalidParam)
+    found.filter(|(_, it)| it.exists()).ok_or(ErrorReturnCode::InvalidParam)
 }
 
 /// A process and what the image says of it.
@@ -98,8 +91,8 @@ pub(super) struct Own {
 
 /// The process that calls; nothing while the partition is initialised.
 pub(super) fn own() -> Option<Own> {
-    let place = place().filter(|_| partition::mode() == OperatingMode::Normal)?;
-    Some(Own { place, process: &PROCESSES[place] }).filter(|own| own.process.created.load(Ordering::Acquire))
+    let place = place().filter(|_| mode::is_normal())?;
+    Some(Own { place, process: &PROCESSES[place] }).filter(|own| own.process.exists())
 }
 
 impl Own {
@@ -135,6 +128,10 @@ impl Own {
 }
 
 impl Process {
+    fn exists(&self) -> bool {
+        self.created.load(Ordering::Acquire) == mode::life()
+    }
+
     fn state(&self) -> ProcessState {
         match self.state.load(Ordering::Acquire) {
             1 => ProcessState::Ready,
@@ -176,7 +173,8 @@ pub(super) fn create_handler(place: usize, entry: extern "C" fn()) {
     let mut name = [0; 32];
     name[..card.name.len()].copy_from_slice(&card.name);
     process.name.set(&name);
-    process.created.store(true, Ordering::Release);
+    process.state.store(ProcessState::Dormant as u32, Ordering::Relaxed);
+    process.created.store(mode::life(), Ordering::Release);
 }
 
 /// Starts the process at this place unless it runs already.
@@ -190,7 +188,7 @@ pub(super) fn start_handler(place: usize) {
 /// What a job of the component's runs once the partition is: its process, if that is to run; else it ends.
 pub(super) extern "C" fn jobs() -> ! {
     loop {
-        if partition::mode() != OperatingMode::Normal {
+        if !mode::is_normal() {
             partition::initialise();
         }
         if let Some(place) = place() {
@@ -200,6 +198,7 @@ pub(super) extern "C" fn jobs() -> ! {
             let ready = own.process.state() == ProcessState::Ready;
             let due = time::now() >= own.process.from.load(Ordering::Relaxed);
             if let Some(entry) = own.process.entry.get().filter(|_| ready && due) {
+                own.process.begun.store(mode::life(), Ordering::Relaxed);
                 own.process.change(ProcessState::Ready, ProcessState::Running);
                 entry();
                 own.process.change(ProcessState::Running, ProcessState::Dormant);
@@ -215,7 +214,8 @@ pub(super) extern "C" fn jobs() -> ! {
 pub(super) fn go_on() {
     let Some(process) = place().map(|place| &PROCESSES[place]) else { return };
     loop {
-        if process.stopped.load(Ordering::Relaxed) || partition::mode() != OperatingMode::Normal {
+        let old = process.begun.load(Ordering::Relaxed) != mode::life();
+        if old || process.stopped.load(Ordering::Relaxed) || !mode::is_normal() {
             thread::abandon(jobs);
         }
         if process.suspended.load(Ordering::Relaxed) != BY_OTHER {
@@ -227,10 +227,10 @@ pub(super) fn go_on() {
 
 fn create(attributes: &ApexProcessAttribute) -> Result<ProcessId, ErrorReturnCode> {
     let invalid = Err(ErrorReturnCode::InvalidParam);
-    if partition::mode() == OperatingMode::Normal {
+    if mode::is_normal() {
         return Err(ErrorReturnCode::InvalidMode);
     }
-    if PROCESSES.iter().any(|it| it.created.load(Ordering::Relaxed) && it.name.is(&attributes.name)) {
+    if PROCESSES.iter().any(|it| it.exists() && it.name.is(&attributes.name)) {
         return Err(ErrorReturnCode::NoAction);
     }
     // The card's name may be shorter than the process's.
@@ -267,7 +267,8 @@ fn create(attributes: &ApexProcessAttribute) -> Result<ProcessId, ErrorReturnCod
     process.current.store(attributes.base_priority, Ordering::Relaxed);
     process.hard.store(attributes.deadline == Deadline::Hard, Ordering::Relaxed);
     process.state.store(ProcessState::Dormant as u32, Ordering::Relaxed);
-    process.created.store(true, Ordering::Release);
+    process.suspended.store(AWAKE, Ordering::Relaxed);
+    process.created.store(mode::life(), Ordering::Release);
     Ok(place as ProcessId + 1)
 }
 
@@ -388,7 +389,7 @@ impl ApexProcessP1 for Apex {
     }
 
     fn get_process_id(process_name: ProcessName) -> Result<ProcessId, ErrorReturnCode> {
-        let is = |it: &Process| it.created.load(Ordering::Acquire) && it.name.is(&process_name);
+        let is = |it: &Process| it.exists() && it.name.is(&process_name);
         let place = PROCESSES.iter().position(is).ok_or(ErrorReturnCode::InvalidConfig)?;
         Ok(place as ProcessId + 1)
     }
@@ -419,7 +420,7 @@ impl ApexProcessP1 for Apex {
         processor_core_id: ProcessorCoreId,
     ) -> Result<(), ErrorReturnCode> {
         let (place, _) = get(process_id)?;
-        if partition::mode() == OperatingMode::Normal {
+        if mode::is_normal() {
             return Err(ErrorReturnCode::InvalidMode);
         }
         let core = i64::from(cards::processes()[place].core);

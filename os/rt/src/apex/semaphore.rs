@@ -1,12 +1,13 @@
 //! Counting semaphores. Of several that wait, the one whose job comes first takes the count: the order is that of the processes.
 
-use super::pool::{Name, Named, Table, MOST};
-use super::{time, Apex};
+use super::hypervisor::{Apex, MOST_OBJECTS};
+use super::pool::{Name, Named, Table};
+use super::time;
 use a653rs::bindings::{
     ApexSemaphoreP1, ApexSystemTime, ErrorReturnCode, QueuingDiscipline, SemaphoreId, SemaphoreName, SemaphoreStatus,
     SemaphoreValue,
 };
-use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
 /// The largest value (ARINC 653 part 1).
 const LARGEST: SemaphoreValue = 32_767;
@@ -26,15 +27,11 @@ impl Named for Semaphore {
 
 static SEMAPHORES: Table<Semaphore> = Table {
     count: AtomicUsize::new(0),
+    life: AtomicU32::new(0),
     objects: [const {
         Semaphore { name: Name::new(), value: AtomicI32::new(0), most: AtomicI32::new(0), waiting: AtomicI32::new(0) }
-    }; MOST],
+    }; MOST_OBJECTS],
 };
-
-/// The partition begins anew.
-pub(super) fn clear() {
-    SEMAPHORES.count.store(0, Ordering::Release);
-}
 
 impl Semaphore {
     /// Changes the value unless it would leave its range.

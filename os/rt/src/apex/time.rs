@@ -1,8 +1,9 @@
 //! Time, and waiting: a process that waits ends its job and looks again with its next one.
 
-use super::{error, partition, process, thread, Apex};
+use super::hypervisor::Apex;
+use super::{error, mode, process, thread};
 use crate::clock;
-use a653rs::bindings::{ApexSystemTime, ApexTimeP1, ApexTimeP4, ErrorReturnCode, OperatingMode, INFINITE_TIME_VALUE};
+use a653rs::bindings::{ApexSystemTime, ApexTimeP1, ApexTimeP4, ErrorReturnCode, INFINITE_TIME_VALUE};
 
 /// Now (ns).
 pub(super) fn now() -> u64 {
@@ -39,7 +40,7 @@ pub(super) fn wait_for<T>(
     if time_out == 0 {
         return Err(ErrorReturnCode::NotAvailable);
     }
-    let own = process::own().filter(|_| partition::mode() == OperatingMode::Normal);
+    let own = process::own().filter(|_| mode::is_normal());
     let own = own.filter(|own| !own.is_error_handler()).ok_or(ErrorReturnCode::InvalidMode)?;
     loop {
         own.waits();
@@ -82,7 +83,7 @@ impl ApexTimeP1 for Apex {
 
     fn replenish(budget_time: ApexSystemTime) -> Result<(), ErrorReturnCode> {
         let own = process::own().filter(|own| !own.is_error_handler());
-        let own = own.filter(|_| partition::mode() == OperatingMode::Normal).ok_or(ErrorReturnCode::NoAction)?;
+        let own = own.filter(|_| mode::is_normal()).ok_or(ErrorReturnCode::NoAction)?;
         let limit = limit(budget_time)?;
         let job = thread::current_job();
         let next = job.release().as_nanos().saturating_add(own.card().period);
