@@ -70,7 +70,7 @@ pub fn look(image: &Image, rings: &Rings) -> io::Result<ColourUse> {
     }
     for (number, [own, window]) in facts.component_colours.iter().enumerate() {
         let part = number + 1;
-        let top = card[word::TOPS + number];
+        let top = card[word::TOPS + number] & u64::from(u32::MAX);
         note(top, Seen { part, what: Use::Table(part), may: *own });
         let of = |it: &&Mapping| it.component as usize == number;
         let mut mappings: Vec<&Mapping> = parsed.mappings.iter().filter(of).collect();

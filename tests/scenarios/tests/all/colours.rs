@@ -122,3 +122,39 @@ fn modelled_caches_change_no_byte_of_a_trace_count_the_same_twice_and_see_no_acc
         assert!(by == of || by == 0 || of == 0 || of == 255, "part {by} drove out lines of part {of}: {evicted}");
     }
 }
+
+#[test]
+fn a_component_reads_what_is_counted_of_its_own_accesses_in_at_most_40_instructions() {
+    let folder = Scratch::new("counters");
+    let text = |granted: &str| {
+        format!(
+            "[system]\nname = \"counters\"\ncores = 1\nduration = \"50 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n\
+             [[task]]\nname = \"counting\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\ncomponent = \"counting\"\n\n\
+             [[component]]\nname = \"counting\"\ncrate = {:?}\nconsole = true\n{granted}",
+            file("tests/scenarios/parts")
+        )
+    };
+    let told = |granted: &str, more: &[&str]| -> Vec<[u64; 5]> {
+        let run = Finished::run(&folder.write("system.toml", &text(granted)), more);
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        let numbers = |line: &str| {
+            let mut words = line.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+            std::array::from_fn(|_| words.next().expect("a number"))
+        };
+        run.log.lines().filter(|line| line.contains("for a reading")).map(numbers).collect()
+    };
+    // Not granted, or nobody counts: nothing is counted, and the component goes on.
+    for (granted, more) in [("", &["--caches"][..]), ("counters = true\n", &[])] {
+        assert!(told(granted, more).iter().all(|[_, counts @ ..]| *counts == [0; 4]), "{granted}");
+    }
+    let all = told("counters = true\n", &["--caches"]);
+    assert_eq!(all.len(), 5);
+    for (number, [job, writes, misses, changed, reading]) in all.into_iter().enumerate() {
+        assert_eq!((job, changed), (number as u64, 0), "nobody else has its lines");
+        // A thousand lines, and some of the stack's.
+        assert!((1_024..1_100).contains(&writes), "{writes} writes");
+        let cold = if number == 0 { 900..1_100 } else { 0..50 };
+        assert!(cold.contains(&misses), "job {job}: {misses} lines from memory");
+        assert!((5..=40).contains(&reading), "{reading} instructions for a reading");
+    }
+}
