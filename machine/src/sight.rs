@@ -121,6 +121,8 @@ fn sorted(parsed: &Parsed, facts: &Facts, seen: &BTreeMap<u64, Vec<Seen>>) -> Co
         let regions = |number: u32| kind(parsed, number) == Some(MemoryKind::Regions as u32);
         let is_one = by.iter().all(|it| match (it.what, by[0].what) {
             (Use::Kernel, Use::Object(number, _)) | (Use::Object(number, _), Use::Kernel) => regions(number),
+            // A kernel that has not moved has its first tables among its data.
+            (Use::Table(0) | Use::Kernel, Use::Table(0) | Use::Kernel) => true,
             (Use::Table(_), _) => by.len() == 1,
             (one, other) => one == other,
         });
