@@ -41,7 +41,7 @@ pub fn sharing(seed: u64) -> System {
             true => ResourceProtocol::NonPreemptive,
             false => ResourceProtocol::Ceiling,
         };
-        Resource { name: format!("r{n}"), protocol, line: 0 }
+        Resource { name: format!("r{n}"), protocol, withdrawn: false, line: 0 }
     };
     let resources = (0..count).map(|n| resource(n, &mut random)).collect();
     let of_core = |core: usize| (0..count).filter(|r| r % cores == core).collect::<Vec<_>>();

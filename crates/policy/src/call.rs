@@ -30,6 +30,9 @@ pub enum Event {
     Unlock = 8,
     /// The running job asks to wait: until when, was told by [`Input::Wait`]. Harmless if it comes without cause.
     Wait = 9,
+    /// The running job is to have a resource that another one holds, or that jobs of other cores use: which, was told by
+    /// [`Input::Section`]. It has it when it has a core again. Harmless if it comes without cause.
+    Lock = 10,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -117,6 +120,13 @@ pub trait Policy: Sync {
     /// as that leaves one.
     #[inline(always)]
     fn awaits_unlock(&self, _core: &Self::Core) -> bool {
+        false
+    }
+
+    /// Whether a job that enters a critical section on the resource must call, with [`Event::Lock`], before it goes on; by the last
+    /// decision on the core.
+    #[inline(always)]
+    fn is_locked(&self, _core: &Self::Core, _resource: u8) -> bool {
         false
     }
 

@@ -115,7 +115,7 @@ impl<R: Rule> Core<R> {
                     task.remove();
                     self.ready.pop();
                 }
-                Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
+                Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait | Event::Lock => {
                     unfinished = Some(task.subject())
                 }
             }

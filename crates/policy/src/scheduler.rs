@@ -136,6 +136,13 @@ impl Policy for Scheduler {
         }
     }
 
+    fn is_locked(&self, core: &CoreState, resource: u8) -> bool {
+        match (&self.0, &core.0) {
+            (Shared::Resources(shared), Own::Resources(core)) => shared.is_locked(core, resource),
+            _ => false,
+        }
+    }
+
     /// # Panics
     /// As [`Scheduler::visit`].
     fn expire<S: Sink>(&self, core: &mut CoreState, now: Instant, records: &mut S) -> Option<Decision> {

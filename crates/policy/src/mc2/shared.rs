@@ -135,7 +135,7 @@ impl Shared {
                 task.remove(records);
                 (false, true)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait | Event::Lock => {
                 (true, task.exhaust(records))
             }
         };

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod ceilings;
+mod holders;
 mod levels;
 mod modes;
 mod sequence;
@@ -15,7 +16,7 @@ mod waits;
 mod windows;
 
 pub use crate::changes::changes;
-pub use ceilings::CeilingView;
+pub use ceilings::{CeilingView, ResourceView};
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
@@ -91,6 +92,8 @@ pub enum Rule {
     Order,
     /// No job begins where one that has begun keeps it off.
     Ceiling,
+    /// No job runs in a section on what another one has, and what cores share goes to those who asked first.
+    Exclusion,
     /// No job waits longer or more often than its task declares, and each goes on then.
     Wait,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
@@ -119,6 +122,7 @@ impl fmt::Display for Rule {
             Rule::Conserving => "no core idles beside work that it could do",
             Rule::Order => "the more urgent job of a queue runs",
             Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
+            Rule::Exclusion => "one job at a time has a resource, and those who wait have it in their order",
             Rule::Wait => "jobs wait as they declare",
             Rule::Change => "changes are made as they were admitted",
         })
@@ -147,6 +151,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     }
     found.extend(windows(view, trace, tolerance));
     found.extend(waits::of_view(view, trace));
+    found.extend(holders::of_view(view, trace, tolerance));
     found.sort_by_key(|v| v.time);
     found
 }

@@ -15,7 +15,7 @@ use tactus_time::Duration;
 fn sharing() -> System {
     let mut system = example();
     let name = "bus".to_string();
-    system.scheduling.resources = vec![Resource { name, protocol: ResourceProtocol::Ceiling, line: 0 }];
+    system.scheduling.resources = vec![Resource { name, protocol: ResourceProtocol::Ceiling, withdrawn: false, line: 0 }];
     let section = |after, length| Section {
         resource: 0,
         after: Duration::from_micros(after),

@@ -131,7 +131,7 @@ impl Global {
                 task.remove(records);
                 (false, true)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait | Event::Lock => {
                 (true, task.exhaust(records))
             }
         }
