@@ -9,7 +9,7 @@ use crate::mc2::{Fine, Messages};
 use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::Servers;
-use crate::{check, Decision, Event, Input as Fact, Policy, PolicyConfig, PolicyConfigError, PolicySpec};
+use crate::{check, Decision, Event, Input as Fact, Policy, PolicyConfig, PolicyConfigError, PolicySpec, ResourceSet};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -136,10 +136,10 @@ impl Policy for Scheduler {
         }
     }
 
-    fn is_locked(&self, core: &CoreState, resource: u8) -> bool {
+    fn locked(&self, core: &CoreState) -> ResourceSet {
         match (&self.0, &core.0) {
-            (Shared::Resources(shared), Own::Resources(core)) => shared.is_locked(core, resource),
-            _ => false,
+            (Shared::Resources(shared), Own::Resources(core)) => shared.locked(core),
+            _ => ResourceSet::default(),
         }
     }
 

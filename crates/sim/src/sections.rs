@@ -1,6 +1,6 @@
 //! The critical sections of jobs: which resources a job holds after so much execution, and what of that the policy was told.
 
-use tactus_policy::{Running, Sections};
+use tactus_policy::{ResourceSet, Running, Sections};
 use tactus_task::CriticalSection;
 use tactus_time::Instant;
 
@@ -53,12 +53,12 @@ impl Programs {
         }
     }
 
-    /// When the job, if it keeps its core from `now` on, enters a section that `is_locked` next, and has not asked for it.
-    pub(crate) fn next_lock(&self, running: &Running, now: Instant, is_locked: impl Fn(u8) -> bool) -> Instant {
+    /// When the job, if it keeps its core from `now` on, enters a section on one of the `locked` resources next, and has not asked for it.
+    pub(crate) fn next_lock(&self, running: &Running, now: Instant, locked: ResourceSet) -> Instant {
         let sections = self.sections.get(running.task.index()).map_or(&[][..], Vec::as_slice);
         let (job, told) = &self.told.get(running.task.index()).map_or((0, &[][..]), |(job, told)| (*job, &told[..]));
         let asked = |it: &&CriticalSection| *job == running.job && told.contains(it);
-        let ahead = sections.iter().filter(|it| it.from >= running.charged && !asked(it) && is_locked(it.resource));
+        let ahead = sections.iter().filter(|it| it.from >= running.charged && !asked(it) && locked.contains(it.resource));
         let first = ahead.map(|it| it.from.saturating_sub(running.charged)).min();
         first.map_or(Instant::NEVER, |left| now.saturating_add(left))
     }

@@ -32,7 +32,7 @@ mod timetable;
 mod windows;
 
 use crate::tickets::{ContainerRank, Tickets};
-use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
+use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError, ResourceSet};
 use alloc::vec::Vec;
 pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
@@ -42,7 +42,7 @@ pub use parameters::{
     TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
 };
 pub use per_server::{divide, DivideError};
-use resource::{ResourceSet, SharedResources};
+use resource::SharedResources;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{Instant, TaskId};
@@ -209,7 +209,7 @@ impl Policy for Servers {
         core.awaits_unlock
     }
 
-    fn is_locked(&self, core: &Core, resource: u8) -> bool {
-        core.locked.contains(resource)
+    fn locked(&self, core: &Core) -> ResourceSet {
+        core.locked
     }
 }

@@ -300,8 +300,13 @@ fn the_same_for_a_hundred_thousand_systems() {
 
 /// One character for each unit of time: the task that runs, or a dot.
 pub(crate) fn draw(trace: &Trace, unit_ms: u64, length: usize) -> String {
+    draw_core(trace, 0, unit_ms, length)
+}
+
+/// The same of any core.
+pub(crate) fn draw_core(trace: &Trace, core: usize, unit_ms: u64, length: usize) -> String {
     let mut line = vec!['.'; length];
-    for record in &trace.cores[0] {
+    for record in &trace.cores[core] {
         let from = (record.time.as_nanos() / (unit_ms * 1_000_000)) as usize;
         let mark = match (record.kind, record.task) {
             (EventKind::Dispatch, Some(task)) => char::from(b'a' + task.0 as u8),

@@ -1,7 +1,7 @@
 //! Jobs that wait for each other's resources, by inheritance on one core and in turn across cores, against an oracle that looks at every
 //! job in every millisecond; their bounds; and the published examples.
 
-use crate::ceilings::{completions, parsed, simulated, within, Draw, POLICIES};
+use crate::ceilings::{completions, draw, draw_core, example, parsed, simulated, within, Draw, POLICIES};
 use std::fmt::Write;
 use tactus_model::System;
 use tactus_record::{EntryReason, EventKind, Record};
@@ -329,4 +329,81 @@ fn jobs_wait_for_resources_as_an_oracle_has_them_and_no_bound_is_beaten() {
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems() {
     println!("{:?}", compare(3_000..103_000));
+}
+
+/// What the bounds of the example are (ms), and that they hold; who runs on core 0, a character for each 5 ms.
+fn bounds(system: &System) -> Vec<u64> {
+    let check = tactus_analysis::check(system, &Default::default());
+    let bound = |task: &tactus_analysis::TaskVerdict| match task.bound {
+        tactus_analysis::Bound::Response(bound) => bound.as_nanos() / 1_000_000,
+        other => panic!("{} has {other:?}", task.name),
+    };
+    check.tasks.iter().map(bound).collect()
+}
+
+/// Sha, Rajkumar and Lehoczky 1990, section III: a chain of blocking. a, b, c are `high`, `middle`, `low`.
+#[test]
+fn the_chain_of_blocking_of_sha_rajkumar_and_lehoczky_is_scheduled_as_published() {
+    let system = example("inheritance.toml", |text| text);
+    let (trace, verdict) = simulated(&system);
+    assert_eq!(verdict, Verdict::Held);
+    // `high` asks for the bus at 35 ms and for the table at 55 ms.
+    //                                      0         50
+    assert_eq!(draw(&trace, 5, 20), "cccbbbaccaabaabc....");
+    // One section of each of the others: 15 and 20 ms.
+    assert_eq!(bounds(&system), [60, 70, 80]);
+}
+
+/// The same authors' figure 2 (example 3 of section IV), which they draw for priority ceilings: with inheritance alone J0 has S0 at once,
+/// and waits for J2 only at S1; J2, which holds S2 too, runs in J1's place afterwards. a, b, c are J0, J1, J2; a character is 5 ms.
+#[test]
+fn a_nested_section_is_left_at_the_urgency_of_whoever_waits_for_it() {
+    let text = "[system]\ncores = 1\nduration = '400 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'partitioned-fp'\n\
+        [[resource]]\nname = 'S0'\nprotocol = 'inheritance'\n[[resource]]\nname = 'S1'\nprotocol = 'inheritance'\n\
+        [[resource]]\nname = 'S2'\nprotocol = 'inheritance'\n\
+        [[task]]\nname = 'J0'\noffset = '25 ms'\nperiod = '200 ms'\nexecution = '25 ms'\npriority = 3\n\
+        sections = [{ resource = 'S0', after = '5 ms', length = '5 ms' }, { resource = 'S1', after = '15 ms', length = '5 ms' }]\n\
+        [[task]]\nname = 'J1'\noffset = '10 ms'\nperiod = '200 ms'\nexecution = '15 ms'\npriority = 2\n\
+        sections = [{ resource = 'S2', after = '5 ms', length = '5 ms' }]\n\
+        [[task]]\nname = 'J2'\nperiod = '200 ms'\nexecution = '35 ms'\npriority = 1\n\
+        sections = [{ resource = 'S2', after = '5 ms', length = '25 ms' }, { resource = 'S1', after = '15 ms', length = '10 ms' }]\n";
+    let system = parsed(text);
+    let (trace, verdict) = simulated(&system);
+    assert_eq!(verdict, Verdict::Held);
+    assert_eq!(draw(&trace, 5, 17), "ccbccaaacaacbbc..");
+    // J2's section on S2 does not reach J0, though the one on S1 inside it does: 10 ms; J1 waits for all of the former.
+    assert_eq!(bounds(&system), [35, 65, 75]);
+}
+
+/// Transitive inheritance, as the same authors have it: J3 blocks J2, which holds what J1 wants; and `middle`, which is between J1 and J2
+/// and wants nothing, does not get between. a to d are J1, `middle`, J2, J3; a character is 5 ms.
+#[test]
+fn inheritance_is_transitive() {
+    let text = "[system]\ncores = 1\nduration = '400 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'partitioned-fp'\n\
+        [[resource]]\nname = 'A'\nprotocol = 'inheritance'\n[[resource]]\nname = 'B'\nprotocol = 'inheritance'\n\
+        [[task]]\nname = 'J1'\noffset = '25 ms'\nperiod = '200 ms'\nexecution = '15 ms'\npriority = 4\n\
+        sections = [{ resource = 'A', after = '5 ms', length = '5 ms' }]\n\
+        [[task]]\nname = 'middle'\noffset = '30 ms'\nperiod = '200 ms'\nexecution = '20 ms'\npriority = 3\n\
+        [[task]]\nname = 'J2'\noffset = '10 ms'\nperiod = '200 ms'\nexecution = '25 ms'\npriority = 2\n\
+        sections = [{ resource = 'A', after = '5 ms', length = '15 ms' }, { resource = 'B', after = '10 ms', length = '5 ms' }]\n\
+        [[task]]\nname = 'J3'\nperiod = '200 ms'\nexecution = '25 ms'\npriority = 1\n\
+        sections = [{ resource = 'B', after = '5 ms', length = '15 ms' }]\n";
+    let system = parsed(text);
+    let (trace, verdict) = simulated(&system);
+    assert_eq!(verdict, Verdict::Held);
+    // At 20 ms J2 wants B: J3 runs in its place. At 30 ms J1 wants A: J3 runs in its place too, until it leaves B at 35 ms.
+    assert_eq!(draw(&trace, 5, 22), "ddccdadccaabbbbcd.....");
+}
+
+/// MSRP on two cores; a character is 5 ms.
+#[test]
+fn who_waits_for_another_core_keeps_its_own() {
+    let system = example("two-core-resource.toml", |text| text);
+    let (trace, verdict) = simulated(&system);
+    assert_eq!(verdict, Verdict::Held);
+    assert_eq!(draw(&trace, 5, 10), "bbbaabbb..");
+    let system_of_8 = draw_core(&trace, 1, 1, 44);
+    assert_eq!(system_of_8, "cccccccc.......cccccccccccccccccdddddddddd..");
+    // `control` waits for one section of core 0; `sensor` for one of `logger`, which may wait for one of core 1 before.
+    assert_eq!(bounds(&system), [30, 50, 35, 45]);
 }

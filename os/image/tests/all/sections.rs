@@ -28,7 +28,7 @@ fn sharing() -> System {
 
 fn right() -> Vec<u8> {
     let system = sharing();
-    let scheduler = program(&["complete", "unlock"], 1);
+    let scheduler = program(&["complete", "section"], 1);
     image_with(&system, &scheduler, &program(&[], 2), &programs(&system)).unwrap().bytes
 }
 
@@ -53,7 +53,7 @@ fn a_task_with_sections_has_a_page_that_it_and_the_scheduler_write_and_a_grant_t
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         assert_eq!(words[..6], [0, 0, 0, 0, 0, unlock]);
         assert_eq!(words[6..6 + 3 * sections.len()], sections.concat());
-        assert_eq!(name_text(&parsed.infos[component].grants[unlock as usize]), "unlock");
+        assert_eq!(name_text(&parsed.infos[component].grants[unlock as usize]), "section");
         assert_eq!(parsed.grants_of(component)[unlock as usize].component, 0);
     }
     assert!(
@@ -66,7 +66,7 @@ fn a_scheduler_that_cannot_be_told_of_the_ends_of_sections_is_refused() {
     let system = sharing();
     let built = image_with(&system, &program(&["complete"], 1), &program(&[], 2), &programs(&system));
     let Err(ImageError::MissingService { service, .. }) = built else { panic!("it was built") };
-    assert_eq!(service, "unlock");
+    assert_eq!(service, "section");
 }
 
 caught! { right();

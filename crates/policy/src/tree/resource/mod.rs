@@ -24,6 +24,7 @@ mod shared;
 
 use super::domain::Domain;
 use crate::records::Recorder;
+use crate::ResourceSet;
 use alloc::vec::Vec;
 pub(super) use setup::{attach, check};
 pub(super) use shared::{of_setup, SharedResources};
@@ -239,22 +240,6 @@ impl ResourceState {
     /// Whether it may be taken inside the other one.
     fn inside(&self, other: &ResourceState) -> bool {
         self.order > other.order && self.access != Access::Spans && other.access != Access::Spans
-    }
-}
-
-/// Some resources, as bits.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct ResourceSet([u64; 4]);
-
-impl ResourceSet {
-    fn insert(&mut self, resource: usize) {
-        if let Some(word) = self.0.get_mut(resource / 64) {
-            *word |= 1 << (resource % 64);
-        }
-    }
-
-    pub(super) fn contains(&self, resource: u8) -> bool {
-        self.0[usize::from(resource) / 64] & 1 << (resource % 64) != 0
     }
 }
 

@@ -1,12 +1,12 @@
 //! What jobs hold in critical sections: read from the pages on which their components say it, and told to the policy before each
-//! of its decisions. Entering and leaving a section calls nobody, unless a job waits for its end.
+//! of its decisions. Entering and leaving a section calls nobody, unless a job waits for its end or the resource may be another job's.
 
 use crate::root::state::CoreState;
 use alloc::vec::Vec;
 use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, Sections};
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::clock;
-use tactus_rt::scheduler::{held_sections, publish_awaited, release_sections, RingWriter};
+use tactus_rt::scheduler::{held_sections, publish_awaited, publish_locked, release_sections, RingWriter};
 use tactus_rt::time::{CoreId, Instant, TaskId};
 
 /// What the policy was told that a task's job holds, and since when: readings of the time-stamp counter.
@@ -71,11 +71,12 @@ pub fn tell<P: Policy>(
     (told.held, told.since) = (held, since);
 }
 
-/// Publishes to the running job whether the end of a section is awaited.
+/// Publishes to the running job whether the end of a section is awaited, and which sections may be another's.
 #[cold]
 #[inline(never)]
 pub fn publish<P: Policy>((policy, core): (&P, &P::Core), state: &CoreState, task: TaskId) {
     if state.sections.get(task.index()).is_some_and(|told| told.uses) {
         publish_awaited(task, policy.awaits_unlock(core));
+        publish_locked(task, policy.locked(core).words());
     }
 }
