@@ -36,8 +36,7 @@ impl Programs {
             *job == running.job && told.contains(it)
         };
         let entered = |it: &&CriticalSection| it.from < ran || (it.from == ran && (asks || same_job(it)));
-        let held: Vec<CriticalSection> =
-            sections.iter().filter(|it| ran < it.until).filter(entered).copied().collect();
+        let held: Vec<CriticalSection> = sections.iter().filter(|it| ran < it.until).filter(entered).copied().collect();
         let (job, told) = &mut self.told[running.task.index()];
         if std::mem::replace(job, running.job) != running.job {
             told.clear();
@@ -58,7 +57,8 @@ impl Programs {
         let sections = self.sections.get(running.task.index()).map_or(&[][..], Vec::as_slice);
         let (job, told) = &self.told.get(running.task.index()).map_or((0, &[][..]), |(job, told)| (*job, &told[..]));
         let asked = |it: &&CriticalSection| *job == running.job && told.contains(it);
-        let ahead = sections.iter().filter(|it| it.from >= running.charged && !asked(it) && locked.contains(it.resource));
+        let ahead =
+            sections.iter().filter(|it| it.from >= running.charged && !asked(it) && locked.contains(it.resource));
         let first = ahead.map(|it| it.from.saturating_sub(running.charged)).min();
         first.map_or(Instant::NEVER, |left| now.saturating_add(left))
     }

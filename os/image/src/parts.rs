@@ -301,7 +301,11 @@ fn grants(
         if name.len() > NAME_BYTES {
             return Err(ImageError::LongGrantName { component: holder, line, name });
         }
-        if is_complete(name.as_bytes()) || name == RAISE || name == SECTION || name == WAIT || !names.insert(&grant.name)
+        if is_complete(name.as_bytes())
+            || name == RAISE
+            || name == SECTION
+            || name == WAIT
+            || !names.insert(&grant.name)
         {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });
         }

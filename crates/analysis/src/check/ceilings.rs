@@ -106,14 +106,11 @@ impl Ceilings {
         };
         let section = |n: usize, it: &tactus_model::Section| {
             // Its end is noticed and acted upon; inside, each other section may call twice.
-            let inner = scheduling.sections_of(n).iter().filter(|inner| it.holds(inner)).map(|inner| calls(system, inner));
+            let inner =
+                scheduling.sections_of(n).iter().filter(|inner| it.holds(inner)).map(|inner| calls(system, inner));
             let entries = entry * (1 + calls(system, it) + inner.sum::<u64>());
             let length = it.length.checked_add(entries).and_then(|all| all.checked_add(spin(n, it.resource)));
-            Section {
-                resource: it.resource,
-                length: length.unwrap_or(Duration::MAX),
-                ceiling: ceilings[it.resource],
-            }
+            Section { resource: it.resource, length: length.unwrap_or(Duration::MAX), ceiling: ceilings[it.resource] }
         };
         let sections = |n: &usize| scheduling.sections_of(*n).iter().map(|it| section(*n, it)).collect();
         let spins = |n: &usize| {
@@ -121,9 +118,8 @@ impl Ceilings {
             each.fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
         };
         let of_all = || places.iter().flat_map(|n| scheduling.sections_of(*n));
-        let inherits = |it: &tactus_model::Section| {
-            scheduling.resources[it.resource].protocol == ResourceProtocol::Inheritance
-        };
+        let inherits =
+            |it: &tactus_model::Section| scheduling.resources[it.resource].protocol == ResourceProtocol::Inheritance;
         Some(Ceilings {
             preempting: places.iter().enumerate().map(above).collect(),
             sections: places.iter().map(sections).collect(),
@@ -254,7 +250,9 @@ fn ceilings(system: &System, places: &[usize]) -> Vec<usize> {
     // Whoever waits for what lies around waits for what lies inside, since its holder does.
     for _ in 0..all.len() {
         for sections in places.iter().map(|n| scheduling.sections_of(*n)) {
-            for outer in sections.iter().filter(|it| scheduling.resources[it.resource].protocol == ResourceProtocol::Inheritance) {
+            for outer in
+                sections.iter().filter(|it| scheduling.resources[it.resource].protocol == ResourceProtocol::Inheritance)
+            {
                 for inner in sections.iter().filter(|inner| outer.holds(inner)) {
                     all[inner.resource] = all[inner.resource].min(all[outer.resource]);
                 }

@@ -213,7 +213,12 @@ fn users(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Colle
             core(other)
         );
         let place = draft.tasks[other].placing.sections.get().map_or(draft.tasks[other].place, |at| at.place);
-        out.refuse(place, &draft.tasks[other].subject, why, "put all that use it on one core, or choose protocol = \"msrp\"");
+        out.refuse(
+            place,
+            &draft.tasks[other].subject,
+            why,
+            "put all that use it on one core, or choose protocol = \"msrp\"",
+        );
     }
 }
 
@@ -231,7 +236,8 @@ fn beside(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Coll
         let other = (0..tasks.len()).filter(|other| tasks[*other].core == task.core).find_map(inherits);
         let (Some(other), true) = (other, ceiling.is_some() || threshold) else { continue };
         let own = ceiling.map_or("a preemption threshold".into(), |it| format!("{:?}", it.name));
-        let why = format!("{own} keeps jobs from beginning, on a core where jobs that have begun may wait for {other:?}");
+        let why =
+            format!("{own} keeps jobs from beginning, on a core where jobs that have begun may wait for {other:?}");
         let drafted = &draft.tasks[n];
         let place = drafted.placing.sections.get().map_or(drafted.place, |at| at.place);
         out.refuse(place, &drafted.subject, why, "choose one of inheritance and ceilings for each core");
@@ -247,7 +253,9 @@ fn nested(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Coll
             let Some(outer) = sections.iter().find(|outer| outer.holds(inner)) else { continue };
             let Some(shared) = [outer, inner].into_iter().find(spans) else { continue };
             let name = &scheduling.resources[shared.resource].name;
-            let why = format!("{name:?} is used on several cores, and one section lies inside another; no test here bounds that");
+            let why = format!(
+                "{name:?} is used on several cores, and one section lies inside another; no test here bounds that"
+            );
             let at = draft.tasks[n].placing.sections.get().and_then(|at| at.value.get(i));
             let place = at.map_or(draft.tasks[n].place, |at| at.place);
             out.refuse(place, &draft.tasks[n].subject, why, "take one after the other, or make them one resource");

@@ -18,7 +18,10 @@ pub(crate) const PROTOCOLS: [(&str, ResourceProtocol); 5] = [
 const KNOWN: &str = "\"non-preemptive\", \"ceiling\", \"inheritance\", \"msrp\" or \"fmlp\"";
 /// Protocols that are known and not built, each with why not.
 const REFUSED: [(&str, &str); 2] = [
-    ("mrsp", "a job that waits would have to do the holder's work on its own core, and no job has a thread on two cores"),
+    (
+        "mrsp",
+        "a job that waits would have to do the holder's work on its own core, and no job has a thread on two cores",
+    ),
     ("dpcp", "a job would wait without keeping its core, and no bound for that is built here"),
 ];
 /// What happens to a section that is longer than declared: whether the resource is withdrawn.
@@ -56,7 +59,12 @@ fn choice<T: Copy>(
         return Given::is(*value, at.place);
     }
     if let Some((name, why)) = REFUSED.iter().find(|(name, _)| *name == at.value) {
-        reader.out.refuse(at.place, &section.subject, format!("protocol {name:?} is refused: {why}"), format!("choose {known}"));
+        reader.out.refuse(
+            at.place,
+            &section.subject,
+            format!("protocol {name:?} is refused: {why}"),
+            format!("choose {known}"),
+        );
         return Given::Broken;
     }
     let complaint = Complaint::UnknownName {

@@ -189,7 +189,9 @@ fn resources_are_stored_and_what_cannot_be_is_refused() {
         let PolicySpec::Resources(all) = &mut setup.kind else { panic!("it has resources") };
         all.tree.places[1].overrun = overrun;
         let user = |task: &u16| ResourceUser { task: TaskId(*task), longest: ms(3) };
-        for (n, protocol) in ResourceProtocol::ALL.into_iter().filter(|it| *it != ResourceProtocol::Inheritance).enumerate() {
+        for (n, protocol) in
+            ResourceProtocol::ALL.into_iter().filter(|it| *it != ResourceProtocol::Inheritance).enumerate()
+        {
             let (order, withdrawn) = (n as u16, n == 1);
             all.resources.push(Resource { protocol, order, withdrawn, users: users.iter().map(user).collect() });
         }

@@ -64,7 +64,8 @@ impl Case {
         for core in 0..cores {
             for _ in 0..1 + draw.below(3) {
                 of_core[core].push(resources.len());
-                let one = [Protocol::NonPreemptive, Protocol::Ceiling, Protocol::Msrp, Protocol::Fmlp][draw.below(4) as usize];
+                let one = [Protocol::NonPreemptive, Protocol::Ceiling, Protocol::Msrp, Protocol::Fmlp]
+                    [draw.below(4) as usize];
                 resources.push(if inherits[core] { Protocol::Inheritance } else { one });
             }
         }
@@ -158,7 +159,8 @@ impl Case {
             }
             let chosen: Vec<Option<usize>> = (0..cores).map(|core| self.chosen(core, &jobs, &mut queues)).collect();
             for n in chosen.iter().flatten() {
-                let job = jobs.iter_mut().filter(|job| job.task == *n).min_by_key(|job| job.number).expect("it has one");
+                let job =
+                    jobs.iter_mut().filter(|job| job.task == *n).min_by_key(|job| job.number).expect("it has one");
                 job.ran += 1;
                 let (ran, number) = (job.ran, job.number);
                 let done = ran == self.tasks[*n].time;
@@ -306,7 +308,13 @@ fn compare(seeds: std::ops::Range<u64>) -> Compared {
         }
         let plan = tactus_plan::plan(system, &tactus_analysis::check(system, &Default::default()), &Default::default());
         let wrong = tactus_trace::check::all(&plan.view, &trace, tactus_time::Duration::ZERO);
-        assert!(wrong.is_empty(), "seed {seed}: {:?} of {tasks:#?} by {} with {:?}", wrong[0], case.order, case.resources);
+        assert!(
+            wrong.is_empty(),
+            "seed {seed}: {:?} of {tasks:#?} by {} with {:?}",
+            wrong[0],
+            case.order,
+            case.resources
+        );
         let locks = |r: &&Record| r.kind == EventKind::Enter && r.level == EntryReason::Lock as u8;
         all.locks += trace.cores.iter().flatten().filter(locks).count();
         match verdict {

@@ -185,7 +185,8 @@ pub(super) fn of_view(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Vi
                     let (place, since) =
                         it.tasks.iter().position(|it| it.0 == *owner).map_or((0, r.time), |at| (at, it.tasks[at].1));
                     if let Some((first, _)) = it.tasks.first().filter(|_| place > 0) {
-                        found.push(wrong(r, format!("has resource {resource} before task {first}, which came earlier")));
+                        found
+                            .push(wrong(r, format!("has resource {resource} before task {first}, which came earlier")));
                     }
                     let late = r.time.since(it.free.max(since));
                     if late > tolerance {

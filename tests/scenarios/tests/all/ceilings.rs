@@ -76,7 +76,11 @@ fn inheritance_keeps_a_middle_task_from_lengthening_an_inversion_on_the_machine(
     let scratch = Scratch::new("inheritance");
     let text = std::fs::read_to_string(file("examples/resources.toml")).expect("the example");
     let example = scratch.write("resources.toml", &text.replace("\"ceiling\"", "\"inheritance\""));
-    both(&example, Duration::from_millis(5), "ccccacccaaabbbbbbbbbbbbcaaaacccc............aaaa".get(..20).unwrap_or_default());
+    both(
+        &example,
+        Duration::from_millis(5),
+        "ccccacccaaabbbbbbbbbbbbcaaaacccc............aaaa".get(..20).unwrap_or_default(),
+    );
 }
 
 /// MSRP: `sensor` waits for the section on core 0; core 1 runs nobody while `control` waits for it.

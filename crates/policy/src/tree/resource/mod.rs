@@ -184,7 +184,8 @@ impl Resources {
             let Some(next) = task.word.iter().nth(depth).filter(|_| depth < task.barred) else { return };
             let known = |resource: u8| self.resources.get(usize::from(resource));
             let declared = task.longest.get(usize::from(next)).copied().flatten().is_some();
-            let Some(it) = known(next).filter(|it| declared && task.held.iter().filter_map(known).all(|held| it.inside(held)))
+            let Some(it) =
+                known(next).filter(|it| declared && task.held.iter().filter_map(known).all(|held| it.inside(held)))
             else {
                 (task.barred, task.refused) = (depth, Some(next));
                 return;

@@ -71,6 +71,12 @@ pub fn tell<P: Policy>(
     (told.held, told.since) = (held, since);
 }
 
+/// Whether the running job says otherwise than the policy was told.
+pub fn is_news(told: &[Reported], running: Subject) -> bool {
+    let told = running.task().and_then(|task| Some((task, told.get(task.index())?)));
+    told.is_some_and(|(task, told)| told.uses && Sections::from_bits(held_sections(task).0) != told.held)
+}
+
 /// Publishes to the running job whether the end of a section is awaited, and which sections may be another's.
 #[cold]
 #[inline(never)]
