@@ -109,8 +109,8 @@ fn section(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2] {
         return [1, 0];
     }
     if asks != 0 {
-        // What the policy knows already it has answered: the job would not be here if it did not have it.
-        if sections::is_news(&state.sections, state.running) {
+        let locked = state.system.scheduler.locked(policy);
+        if sections::may_ask(&mut state.sections, state.running, locked) {
             decide::<Root>(core, 0, ASKS, SWITCH_RETURN);
         }
         return [0; 2];
