@@ -4,8 +4,8 @@
 use crate::root::state::CoreState;
 use alloc::vec::Vec;
 use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, ResourceSet, Sections};
-use tactus_rt::abi::shared::MAX_SECTIONS;
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
+use tactus_rt::abi::shared::MAX_SECTIONS;
 use tactus_rt::clock;
 use tactus_rt::scheduler::{held_sections, publish_awaited, publish_locked, release_sections, RingWriter};
 use tactus_rt::time::{CoreId, Instant, TaskId};
@@ -78,7 +78,9 @@ pub fn tell<P: Policy>(
 /// than was told (else it has its answer, or would not run), and once for each section that a task may have.
 pub fn may_ask(told: &mut [Reported], running: Subject, locked: ResourceSet) -> bool {
     let told = running.task().and_then(|task| Some((task, told.get_mut(task.index())?)));
-    let Some((task, told)) = told.filter(|(_, told)| told.uses && locked != ResourceSet::default()) else { return false };
+    let Some((task, told)) = told.filter(|(_, told)| told.uses && locked != ResourceSet::default()) else {
+        return false;
+    };
     let news = Sections::from_bits(held_sections(task).0) != told.held;
     told.asked += u32::from(news);
     news && told.asked <= MAX_SECTIONS as u32
