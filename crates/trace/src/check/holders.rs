@@ -1,11 +1,67 @@
-//! Who holds which resource, and who waits for one: by what jobs say of themselves, taken in the order in which decisions were made.
+//! Resources: who may not begin while one is held, who holds which, and who waits for one, by what jobs say of themselves.
 
-use super::{CeilingView, Rule, Violation};
-use crate::order::in_order;
-use crate::{run_end, Trace, View};
 use tactus_record::{EventKind, InputKind, Record};
 use tactus_task::{ResourceProtocol, Sections};
-use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_time::{CoreId, TaskId};
+
+/// The ceilings of a system in which no two cores share a queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CeilingView {
+    /// By task: its preemption level; the less, the higher, and of equal ones the lower task's.
+    pub levels: Vec<u64>,
+    /// By task: the level from which on others may not take the core from a job of it that has begun.
+    pub thresholds: Vec<Option<u64>>,
+    /// The core of each task.
+    pub cores: Vec<Option<CoreId>>,
+    /// The resources.
+    pub resources: Vec<ResourceView>,
+}
+
+/// A resource.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ResourceView {
+    /// Who may not begin while it is held, and who runs while another one waits for it.
+    pub protocol: ResourceProtocol,
+    /// Whether it is taken from a job that holds it for longer than declared.
+    pub withdrawn: bool,
+    /// Who uses it.
+    pub users: Vec<TaskId>,
+}
+
+impl CeilingView {
+    /// Whether a job of `waiting` may not begin while one of `other`, on its core, has begun and holds these resources.
+    pub(super) fn reaches(&self, (other, held): (usize, Sections), waiting: usize) -> bool {
+        let level = |n: usize| self.levels.get(n).map(|level| (*level, n));
+        let Some(own) = level(waiting) else { return false };
+        let by_threshold = self.thresholds.get(other).copied().flatten().is_some_and(|threshold| own.0 >= threshold);
+        let by_resource = |resource: u8| match self.resources.get(usize::from(resource)) {
+            None => false,
+            Some(it) => match it.protocol {
+                ResourceProtocol::Inheritance => false,
+                ResourceProtocol::NonPreemptive | ResourceProtocol::Fmlp => true,
+                ResourceProtocol::Msrp if self.spans(resource.into()) => true,
+                ResourceProtocol::Ceiling | ResourceProtocol::Msrp => {
+                    it.users.iter().filter_map(|user| level(user.index())).any(|user| user <= own)
+                }
+            },
+        };
+        by_threshold || held.iter().any(by_resource)
+    }
+
+    /// Whether tasks of several cores use the resource.
+    pub fn spans(&self, resource: usize) -> bool {
+        let users = self.resources.get(resource).map_or(&[][..], |it| it.users.as_slice());
+        let mut cores = users.iter().map(|user| self.cores.get(user.index()).copied().flatten());
+        let first = cores.next();
+        cores.any(|core| Some(core) != first)
+    }
+
+    /// Whether jobs of a task may ever keep those of another from beginning, by its threshold; by its sections only as long as it
+    /// declares.
+    pub(crate) fn may_keep_off(&self, culprit: TaskId, victim: TaskId) -> bool {
+        self.reaches((culprit.index(), Sections::NONE), victim.index())
+    }
+}
 
 /// What jobs hold and want of the resources for which jobs wait.
 #[derive(Debug)]
@@ -14,7 +70,7 @@ pub(super) struct Holders<'v> {
     /// By task: what its oldest job says that it holds, and how many of the outermost it has.
     jobs: Vec<(Sections, usize)>,
     /// By resource: the task whose job has it, where jobs wait for it.
-    owners: Vec<Option<usize>>,
+    pub(super) owners: Vec<Option<usize>>,
     /// Whether a job that runs is taken to have what it wants of resources of several cores: where records of several cores at one
     /// instant are not in the order of their causes, and the check of that is another's.
     trusts: bool,
@@ -77,7 +133,7 @@ impl<'v> Holders<'v> {
     }
 
     /// What the task's job says that it holds and does not have.
-    fn wanted(&self, n: usize) -> Option<u8> {
+    pub(super) fn wanted(&self, n: usize) -> Option<u8> {
         let (word, held) = self.jobs[n];
         word.iter().nth(held)
     }
@@ -112,7 +168,7 @@ impl<'v> Holders<'v> {
     }
 
     /// The task whose job has what this one's waits for.
-    fn awaited(&self, n: usize) -> Option<usize> {
+    pub(super) fn awaited(&self, n: usize) -> Option<usize> {
         let wanted = self.wanted(n).filter(|resource| self.is_awaited(*resource))?;
         self.owners[usize::from(wanted)].filter(|owner| *owner != n)
     }
@@ -133,82 +189,4 @@ impl<'v> Holders<'v> {
     pub(super) fn spins(&self, n: usize) -> bool {
         self.wanted(n).is_some_and(|resource| self.view.spans(usize::from(resource)))
     }
-}
-
-/// A resource of several cores, as the check goes along.
-#[derive(Default, Clone)]
-struct Waiting {
-    /// Who waits, in the order in which they came, and since when.
-    tasks: Vec<(usize, Instant)>,
-    /// Since when nobody has it.
-    free: Instant,
-}
-
-/// No job runs in a section on what another one has. What cores share is given in the order in which it was asked for, and at once.
-/// `tolerance`: how long it may take until a core acts upon what it should.
-pub(super) fn of_view(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
-    let Some(ceilings) = view.tree.as_ref().and_then(|tree| tree.ceilings.as_ref()) else { return Vec::new() };
-    let mut found = Vec::new();
-    let mut holders = Holders::new(ceilings, false);
-    let mut waiting = vec![Waiting::default(); ceilings.resources.len()];
-    let wrong = |r: &Record, text: String| Violation {
-        rule: Rule::Exclusion,
-        time: r.time,
-        core: r.core,
-        task: r.task,
-        job: r.task.map(|_| r.job),
-        text,
-    };
-    in_order(trace, |r| {
-        let Some(n) = r.task.map(TaskId::index).filter(|n| *n < ceilings.levels.len()) else { return };
-        let before = holders.owners.clone();
-        holders.step(r);
-        if matches!(r.kind, EventKind::Dispatch | EventKind::Leave) {
-            if let Some(other) = holders.awaited(n) {
-                found.push(wrong(r, format!("runs while it waits for what task {other} holds")));
-            }
-        }
-        for (resource, now) in holders.owners.iter().enumerate().filter(|(resource, _)| ceilings.spans(*resource)) {
-            let it = &mut waiting[resource];
-            let asks = holders.wanted(n) == Some(resource as u8);
-            if asks && !it.tasks.iter().any(|(task, _)| *task == n) {
-                it.tasks.push((n, r.time));
-            } else if !asks && *now != Some(n) {
-                it.tasks.retain(|(task, _)| *task != n);
-            }
-            if *now == before[resource] {
-                continue;
-            }
-            match now {
-                None => it.free = r.time,
-                Some(owner) => {
-                    let (place, since) =
-                        it.tasks.iter().position(|it| it.0 == *owner).map_or((0, r.time), |at| (at, it.tasks[at].1));
-                    if let Some((first, _)) = it.tasks.first().filter(|_| place > 0) {
-                        found
-                            .push(wrong(r, format!("has resource {resource} before task {first}, which came earlier")));
-                    }
-                    let late = r.time.since(it.free.max(since));
-                    if late > tolerance {
-                        found.push(wrong(r, format!("has resource {resource} {late} after it was free")));
-                    }
-                    it.tasks.retain(|(task, _)| task != owner);
-                }
-            }
-        }
-    });
-    let end = run_end(trace);
-    for (resource, it) in waiting.iter().enumerate().filter(|(resource, _)| holders.owners[*resource].is_none()) {
-        if let Some((task, since)) = it.tasks.first().filter(|(_, since)| end.since(it.free.max(*since)) > tolerance) {
-            found.push(Violation {
-                rule: Rule::Exclusion,
-                time: *since,
-                core: CoreId(0),
-                task: Some(TaskId(*task as u16)),
-                job: None,
-                text: format!("never has resource {resource}, which is free"),
-            });
-        }
-    }
-    found
 }

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod ceilings;
+mod exclusion;
 mod holders;
 mod levels;
 mod modes;
@@ -16,7 +17,7 @@ mod waits;
 mod windows;
 
 pub use crate::changes::changes;
-pub use ceilings::{CeilingView, ResourceView};
+pub use holders::{CeilingView, ResourceView};
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
@@ -28,6 +29,7 @@ pub use windows::windows;
 use crate::changes::History;
 use crate::schedule::{schedule_with, Boundary};
 use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
+use exclusion::Wrong;
 use std::collections::HashMap;
 use std::fmt;
 use tactus_record::EventKind;
@@ -151,7 +153,13 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     }
     found.extend(windows(view, trace, tolerance));
     found.extend(waits::of_view(view, trace));
-    found.extend(holders::of_view(view, trace, tolerance));
+    if let Some(ceilings) = view.tree.as_ref().and_then(|tree| tree.ceilings.as_ref()) {
+        let wrong = exclusion::of_trace(ceilings, trace, tolerance).into_iter();
+        found.extend(wrong.map(|Wrong { time, core, task, job, text }| {
+            let rule = Rule::Exclusion;
+            Violation { rule, time, core, task, job, text }
+        }));
+    }
     found.sort_by_key(|v| v.time);
     found
 }

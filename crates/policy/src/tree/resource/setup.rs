@@ -1,8 +1,8 @@
 //! From parameters to the resources of a core.
 
-use super::super::domain::Domain;
-use super::super::parameters::{Resource, ResourceTree, ResourceUser};
 use super::{Access, ResourceState, Resources, TaskResources};
+use crate::tree::domain::Domain;
+use crate::tree::parameters::{Resource, ResourceTree, ResourceUser};
 use crate::{PolicyConfig, PolicyConfigError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use tactus_task::{Overrun, ResourceProtocol, Sections, TaskOrder};
 use tactus_time::{CoreId, Duration, TaskId};
 
 /// Finds the first thing that is wrong with it.
-pub(in crate::tree) fn check(setup: &PolicyConfig, all: &ResourceTree) -> Result<(), PolicyConfigError> {
+pub(crate) fn check(setup: &PolicyConfig, all: &ResourceTree) -> Result<(), PolicyConfigError> {
     let shared = all.tree.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
     let ordered = all.tree.servers.iter().all(|server| {
         matches!(
@@ -76,7 +76,7 @@ impl Resource {
 }
 
 /// Gives the domain its resources.
-pub(in crate::tree) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTree) {
+pub(crate) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTree) {
     let number = |place: usize| domain.tasks[place].name.0.index();
     let order = all.tree.servers.first().map_or(TaskOrder::FixedPriority, |root| root.order);
     // Less is more urgent; among equals the first.

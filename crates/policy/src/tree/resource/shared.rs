@@ -1,14 +1,14 @@
 //! Resources of several cores: who holds each, and who waits for it, first come first served. A core has one job at a time that holds
 //! or waits for such a resource, since that keeps the core from all others.
 
-use super::super::parameters::ResourceTree;
+use crate::tree::parameters::ResourceTree;
 use crate::PolicyConfig;
 use alloc::vec::Vec;
 use tactus_time::CoreId;
 
 /// By resource; those that one core uses are always free.
 #[derive(Debug)]
-pub(in crate::tree) struct SharedResources(Vec<SharedResource>);
+pub(crate) struct SharedResources(Vec<SharedResource>);
 
 #[derive(Debug)]
 struct SharedResource {
@@ -47,7 +47,7 @@ impl SharedResources {
 }
 
 /// The resources of several cores; nothing if there are none.
-pub(in crate::tree) fn of_setup(setup: &PolicyConfig, all: &ResourceTree) -> Option<SharedResources> {
+pub(crate) fn of_setup(setup: &PolicyConfig, all: &ResourceTree) -> Option<SharedResources> {
     let one = || SharedResource { holder: None, waiting: Vec::with_capacity(setup.cores) };
     let some = all.resources.iter().any(|resource| resource.spans(setup));
     some.then(|| SharedResources(all.resources.iter().map(|_| one()).collect()))
