@@ -132,6 +132,7 @@ pub(crate) struct DraftResource {
     pub subject: String,
     pub name: Given<String>,
     pub protocol: Given<ResourceProtocol>,
+    pub withdrawn: Given<bool>,
 }
 
 /// When a job waits.
