@@ -148,6 +148,8 @@ stored!(Info {
     colours: u32,
     ports: u32,
     processes: u32,
+    counters: u32,
+    reserved: u32,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],
