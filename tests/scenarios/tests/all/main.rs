@@ -12,6 +12,7 @@ mod damage;
 mod deaf;
 mod determinism;
 mod disks;
+mod events;
 mod examples;
 mod front_door;
 mod fuzz;
