@@ -8,7 +8,7 @@ use tactus_scenarios::{file, Finished};
 fn threads_hand_over_to_each_other() {
     let example = file("examples/rt-app/hand-over.json");
     for run in [Finished::run(&example, &[]), Finished::simulate(&example, &[])] {
-        assert_eq!(run.summary.outcome(), "nothing-promised", "{}", run.said.output);
+        assert_eq!(run.summary.outcome(), "nothing_promised", "{}", run.said.output);
         for task in ["consumer", "statistics", "logger", "display"] {
             let completed = run.summary.task(task).completed();
             assert!((48..=50).contains(&completed), "{task}: {completed}: {}", run.said.output);
