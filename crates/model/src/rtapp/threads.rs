@@ -12,6 +12,9 @@ use crate::problem::Location;
 use crate::{JobAction, JobStep, Program, WaitLimit, MAX_LIST, SHORTEST_JOB};
 use tactus_time::Duration;
 
+/// The events of each time round a phase, one after another.
+type Rounds<'p> = Vec<&'p [At<Event>]>;
+
 /// A job as it is put together.
 #[derive(Default)]
 struct Body {
@@ -196,7 +199,7 @@ fn flatten<'p>(
     phases: &'p [Phase],
     thread: &Fields<'_>,
     reader: &mut Reader<'_>,
-) -> Option<(Vec<&'p [At<Event>]>, Given<u64>)> {
+) -> Option<(Rounds<'p>, Given<u64>)> {
     let named = thread.get("phases").is_some();
     let whole = super::thread::read_loop(thread, reader)?;
     let whole = whole.get().and_then(|at| at.value.map(|n| Given::is(n, at.place))).unwrap_or_default();
