@@ -6,7 +6,9 @@
 
 pub mod call;
 pub mod card;
+pub mod counters;
 pub mod frames;
 pub mod image;
 pub mod layout;
+pub mod port;
 pub mod shared;

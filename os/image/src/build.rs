@@ -1,5 +1,6 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
+use crate::channels::{self, Told};
 use crate::colours::Colouring;
 use crate::layout::Layout;
 use crate::parts::{Part, Parts};
@@ -50,6 +51,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
+        if counted(system, part) {
+            layout.counters(component);
+        }
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
     layout.task_pages(&parts, &system.critical_sections());
@@ -60,6 +64,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
     let placed = platform::lay_out(&mut layout, &parts, system);
+    let told = channels::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
@@ -83,7 +88,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     }
 
     for (number, at) in infos.into_iter().enumerate() {
-        let it = info(request, &parts, number, heaps[number], place.ring, &placed);
+        let it = info(request, &parts, number, (heaps[number], place.ring), (&placed, &told));
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -179,7 +184,13 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
 }
 
 /// What the component is told about itself.
-fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, placed: &Placed) -> Info {
+fn info(
+    request: &Request,
+    parts: &Parts,
+    number: usize,
+    (heap, ring): (u64, u64),
+    (placed, told): (&Placed, &Told),
+) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
     let mut grants: [Name; MAX_GRANTS] = [[0; NAME_BYTES]; MAX_GRANTS];
     for (stored, grant) in grants.iter_mut().zip(&part.grants) {
@@ -202,10 +213,19 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        ports: told.ports[number],
+        processes: told.processes[number],
+        counters: u32::from(counted(system, part)),
+        reserved: 0,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
     }
+}
+
+/// Whether it has a page of counters.
+fn counted(system: &tactus_model::System, part: &Part) -> bool {
+    part.user.is_some_and(|place| system.components[place].rights.counters)
 }
 
 /// The policy's set-up for a scheduler.

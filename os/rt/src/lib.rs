@@ -12,16 +12,20 @@
 //! ```
 #![no_std]
 
+#[cfg(feature = "apex")]
+pub mod apex;
 pub mod calls;
 pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+pub mod counters;
 pub mod demands;
 pub mod device;
 pub mod heap;
 mod job;
 pub mod lock;
+pub mod port;
 mod promises;
 pub mod region;
 pub mod restart;

@@ -195,11 +195,7 @@ fn add(
 }
 
 /// The events of each time round a phase, one after another, and how often the whole comes, if there is an end.
-fn flatten<'p>(
-    phases: &'p [Phase],
-    thread: &Fields<'_>,
-    reader: &mut Reader<'_>,
-) -> Option<(Rounds<'p>, Given<u64>)> {
+fn flatten<'p>(phases: &'p [Phase], thread: &Fields<'_>, reader: &mut Reader<'_>) -> Option<(Rounds<'p>, Given<u64>)> {
     let named = thread.get("phases").is_some();
     let whole = super::thread::read_loop(thread, reader)?;
     let whole = whole.get().and_then(|at| at.value.map(|n| Given::is(n, at.place))).unwrap_or_default();

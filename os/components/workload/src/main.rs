@@ -8,12 +8,13 @@
 
 use core::cmp::Reverse;
 use tactus_rt::abi::layout::STEP_WORDS;
-use tactus_rt::abi::shared::{slices, DEEPEST_SECTION};
+use tactus_rt::abi::shared::{name_text, slices, DEEPEST_SECTION};
 use tactus_rt::demands::{demand, steps, waits};
 use tactus_rt::heap::Lines;
+use tactus_rt::port::{PortError, QueuingDestination, QueuingSource, SamplingDestination, SamplingSource};
 use tactus_rt::spend::{self, execute, MOST_INSTRUCTIONS};
 use tactus_rt::time::Duration;
-use tactus_rt::{calls, clock, Job};
+use tactus_rt::{calls, cards, clock, Job};
 
 tactus_rt::component! { job: burn, services: [] }
 
@@ -45,7 +46,42 @@ fn burn_through(job: &Job, steps: &[[u64; STEP_WORDS]], demand: Duration) {
     burn_until(job, demand);
 }
 
+/// The longest message that it writes, and the longest that it reads (bytes).
+const MESSAGE: usize = 64;
+
+/// Reads all that has come by the channels of its task, whatever it is, and writes the job's number to those of which it is the source;
+/// where a queue is full, or a source writes all the time, it goes on without.
+#[cold]
+fn exchange(job: &Job) {
+    let number = job.number().to_le_bytes();
+    let mut message = [0; MESSAGE];
+    for card in cards::ports() {
+        let name = name_text(&card.name);
+        if let Ok(port) = SamplingDestination::open(name) {
+            let _ = port.read(&mut message);
+        } else if let Ok(port) = QueuingDestination::open(name) {
+            for _ in 0..card.depth {
+                match port.receive(&mut message) {
+                    Ok(None) => break,
+                    Err(PortError::TooLong) => port.clear(),
+                    _ => {}
+                }
+            }
+        } else {
+            message.chunks_mut(8).for_each(|word| word.copy_from_slice(&number[..word.len()]));
+            let sent = &message[..(card.size as usize).min(MESSAGE)];
+            let _ = match SamplingSource::open(name) {
+                Ok(port) => port.write(sent),
+                Err(_) => QueuingSource::open(name).and_then(|port| port.send(sent)),
+            };
+        }
+    }
+}
+
 fn burn(job: &Job) {
+    if tactus_rt::info().ports != 0 {
+        exchange(job);
+    }
     let demand = demand(job.number());
     let (waits, steps) = (waits(), steps(job.number()));
     match job.sections() {
