@@ -280,6 +280,8 @@ pub(crate) struct DraftRights {
     pub lines: Vec<At<u64>>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
+    pub floating_point: Given<bool>,
+    pub heap: Given<u64>,
     pub restarted_by: Given<String>,
     pub restarts_place: Option<Location>,
     pub restarts_most: Given<u64>,
