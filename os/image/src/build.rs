@@ -83,7 +83,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     }
 
     for (number, at) in infos.into_iter().enumerate() {
-        let it = info(request, &parts, number, heaps[number], place.ring, &placed);
+        let threads = stacks.iter().filter(|stack| stack.component as usize == number).count() as u32;
+        let it = info(request, &parts, number, (heaps[number], threads), place.ring, &placed);
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -111,6 +112,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
+        heaps,
         threads: parts.threads,
         stacks,
         image_bytes,
@@ -179,7 +181,14 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
 }
 
 /// What the component is told about itself.
-fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, placed: &Placed) -> Info {
+fn info(
+    request: &Request,
+    parts: &Parts,
+    number: usize,
+    (heap, threads): (u64, u32),
+    ring: u64,
+    placed: &Placed,
+) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
     let mut grants: [Name; MAX_GRANTS] = [[0; NAME_BYTES]; MAX_GRANTS];
     for (stored, grant) in grants.iter_mut().zip(&part.grants) {
@@ -202,6 +211,8 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        threads,
+        reserved: 0,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
