@@ -185,7 +185,7 @@ impl Toolchain {
         };
         // The linker stands here and not under its own key, which would hold for build scripts as well.
         let flags = format!(
-            "--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld -C link-self-contained=no"
+            "--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld"
         );
         command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", flags);
         // As on the bare target, whatever the crate's profile says: there is nobody to unwind for.

@@ -132,6 +132,7 @@ pub(crate) struct DraftResource {
     pub subject: String,
     pub name: Given<String>,
     pub protocol: Given<ResourceProtocol>,
+    pub withdrawn: Given<bool>,
 }
 
 /// When a job waits.
@@ -282,6 +283,7 @@ pub(crate) struct DraftRights {
     pub memory_manager: Given<bool>,
     pub floating_point: Given<bool>,
     pub heap: Given<u64>,
+    pub counters: Given<bool>,
     pub restarted_by: Given<String>,
     pub restarts_place: Option<Location>,
     pub restarts_most: Given<u64>,

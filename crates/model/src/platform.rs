@@ -33,6 +33,8 @@ pub struct Rights {
     pub floating_point: bool,
     /// Its heap (bytes), where the file says more than the memory of its tasks.
     pub heap: u64,
+    /// It may read what is counted of its accesses.
+    pub counters: bool,
     /// It may be restarted after a fault.
     pub restart: Option<Restart>,
 }

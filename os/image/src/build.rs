@@ -50,6 +50,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
+        if counted(system, part) {
+            layout.counters(component);
+        }
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
     layout.task_pages(&parts, &system.critical_sections());
@@ -212,11 +215,16 @@ fn info(
         devices: placed.devices[number],
         colours: system.platform.colours,
         threads,
-        reserved: 0,
+        counters: u32::from(counted(system, part)),
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
     }
+}
+
+/// Whether it has a page of counters.
+fn counted(system: &tactus_model::System, part: &Part) -> bool {
+    part.user.is_some_and(|place| system.components[place].rights.counters)
 }
 
 /// The policy's set-up for a scheduler.

@@ -146,7 +146,7 @@ stored!(Info {
     devices: u32,
     colours: u32,
     threads: u32,
-    reserved: u32,
+    counters: u32,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],

@@ -24,6 +24,7 @@ pub mod clock;
 mod console;
 #[cfg(floating_point)]
 mod core_needs;
+pub mod counters;
 pub mod demands;
 pub mod device;
 #[cfg(feature = "executor")]

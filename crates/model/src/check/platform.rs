@@ -201,6 +201,7 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         memory_manager: it.memory_manager.value().unwrap_or(false),
         floating_point: it.floating_point.value().unwrap_or(false),
         heap: heap(draft, out),
+        counters: it.counters.value().unwrap_or(false),
         restart: None,
     }
 }

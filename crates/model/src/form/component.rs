@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 16] = [
+const COMPONENT: [&str; 17] = [
     "name",
     "crate",
     "provides",
@@ -24,6 +24,7 @@ const COMPONENT: [&str; 16] = [
     "restarted-by",
     "restarts",
     "colours",
+    "counters",
 ];
 
 /// Reads one component as far as it can be read.
