@@ -184,9 +184,8 @@ impl Toolchain {
             Linker::System => "ld.lld",
         };
         // The linker stands here and not under its own key, which would hold for build scripts as well.
-        let flags = format!(
-            "--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld"
-        );
+        let flags =
+            format!("--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld");
         command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", flags);
         // As on the bare target, whatever the crate's profile says: there is nobody to unwind for.
         command.env("CARGO_PROFILE_RELEASE_PANIC", "abort");
