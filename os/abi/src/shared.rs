@@ -104,6 +104,10 @@ pub struct Info {
     pub colours: u32,
     /// How many threads can be in the component: those that have a stack there.
     pub threads: u32,
+    /// How many [`crate::port::PortCard`]s lie at [`crate::layout::PORT_CARDS`].
+    pub ports: u32,
+    /// How many [`crate::port::ProcessCard`]s lie behind the card at [`crate::layout::PARTITION`]; if 0, neither is there.
+    pub processes: u32,
     /// 1 if it has a page of counters at [`crate::layout::COUNTERS`], else 0.
     pub counters: u32,
     /// The component's own name.

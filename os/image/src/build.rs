@@ -1,5 +1,6 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
+use crate::channels::{self, Told};
 use crate::colours::Colouring;
 use crate::layout::Layout;
 use crate::parts::{Part, Parts};
@@ -63,6 +64,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
     let placed = platform::lay_out(&mut layout, &parts, system);
+    let told = channels::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
@@ -87,7 +89,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
 
     for (number, at) in infos.into_iter().enumerate() {
         let threads = stacks.iter().filter(|stack| stack.component as usize == number).count() as u32;
-        let it = info(request, &parts, number, (heaps[number], threads), place.ring, &placed);
+        let it = info(request, &parts, number, (heaps[number], threads), place.ring, (&placed, &told));
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -190,7 +192,7 @@ fn info(
     number: usize,
     (heap, threads): (u64, u32),
     ring: u64,
-    placed: &Placed,
+    (placed, told): (&Placed, &Told),
 ) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
     let mut grants: [Name; MAX_GRANTS] = [[0; NAME_BYTES]; MAX_GRANTS];
@@ -215,6 +217,8 @@ fn info(
         devices: placed.devices[number],
         colours: system.platform.colours,
         threads,
+        ports: told.ports[number],
+        processes: told.processes[number],
         counters: u32::from(counted(system, part)),
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },

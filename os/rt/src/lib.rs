@@ -15,6 +15,8 @@
 #[cfg(any(test, feature = "heap"))]
 #[cfg_attr(not(any(target_os = "none", floating_point)), allow(dead_code))]
 mod allocator;
+#[cfg(feature = "apex")]
+pub mod apex;
 #[cfg(any(test, feature = "embedded-io"))]
 pub mod bytes;
 pub mod calls;
@@ -32,6 +34,7 @@ pub mod executor;
 pub mod heap;
 mod job;
 pub mod lock;
+pub mod port;
 mod promises;
 pub mod region;
 pub mod restart;
