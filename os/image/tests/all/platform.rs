@@ -209,7 +209,7 @@ fn sequences_that_are_none_are_refused() {
 // Fields of a component: role at 40, restarted_by at 44, brands at 48, lines at 52, sequences at 56.
 caught! {
     image(&example()).unwrap().bytes;
-    an_unknown_role_is_caught: |it| it.u32(it.component(DRIVER) + 40, 64) => "role that there is not";
+    an_unknown_role_is_caught: |it| it.u32(it.component(DRIVER) + 40, 1 << 31) => "role that there is not";
     a_role_that_nobody_gave_is_caught: |it| it.u32(it.component(DRIVER) + 40, role::CONSOLE) => "not told of the others";
     a_scheduler_without_regions_is_caught: |it| it.u32(it.component(DRIVER) + 40, role::SCHEDULER) => "lacks an upcall";
     a_window_of_the_root_is_caught: |it| it.u32(it.component(0) + 40, role::ROOT | role::WINDOW) => "has a window";
