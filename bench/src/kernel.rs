@@ -56,6 +56,11 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
             }
         }
     }
+    for (server, label) in [(false, "partitioned-edf"), (true, "each in a sporadic server")] {
+        let ran = guest::run(&programs, &systems::released(server), None)?;
+        longest = longest.max(longest_stretch(&ran, &elf));
+        all.extend(figures::released(label, &books(&ran.memory)));
+    }
     let smallest = smallest(&programs);
     let rows: Vec<Vec<String>> = all.iter().map(row).collect();
     lines::put(&lines::table(

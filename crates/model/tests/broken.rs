@@ -647,6 +647,30 @@ const CASES: &[Case] = &[
     ("w3-waits-and-levels.toml", &[(14, "its jobs wait, and its policy knows none that do; choose a policy without levels")]),
     ("w4-waits-by-laxity.toml", &[(14, "the laxity of a job that waits says nothing; choose another order")]),
     ("w5-wait-and-threshold.toml", &[(15, "its jobs wait and hold a preemption threshold from their first dispatch to their end")]),
+    ("r0-interrupts.toml", &[
+        (25, "interrupt is 24, not between 0 and 23"),
+        (33, "interrupt line 5 is for brands of \"driver\"; remove it from \"lines\", or choose another"),
+        (41, "interrupt lines come to core 0; put it on core 0 or into its cluster, or choose a global policy"),
+        (49, "interrupt line 6 releases task far already; leave it to one of them"),
+        (57, "its component may be restarted, and nobody would set its device up again; remove \"restarted-by\""),
+        (64, "the built-in workload serves no device; give it a component of your own"),
+        (72, "\"interrupt\" and \"release\" both tell what releases it; remove one"),
+    ]),
+    ("r1-messages.toml", &[
+        (45, "\"ordres\""),
+        (53, "its component is not one of the two that see \"orders\""),
+        (61, "a channel is written by both sides, and one may only read \"frames\"; remove \"read-only\" from the buffer"),
+        (69, "\"one\" has jobs on another core, those of \"sends\""),
+        (76, "the built-in workload receives no messages; give it a component of your own"),
+    ]),
+    ("r2-bursts.toml", &[
+        (18, "\"jitter\" is about arrivals, and time releases this task"),
+        (26, "jitter is 200 ms, so long that more than 16 arrivals may come at once"),
+        (27, "least-distance is 20 ms, more than its period of 10 ms; lower it"),
+        (34, "arrivals of \"bursts\" come in bursts, and so do its completions"),
+        (35, "\"jitter\" is about arrivals from outside, and another task's completions release it; remove it"),
+        (43, "without jitter a period lies between arrivals; remove it, or give a jitter"),
+    ]),
     ("d9-no-partitions.toml", &[(2, "\"partition\" is missing"), (10, "it is of no partition")]),
 ];
 

@@ -2,9 +2,10 @@
 
 use crate::jobs::Job;
 use crate::summary::{nanos, some_nanos};
-use crate::Distribution;
+use crate::{Distribution, Trace};
 use serde::Serialize;
 use std::collections::HashMap;
+use tactus_record::{EventKind, InputKind, Record};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// A chain and the promise made for it.
@@ -14,6 +15,8 @@ pub struct ChainView {
     pub name: String,
     /// Its tasks in their order; job k of each is released by job k of the one before.
     pub tasks: Vec<TaskId>,
+    /// Those of them that a message releases, which the job before sends.
+    pub by_message: Vec<TaskId>,
     /// The longest time that the file allows from a release of the first task to the completion of the last one's job.
     pub deadline: Duration,
     /// The longest time that was promised; nothing if nothing was.
@@ -61,6 +64,40 @@ pub(crate) fn passages<'j>(chain: &ChainView, jobs: &'j [Job]) -> Vec<Passage<'j
         Passage { release: begun.release, completed: end.and_then(|job| job.completed), jobs }
     };
     jobs.iter().filter(|job| job.task == *first).map(passage).collect()
+}
+
+/// The first job of a chain's task that did not send the one message that it was to send, and what it did instead.
+pub(crate) struct Unsent<'j> {
+    pub job: &'j Job,
+    pub why: String,
+}
+
+/// The first job, of each task that is to send a message, that sent none, or more than one.
+pub(crate) fn unsent<'j>(chain: &ChainView, jobs: &'j [Job], trace: &Trace) -> Vec<Unsent<'j>> {
+    let mut found = Vec::new();
+    for pair in chain.tasks.windows(2).filter(|pair| chain.by_message.contains(&pair[1])) {
+        let mut senders: Vec<&Job> = jobs.iter().filter(|job| job.task == pair[0]).collect();
+        senders.sort_by_key(|job| job.job);
+        let is_message = |r: &&Record| r.kind == EventKind::Input && r.level == InputKind::Arrival as u8;
+        let records = trace.cores.iter().flatten().filter(is_message).filter(|r| r.task == Some(pair[1]));
+        let mut sent: Vec<Instant> = records.map(|r| Instant::from_nanos(r.arg)).collect();
+        sent.sort_unstable();
+        let mut sent = sent.into_iter().peekable();
+        for job in senders {
+            // One that is not finished may send it yet.
+            let Some(end) = job.completed else { break };
+            let own = std::iter::from_fn(|| sent.next_if(|at| *at <= end)).count();
+            if own != 1 {
+                let why = match own {
+                    0 => format!("job {} sent no message", job.job),
+                    _ => format!("job {} sent {own} messages instead of one", job.job),
+                };
+                found.push(Unsent { job, why });
+                break;
+            }
+        }
+    }
+    found
 }
 
 /// Counts them up. `end`: that of the run.

@@ -10,6 +10,7 @@
 //! same core if both are bound to one, unless a budget within what was assumed holds the culprit (MC², section 2.2). A critical
 //! section that is longer than declared reaches everybody on its core.
 
+use crate::chains;
 use crate::changes::History;
 use crate::check::{Rank, TreeChange, TreeView};
 use crate::extend;
@@ -119,6 +120,9 @@ pub(crate) fn void(
             let why = format!("job {} held a resource for longer than it declares", r.job);
             out[victim].others.push(Overrun { culprit, at: r.time, spares: Spares::None, why });
         }
+    }
+    for unsent in view.chains.iter().flat_map(|chain| chains::unsent(chain, jobs, trace)) {
+        out[unsent.job.task.index()].own(unsent.job, || unsent.why);
     }
     let mut exceeded: Vec<[Option<Exceeded>; 4]> = vec![Default::default(); view.tasks.len()];
     let charged = charged(view, charges);

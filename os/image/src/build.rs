@@ -10,6 +10,7 @@ use tactus_abi::image::{speculation, Component, Grant, Header, MemoryKind, Threa
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_time::TaskId;
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
 /// scheduler's turn, enough to cost the emulator little.
@@ -48,7 +49,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         layout.map(component, clock, CLOCK, 0);
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
-    layout.task_pages(&parts, &system.critical_sections());
+    let lines: Vec<Option<u8>> = (0..system.tasks.len()).map(|task| system.line_of(TaskId(task as u16))).collect();
+    layout.task_pages(&parts, &system.critical_sections(), &lines);
     layout.scheduler_pages(&parts);
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);
@@ -130,6 +132,8 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
             restarted_by: placed.cards[number].restarted_by,
             brands: placed.cards[number].brands,
             lines: placed.lines[number],
+            releases: placed.releases[number],
+            reserved: 0,
             sequences: parts.programs[part.program].sequences,
         };
         component.put(&mut out);
@@ -218,6 +222,7 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
             minimum: model.minimum.map_or(0, |least| least.as_nanos()),
             level: model.level.map_or(NO_LEVEL, |level| level.index() as u64),
             raiser: raiser(system, task.index()).map_or(NOBODY, |component| parts.numbers[component] as u64),
+            line: system.line_of(task).map_or(NOBODY, u64::from),
         };
         card.put(&mut out);
     }

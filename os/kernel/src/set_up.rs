@@ -9,7 +9,7 @@ use crate::frames::Frames;
 use crate::path::{Entry, Rank};
 use crate::percore;
 use crate::thread::{self, state};
-use crate::{memory, restart, stop};
+use crate::{event_source, memory, restart, stop};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU16, AtomicU64};
@@ -152,6 +152,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
             *place = Grant { component: grant.component as u16, entry: grant.entry };
         }
         let space = AddressSpace::new(frames).map_err(|_| ImageError::OutOfMemory)?;
+        event_source::set_up_releases(number as u16, entry.releases);
         // SAFETY: no thread runs yet.
         unsafe {
             component::set_up(number as usize, |c| {

@@ -7,7 +7,7 @@ use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
 use tactus_record::EventKind;
-use tactus_task::{Overrun, Release, TaskOrder, WaitLimit};
+use tactus_task::{Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -70,7 +70,8 @@ impl TaskState {
         order: TaskOrder,
         queue: usize,
     ) -> TaskState {
-        let arrivals = release.early().map(|early| Box::new(Arrivals::new(early)));
+        let guard = || ReleaseGuard::new(task.period, release.burst());
+        let arrivals = release.early().map(|early| Box::new(Arrivals::new(early, guard())));
         let first = match &arrivals {
             None => Instant::ZERO.saturating_add(task.offset),
             Some(_) => Instant::NEVER,
@@ -248,7 +249,7 @@ impl TaskState {
     /// Something arrived at `at` that releases a job.
     pub(super) fn arrive(&mut self, at: Instant, records: &mut Recorder) {
         let Some(arrivals) = self.arrivals.as_mut().filter(|_| !self.removed) else { return };
-        match arrivals.arrive(at, self.period) {
+        match arrivals.arrive(at) {
             Ok(()) => self.await_arrival(),
             Err(lost) => records.job(EventKind::ArrivalLost, self.name, self.released, lost as u64),
         }

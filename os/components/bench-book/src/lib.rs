@@ -124,11 +124,16 @@ pub enum Series {
     UserBlock = 30,
     /// From a thread that asks the scheduler to wake a more urgent one to that one, both in another component.
     UserWake = 31,
+    /// From a device's interrupt to the first instruction of the job that it releases. The job's number stands in the upper half.
+    Released = 32,
+    /// From the call that sends a message to the first instruction of the job that it releases. The job's number stands in the upper
+    /// half.
+    Received = 33,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 31] = [
+    pub const ALL: [Series; 33] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -160,6 +165,8 @@ impl Series {
         Series::LibraryWakeCounted,
         Series::UserBlock,
         Series::UserWake,
+        Series::Released,
+        Series::Received,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.
