@@ -3,7 +3,7 @@
 //! [`build`] lays out everything that exists when the machine starts: components, threads, memory, who may call
 //! whom. The kernel maps what the image says and decides nothing. [`verify`] reads an image back and checks, in its
 //! own way, that it gives nobody more than the layout allows. [`iso`] wraps kernel and image for a real PC. What lies
-//! where, and why, is told in `docs/image.md`.
+//! where, and why, is told in `os/image/README.md`.
 #![forbid(unsafe_code)]
 
 mod build;
