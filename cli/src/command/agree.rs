@@ -25,7 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_generate::{any, changing, changing_levels, lasting, partitions, per_server, raised, released, sharing, waiting, RAISER};
+use tactus_generate::{
+    any, changing, changing_levels, lasting, partitions, per_server, raised, released, sharing, waiting, RAISER,
+};
 use tactus_machine::boot::{boot, compile_ours, details, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::costs::{self, Seen};
