@@ -27,7 +27,7 @@ pub enum EarlyArrival {
     Delay,
     /// `drop`: it has no job.
     Drop,
-    /// `fault`: it has no job, and the verdict names its task.
+    /// `fault`: as [`EarlyArrival::Delay`], and the verdict names its task.
     Fault,
 }
 

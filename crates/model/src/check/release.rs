@@ -269,7 +269,7 @@ fn links(tasks: &[usize], system: &System, (names, subject): (&At<Vec<String>>, 
             let remedy = format!("give {:?} the line after = {:?}", name(pair[1]), name(pair[0]));
             out.refuse(names.place, subject, why, remedy);
         }
-        if matches!(release.early(), Some(EarlyArrival::Drop | EarlyArrival::Fault)) {
+        if release.early() == Some(EarlyArrival::Drop) {
             let why =
                 format!("{:?} drops early arrivals, so that some of its jobs have no predecessor's", name(pair[1]));
             out.refuse(names.place, subject, why, "let it delay them");

@@ -2,7 +2,7 @@
 
 use crate::draft::{At, Draft, DraftTask};
 use crate::problem::{nearest, Collector, Complaint};
-use crate::{Body, Component, Platform, Release, Scheduling, System, Task, MAX_LINE};
+use crate::{Body, Component, EarlyArrival, Platform, Release, Scheduling, System, Task, MAX_LINE};
 use tactus_time::{CoreId, TaskId};
 
 /// What the rules look at.
@@ -161,6 +161,11 @@ fn interrupt(draft: &Draft, n: usize, parts: &Parts, scheduling: &Scheduling, ou
     if task.core.is_some_and(|core| !of_first(core)) {
         refuse("interrupt lines come to core 0", "put it on core 0 or into its cluster, or choose a global policy");
     }
+    if let Some(early) = drafted.placing.early.get().filter(|early| early.value == EarlyArrival::Drop) {
+        let why = "the device of an interrupt without a job is not served, and its line stays silent";
+        out.refuse(early.place, &drafted.subject, why, "let it be delayed, or be a fault");
+    }
+    let mut refuse = |why: &str, remedy: &str| out.refuse(at.place, &drafted.subject, why, remedy);
     let others = draft.tasks[..n].iter().find(|other| other.placing.interrupt.value() == Some(at.value));
     let wired = parts.components.iter().find(|component| component.rights.lines.contains(&line));
     if let Some(other) = others {

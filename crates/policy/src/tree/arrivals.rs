@@ -24,8 +24,6 @@ pub(crate) enum Lost {
     Early = 0,
     /// [`MAX_WAITING_ARRIVALS`] jobs wait already.
     Full = 1,
-    /// It came early, and nothing was to.
-    Fault = 2,
 }
 
 impl Arrivals {
@@ -33,13 +31,12 @@ impl Arrivals {
         Arrivals { early, times: [Instant::NEVER; MAX_WAITING_ARRIVALS], head: 0, len: 0, guard }
     }
 
-    /// Something arrived at `at`: its job is to be released at once, or as soon as it may be.
-    pub(crate) fn arrive(&mut self, at: Instant) -> Result<(), Lost> {
+    /// Something arrived at `at`: its job is to be released at once, or as soon as it may be. Gives when, if that it comes so early is
+    /// a fault.
+    pub(crate) fn arrive(&mut self, at: Instant) -> Result<Option<Instant>, Lost> {
         let nominal = self.guard.nominal(at);
-        match self.early {
-            EarlyArrival::Drop if nominal > at => return Err(Lost::Early),
-            EarlyArrival::Fault if nominal > at => return Err(Lost::Fault),
-            _ => {}
+        if nominal > at && self.early == EarlyArrival::Drop {
+            return Err(Lost::Early);
         }
         if self.len == self.times.len() {
             return Err(Lost::Full);
@@ -47,7 +44,12 @@ impl Arrivals {
         self.times[(self.head + self.len) % MAX_WAITING_ARRIVALS] = nominal;
         self.len += 1;
         self.guard.release(nominal);
-        Ok(())
+        Ok((nominal > at && self.early == EarlyArrival::Fault).then_some(nominal))
+    }
+
+    /// How many jobs wait behind the oldest unfinished one.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// The nominal release at this position, or [`Instant::NEVER`].
@@ -89,7 +91,7 @@ mod tests {
     fn what_comes_early_waits_until_its_period_is_over() {
         let mut arrivals = Arrivals::new(EarlyArrival::Delay, every(10));
         for ms in [3, 4, 30, 35] {
-            assert_eq!(arrivals.arrive(at(ms)), Ok(()));
+            assert_eq!(arrivals.arrive(at(ms)), Ok(None));
         }
         assert_eq!([0, 1, 2, 3].map(|n| arrivals.get(n)), [at(3), at(13), at(30), at(40)]);
         assert_eq!((arrivals.pop(), arrivals.get(0)), (at(3), at(13)));
@@ -98,9 +100,9 @@ mod tests {
     #[test]
     fn what_comes_early_or_finds_no_place_is_lost() {
         let mut arrivals = Arrivals::new(EarlyArrival::Drop, every(10));
-        assert_eq!([3, 12, 13].map(|ms| arrivals.arrive(at(ms))), [Ok(()), Err(Lost::Early), Ok(())]);
+        assert_eq!([3, 12, 13].map(|ms| arrivals.arrive(at(ms))), [Ok(None), Err(Lost::Early), Ok(None)]);
         let mut arrivals = Arrivals::new(EarlyArrival::Fault, every(10));
-        assert_eq!([3, 12, 13].map(|ms| arrivals.arrive(at(ms))), [Ok(()), Err(Lost::Fault), Ok(())]);
+        assert_eq!([3, 12, 30].map(|ms| arrivals.arrive(at(ms))), [Ok(None), Ok(Some(at(13))), Ok(None)]);
         let mut arrivals = Arrivals::new(EarlyArrival::Delay, every(10));
         let outcomes: std::vec::Vec<_> = (0..20).map(|ms| arrivals.arrive(at(ms))).collect();
         assert_eq!(outcomes.iter().filter(|it| it.is_ok()).count(), MAX_WAITING_ARRIVALS);
@@ -109,7 +111,7 @@ mod tests {
             arrivals.pop();
         }
         assert_eq!(arrivals.pop(), Instant::NEVER);
-        assert_eq!(arrivals.arrive(at(1_000)), Ok(()));
+        assert_eq!(arrivals.arrive(at(1_000)), Ok(None));
     }
 
     #[test]
@@ -118,7 +120,7 @@ mod tests {
         let burst = Burst { jitter: Duration::from_millis(20), distance: Duration::from_millis(1) };
         let guard = ReleaseGuard::new(Duration::from_millis(10), Some(burst));
         let mut arrivals = Arrivals::new(EarlyArrival::Delay, guard);
-        (0..6).for_each(|_| assert_eq!(arrivals.arrive(at(5)), Ok(())));
+        (0..6).for_each(|_| assert_eq!(arrivals.arrive(at(5)), Ok(None)));
         assert_eq!([0, 1, 2, 3, 4, 5].map(|n| arrivals.get(n)), [5, 6, 7, 15, 25, 35].map(at));
     }
 }

@@ -250,7 +250,15 @@ impl TaskState {
     pub(super) fn arrive(&mut self, at: Instant, records: &mut Recorder) {
         let Some(arrivals) = self.arrivals.as_mut().filter(|_| !self.removed) else { return };
         match arrivals.arrive(at) {
-            Ok(()) => self.await_arrival(),
+            Ok(early) => {
+                if let Some(nominal) = early {
+                    // It is the last, behind those that are released and wait for the oldest.
+                    let before = arrivals.len().saturating_sub(self.pending.max(1) as usize);
+                    let number = self.released.wrapping_add(before as u32);
+                    records.job(EventKind::ArrivalEarly, self.name, number, nominal.as_nanos());
+                }
+                self.await_arrival();
+            }
             Err(lost) => records.job(EventKind::ArrivalLost, self.name, self.released, lost as u64),
         }
     }

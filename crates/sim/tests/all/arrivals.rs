@@ -171,7 +171,7 @@ fn oracle(
                 // Behind each release before it, the k-th last one, at least what the curve says of k arrivals.
                 let behind = |(k, at): (u64, &u64)| at + task.least(k);
                 let nominal = (1..).zip(past[n].iter().rev()).map(behind).fold(now, u64::max);
-                if nominal > now && matches!(task.release.early(), Some(EarlyArrival::Drop | EarlyArrival::Fault)) {
+                if nominal > now && task.release.early() == Some(EarlyArrival::Drop) {
                     continue;
                 }
                 let queued = waiting[n].len() + jobs[n].iter().filter(|job| job.1.is_none()).count();
@@ -289,7 +289,7 @@ fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
             assert_eq!(within(found), within(expected), "seed {seed}: task {n} of {tasks:#?}");
             jobs += expected.len();
         }
-        let early = |r: &tactus_record::Record| r.kind == EventKind::ArrivalLost && r.arg == 2;
+        let early = |r: &tactus_record::Record| r.kind == EventKind::ArrivalEarly;
         let fault = trace.cores.iter().flatten().any(early);
         match verdict {
             Verdict::Broken(broken) if fault => {

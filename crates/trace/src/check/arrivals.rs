@@ -26,10 +26,8 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
         let Some(task) = r.task else { continue };
         match r.kind {
             EventKind::Release => releases.entry(task).or_default().push(*r),
-            EventKind::ArrivalLost => {
-                lost.entry(task).or_default().push(r.job);
-                found.extend((r.arg == FAULT).then(|| early(view, r, task)));
-            }
+            EventKind::ArrivalLost => lost.entry(task).or_default().push(r.job),
+            EventKind::ArrivalEarly => found.push(early(view, r, task)),
             EventKind::Input if r.level == InputKind::Arrival as u8 => {
                 arrived.entry(task).or_default().push(Instant::from_nanos(r.arg));
             }
@@ -78,7 +76,7 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
             }
             // Where some are lost, it is not told which.
             let own = match early {
-                EarlyArrival::Delay if lost.is_empty() => arrived.next(),
+                EarlyArrival::Delay | EarlyArrival::Fault if lost.is_empty() => arrived.next(),
                 _ => arrived.by_ref().find(|at| guard.nominal(*at) == release),
             };
             match own {
@@ -105,9 +103,6 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
     }
     found
 }
-
-/// The `arg` of an `ArrivalLost` record: it came early, and nothing was to.
-const FAULT: u64 = 2;
 
 /// Something arrived that was declared not to.
 fn early(view: &View, r: &Record, task: TaskId) -> Violation {

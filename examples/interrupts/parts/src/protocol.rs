@@ -3,12 +3,13 @@
 #![no_main]
 
 use core::sync::atomic::{AtomicU32, Ordering};
-use tactus_rt::{grant, Duration, Job};
+use tactus_rt::time::Duration;
+use tactus_rt::{grant, Job};
 
 tactus_rt::component! { job: work, services: [] }
 
 /// What a packet takes.
-const LENGTH: Duration = Duration::from_micros(450);
+const LENGTH: Duration = Duration::from_micros(480);
 /// The first of its tasks, once it is known.
 static FIRST: AtomicU32 = AtomicU32::new(u32::MAX);
 

@@ -45,7 +45,7 @@ fn a_chain_over_its_deadline_is_refused_with_its_parts() {
     let tight = with(&scratch, "deadline = \"20 ms\"\n\n[[task]]", "deadline = \"10 ms\"\n\n[[task]]");
     let said = tactus(["check".as_ref(), tight.as_os_str()]);
     assert_eq!(said.status, 1, "{}", said.output);
-    let words = "chain.toml:11: chain `sensor to actuator` may take 11.7";
+    let words = "chain.toml:11: chain `sensor to actuator` may take 12.1";
     assert!(said.output.contains(words) && said.output.contains("over its deadline of 10 ms"), "{}", said.output);
 }
 
@@ -154,30 +154,28 @@ fn a_device_that_interrupts_ten_times_as_often_as_declared_takes_nothing_from_ot
     assert_eq!(run.summary.outcome(), "broken", "{}", run.said.output);
     let named = run.said.output.contains("sample") && run.said.output.contains("arrived earlier than it may");
     assert!(named, "{}", run.said.output);
+    assert_eq!(run.summary.task("actuate").released(), 100);
 }
 
-/// Set-up a to d of the interrupt study as system files: without servers the check refuses, and what wants the packets starves; with
-/// them everything beside the packets' own work keeps its bound, whatever comes.
+/// Set-ups of the interrupt study as system files: without a server the check refuses, and what wants the packets starves; with one, or
+/// one for each stream, everything beside the packets' own work keeps its bound, whatever comes.
 #[test]
 fn a_server_for_protocol_work_ends_the_livelock_that_there_is_without_one() {
-    let set_up = |letter: &str| Finished::run(&file(&format!("examples/interrupts/{letter}.toml")), &[]);
+    let set_up = |letter: &str| {
+        let example = file(&format!("examples/interrupts/{letter}.toml"));
+        Finished::run(&example, &["--duration", "800 ms"])
+    };
     let jobs = |run: &Finished, task: &str| run.summary.task(task).completed();
-    let [a, b, c, d] = ["a", "b", "c", "d"].map(set_up);
-    for livelock in [&a, &b] {
-        assert_eq!(livelock.summary.outcome(), "refused", "{}", livelock.said.output);
-    }
-    for served in [&c, &d] {
+    let [livelock, one, each] = ["a", "c", "d"].map(set_up);
+    assert_eq!(livelock.summary.outcome(), "refused", "{}", livelock.said.output);
+    // 2,000 packets a second.
+    assert!(jobs(&livelock, "driver") > 1_590);
+    let starved = ["task-1", "task-2", "control"].map(|task| jobs(&livelock, task));
+    assert!(starved.iter().sum::<u64>() < 5, "{starved:?}");
+    for served in [&one, &each] {
         assert_eq!(served.summary.outcome(), "held", "{}", served.said.output);
         assert!(served.said.output.contains("decisions is the policy's own"), "{}", served.said.output);
-        assert_eq!(served.summary.task("control").missed(), 0);
-    }
-    // Two seconds of packets, 2,000 a second.
-    assert!(jobs(&a, "driver") > 3_900 && jobs(&c, "driver") > 3_900);
-    let tasks = |run: &Finished| ["task-1", "task-2", "control"].map(|task| jobs(run, task));
-    let ([a1, a2, ac], [_, b2, bc], served) = (tasks(&a), tasks(&b), [tasks(&c), tasks(&d)]);
-    println!("a {:?}, b {:?}, c {:?}, d {:?}", tasks(&a), tasks(&b), served[0], served[1]);
-    for [first, second, control] in served {
-        assert!(first > 10 * a1.max(1) && second > 10 * a2.max(b2).max(1), "{first}, {second} beside {a1}, {a2}, {b2}");
-        assert!(control >= 49 && ac.max(bc) < 10, "{control} beside {ac}, {bc}");
+        assert!(jobs(served, "driver") > 1_590);
+        assert!(jobs(served, "task-1") > 15 && jobs(served, "task-2") > 15 && jobs(served, "control") == 10);
     }
 }
