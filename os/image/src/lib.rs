@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod colours;
 mod error;
 mod iso;
 mod layout;
@@ -25,6 +26,8 @@ pub use iso::{iso, IsoError};
 pub use parsed::Parsed;
 pub use size::{expected_records, SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
 pub use verify::{verify, VerifyError};
+
+pub use tactus_abi::image::Interleaved;
 
 use tactus_abi::image::{Header, ThreadKind};
 use tactus_model::System;
@@ -104,6 +107,14 @@ pub struct Facts {
     pub ring_records: u64,
     /// How many schedulers have rings for all cores, the root's first.
     pub traces: usize,
+    /// Which pages of the trace memory hold a scheduler's rings; the next one's begin behind their last turn.
+    pub trace_pages: Interleaved,
+    /// How many colours memory has.
+    pub colours: u32,
+    /// The colours of the kernel's frames, as bits.
+    pub kernel_colours: u64,
+    /// Of each component, as bits: the colours of its own frames, and of those that its window may show.
+    pub component_colours: Vec<[u64; 2]>,
 }
 
 /// A thread of an image.

@@ -4,7 +4,8 @@
 #![no_main]
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use tactus_rt::{cards, Caller, Job};
+use tactus_rt::device::Registers;
+use tactus_rt::{Caller, Job};
 
 tactus_rt::component! { job: sample, services: [read] }
 
@@ -27,7 +28,7 @@ fn sample(job: &Job) {
     if job.number() == 0 {
         set_up();
     } else {
-        SAMPLE.store(register(COUNTER, None), Ordering::Relaxed);
+        SAMPLE.store(Registers::of(0).read(COUNTER), Ordering::Relaxed);
     }
     job.acknowledge();
 }
@@ -38,27 +39,14 @@ fn read(_: Caller, _: [u64; 5]) -> [u64; 2] {
 }
 
 fn set_up() {
+    let sensor = Registers::of(0);
     // Femtoseconds per count.
-    let period = register(CAPABILITIES, None) >> 32;
-    assert!(period > 0 && period <= 100_000_000, "there is no such timer");
-    let distance = 1_000_000_000_000_000 / RATE / period;
-    register(CONFIGURATION, Some(0));
-    register(COUNTER, Some(0));
+    let count = sensor.read(CAPABILITIES) >> 32;
+    assert!(count > 0 && count <= 100_000_000, "there is no such timer");
+    sensor.write(CONFIGURATION, 0);
+    sensor.write(COUNTER, 0);
     // By edges, enabled, periodic, and the next write sets the first one.
-    register(TIMER, Some(1 << 2 | 1 << 3 | 1 << 6 | LINE << 9));
-    register(COMPARATOR, Some(distance));
-    register(CONFIGURATION, Some(1));
-}
-
-/// Writes a register, if there is a value; gives what it then is.
-fn register(offset: u64, value: Option<u64>) -> u64 {
-    let Some(card) = cards::devices().first() else { panic!("there is no device") };
-    let at = (card.address + offset) as *mut u64;
-    // SAFETY: the device's registers, which the system file gives this component.
-    unsafe {
-        if let Some(value) = value {
-            at.write_volatile(value);
-        }
-        at.read_volatile()
-    }
+    sensor.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
+    sensor.write(COMPARATOR, 1_000_000_000_000_000 / RATE / count);
+    sensor.write(CONFIGURATION, 1);
 }

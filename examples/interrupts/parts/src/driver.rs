@@ -3,7 +3,8 @@
 #![no_std]
 #![no_main]
 
-use tactus_rt::{cards, grant, Job};
+use tactus_rt::device::Registers;
+use tactus_rt::{grant, Job};
 
 tactus_rt::component! { job: receive, services: [] }
 
@@ -33,26 +34,14 @@ fn receive(job: &Job) {
 }
 
 fn set_up() {
+    let card = Registers::of(0);
     // Femtoseconds per count.
-    let count = register(CAPABILITIES, None) >> 32;
+    let count = card.read(CAPABILITIES) >> 32;
     assert!(count > 0 && count <= 100_000_000, "there is no such timer");
-    register(CONFIGURATION, Some(0));
-    register(COUNTER, Some(0));
+    card.write(CONFIGURATION, 0);
+    card.write(COUNTER, 0);
     // By edges, enabled, periodic, and the next write sets the first one.
-    register(TIMER, Some(1 << 2 | 1 << 3 | 1 << 6 | LINE << 9));
-    register(COMPARATOR, Some(1_000_000_000_000_000 / RATE / count));
-    register(CONFIGURATION, Some(1));
-}
-
-/// Writes a register, if there is a value; gives what it then is.
-fn register(offset: u64, value: Option<u64>) -> u64 {
-    let Some(card) = cards::devices().first() else { panic!("there is no device") };
-    let at = (card.address + offset) as *mut u64;
-    // SAFETY: the device's registers, which the system file gives this component.
-    unsafe {
-        if let Some(value) = value {
-            at.write_volatile(value);
-        }
-        at.read_volatile()
-    }
+    card.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
+    card.write(COMPARATOR, 1_000_000_000_000_000 / RATE / count);
+    card.write(CONFIGURATION, 1);
 }

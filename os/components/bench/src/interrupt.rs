@@ -6,7 +6,8 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_bench_book::{Book, Series};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{cards, Job};
+use tactus_rt::device::Registers;
+use tactus_rt::Job;
 
 tactus_rt::component! { job: note, services: [] }
 
@@ -38,24 +39,14 @@ fn note(job: &Job) {
 }
 
 fn set_up() {
-    let Some(card) = cards::devices().first() else { panic!("there is no device") };
+    let timer = Registers::of(0);
     // Femtoseconds per count.
-    let count = read(card.address + CAPABILITIES) >> 32;
-    write(card.address + CONFIGURATION, 0);
-    write(card.address + COUNTER, 0);
+    let count = timer.read(CAPABILITIES) >> 32;
+    timer.write(CONFIGURATION, 0);
+    timer.write(COUNTER, 0);
     // By edges, enabled, periodic, and the next write sets the first one.
-    write(card.address + TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
-    write(card.address + COMPARATOR, PERIOD * 1_000_000 / count.max(1));
+    timer.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
+    timer.write(COMPARATOR, PERIOD * 1_000_000 / count.max(1));
     BEGUN.store(time_stamp(), Ordering::Relaxed);
-    write(card.address + CONFIGURATION, 1);
-}
-
-fn read(at: u64) -> u64 {
-    // SAFETY: a register of the device that the system gives this component.
-    unsafe { (at as *const u64).read_volatile() }
-}
-
-fn write(at: u64, value: u64) {
-    // SAFETY: as in `read`.
-    unsafe { (at as *mut u64).write_volatile(value) }
+    timer.write(CONFIGURATION, 1);
 }
