@@ -136,6 +136,7 @@ pub(crate) struct DraftResource {
     pub subject: String,
     pub name: Given<String>,
     pub protocol: Given<ResourceProtocol>,
+    pub withdrawn: Given<bool>,
 }
 
 /// When a job waits.

@@ -84,8 +84,8 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
         && are_right_sections(image, bytes, (component, offset), page.sections)
 }
 
-/// Whether a task of this many critical sections has a page that tells of them, on which nothing is held and which names the grant of
-/// their ends; one without has none.
+/// Whether a task of this many critical sections has a page that tells of them, on which nothing is held and which names the grant by
+/// which the scheduler is told of them; one without has none.
 fn are_right_sections(image: &Parsed, bytes: &[u8], (component, offset): (usize, u64), count: u64) -> bool {
     if count == 0 {
         return image.mapping_at(component, SECTION_PAGE + offset).is_none();
@@ -95,8 +95,8 @@ fn are_right_sections(image: &Parsed, bytes: &[u8], (component, offset): (usize,
         return false;
     }
     let word = |at: usize| u64::from_le_bytes(page[at..at + 8].try_into().unwrap_or_default());
-    let unlock = usize::try_from(word(offset_of!(SectionPage, unlock))).unwrap_or(usize::MAX);
-    let to_root = image.grants_of(component).get(unlock).is_some_and(|grant| grant.component == 0);
+    let grant = usize::try_from(word(offset_of!(SectionPage, grant))).unwrap_or(usize::MAX);
+    let to_root = image.grants_of(component).get(grant).is_some_and(|grant| grant.component == 0);
     let first = offset_of!(SectionPage, sections);
     let card = |n: u64| first + n as usize * size_of::<SectionCard>();
     let sound = (0..count).all(|n| word(card(n)) < 255 && word(card(n) + 8) <= word(card(n) + 16));
