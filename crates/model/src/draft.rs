@@ -285,6 +285,7 @@ pub(crate) struct DraftRights {
     pub lines: Vec<At<u64>>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
+    pub counters: Given<bool>,
     pub restarted_by: Given<String>,
     pub restarts_place: Option<Location>,
     pub restarts_most: Given<u64>,

@@ -102,6 +102,10 @@ pub struct Info {
     pub devices: u32,
     /// Colours of the frames that a memory manager gives out.
     pub colours: u32,
+    /// 1 if it has a page of counters at [`crate::layout::COUNTERS`], else 0.
+    pub counters: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.

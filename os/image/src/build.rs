@@ -51,6 +51,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
+        if counted(system, part) {
+            layout.counters(component);
+        }
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
     let lines: Vec<Option<u8>> = (0..system.tasks.len()).map(|task| system.line_of(TaskId(task as u16))).collect();
@@ -206,10 +209,17 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        counters: u32::from(counted(system, part)),
+        reserved: 0,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
     }
+}
+
+/// Whether it has a page of counters.
+fn counted(system: &tactus_model::System, part: &Part) -> bool {
+    part.user.is_some_and(|place| system.components[place].rights.counters)
 }
 
 /// The policy's set-up for a scheduler.

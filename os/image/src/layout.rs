@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, CHILD_PAGE, CHILD_PAGES, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS, REGION_STRIDE,
-    SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    CARDS, CHILD_PAGE, CHILD_PAGES, COUNTERS, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS,
+    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, SECTION};
 use tactus_model::{CriticalSection, System};
@@ -131,6 +131,12 @@ impl Layout {
                 }
             }
         }
+    }
+
+    /// Gives a component a page of counters, which whoever counts writes from outside.
+    pub fn counters(&mut self, component: u32) {
+        let memory = self.zeros(PAGE);
+        self.map(component, memory, COUNTERS, 0);
     }
 
     /// Gives a component its heap; returns the length in bytes. `plan` is the length of the policy's set-up, which the

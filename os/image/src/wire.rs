@@ -147,6 +147,8 @@ stored!(Info {
     buffers: u32,
     devices: u32,
     colours: u32,
+    counters: u32,
+    reserved: u32,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],
