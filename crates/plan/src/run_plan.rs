@@ -6,8 +6,8 @@ use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
 use tactus_disk::Station;
 use tactus_model::{
-    policy_label, Body, Chain, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
-    SystemRevision, Task,
+    policy_label, Body, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System, SystemRevision,
+    Task,
 };
 use tactus_policy::PolicyConfig;
 use tactus_task::{Release, WaitLimit};
@@ -68,7 +68,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         accepted: check.accepted && disks.iter().all(|disk| disk.refused.is_none()),
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
-        chains: system.chains.iter().zip(&check.chains).map(|chain| chain_view(system, chain)).collect(),
+        chains: check.chains.iter().map(|chain| chain_view(system, chain)).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
@@ -173,14 +173,15 @@ fn told(bound: Bound) -> Promise {
     }
 }
 
-fn chain_view(system: &System, (chain, verdict): (&Chain, &ChainVerdict)) -> ChainView {
+fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
     let by_message = |n: &&usize| system.scheduling.places.get(**n).is_some_and(|place| place.message.is_some());
     ChainView {
-        name: chain.name.clone(),
-        tasks: chain.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
+        name: verdict.name.clone(),
+        tasks: verdict.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
+        told: verdict.told.clone(),
         // The first one's come from outside.
-        by_message: chain.tasks.iter().skip(1).filter(by_message).map(|n| TaskId(*n as u16)).collect(),
-        deadline: chain.deadline,
+        by_message: verdict.tasks.iter().skip(1).filter(by_message).map(|n| TaskId(*n as u16)).collect(),
+        deadline: verdict.deadline,
         bound: verdict.promise,
     }
 }

@@ -13,6 +13,7 @@ mod bursts;
 mod ceilings;
 mod chains;
 mod changes;
+mod channels;
 mod global;
 mod growth;
 mod mc2;
@@ -28,6 +29,7 @@ mod waits;
 pub use assignment::{assignment, is_bound, Unassigned};
 pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
+pub use channels::ChannelVerdict;
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
