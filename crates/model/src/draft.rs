@@ -308,6 +308,8 @@ pub(crate) struct DraftRights {
     pub lines: Vec<At<u64>>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
+    pub floating_point: Given<bool>,
+    pub heap: Given<u64>,
     pub counters: Given<bool>,
     pub restarted_by: Given<String>,
     pub restarts_place: Option<Location>,

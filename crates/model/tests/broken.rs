@@ -646,6 +646,16 @@ const CASES: &[Case] = &[
     ("d6-too-late-a-start.toml", &[(13, "start-frame is 2000000, more than 1000000")]),
     ("d7-half-a-promise.toml", &[(13, "\"duration\" is missing")]),
     ("d8-partition-elsewhere.toml", &[(9, "it has windows of its own, but policy \"partitioned-edf\" knows none"), (16, "it names a partition, but the policy knows none")]),
+    ("f0-floating-point.toml", &[
+        (13, "it is the root scheduler and is entered by the kernel at any time; compute in another component"),
+        (19, "it has floating point and is a scheduler, which the kernel enters at any time; compute in another"),
+        (25, "it has floating point and makes brands, whose upcalls come in the middle of its own work; receive in another"),
+        (30, "floating-point is \"sse2\""),
+    ]),
+    ("f1-heap.toml", &[
+        (12, "heap is 1 GiB, more than 32 MiB; lower it"),
+        (17, "heap is 65536; write a size like \"32 KiB\""),
+    ]),
     ("w0-waits.toml", &[
         (13, "it comes when the job has executed 0 ns, and a job executes 2 ms at most; let it begin after some"),
         (20, "it comes when the job has executed 2 ms, and a job executes 2 ms at most"),

@@ -72,6 +72,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
+        heaps: Vec::new(),
     };
     let stations = disk::stations(system, &disks);
     RunPlan { setup, view, disks, stations, findings: findings(system, check) }

@@ -122,9 +122,9 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(info.cores == image.header.cores, "tells of another number of cores")?;
     check(info.tasks as usize == image.tasks(), "tells of another number of tasks")?;
     check(u64::from(info.counters) * PAGE == length(COUNTERS), "tells of other counters than it has")?;
-    check(info.reserved == 0, "has something where zero belongs")?;
     check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
+    check(info.threads <= image.header.threads, "tells of more threads in it than there are")?;
     let (named, unused) = info.grants.split_at((info.grant_count as usize).min(MAX_GRANTS));
     check(named.iter().all(is_name), "has a grant whose name is no text")?;
     check(unused.iter().all(|name| *name == [0; NAME_BYTES]), "names a grant that it does not have")?;
