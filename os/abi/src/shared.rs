@@ -34,6 +34,8 @@ pub const RAISE: &str = "raise";
 /// The name of the service by which a scheduler is told that a job has left a critical section, or wants to enter one that may be
 /// another's, and of the grant of it.
 pub const SECTION: &str = "section";
+/// The name of the service by which a job signals and awaits events, and of the grant of it.
+pub const EVENT: &str = "event";
 /// The name of the service by which a job waits, and of the grant of it.
 pub const WAIT: &str = "wait";
 

@@ -200,5 +200,6 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         message: task.string(reader, "message", "the name of a [[buffer]] in quotes"),
         sections: super::resource::sections(task, reader),
         waits: super::wait::waits(task, reader),
+        program: None,
     }
 }

@@ -70,10 +70,16 @@ impl TaskState {
         order: TaskOrder,
         queue: usize,
     ) -> TaskState {
-        let guard = || ReleaseGuard::new(task.period, release.burst());
-        let arrivals = release.early().map(|early| Box::new(Arrivals::new(early, guard())));
-        let first = match &arrivals {
+        let itself = release.predecessor() == Some(id);
+        let distance = if itself { Duration::ZERO } else { task.period };
+        let guard = || ReleaseGuard::new(distance, release.burst());
+        let mut arrivals = release.early().map(|early| Box::new(Arrivals::new(early, guard())));
+        let first = match &mut arrivals {
             None => Instant::ZERO.saturating_add(task.offset),
+            Some(arrivals) if itself => {
+                let first = Instant::ZERO.saturating_add(task.offset);
+                arrivals.arrive(first).map_or(Instant::NEVER, |_| first)
+            }
             Some(_) => Instant::NEVER,
         };
         TaskState {
@@ -317,6 +323,12 @@ impl TaskState {
         self.waits_until = Some(granted);
         records.job(EventKind::Wait, self.name, self.job, granted.as_nanos());
         true
+    }
+
+    /// The running job waits until an event lets it go on.
+    pub(super) fn await_event(&mut self, records: &mut Recorder) {
+        self.waits_until = Some(Instant::NEVER);
+        records.job(EventKind::Wait, self.name, self.job, Instant::NEVER.as_nanos());
     }
 
     /// Whether what is due at `at` is the end of a wait. Of several at once, the end of a job that is to be killed comes first.

@@ -48,10 +48,14 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
         let mut releases = releases.remove(&id).unwrap_or_default();
         releases.sort_by_key(|r| r.job);
         let mut arrived = arrived.remove(&id).unwrap_or_default();
+        // A task that releases itself begins at its offset, and keeps no distance.
+        let itself = task.releases.predecessor() == Some(id);
+        let distance = if itself { Duration::ZERO } else { task.period };
+        arrived.extend(itself.then(|| Instant::ZERO.saturating_add(task.offset)));
         arrived.sort_unstable();
         let lost: Vec<u32> = lost.remove(&id).unwrap_or_default();
         let mut arrived = arrived.into_iter();
-        let mut guard = ReleaseGuard::new(task.period, task.releases.burst());
+        let mut guard = ReleaseGuard::new(distance, task.releases.burst());
         for (expected, r) in releases.iter().enumerate() {
             let mut violation = |text: String| {
                 found.push(Violation {

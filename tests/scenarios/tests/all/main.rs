@@ -13,6 +13,7 @@ mod damage;
 mod deaf;
 mod determinism;
 mod disks;
+mod events;
 mod examples;
 mod executor;
 mod floating_point;
