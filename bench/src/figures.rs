@@ -216,6 +216,23 @@ pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>, 
     .collect()
 }
 
+/// Of a system in which interrupts and messages release jobs: those that began at once.
+pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+    /// Longer than any path, and shorter than another job.
+    const LONGEST: u64 = 10_000;
+    let noted = |series| {
+        let all = books.get(&series).map_or(&[][..], Vec::as_slice);
+        all.iter().map(|value| value & 0xffff_ffff).filter(|it| *it < LONGEST).collect()
+    };
+    [
+        Figure::of(format!("interrupt to released task, {label}"), noted(Series::Released), None),
+        Figure::of(format!("message to released task, {label}"), noted(Series::Received), None),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

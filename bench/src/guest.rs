@@ -42,8 +42,15 @@ pub struct Ran {
 /// Kernel, components and measuring components, compiled.
 pub fn programs() -> Result<Programs, Failure> {
     let wait = Wait::new("build", "kernel and measuring components");
-    let names = ["tactus-kernel", schedulers::PACKAGE, "tactus-workload", "tactus-bench", "tactus-sched-bench"]
-        .map(str::to_string);
+    let names = [
+        "tactus-kernel",
+        schedulers::PACKAGE,
+        "tactus-workload",
+        "tactus-bench",
+        "tactus-sched-bench",
+        "tactus-services",
+    ]
+    .map(str::to_string);
     let toolchain = Toolchain::find().map_err(machine)?;
     let built = build(&toolchain, &place::root()?, &Unit::Ours(names.into()), &|text| wait.tell(text)).map_err(machine);
     wait.end();

@@ -56,6 +56,11 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
             }
         }
     }
+    for (server, label) in [(false, "partitioned-edf"), (true, "each in a sporadic server")] {
+        let ran = guest::run(&programs, &systems::released(server), None)?;
+        longest = longest.max(longest_stretch(&ran, &elf));
+        all.extend(figures::released(label, &books(&ran.memory)));
+    }
     let floating = guest::run(&programs, &systems::floating(FEWEST, false), None)?;
     let paths_floating = guest::follow(&programs, &systems::floating(FEWEST, true), None)?;
     let label = format!("{}, {FEWEST} tasks, floating point", POLICIES[0]);

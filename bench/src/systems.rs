@@ -114,6 +114,45 @@ fn periodic_with(policy: &str, tasks: usize, followed: bool, floating: bool) -> 
     (text, vec!["bench-periodic", if floating { "bench-floating-pair" } else { "bench-pair" }])
 }
 
+/// A system in which a device's interrupts and a component's messages release jobs, on one core beside five others, and the programs of
+/// its components in order. `server`: those jobs have the budget of a sporadic server each.
+pub fn released(server: bool) -> (String, Vec<&'static str>) {
+    let name = if server { "bench-released-in-servers" } else { "bench-released" };
+    let mut text = head(name, 1, "1 s", "partitioned-edf");
+    component(&mut text, "device", "");
+    component(&mut text, "sender", "uses = { attach = \"memory.attach\" }");
+    component(&mut text, "receiver", "uses = { attach = \"memory.attach\" }");
+    component(&mut text, "memory", "memory-manager = true\nprovides = [\"attach\"]");
+    text.push_str(
+        "[[buffer]]\nname = \"messages\"\nsize = \"4 KiB\"\nbetween = [\"sender\", \"receiver\"]\n\
+         [[device]]\nname = \"timer\"\ncomponent = \"device\"\nkind = \"memory\"\naddress = 0xfed00000\nsize = \"4 KiB\"\n",
+    );
+    let mut task = |name: &str, deadline: &str, more: &str| {
+        let _ = writeln!(
+            text,
+            "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"1 ms\"\ndeadline = \"{deadline}\"\nexecution = \"20 us\"\n{more}"
+        );
+    };
+    let of = |name: &str| if server { format!("server = \"{name}\"\n") } else { String::new() };
+    task("woken", "300 us", &format!("component = \"device\"\ninterrupt = 20\n{}", of("one")));
+    task("receives", "200 us", &format!("component = \"receiver\"\nmessage = \"messages\"\n{}", of("other")));
+    task("sends", "900 us", "component = \"sender\"\noffset = \"600 us\"");
+    for number in 0..5 {
+        let _ = writeln!(
+            text,
+            "[[task]]\nname = \"filler-{number}\"\ncore = 0\nperiod = \"{} ms\"\nexecution = \"500 us\"",
+            10 + 7 * number
+        );
+    }
+    for name in ["one", "other"].into_iter().filter(|_| server) {
+        let _ = writeln!(
+            text,
+            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"1 ms\""
+        );
+    }
+    (text, vec!["bench-interrupt", "bench-sender", "bench-receiver", "memory"])
+}
+
 /// The system in which the scheduler library measures itself, and the programs of its components in order. One that is followed
 /// step by step is short, and knows it by that.
 pub fn library(followed: bool) -> (String, Vec<&'static str>) {

@@ -516,6 +516,9 @@ pub struct Agree {
     /// Systems in which tasks release others
     #[arg(long, conflicts_with_all = ["changes", "per_server"])]
     pub released: bool,
+    /// Systems in which components raise events that release tasks, also too early and in bursts
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources", "waits", "partitions"])]
+    pub raised: bool,
     /// Systems in which jobs share resources and have preemption thresholds
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released"])]
     pub resources: bool,

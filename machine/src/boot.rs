@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
-use tactus_model::{DeviceKind, Release, System, TaskPlacement};
+use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_report::{ColourUse, Details};
 use tactus_trace::{HeapUse, Promise, Trace};
 
@@ -39,12 +39,14 @@ pub fn details(system: &System, emulator: &Emulator, image: &Image, command: Str
 
 /// What arrives from outside comes from nobody on this machine: a run would be one of another system.
 fn has_its_arrivals(system: &System) -> Result<(), Failure> {
-    let sporadic = |place: &TaskPlacement| matches!(place.release, Release::Sporadic(_)) && place.raised_by.is_none();
+    let sporadic = |place: &TaskPlacement| {
+        place.release.is_from_outside() && place.raised_by.is_none() && place.interrupt.is_none()
+    };
     match system.scheduling.places.iter().position(sporadic) {
         None => Ok(()),
         Some(n) => Err(Failure::Input(format!(
             "{}:{}: task {:?} is sporadic, and nothing raises it on the machine: name a component with a line like \
-             raised-by = \"driver\", or use `tactus simulate`",
+             raised-by = \"driver\", its device by interrupt = 20, or use `tactus simulate`",
             system.source.display(),
             system.tasks[n].line,
             system.tasks[n].name,

@@ -25,7 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
-use tactus_generate::{any, changing, changing_levels, lasting, partitions, per_server, released, sharing, waiting};
+use tactus_generate::{
+    any, changing, changing_levels, lasting, partitions, per_server, raised, released, sharing, waiting, RAISER,
+};
 use tactus_machine::boot::{boot, compile_ours, details, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::costs::{self, Seen};
@@ -128,6 +130,7 @@ fn one(
 ) -> Result<(), Failure> {
     let drawn = match (arguments.per_server, arguments.changes) {
         _ if arguments.released => released(seed),
+        _ if arguments.raised => raised(seed),
         _ if arguments.resources => Some(sharing(seed)),
         _ if arguments.waits => Some(waiting(seed)),
         _ if arguments.partitions => Some(partitions(seed)),
@@ -163,7 +166,9 @@ fn one(
             return skip(totals, "no table for level A even without costs");
         }
     }
-    let (kernel, image) = image(&system, &promised, programs, &[])?;
+    // The only component that a generated system may have.
+    let raiser = system.components.iter().filter_map(|_| programs.get(RAISER).cloned());
+    let (kernel, image) = image(&system, &promised, programs, &raiser.collect::<Vec<_>>())?;
     let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
     let ran = boot(&system, &kernel, &image, &results, None)?;
     let mut line = Line::of(seed, &system, accepted);
@@ -219,6 +224,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     let mut words = vec![format!("./tactus agree --systems 1 --seed {seed}")];
     words.extend(arguments.per_server.then(|| "--per-server".to_string()));
     words.extend(arguments.released.then(|| "--released".to_string()));
+    words.extend(arguments.raised.then(|| "--raised".to_string()));
     words.extend(arguments.resources.then(|| "--resources".to_string()));
     words.extend(arguments.waits.then(|| "--waits".to_string()));
     words.extend(arguments.partitions.then(|| "--partitions".to_string()));
@@ -241,6 +247,7 @@ fn skip(totals: &Mutex<Totals>, why: &'static str) -> Result<(), Failure> {
 /// Why a seed gives no system.
 fn not_drawn(arguments: &Agree) -> &'static str {
     match arguments.per_server {
+        _ if arguments.raised => "no task that an event could release",
         _ if arguments.released => "no two tasks of which one could release the other",
         true => "no tree with a scheduler for each server: not partitioned, nothing inside a server, or too large",
         false => "nothing in it that could change",
@@ -319,7 +326,9 @@ fn judge(
     let schedule = schedulers::longest_turn(system, trace);
     // Several schedulers decide one after another; only each by itself is what the simulator knows.
     let mut beside = Comparison::default();
-    if single {
+    // What is raised on the machine, a free simulation does not know.
+    let outside = system.scheduling.places.iter().any(|place| place.raised_by.is_some());
+    if single && !outside {
         let steps = system.job_steps();
         let work = ((demand, Vec::new()), steps.clone());
         let free = simulate_with_steps(&promised.setup, system.duration, work.0, work.1, &Costs::default())
@@ -359,7 +368,7 @@ fn judge(
     line.records = agreement.records;
     line.jobs = agreement.jobs;
     (line.lateness, line.allowed) = (agreement.largest_lateness(), allowed);
-    (line.steps, line.equal) = (beside.steps() as u64, single && beside.is_equal());
+    (line.steps, line.equal) = (beside.steps() as u64, single && !outside && beside.is_equal());
     let count = |cause: fn(&Cause) -> bool| beside.divergences().filter(|(_, d)| cause(&d.cause)).count() as u64;
     line.races = count(|cause| matches!(cause, Cause::Race { .. }));
     line.drifts = count(|cause| matches!(cause, Cause::Drift { .. }));

@@ -45,7 +45,7 @@ fn arrivals(system: &System) -> Vec<tactus_sim::Arrivals<'static>> {
 
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
-    let system = subject::read(&arguments.subject)?;
+    let system = subject::read(&arguments.subject)?.sending_at_completion();
     fits(&system)?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);

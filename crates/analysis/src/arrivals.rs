@@ -1,4 +1,5 @@
-//! How many distinct release instants fall into a window: releases at the same time cost one scheduler entry.
+//! How many distinct release instants fall into a window: releases at the same time cost one scheduler entry. Releases that time does
+//! not make may each come at a time of its own.
 
 use crate::task::Withheld;
 use tactus_time::Duration;
@@ -16,6 +17,23 @@ pub struct Instants {
     spans: Vec<u64>,
     /// How many instants there are in all, if listed.
     total: u64,
+    /// Further instants, each of which comes whenever it likes.
+    alone: Vec<Alone>,
+}
+
+/// Instants that time ties to no others.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// They come a period apart,
+    pub period: Duration,
+    /// or by this much earlier.
+    pub jitter: Duration,
+}
+
+impl Alone {
+    fn most_in(&self, window: u64) -> u64 {
+        (window - 1).saturating_add(self.jitter.as_nanos()) / self.period.as_nanos().max(1) + 1
+    }
 }
 
 impl Instants {
@@ -26,7 +44,7 @@ impl Instants {
         let periods = tasks.iter().map(|t| t.1).collect();
         let count = tasks.iter().fold(0u64, |n, &(o, p)| n.saturating_add(end.saturating_sub(o) / p + 1));
         if count > MOST {
-            return Instants { periods, spans: Vec::new(), total: u64::MAX };
+            return Instants { periods, spans: Vec::new(), total: u64::MAX, alone: Vec::new() };
         }
         let mut instants: Vec<u64> =
             tasks.iter().flat_map(|&(o, p)| (0..).map(move |k| o + k * p).take_while(|&t| t <= end)).collect();
@@ -35,12 +53,25 @@ impl Instants {
         let spans = (0..instants.len().min(RUN + 1))
             .map(|n| instants.windows(n + 1).map(|w| w[n] - w[0]).min().unwrap_or(0))
             .collect();
-        Instants { periods, spans, total: instants.len() as u64 }
+        Instants { periods, spans, total: instants.len() as u64, alone: Vec::new() }
+    }
+
+    /// With further instants that come at any time.
+    pub fn and(mut self, more: impl IntoIterator<Item = Alone>) -> Self {
+        self.alone.extend(more);
+        self
     }
 
     /// The periods of the tasks.
     pub(crate) fn periods(&self) -> impl Iterator<Item = Duration> + '_ {
-        self.periods.iter().map(|p| Duration::from_nanos(*p))
+        let timed = self.periods.iter().map(|p| Duration::from_nanos(*p));
+        timed.chain(self.alone.iter().map(|it| it.period))
+    }
+
+    /// How many may come beyond one a period of each.
+    pub(crate) fn burst(&self) -> u64 {
+        let alone = self.alone.iter().map(|it| it.jitter.div_ceil(it.period) + 1);
+        alone.fold(self.periods.len() as u64, u64::saturating_add)
     }
 
     /// The most instants in any window `[t, t + window)`.
@@ -61,7 +92,8 @@ impl Instants {
                 pieces.saturating_add(self.spans.partition_point(|&s| s < w % last) as u64)
             }
         };
-        each_alone.min(listed).min(self.total)
+        let alone = self.alone.iter().map(|it| it.most_in(w)).fold(0, u64::saturating_add);
+        each_alone.min(listed).min(self.total).saturating_add(alone)
     }
 }
 
@@ -94,6 +126,14 @@ mod tests {
     fn releases_at_the_same_time_count_once() {
         let i = Instants::of([(ns(0), ns(10)), (ns(0), ns(20)), (ns(5), ns(10))], ns(1000));
         assert_eq!([1, 5, 6, 10, 11, 100].map(|w| i.most_in(ns(w))), [1, 1, 2, 2, 3, 20]);
+    }
+
+    #[test]
+    fn what_time_does_not_release_never_counts_together_with_others() {
+        let i = Instants::of([(ns(0), ns(10)), (ns(0), ns(10))], ns(1000))
+            .and([0, 20].map(|jitter| Alone { period: ns(10), jitter: ns(jitter) }));
+        // One of the two that are together, and of the others one and three.
+        assert_eq!([1, 10, 11].map(|w| i.most_in(ns(w))), [1 + 1 + 3, 1 + 1 + 3, 2 + 2 + 4]);
     }
 
     #[test]

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
-    policy_key, Action, Body, Chain, Change, Demand, EarlyArrival, Machine, Migration, Mixed, Overrun, Part, Platform,
-    Policy, Release, ResourceProtocol, Schedulers, Scheduling, Server, ServerKind, System, TaskOrder, MAX_NAME,
+    policy_key, Action, Body, Burst, Chain, Change, Demand, EarlyArrival, Machine, Migration, Mixed, Overrun, Part,
+    Platform, Policy, Release, ResourceProtocol, Schedulers, Scheduling, Server, ServerKind, System, TaskOrder,
+    MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -441,10 +442,15 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     match place.release {
         Release::Periodic => {}
         Release::Sporadic(_) => writeln!(text, "release = \"sporadic\"")?,
+        Release::Bursts(_, Burst { jitter, distance }) => {
+            writeln!(text, "release = \"sporadic\"\njitter = {}\nleast-distance = {}", time(jitter), time(distance))?;
+        }
         Release::After(before, _) => writeln!(text, "after = {:?}", system.tasks[before.index()].name)?,
     }
-    if place.release.early() == Some(EarlyArrival::Drop) {
-        writeln!(text, "early = \"drop\"")?;
+    match place.release.early() {
+        None | Some(EarlyArrival::Delay) => {}
+        Some(EarlyArrival::Drop) => writeln!(text, "early = \"drop\"")?,
+        Some(EarlyArrival::Fault) => writeln!(text, "early = \"fault\"")?,
     }
     if let Some(longest) = place.longest_distance {
         writeln!(text, "longest-distance = {}", time(longest))?;

@@ -10,6 +10,7 @@
 mod changing;
 mod partitions;
 mod per_server;
+mod raised;
 mod random;
 mod released;
 mod sharing;
@@ -19,6 +20,7 @@ mod waiting;
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use partitions::partitions;
 pub use per_server::per_server;
+pub use raised::{raised, RAISER};
 pub use released::released;
 pub use sharing::sharing;
 pub use trees::{tree, DEEPEST};

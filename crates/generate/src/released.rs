@@ -35,7 +35,7 @@ pub fn released(seed: u64) -> Option<System> {
 }
 
 /// The policy as it is told where tasks have more to say than it knows.
-fn in_full(policy: Policy) -> Policy {
+pub(crate) fn in_full(policy: Policy) -> Policy {
     let (spread, order) = match policy {
         Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
         Policy::PartitionedEdf => (Migration::Partitioned, TaskOrder::EarliestDeadline),

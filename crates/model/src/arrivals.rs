@@ -3,7 +3,7 @@
 use crate::demand::stream;
 use crate::System;
 use rand_xoshiro::rand_core::Rng;
-use tactus_task::Release;
+use tactus_task::ReleaseGuard;
 use tactus_time::{Duration, Instant, TaskId};
 
 /// The arrivals of a sporadic task, one after another, without end.
@@ -15,17 +15,22 @@ pub struct Arrivals {
     longest: Duration,
     number: u32,
     last: Instant,
+    /// Where they come in bursts.
+    guard: Option<ReleaseGuard>,
 }
 
 impl System {
-    /// The arrivals of each sporadic task. Where the file gives a longest distance, distances are uniform between the period and
+    /// The arrivals of each sporadic task. Where they come in bursts, distances are drawn from zero on, and what would come too early
+    /// comes as soon as it may. Where the file gives a longest distance, distances are uniform between the period and
     /// that; else they come as close as they may, the first at time zero, which no test finds better than anything else.
     pub fn arrivals(&self) -> Vec<(TaskId, Arrivals)> {
         let sporadic = |(n, place): (usize, &crate::TaskPlacement)| {
             let (task, least) = (TaskId(n as u16), self.tasks[n].period);
             let longest = place.longest_distance.unwrap_or(least);
-            let arrivals = Arrivals { task, seed: self.seed, least, longest, number: 0, last: Instant::ZERO };
-            matches!(place.release, Release::Sporadic(_)).then_some((task, arrivals))
+            let guard = place.release.burst().map(|burst| ReleaseGuard::new(least, Some(burst)));
+            let longest = if guard.is_some() { place.longest_distance.unwrap_or_default() } else { longest };
+            let arrivals = Arrivals { task, seed: self.seed, least, longest, number: 0, last: Instant::ZERO, guard };
+            place.release.is_from_outside().then_some((task, arrivals))
         };
         self.scheduling.places.iter().enumerate().filter_map(sporadic).collect()
     }
@@ -35,6 +40,16 @@ impl Iterator for Arrivals {
     type Item = Instant;
 
     fn next(&mut self) -> Option<Instant> {
+        if let Some(guard) = &mut self.guard {
+            // As early as it may be after a distance that is drawn.
+            let drawn = stream(!self.seed, self.task, self.number).next_u64()
+                % self.longest.as_nanos().saturating_add(1).max(1);
+            let drawn = if self.number == 0 { 0 } else { drawn };
+            self.number = self.number.wrapping_add(1);
+            self.last = guard.nominal(self.last.saturating_add(Duration::from_nanos(drawn)));
+            guard.release(self.last);
+            return Some(self.last);
+        }
         let spread = self.longest.saturating_sub(self.least).as_nanos();
         // Another stream than that of the job's demand.
         let drawn = stream(!self.seed, self.task, self.number).next_u64() % spread.saturating_add(1).max(1);

@@ -124,7 +124,11 @@ pub(crate) struct DraftPlace {
     pub after: Given<String>,
     pub early: Given<EarlyArrival>,
     pub longest_distance: Given<Duration>,
+    pub jitter: Given<Duration>,
+    pub least_distance: Given<Duration>,
     pub raised_by: Given<String>,
+    pub interrupt: Given<u64>,
+    pub message: Given<String>,
     pub sections: Given<Vec<DraftSection>>,
     pub waits: Given<Vec<DraftWait>>,
     /// What its jobs do in the middle of their work, where they signal and await events, and whether the task releases itself.

@@ -106,6 +106,11 @@ pub struct TaskPlacement {
     pub longest_distance: Option<Duration>,
     /// On the machine, the component that raises its arrivals, by its index in [`System::components`](crate::System::components).
     pub raised_by: Option<usize>,
+    /// On the machine, the interrupt line whose device releases its jobs.
+    pub interrupt: Option<u8>,
+    /// On the machine, the buffer whose messages release its jobs, by its index in [`Platform::buffers`](crate::Platform::buffers);
+    /// [`TaskPlacement::raised_by`] is who sends them.
+    pub message: Option<usize>,
 }
 
 impl Scheduling {

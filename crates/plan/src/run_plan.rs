@@ -68,7 +68,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         accepted: check.accepted && disks.iter().all(|disk| disk.refused.is_none()),
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
-        chains: check.chains.iter().map(chain_view).collect(),
+        chains: check.chains.iter().map(|chain| chain_view(system, chain)).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
@@ -174,11 +174,14 @@ fn told(bound: Bound) -> Promise {
     }
 }
 
-fn chain_view(verdict: &ChainVerdict) -> ChainView {
+fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
+    let by_message = |n: &&usize| system.scheduling.places.get(**n).is_some_and(|place| place.message.is_some());
     ChainView {
         name: verdict.name.clone(),
         tasks: verdict.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
         told: verdict.told.clone(),
+        // The first one's come from outside.
+        by_message: verdict.tasks.iter().skip(1).filter(by_message).map(|n| TaskId(*n as u16)).collect(),
         deadline: verdict.deadline,
         bound: verdict.promise,
     }

@@ -58,6 +58,9 @@ pub enum EventKind {
     /// Something arrived for the task and has no job. `job`: the number that its job would have had. `arg`: why: 0 it came less than
     /// a period after the release before it and is to be dropped then, 1 too many jobs wait already.
     ArrivalLost = 19,
+    /// Something arrived for the task earlier than it declares, which is a fault there; its job waits. `job`: its number. `arg`: when it
+    /// is to be released (ns).
+    ArrivalEarly = 30,
     /// The job begins to wait: it has no use for a core until then. `arg`: until when (ns), `u64::MAX` if for an event.
     Wait = 20,
     /// The job has waited, and could run again. `arg`: until when it was to wait (ns); the record's time is when that was noticed.
@@ -127,6 +130,7 @@ impl EventKind {
             18 => EventKind::ChangeRefused,
             19 => EventKind::ArrivalLost,
             20 => EventKind::Wait,
+            30 => EventKind::ArrivalEarly,
             21 => EventKind::Wake,
             22 => EventKind::WaitLimited,
             24 => EventKind::SectionExceeded,

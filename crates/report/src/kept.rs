@@ -10,7 +10,7 @@ mod tree;
 
 use crate::Details;
 use serde::{Deserialize, Serialize};
-use tactus_task::{EarlyArrival, Release, WaitLimit};
+use tactus_task::{Burst, EarlyArrival, Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::{judge, ChainView, HeapUse, Promise, Summary, TaskView, Trace, View};
 
@@ -95,6 +95,8 @@ struct StoredTask {
 struct StoredChain {
     name: String,
     tasks: Vec<u16>,
+    #[serde(default)]
+    by_message: Vec<u16>,
     /// Left out where none is told by messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     told: Vec<bool>,
@@ -108,19 +110,31 @@ struct StoredRelease {
     /// The task whose completions do; left out if arrivals from outside do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     after: Option<u16>,
-    /// Early arrivals have no job.
-    drops_early: bool,
+    /// What becomes of early arrivals: the place in [`EarlyArrival::ALL`].
+    early: u8,
+    /// Jitter and least distance, where arrivals may come in bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    burst_ns: Option<[u64; 2]>,
 }
 
 impl StoredRelease {
     fn of(release: Release) -> Option<StoredRelease> {
-        let drops_early = release.early()? == EarlyArrival::Drop;
-        Some(StoredRelease { after: release.predecessor().map(|task| task.0), drops_early })
+        let own = release.early()?;
+        let early = EarlyArrival::ALL.iter().position(|early| *early == own)? as u8;
+        let burst_ns = release.burst().map(|burst| [burst.jitter.as_nanos(), burst.distance.as_nanos()]);
+        Some(StoredRelease { after: release.predecessor().map(|task| task.0), early, burst_ns })
     }
 
     fn release(self) -> Release {
-        let early = if self.drops_early { EarlyArrival::Drop } else { EarlyArrival::Delay };
-        self.after.map_or(Release::Sporadic(early), |task| Release::After(TaskId(task), early))
+        let early = EarlyArrival::ALL.get(usize::from(self.early)).copied().unwrap_or_default();
+        match (self.after, self.burst_ns) {
+            (Some(task), _) => Release::After(TaskId(task), early),
+            (None, None) => Release::Sporadic(early),
+            (None, Some(burst)) => {
+                let [jitter, distance] = burst.map(Duration::from_nanos);
+                Release::Bursts(early, Burst { jitter, distance })
+            }
+        }
     }
 }
 
@@ -290,6 +304,7 @@ fn store_chain(chain: &ChainView) -> StoredChain {
     StoredChain {
         name: chain.name.clone(),
         tasks: chain.tasks.iter().map(|task| task.0).collect(),
+        by_message: chain.by_message.iter().map(|task| task.0).collect(),
         told: if chain.told.contains(&true) { chain.told.clone() } else { Vec::new() },
         deadline_ns: chain.deadline.map(Duration::as_nanos),
         bound_ns: chain.bound.map(Duration::as_nanos),
@@ -306,6 +321,7 @@ fn restore_chain(chain: StoredChain, tasks: usize) -> Result<ChainView, String> 
                 _ => chain.told,
             },
             tasks: chain.tasks.into_iter().map(TaskId).collect(),
+            by_message: chain.by_message.into_iter().map(TaskId).collect(),
             deadline: chain.deadline_ns.map(Duration::from_nanos),
             bound: chain.bound_ns.map(Duration::from_nanos),
         }),
@@ -421,6 +437,7 @@ mod tests {
         let chain = ChainView {
             name: "a to b".into(),
             tasks: vec![TaskId(0), TaskId(1)],
+            by_message: vec![TaskId(1)],
             told: vec![false],
             deadline: Some(duration),
             bound: Some(Duration::from_millis(3)),

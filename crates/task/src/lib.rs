@@ -20,7 +20,7 @@ mod window;
 pub use costs::Costs;
 pub use event::{EventCall, EventRule, JobAction, JobStep, Program};
 pub use order::{Overrun, TaskOrder};
-pub use release::{EarlyArrival, Release};
+pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::ServerKind;
 pub use steps::JobSteps;

@@ -1,30 +1,60 @@
 //! What releases the jobs of a task.
 
-use tactus_time::TaskId;
+use tactus_time::{Duration, Instant, TaskId};
 
 /// What releases the jobs of a task. The first job of a periodic task comes its offset after the start, each further one a
-/// period later. All other tasks have at least a period between two releases: what comes earlier waits or is dropped.
+/// period later. All other tasks have at least a period between two releases, or are held to their [`Burst`]: what comes earlier
+/// waits or has no job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Release {
     /// Time: every period.
     #[default]
     Periodic,
-    /// An arrival from outside: an interrupt, or an event that a component raises.
+    /// An arrival from outside: an interrupt, a message, or an event that a component raises.
     Sporadic(EarlyArrival),
+    /// As [`Release::Sporadic`], but arrivals may come in bursts.
+    Bursts(EarlyArrival, Burst),
     /// The completion of a job of another task. The period is that of the other task or shorter. (With
     /// [`EarlyArrival::Delay`] this is the release-guard protocol: Sun and Liu, ICDCS 1996.) Or of the task itself: the first job comes its
     /// offset after the start, each further one as soon as the one before it is complete, as a thread does that goes round.
     After(TaskId, EarlyArrival),
 }
 
-/// What becomes of an arrival that comes less than a period after the release before it.
+/// What becomes of an arrival that comes earlier than it may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EarlyArrival {
-    /// `delay`: its job is released when the period is over.
+    /// `delay`: its job is released as soon as it may be.
     #[default]
     Delay,
     /// `drop`: it has no job.
     Drop,
+    /// `fault`: as [`EarlyArrival::Delay`], and the verdict names its task.
+    Fault,
+}
+
+impl EarlyArrival {
+    /// All, in the order of their numbers in stored forms.
+    pub const ALL: [EarlyArrival; 3] = [EarlyArrival::Delay, EarlyArrival::Drop, EarlyArrival::Fault];
+}
+
+/// How arrivals may bunch: the arrival curve of Richter, "Compositional scheduling analysis using standard event models" (PhD thesis,
+/// TU Braunschweig 2005), which pyCPA calls PJd. In a half-open window of length w there are at most ⌈(w + J)/T⌉ and ⌈w/d⌉ of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Burst {
+    /// J: by how much one may be earlier than one a period.
+    pub jitter: Duration,
+    /// d: the least distance of two.
+    pub distance: Duration,
+}
+
+impl Burst {
+    /// The most arrivals at once, or as good as, in a period of T.
+    pub fn most(self, period: Duration) -> u64 {
+        if period.is_zero() {
+            return u64::MAX;
+        }
+        self.jitter / period + 1
+    }
 }
 
 impl Release {
@@ -32,7 +62,7 @@ impl Release {
     pub const fn early(self) -> Option<EarlyArrival> {
         match self {
             Release::Periodic => None,
-            Release::Sporadic(early) | Release::After(_, early) => Some(early),
+            Release::Sporadic(early) | Release::Bursts(early, _) | Release::After(_, early) => Some(early),
         }
     }
 
@@ -40,7 +70,51 @@ impl Release {
     pub const fn predecessor(self) -> Option<TaskId> {
         match self {
             Release::After(task, _) => Some(task),
-            Release::Periodic | Release::Sporadic(_) => None,
+            Release::Periodic | Release::Sporadic(_) | Release::Bursts(..) => None,
         }
+    }
+
+    /// How arrivals bunch, where they may.
+    pub const fn burst(self) -> Option<Burst> {
+        match self {
+            Release::Bursts(_, burst) => Some(burst),
+            Release::Periodic | Release::Sporadic(_) | Release::After(..) => None,
+        }
+    }
+
+    /// Whether arrivals from outside release it.
+    pub const fn is_from_outside(self) -> bool {
+        matches!(self, Release::Sporadic(_) | Release::Bursts(..))
+    }
+}
+
+/// The earliest instants at which jobs may be released of a task that time does not release.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReleaseGuard {
+    period: Duration,
+    burst: Burst,
+    /// The next release may not come before this,
+    earliest: Instant,
+    /// nor by more than the jitter before this: a period after the one before, or after when that was due.
+    due: Instant,
+}
+
+impl ReleaseGuard {
+    /// Before the first release. Without a burst, a period lies between two releases.
+    pub fn new(period: Duration, burst: Option<Burst>) -> ReleaseGuard {
+        let burst = burst.unwrap_or(Burst { jitter: Duration::ZERO, distance: period });
+        ReleaseGuard { period, burst, earliest: Instant::ZERO, due: Instant::ZERO }
+    }
+
+    /// When the job of what arrived at `at` is to be released.
+    pub fn nominal(&self, at: Instant) -> Instant {
+        let early = Instant::from_nanos(self.due.as_nanos().saturating_sub(self.burst.jitter.as_nanos()));
+        at.max(self.earliest).max(early)
+    }
+
+    /// A job is released then, which [`ReleaseGuard::nominal`] gave.
+    pub fn release(&mut self, nominal: Instant) {
+        self.earliest = nominal.saturating_add(self.burst.distance);
+        self.due = self.due.max(nominal).saturating_add(self.period);
     }
 }

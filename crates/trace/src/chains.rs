@@ -2,9 +2,10 @@
 
 use crate::jobs::Job;
 use crate::summary::some_nanos;
-use crate::{Distribution, TaskView};
+use crate::{Distribution, TaskView, Trace};
 use serde::Serialize;
 use std::collections::HashMap;
+use tactus_record::{EventKind, InputKind, Record};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// A chain and the promise made for it.
@@ -14,6 +15,8 @@ pub struct ChainView {
     pub name: String,
     /// Its tasks in their order.
     pub tasks: Vec<TaskId>,
+    /// Those of them that a message releases, which the job before sends.
+    pub by_message: Vec<TaskId>,
     /// Of each task but the first, whether it is told by messages: the job that comes of one of the task before is the first that begins
     /// when that one is complete. Else job k is released by job k.
     pub told: Vec<bool>,
@@ -88,6 +91,40 @@ pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job
         Some(Passage { release: begun.release, completed: last.and_then(|job| job.completed), jobs })
     };
     of(*first).iter().filter_map(passage).collect()
+}
+
+/// The first job of a chain's task that did not send the one message that it was to send, and what it did instead.
+pub(crate) struct Unsent<'j> {
+    pub job: &'j Job,
+    pub why: String,
+}
+
+/// The first job, of each task that is to send a message, that sent none, or more than one.
+pub(crate) fn unsent<'j>(chain: &ChainView, jobs: &'j [Job], trace: &Trace) -> Vec<Unsent<'j>> {
+    let mut found = Vec::new();
+    for pair in chain.tasks.windows(2).filter(|pair| chain.by_message.contains(&pair[1])) {
+        let mut senders: Vec<&Job> = jobs.iter().filter(|job| job.task == pair[0]).collect();
+        senders.sort_by_key(|job| job.job);
+        let is_message = |r: &&Record| r.kind == EventKind::Input && r.level == InputKind::Arrival as u8;
+        let records = trace.cores.iter().flatten().filter(is_message).filter(|r| r.task == Some(pair[1]));
+        let mut sent: Vec<Instant> = records.map(|r| Instant::from_nanos(r.arg)).collect();
+        sent.sort_unstable();
+        let mut sent = sent.into_iter().peekable();
+        for job in senders {
+            // One that is not finished may send it yet.
+            let Some(end) = job.completed else { break };
+            let own = std::iter::from_fn(|| sent.next_if(|at| *at <= end)).count();
+            if own != 1 {
+                let why = match own {
+                    0 => format!("job {} sent no message", job.job),
+                    _ => format!("job {} sent {own} messages instead of one", job.job),
+                };
+                found.push(Unsent { job, why });
+                break;
+            }
+        }
+    }
+    found
 }
 
 /// Counts them up. `end`: that of the run.

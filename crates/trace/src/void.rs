@@ -11,6 +11,7 @@
 //! section that is longer than declared reaches everybody on its core, and if cores share its resource everybody on those; but
 //! nobody if the resource is withdrawn then.
 
+use crate::chains;
 use crate::changes::History;
 use crate::check::{Rank, TreeChange, TreeView};
 use crate::extend;
@@ -129,6 +130,9 @@ pub(crate) fn void(
             let why = format!("job {} held a resource for longer than it declares", r.job);
             out[victim].others.push(Overrun { culprit, at: r.time, spares: Spares::None, why });
         }
+    }
+    for unsent in view.chains.iter().flat_map(|chain| chains::unsent(chain, jobs, trace)) {
+        out[unsent.job.task.index()].own(unsent.job, || unsent.why);
     }
     let mut exceeded: Vec<[Option<Exceeded>; 4]> = vec![Default::default(); view.tasks.len()];
     let charged = charged(view, charges);

@@ -122,6 +122,9 @@ pub enum BrandOperation {
     Unwire = 3,
     /// The handler has served its device: the source of `brand` may interrupt again.
     Acknowledge = 4,
+    /// A job has served its device: the interrupt line `brand` may interrupt again. Only from the component to whose task the image
+    /// gives the line ([`crate::image::Component::releases`]).
+    AcknowledgeLine = 5,
 }
 
 /// Interrupt sources that a brand can be wired to.

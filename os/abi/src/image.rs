@@ -10,7 +10,7 @@ use crate::shared::Name;
 /// First eight bytes: `TACTUSIM`.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSIM");
 /// The version of this layout.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The image's head.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +79,10 @@ pub struct Component {
     pub brands: u32,
     /// Interrupt lines that it may wire brands to, as bits.
     pub lines: u32,
+    /// Interrupt lines that release jobs of its tasks, as bits: the root scheduler is told of each interrupt.
+    pub releases: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The colours of the tables that map its memory, as bits.
     pub colours: u64,
     /// The colours of the frames that may be mapped into its window, as bits.
@@ -315,6 +319,8 @@ mod tests {
             restarted_by: NO_COMPONENT,
             brands: 0,
             lines: 0,
+            releases: 0,
+            reserved: 0,
             colours: 1,
             window_colours: 1,
             sequences: [[0; 2]; MAX_SEQUENCES],

@@ -110,5 +110,7 @@ pub const MAX_BRANDS: usize = 32;
 pub const MAX_UPCALLS: usize = 8;
 /// The most restartable sequences of one component.
 pub const MAX_SEQUENCES: usize = 4;
+/// Interrupt lines of a machine.
+pub const LINES: usize = 24;
 /// Event slots of a region; slot 0 is none.
 pub const SLOTS: usize = MAX_THREADS + 1;

@@ -1,6 +1,6 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
-use crate::layout::{MAX_COMPONENTS, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
+use crate::layout::{LINES, MAX_COMPONENTS, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
 use core::sync::atomic::AtomicU64;
 
 /// Length of a name, padded with zeros.
@@ -158,6 +158,8 @@ pub struct TaskPage {
     pub sections: u64,
     /// Not zero while the scheduler is to be told as soon as the job leaves a critical section.
     pub awaited: u64,
+    /// Image builder: the interrupt line that releases its jobs, plus one; 0 if none does.
+    pub line: u64,
 }
 
 /// The most critical sections of a task.
@@ -254,6 +256,8 @@ pub mod event {
     /// A component that was stopped runs again, restarted by another one than the root; see [`super::Region::restarted`]. The
     /// root's only.
     pub const RESTARTED: u64 = 256;
+    /// A device interrupted on a line that releases jobs; see [`super::Region::lines`]. The root's only.
+    pub const LINE: u64 = 512;
 }
 
 /// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.
@@ -355,6 +359,10 @@ pub struct Region {
     pub left: u64,
     /// The event list's head: slot 0, whose `next` is the first slot in the list; and the slots of threads and brands.
     pub slots: [Slot; SLOTS],
+    /// Kernel: lines that release jobs and have interrupted, as bits. Scheduler: taken with an exchange.
+    pub lines: u64,
+    /// Kernel: when (time-stamp ticks) each did so last. It is silent from then on until it is acknowledged.
+    pub line_times: [u64; LINES],
 }
 
 const _: () = assert!(core::mem::size_of::<Region>() as u64 <= REGION_STRIDE);
@@ -401,9 +409,11 @@ pub struct TaskCard {
     pub level: u64,
     /// The component that raises its arrivals, [`NOBODY`] if none does.
     pub raiser: u64,
+    /// The interrupt line that releases its jobs, [`NOBODY`] if none does.
+    pub line: u64,
 }
 
-/// No component raises the task's arrivals.
+/// Stands for no component, and for no line.
 pub const NOBODY: u64 = u64::MAX;
 
 /// A component, for those who schedule, restart or serve it. Written by the image builder.
@@ -452,6 +462,10 @@ pub struct BufferCard {
     pub second: u32,
     /// The component that may only read it, or [`crate::image::NO_COMPONENT`].
     pub reader: u32,
+    /// The task whose jobs its messages release, plus one; 0 if there is none.
+    pub releases: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// A device, for its driver. Written by the image builder.

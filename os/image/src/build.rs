@@ -13,6 +13,7 @@ use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
 use tactus_model::KERNEL_MEMORY;
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_time::TaskId;
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
 /// scheduler's turn, enough to cost the emulator little.
@@ -56,7 +57,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         }
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
-    layout.task_pages(&parts, &system.critical_sections());
+    let lines: Vec<Option<u8>> = (0..system.tasks.len()).map(|task| system.line_of(TaskId(task as u16))).collect();
+    layout.task_pages(&parts, &system.critical_sections(), &lines);
     layout.scheduler_pages(&parts);
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);
@@ -158,6 +160,8 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
             restarted_by: placed.cards[number].restarted_by,
             brands: placed.cards[number].brands,
             lines: placed.lines[number],
+            releases: placed.releases[number],
+            reserved: 0,
             colours: layout.colouring.components[number],
             window_colours: layout.colouring.windows[number],
             sequences: parts.programs[part.program].sequences,
@@ -264,6 +268,7 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
             minimum: model.minimum.map_or(0, |least| least.as_nanos()),
             level: model.level.map_or(NO_LEVEL, |level| level.index() as u64),
             raiser: raiser(system, task.index()).map_or(NOBODY, |component| parts.numbers[component] as u64),
+            line: system.line_of(task).map_or(NOBODY, u64::from),
         };
         card.put(&mut out);
     }

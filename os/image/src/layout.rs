@@ -160,7 +160,7 @@ impl Layout {
         Ok(pages(bytes))
     }
 
-    pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>]) {
+    pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>], lines: &[Option<u8>]) {
         for thread in &parts.threads {
             let Some(task) = thread.task() else { continue };
             let (scheduler, end) = parts.ends[task.index()];
@@ -168,9 +168,10 @@ impl Layout {
             if !own.is_empty() {
                 self.section_page(parts, (thread.component, task), own);
             }
-            let contents = (end != 0 || !own.is_empty()).then(|| {
+            let line = lines.get(task.index()).copied().flatten().map_or(0, |line| u64::from(line) + 1);
+            let contents = (end != 0 || !own.is_empty() || line != 0).then(|| {
                 let (complete, sections) = (end as u64, own.len() as u64);
-                let page = TaskPage { job: 0, charged: 0, since: 0, release: 0, complete, sections, awaited: 0 };
+                let page = TaskPage { job: 0, charged: 0, since: 0, release: 0, complete, sections, awaited: 0, line };
                 let mut bytes = Vec::new();
                 page.put(&mut bytes);
                 self.put(&bytes, bytes.len() as u64)

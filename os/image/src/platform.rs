@@ -2,7 +2,7 @@
 //! devices.
 
 use crate::layout::Layout;
-use crate::parts::{Parts, SCHEDULER};
+use crate::parts::{Part, Parts, SCHEDULER};
 use crate::size::pages;
 use crate::wire::Stored;
 use tactus_abi::image::{pci, role, MemoryKind, ThreadKind, NO_COMPONENT, WRITABLE};
@@ -15,8 +15,10 @@ use tactus_model::{every_colour, Device, DeviceKind, Superior, System};
 /// What was laid out, by component number.
 pub(crate) struct Placed {
     pub cards: Vec<ComponentCard>,
-    /// Interrupt lines, as bits.
+    /// Interrupt lines that brands may be wired to, as bits.
     pub lines: Vec<u32>,
+    /// Interrupt lines that release jobs, as bits.
+    pub releases: Vec<u32>,
     pub sees_components: Vec<bool>,
     /// How many cards of buffers.
     pub buffers: Vec<u32>,
@@ -34,6 +36,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Pl
     let cards: Vec<ComponentCard> = (0..count).map(|number| card(parts, system, number)).collect();
     let mut placed = Placed {
         lines: (0..count).map(|number| lines(parts, system, number)).collect(),
+        releases: parts.components.iter().map(|part| releases(system, part)).collect(),
         sees_components: vec![false; count],
         buffers: vec![0; count],
         devices: vec![0; count],
@@ -108,6 +111,10 @@ fn lines(parts: &Parts, system: &System, number: usize) -> u32 {
     lines.iter().fold(0, |bits, line| bits | 1 << line)
 }
 
+fn releases(system: &System, part: &Part) -> u32 {
+    part.tasks.iter().filter_map(|task| system.line_of(*task)).fold(0, |bits, line| bits | 1 << line)
+}
+
 /// The pool and what the kernel notes about each of its frames; a page table for each window; what it notes about the
 /// memory of each component that can be restarted; what threads have in the registers of floating point, if anybody has it.
 fn kernel_bytes(system: &System, cards: &[ComponentCard], threads: u64) -> u64 {
@@ -160,6 +167,8 @@ fn buffers(layout: &mut Layout, parts: &Parts, system: &System, placed: &mut Pla
             first,
             second: it.between.get(1).map_or(first, of),
             reader: it.reader.as_ref().map_or(NO_COMPONENT, of),
+            releases: system.released_by(number).map_or(0, |task| u32::from(task.0) + 1),
+            reserved: 0,
         });
         window += pages;
     }

@@ -123,6 +123,8 @@ stored!(Component {
     restarted_by: u32,
     brands: u32,
     lines: u32,
+    releases: u32,
+    reserved: u32,
     colours: u64,
     window_colours: u64,
     sequences: [[u64; 2]; MAX_SEQUENCES],
@@ -164,9 +166,19 @@ stored!(TaskCard {
     deadline: u64,
     minimum: u64,
     level: u64,
-    raiser: u64
+    raiser: u64,
+    line: u64,
 });
-stored!(TaskPage { job: u64, charged: u64, since: u64, release: u64, complete: u64, sections: u64, awaited: u64 });
+stored!(TaskPage {
+    job: u64,
+    charged: u64,
+    since: u64,
+    release: u64,
+    complete: u64,
+    sections: u64,
+    awaited: u64,
+    line: u64
+});
 stored!(ComponentCard {
     name: Name,
     role: u32,
@@ -188,6 +200,8 @@ stored!(BufferCard {
     first: u32,
     second: u32,
     reader: u32,
+    releases: u32,
+    reserved: u32,
 });
 stored!(DeviceCard { name: Name, address: u64, bytes: u64, dma: u64, dma_bytes: u64, configuration: u64 });
 stored!(PortCard {

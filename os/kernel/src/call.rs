@@ -283,6 +283,9 @@ fn control_brand(core: &mut Core, caller: &Thread, operation: u64, number: u64, 
         _ if operation == BrandOperation::Acknowledge as u64 => {
             event_source::acknowledge(core, caller, number).map(|()| 0)
         }
+        _ if operation == BrandOperation::AcknowledgeLine as u64 => {
+            event_source::acknowledge_line(core, caller, number).map(|()| 0)
+        }
         _ => Err(Error::BadArgument),
     }
 }

@@ -7,7 +7,7 @@ use crate::arch::{apic, lines};
 use crate::brand::{self, Brand};
 use crate::component;
 use crate::dispatch::{enter, go_on, is_under, post_root};
-use crate::event_source::{core_of, start_tick, LINES, LINES_CORE, OPEN};
+use crate::event_source::{core_of, releases, start_tick, LINES, LINES_CORE, OPEN};
 use crate::mailbox::{ring, MAIL, POSTED};
 use crate::path;
 use crate::percore::{self, Core};
@@ -97,7 +97,7 @@ pub fn line(core: &mut Core, line: u64) {
     lines::set(line, false);
     lines::end(line);
     let number = u64::from(LINES[line].load(SeqCst)).wrapping_sub(1);
-    let Ok(brand) = brand::get(number) else { return go_on(core) };
+    let Ok(brand) = brand::get(number) else { return release(core, line) };
     match core_of(brand.source.load(SeqCst)) {
         Ok(target) if target as u64 != core.id => {
             send(target, brand, number, line as u64);
@@ -105,6 +105,15 @@ pub fn line(core: &mut Core, line: u64) {
         }
         _ => upcall::trigger(core, brand, line as u64),
     }
+}
+
+/// A line without a brand has interrupted. If it releases jobs, the root is told when that was, and decides.
+fn release(core: &mut Core, line: usize) {
+    if !releases(line) {
+        return go_on(core);
+    }
+    Shared::of_root(core).note_line(line, core.entered);
+    post_root(core, event::LINE)
 }
 
 /// The core looks at its mail. Whoever is its current thread afterwards goes on.

@@ -1,4 +1,4 @@
-//! What a brand is wired to: an interrupt line, the tick of a core, another core.
+//! What a brand is wired to: an interrupt line, the tick of a core, another core; and which lines release jobs.
 //!
 //! Interrupt lines come to core 0, which alone touches the interrupt controller, and go on from there.
 
@@ -23,12 +23,14 @@ pub const LINES_CORE: usize = 0;
 
 /// The brand, plus one, that each line is wired to.
 pub static LINES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
+/// The component, plus one, of whose tasks each line releases jobs.
+static RELEASES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
 /// Lines that may interrupt, as bits.
 pub static OPEN: AtomicU32 = AtomicU32::new(0);
 /// The brand, plus one, above the period (microseconds) of each core's tick.
 pub static TICKS: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
 
-const _: () = assert!(MAX_BRANDS <= 32 && lines::COUNT <= 32);
+const _: () = assert!(MAX_BRANDS <= 32 && lines::COUNT <= 32 && lines::COUNT == tactus_abi::layout::LINES);
 
 /// The source's core, if there is one.
 pub fn core_of(source: u64) -> Result<usize, Error> {
@@ -118,6 +120,32 @@ pub fn acknowledge(core: &mut Core, caller: &Thread, number: u64) -> Result<(), 
         return Err(Error::BadSource);
     }
     set_line(core, (source >> 8 & 0xff_ffff) as usize, true);
+    Ok(())
+}
+
+/// The lines, as bits, release jobs of the component's tasks. During set-up.
+pub fn set_up_releases(component: u16, lines: u32) {
+    let own = RELEASES.iter().enumerate().filter(|(line, _)| lines & 1 << line != 0);
+    own.for_each(|(_, it)| it.store(component + 1, SeqCst));
+}
+
+/// Whether the line releases jobs.
+pub fn releases(line: usize) -> bool {
+    RELEASES[line % lines::COUNT].load(SeqCst) != 0
+}
+
+/// Whether any line releases jobs.
+pub fn any_releases() -> bool {
+    (0..lines::COUNT).any(releases)
+}
+
+/// The line, which releases jobs of the caller's component, may interrupt again.
+pub fn acknowledge_line(core: &Core, caller: &Thread, line: u64) -> Result<(), Error> {
+    let own = RELEASES.get(line as usize).is_some_and(|it| it.load(SeqCst) == caller.component + 1);
+    if !own {
+        return Err(Error::BadSource);
+    }
+    set_line(core, line as usize, true);
     Ok(())
 }
 

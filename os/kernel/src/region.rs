@@ -8,6 +8,7 @@ use crate::path::{Path, Place, Scheduler};
 use crate::percore::Core;
 use crate::thread::Thread;
 use core::ptr::{addr_of, addr_of_mut};
+use tactus_abi::layout::LINES;
 use tactus_abi::shared::{event, slot, Fault, Region, Slot};
 
 /// Urgency of what has no slot: the least that is not disabled.
@@ -77,6 +78,13 @@ impl Shared {
     pub fn post(self, events: u64) {
         write!(self, read!(self, events) | events, events);
         write!(self, 1, event_pending);
+    }
+
+    /// Notes that a line that releases jobs has interrupted.
+    pub fn note_line(self, line: usize, now: u64) {
+        let line = line % LINES;
+        write!(self, now, line_times[line]);
+        write!(self, read!(self, lines) | 1 << line, lines);
     }
 
     /// Tells a child that it has the core again, and until when it had it.

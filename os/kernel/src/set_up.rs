@@ -11,7 +11,7 @@ use crate::frames::Frames;
 use crate::path::{Entry, Rank};
 use crate::percore;
 use crate::thread::{self, state};
-use crate::{memory, objects, stop};
+use crate::{event_source, memory, objects, stop};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::image::{self, role, Header, ThreadKind};
@@ -152,6 +152,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
             }
             *place = Grant { component: grant.component as u16, entry: grant.entry };
         }
+        event_source::set_up_releases(number as u16, entry.releases);
         let space = AddressSpace::new(frames, entry.colours).map_err(|_| ImageError::OutOfMemory)?;
         // SAFETY: no thread runs yet.
         unsafe {

@@ -13,6 +13,7 @@ use crate::arch::apic;
 use crate::arch::paging::direct;
 use crate::arch::port::time_stamp;
 use crate::component::{self, Component};
+use crate::event_source::any_releases;
 use crate::percore::Core;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -35,7 +36,7 @@ static MAY_BE_LONG: AtomicBool = AtomicBool::new(false);
 pub fn set_up() {
     let any = |of: fn(&Component) -> bool| (0..crate::machine::components()).any(|number| of(component::get(number)));
     let computes = any(|it| it.has_role(role::COMPUTES));
-    MAY_BE_LONG.store(computes && !any(|it| it.lines != 0), Relaxed);
+    MAY_BE_LONG.store(computes && !any(|it| it.lines != 0) && !any_releases(), Relaxed);
     tell(slices::SHORT);
 }
 

@@ -19,6 +19,7 @@ impl Error for ChannelError {
             ChannelError::Full | ChannelError::Empty => ErrorKind::TimedOut,
             ChannelError::Broken => ErrorKind::InvalidData,
             ChannelError::Closed => ErrorKind::NotConnected,
+            ChannelError::NoJob => ErrorKind::PermissionDenied,
         }
     }
 }

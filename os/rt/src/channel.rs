@@ -7,12 +7,13 @@
 //! Neither side trusts the other: each keeps its own counter to itself, and refuses a shared one that cannot be
 //! ([`ChannelError::Broken`]). What a message holds is for the receiver to check.
 
-use crate::calls::Error;
+use crate::calls::{self, Error};
 use crate::cards::buffer;
 use crate::service::{grant, Grant};
 use crate::Job;
 use core::sync::atomic::{fence, AtomicU64, Ordering};
 use tactus_abi::layout::{PAGE, WINDOW};
+use tactus_abi::shared::RAISE;
 use tactus_time::Instant;
 
 /// Words of a message.
@@ -42,6 +43,8 @@ pub enum ChannelError {
     Broken,
     /// It was not opened.
     Closed,
+    /// The message was sent, and released no job of the receiver: only jobs of the component's own tasks do so.
+    NoJob,
 }
 
 /// Maps a buffer of this component's: where it is and its pages. Needs the grant `attach` of the memory manager.
@@ -106,6 +109,9 @@ impl End {
 /// The end that sends. One thread at a time uses it.
 pub struct Sender {
     end: End,
+    /// The task whose jobs messages release, plus one, and the grant of the scheduler's service for that.
+    releases: AtomicU64,
+    raise: AtomicU64,
 }
 
 impl Default for Sender {
@@ -117,7 +123,7 @@ impl Default for Sender {
 impl Sender {
     /// Not open yet.
     pub const fn new() -> Sender {
-        Sender { end: End::new() }
+        Sender { end: End::new(), releases: AtomicU64::new(0), raise: AtomicU64::new(0) }
     }
 
     /// Opens the channel in the buffer with this name, which both sides may write. Needs the memory manager's service
@@ -126,14 +132,30 @@ impl Sender {
     /// # Errors
     /// As [`attach`].
     pub fn open(&self, name: &str) -> Result<(), ChannelError> {
-        self.end.open(name, SENT).map(|_| ())
+        self.end.open(name, SENT)?;
+        let releases = buffer(name).map_or(0, |card| card.releases);
+        self.raise.store(grant(RAISE).number(), Ordering::Relaxed);
+        self.releases.store(releases.into(), Ordering::Relaxed);
+        Ok(())
     }
 
-    /// Sends a message; whether the channel was empty: then the receiver wants to be woken ([`Sender::wake`]).
+    /// Sends a message; whether the channel was empty: then the receiver wants to be woken ([`Sender::wake`]). Where the system file
+    /// says that messages release a task, each one does: the receiver's job may run before this returns.
     ///
     /// # Errors
-    /// [`ChannelError::Full`], [`ChannelError::Broken`], [`ChannelError::Closed`].
+    /// [`ChannelError::Full`], [`ChannelError::Broken`], [`ChannelError::Closed`]; [`ChannelError::NoJob`], though it was sent.
     pub fn send(&self, message: &Message) -> Result<bool, ChannelError> {
+        let was_empty = self.put(message)?;
+        let Some(task) = self.releases.load(Ordering::Relaxed).checked_sub(1) else { return Ok(was_empty) };
+        match calls::invoke(self.raise.load(Ordering::Relaxed), [task, 1, 0, 0, 0]) {
+            Ok([0, _]) => Ok(was_empty),
+            Ok(_) => Err(ChannelError::NoJob),
+            Err(error) => Err(ChannelError::Refused(error)),
+        }
+    }
+
+    /// Puts a message into the channel; whether that was empty.
+    fn put(&self, message: &Message) -> Result<bool, ChannelError> {
         let end = &self.end;
         end.is_open()?;
         let sent = end.own.load(Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! A task's jobs, as its component sees them.
 
+use crate::calls::BrandOperation;
 use crate::{calls, clock, info};
 use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
 use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, EVENT, MAX_SECTIONS, WAIT};
@@ -76,6 +77,17 @@ impl Job {
     /// Waits for this long from now on, or as long as the task may. As [`Job::wait_until`].
     pub fn wait(&self, length: Duration) -> bool {
         self.wait_until(clock::now().saturating_add(length))
+    }
+}
+
+/// Interrupts: a line that releases the task's jobs is silent from one interrupt until a job acknowledges it.
+impl Job {
+    /// The device has been served, and may interrupt again. False, and nothing else, if no line releases the task's jobs.
+    pub fn acknowledge(&self) -> bool {
+        // SAFETY: as in `Job::number`; written by the image builder alone.
+        let line = unsafe { (&raw const (*self.page()).line).read() };
+        let Some(line) = line.checked_sub(1) else { return false };
+        calls::brand_control(BrandOperation::AcknowledgeLine, line, 0).is_ok()
     }
 }
 

@@ -45,6 +45,20 @@ pub unsafe fn take_left(region: *mut Region) -> u64 {
     }
 }
 
+/// Takes the lines that have interrupted and release jobs, as bits.
+///
+/// # Safety
+/// A region that is there ([`of`]).
+pub unsafe fn take_lines(region: *mut Region) -> u64 {
+    // SAFETY: as in `take_events`.
+    unsafe {
+        let lines: u64;
+        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).lines),
+            taken = inout(reg) 0_u64 => lines, options(nostack, preserves_flags));
+        lines
+    }
+}
+
 /// What the kernel counted on the region's core, in words.
 pub struct Counts(*const Region);
 

@@ -9,6 +9,7 @@
 mod assignment;
 mod assumed;
 mod assumptions;
+mod bursts;
 mod ceilings;
 mod chains;
 mod changes;
@@ -70,6 +71,7 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
     }
     stopped(system, entry, &mut check);
     waits::unknown(system, &mut check);
+    bursts::unknown(system, &mut check);
     assumptions::note(system, &mut check);
     chains::check(system, &mut check);
     check.accepted = check.findings.is_empty();

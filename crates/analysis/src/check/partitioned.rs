@@ -5,15 +5,15 @@ use super::ceilings::Ceilings;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::{ceilings, sensitivity, waits};
-use crate::arrivals::Instants;
+use super::{bursts, ceilings, sensitivity, waits};
+use crate::arrivals::{Alone, Instants};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::round_robin::Turn;
 use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
-use tactus_model::{Migration, Overrun, System, TaskOrder};
+use tactus_model::{Burst, Migration, Overrun, Release, System, TaskOrder};
 use tactus_time::{CoreId, Duration};
 
 /// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
@@ -45,11 +45,36 @@ pub(super) struct Queue<'c> {
     pub ceilings: Option<&'c Ceilings>,
     /// How long jobs of each task wait in all, which their execution times hold; empty if no job waits.
     pub waits: &'c [Duration],
+    /// The least distances of the tasks' arrivals, some of which come in bursts; empty if none does.
+    pub distances: &'c [Duration],
 }
 
-/// The release instants of these tasks.
+/// The instants at which jobs of these tasks are released, and at which arrivals of them are noticed.
 pub(super) fn instants(system: &System, places: &[usize]) -> Instants {
-    Instants::of(places.iter().map(|&n| (system.tasks[n].offset, system.tasks[n].period)), system.duration)
+    let timed = places.iter().filter(|&&n| release(system, n) == Release::Periodic);
+    let timed = Instants::of(timed.map(|&n| (system.tasks[n].offset, system.tasks[n].period)), system.duration);
+    timed.and(places.iter().flat_map(|&n| entries(system, n)))
+}
+
+fn release(system: &System, n: usize) -> Release {
+    system.scheduling.places.get(n).map_or(Release::Periodic, |place| place.release)
+}
+
+fn burst(system: &System, n: usize) -> Option<Burst> {
+    system.scheduling.places.get(n).and_then(|place| place.release.burst())
+}
+
+/// How often the scheduler is entered for releases of a task that time does not release: once for each job, and once more where a
+/// device interrupts, whose early interrupt waits until its job may be released. There is one at most, since the line is silent from
+/// then on until the next job acknowledges it. (What a job raises, or releases by its end, is part of its own calls.)
+pub(super) fn entries(system: &System, n: usize) -> impl Iterator<Item = Alone> {
+    let count = match release(system, n) {
+        Release::Periodic => 0,
+        _ if system.scheduling.places[n].interrupt.is_some() => 2,
+        _ => 1,
+    };
+    let jitter = burst(system, n).map_or(Duration::ZERO, |burst| burst.jitter);
+    std::iter::repeat_n(Alone { period: system.tasks[n].period, jitter }, count)
 }
 
 /// What the system takes of a core: an entry for each release instant, each job that is killed and each turn.
@@ -81,7 +106,8 @@ fn tasks(system: &System, places: &[usize], ceilings: Option<&Ceilings>, entry: 
         let waits = waits::added_beside(system, n, ceilings, entry);
         let spin = ceilings.map_or(Duration::ZERO, |ceilings| ceilings.spin(i));
         let execution = (plain(t) + entry * calls).checked_add(waits).and_then(|all| all.checked_add(spin));
-        Sporadic::new(execution.unwrap_or(Duration::MAX), t.period, t.deadline)
+        let jitter = burst(system, n).map_or(Duration::ZERO, |burst| burst.jitter);
+        Sporadic { jitter, ..Sporadic::new(execution.unwrap_or(Duration::MAX), t.period, t.deadline) }
     };
     places.iter().enumerate().map(one).collect()
 }
@@ -114,9 +140,9 @@ pub(super) fn growth_on(
     }
     rank.sort(system, &mut places);
     let ceilings = Ceilings::of(system, &places, entry);
-    let waits = all_waits(system, &places);
+    let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
     let (quantum, ceilings) = (system.scheduling.quantum, ceilings.as_ref());
-    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits };
+    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
     let work = work(system, &places, &instants, rank, entry);
     for (i, &n) in places.iter().enumerate() {
@@ -131,6 +157,10 @@ pub(super) fn growth_on(
 
 /// Whether all tasks of a core are in time; asks for no response where it does not have to.
 fn in_time(tasks: &[Sporadic], queue: Queue, work: &Work, effort: &mut Effort) -> bool {
+    if !queue.distances.is_empty() {
+        let (r, _) = bursts::responses(tasks, queue, work.entry, work, effort);
+        return all_met(&r, tasks);
+    }
     match queue.rank {
         Rank::Edf => match queue.ceilings {
             Some(ceilings) => ceilings.by_demand(tasks, work.entry, work, effort) == Demand::Fits,
@@ -166,9 +196,9 @@ pub(super) fn one_core(
     // The policies break ties by the order of the file.
     rank.sort(system, &mut places);
     let ceilings = Ceilings::of(system, &places, entry);
-    let waits = all_waits(system, &places);
+    let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
     let (quantum, ceilings) = (system.scheduling.quantum, ceilings.as_ref());
-    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits };
+    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
     let work = work(system, &places, &instants, rank, entry);
     let (responses, why) = test(&tasks, queue, &work, &work, Effort::of_core(system.cores));
@@ -212,6 +242,9 @@ pub(super) fn test(
     mut effort: Effort,
 ) -> (Responses, &'static str) {
     let blocking = work.entry;
+    if !queue.distances.is_empty() {
+        return bursts::responses(tasks, queue, blocking, withheld, &mut effort);
+    }
     match queue.rank {
         Rank::Fixed(_) if !queue.waits.is_empty() => {
             let why = "response-time analysis; waits count as execution, or as jitter of others (Nelissen et al.)";

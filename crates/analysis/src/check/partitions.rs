@@ -168,8 +168,9 @@ impl<'s> Inside<'s> {
         for (n, task) in system.tasks.iter().enumerate().filter(|(_, task)| task.core == Some(self.core)) {
             let place = system.scheduling.places.get(n).copied().unwrap_or_default();
             if place.release != Release::Periodic {
-                // An arrival, and the release that it waits for.
-                recurring.push((entry * 2, task.period));
+                // An arrival, and the release that it waits for; as many more as come at once.
+                let most = place.release.burst().map_or(1, |burst| burst.most(task.period));
+                recurring.push((entry * 2 * most, task.period));
             }
             if place.overrun == Overrun::Kill {
                 recurring.push((entry, task.period));
@@ -200,6 +201,7 @@ impl<'s> Inside<'s> {
             completion: work.completion,
             ceilings: None,
             waits: &[],
+            distances: &[],
         };
         (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
     }

@@ -41,7 +41,7 @@ impl Work<'_> {
     }
     /// What may come on top of the long-run rates.
     pub fn burst(&self) -> Duration {
-        let releases = self.instants.map_or(Duration::ZERO, |(instants, cost)| times(cost, instants.periods().count()));
+        let releases = self.instants.map_or(Duration::ZERO, |(instants, cost)| times(cost, instants.burst() as usize));
         let recurring = self.recurring.iter().map(|(cost, _)| times(*cost, 2));
         recurring.fold(releases, |sum, more| sum.checked_add(more).unwrap_or(Duration::MAX))
     }

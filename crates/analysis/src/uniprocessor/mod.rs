@@ -1,6 +1,7 @@
 //! One processor: what each order of jobs can promise there.
 
 pub mod any_order;
+pub mod bursts;
 pub mod edf_demand;
 pub mod edf_response;
 pub mod fifo;

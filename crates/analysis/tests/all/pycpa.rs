@@ -1,4 +1,4 @@
-//! Fixed priorities with and without preemption, and EDF, against pyCPA, on frozen samples (`oracle/pycpa_sample.py`).
+//! Fixed priorities with and without preemption, bursts, and EDF, against pyCPA, on frozen samples (`oracle/pycpa_sample.py`).
 //!
 //! Two conventions differ. pyCPA counts a response from the release, ours from the arrival, so they are equal for tasks
 //! without jitter of their own and at most the jitter apart for others. pyCPA's time is continuous, so that a less urgent
@@ -11,6 +11,7 @@ use crate::common::T;
 
 use tactus_analysis::effort::Effort;
 use tactus_analysis::task::{Dedicated, Sporadic};
+use tactus_analysis::uniprocessor::bursts::{self, Bursty};
 use tactus_analysis::uniprocessor::{edf_response, fixed_priority, nonpreemptive_fp};
 use tactus_time::Duration;
 
@@ -113,6 +114,34 @@ fn responses_equal_those_of_pycpa_where_conventions_agree() {
     assert!(compared.preemptive > 300 && compared.nonpreemptive > 300 && compared.within_jitter > 100, "{compared:?}");
     let compared = compare(include_str!("../data/pycpa-edf.csv"), 5);
     assert!(compared.edf > 300 && compared.shown_by_a_schedule == 5, "{compared:?}");
+}
+
+/// How many responses are equal, of tasks whose arrivals come in bursts; for these we count from the arrival too.
+fn compare_bursts(sample: &str) -> usize {
+    let mut equal = 0;
+    for line in sample.lines() {
+        let [_, set, theirs] = line.split(';').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let one = |task: &str| {
+            let numbers: Vec<u64> = task.split(',').map(|n| n.parse().expect("a number")).collect();
+            let [c, t, j, d] = numbers[..] else { panic!("{task}") };
+            let [c, t, j, distance] = [c, t, j, d].map(Duration::from_nanos);
+            Bursty { task: Sporadic { jitter: j, ..Sporadic::implicit(c, t) }, distance }
+        };
+        let set: Vec<Bursty> = set.split(' ').map(one).collect();
+        for (i, theirs) in theirs.split(' ').enumerate() {
+            let ours = bursts::response(&set[i], &set[..i], Duration::ZERO, &Dedicated, &mut Effort::default());
+            let ours = ours.expect("no set of the sample is overloaded").as_nanos();
+            assert_eq!(theirs.parse(), Ok(ours), "task {i} of {line}");
+            equal += 1;
+        }
+    }
+    equal
+}
+
+#[test]
+fn responses_to_bursts_equal_those_of_pycpa() {
+    let equal = compare_bursts(include_str!("../data/pycpa-bursts.csv"));
+    assert!(equal > 450, "{equal}");
 }
 
 #[test]

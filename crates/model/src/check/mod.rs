@@ -14,6 +14,7 @@ mod reclaiming;
 mod release;
 mod resource;
 mod server;
+mod source;
 mod task;
 mod wait;
 
@@ -65,7 +66,8 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let (mut tasks, places): (Vec<_>, Vec<_>) = tasks.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
     let schedulers = draft.schedulers.value().unwrap_or_default();
     let mut scheduling = Scheduling { places, schedulers, ..homes.made };
-    release::resolve(&draft, context.policy?, (&tasks, &components, &mut scheduling), out);
+    let parts = source::Parts { tasks: &tasks, components: &components, platform: &platform };
+    release::resolve(&draft, context.policy?, (&parts, &mut scheduling), out);
     partition::finish(&draft, (&mut tasks, &components, &platform), (&mut scheduling, &mut notes), out);
     // After partitions, which are servers from here on.
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);

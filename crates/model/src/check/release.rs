@@ -1,30 +1,35 @@
 //! The rules for tasks that time does not release, and for chains of them.
 
+use super::source::{self, Parts};
 use crate::draft::{At, Draft, DraftTask};
 use crate::problem::{nearest, Collector, Complaint, Location};
-use crate::{Body, Chain, Component, EarlyArrival, Overrun, Policy, Release, Schedulers, Scheduling, System, Task};
+use crate::{Body, Burst, Chain, EarlyArrival, Overrun, Policy, Release, Schedulers, Scheduling, System, Task};
 use tactus_time::TaskId;
 
 const MOST_TASKS_OF_A_CHAIN: usize = 64;
+/// As many jobs of a task may wait.
+const MOST_OF_A_BURST: u64 = 16;
 
 /// Sets what releases each task.
 pub(super) fn resolve(
     draft: &Draft,
     policy: Policy,
-    (tasks, components, scheduling): (&[Task], &[Component], &mut Scheduling),
+    (parts, scheduling): (&Parts, &mut Scheduling),
     out: &mut Collector,
 ) {
+    let tasks = parts.tasks;
     for n in 0..tasks.len() {
         let (Some(release), Some(place)) = (of_task(draft, tasks, n, out), scheduling.places.get_mut(n)) else {
             continue;
         };
         place.release = release;
-        place.raised_by = raised_by(&draft.tasks[n], (&tasks[n], tasks), components, out);
+        source::resolve(draft, n, parts, scheduling, out);
         let drafted = &draft.tasks[n];
         if release == Release::Periodic {
             only_of_others(drafted, out);
         } else {
             fits(draft, policy, n, (tasks, scheduling), out);
+            bursts(drafted, (&tasks[n], release), out);
         }
     }
     for n in 0..tasks.len() {
@@ -37,11 +42,14 @@ fn of_task(draft: &Draft, tasks: &[Task], n: usize, out: &mut Collector) -> Opti
     let drafted = &draft.tasks[n];
     let placing = &drafted.placing;
     let early = placing.early.value().unwrap_or_default();
-    let Some(after) = placing.after.get() else {
-        return Some(if placing.sporadic.value().unwrap_or(false) {
-            Release::Sporadic(early)
-        } else {
-            Release::Periodic
+    let arrives = placing.interrupt.get().is_some() || placing.message.get().is_some();
+    let Some(after) = placing.after.get().filter(|_| !arrives) else {
+        return Some(match placing.jitter.value() {
+            _ if !arrives && !placing.sporadic.value().unwrap_or(false) => Release::Periodic,
+            Some(jitter) if !jitter.is_zero() => {
+                Release::Bursts(early, Burst { jitter, distance: placing.least_distance.value().unwrap_or_default() })
+            }
+            _ => Release::Sporadic(early),
         });
     };
     if let Some(at) = placing.sporadic.get() {
@@ -77,47 +85,15 @@ pub(super) fn find(
     found
 }
 
-/// The component that raises its arrivals: one whose jobs run on its core, where tasks have cores.
-fn raised_by(
-    drafted: &DraftTask,
-    (task, all): (&Task, &[Task]),
-    components: &[Component],
-    out: &mut Collector,
-) -> Option<usize> {
-    let at = drafted.placing.raised_by.get()?;
-    let Some(n) = components.iter().position(|component| component.name == at.value) else {
-        let complaint = Complaint::UnknownName {
-            what: "raised-by",
-            nearest: nearest(&at.value, components.iter().map(|component| component.name.as_str())),
-            name: at.value.chars().take(40).collect(),
-            remedy: "name a [[component]] of this file".into(),
-        };
-        out.add(at.place, &drafted.subject, complaint);
-        return None;
-    };
-    let mut jobs = all.iter().filter(|other| other.body == Body::Component(n)).peekable();
-    if jobs.peek().is_none() {
-        let why = format!("{:?} has no jobs in which it could raise anything", at.value);
-        out.refuse(at.place, &drafted.subject, why, "give a task the line component = …, or name another component");
-    } else if let Some(other) = jobs.find(|other| other.core != task.core) {
-        let why = format!("{:?} has jobs on another core, those of {:?}", at.value, other.name);
-        out.refuse(
-            at.place,
-            &drafted.subject,
-            why,
-            "put both on one core or into one cluster, or choose a global policy",
-        );
-    }
-    Some(n)
-}
-
 /// A periodic task has no keys that say what becomes of its arrivals.
 fn only_of_others(drafted: &DraftTask, out: &mut Collector) {
     let placing = &drafted.placing;
     let early = placing.early.get().map(|at| (at.place, "early"));
     let longest = placing.longest_distance.get().map(|at| (at.place, "longest-distance"));
     let raised = placing.raised_by.get().map(|at| (at.place, "raised-by"));
-    for (place, key) in [early, longest, raised].into_iter().flatten() {
+    let jitter = placing.jitter.get().map(|at| (at.place, "jitter"));
+    let least = placing.least_distance.get().map(|at| (at.place, "least-distance"));
+    for (place, key) in [early, longest, raised, jitter, least].into_iter().flatten() {
         let why = format!("{key:?} is about arrivals, and time releases this task");
         out.refuse(place, &drafted.subject, why, "remove it, or write release = \"sporadic\"");
     }
@@ -153,12 +129,16 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
     if let Some(at) = drafted.placing.longest_distance.get() {
         if place.release.predecessor().is_some() {
             refuse(at.place, "another task's completions tell when it is released", "remove \"longest-distance\"");
-        } else if at.value < tasks[n].period {
+        } else if at.value < tasks[n].period && place.release.burst().is_none() {
             let why = format!("a longest distance of {} is less than the least, its period", at.value);
             refuse(at.place, &why, "raise it");
         }
     }
     let (Some(before), Some(after)) = (place.release.predecessor(), drafted.placing.after.get()) else { return };
+    if scheduling.places[before.index()].release.burst().is_some() {
+        let why = format!("arrivals of {:?} come in bursts, and so do its completions", tasks[before.index()].name);
+        refuse(after.place, &why, "let a task without jitter release it");
+    }
     let (own, first) = (&tasks[n], &tasks[before.index()]);
     if own.period > first.period {
         let why = format!(
@@ -171,6 +151,37 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
         let core = |task: &Task| task.core.map_or("no core".into(), |core| format!("core {core}"));
         let why = format!("it belongs to {}, and {:?}, which releases it, to {}", core(own), first.name, core(first));
         refuse(after.place, &why, "put both on one core or into one cluster, or choose a global policy");
+    }
+}
+
+/// How arrivals may bunch.
+fn bursts(drafted: &DraftTask, (task, release): (&Task, Release), out: &mut Collector) {
+    let placing = &drafted.placing;
+    let keys = [("jitter", &placing.jitter), ("least-distance", &placing.least_distance)];
+    let given = || keys.iter().filter_map(|(key, given)| Some((*key, given.get()?)));
+    if let (Some(_), Some((key, at))) = (release.predecessor(), given().next()) {
+        let why = format!("{key:?} is about arrivals from outside, and another task's completions release it");
+        return out.refuse(at.place, &drafted.subject, why, "remove it");
+    }
+    let subject = drafted.subject.as_str();
+    if let Some(at) = placing.least_distance.get() {
+        if at.value > task.period {
+            let limit = format!("more than its period of {}", task.period);
+            out.out_of_range(at.place, subject, "least-distance", at.value, limit, "lower it");
+        } else if release.burst().is_none() {
+            out.refuse(
+                at.place,
+                subject,
+                "without jitter a period lies between arrivals",
+                "remove it, or give a jitter",
+            );
+        }
+    }
+    if let (Some(at), Some(burst)) = (placing.jitter.get(), release.burst()) {
+        if burst.most(task.period) > MOST_OF_A_BURST {
+            let limit = format!("so long that more than {MOST_OF_A_BURST} arrivals may come at once");
+            out.out_of_range(at.place, subject, "jitter", at.value, limit, "lower it, or lengthen the period");
+        }
     }
 }
 
@@ -218,25 +229,58 @@ pub(super) fn chains(draft: &Draft, system: &System, out: &mut Collector) -> Vec
     made
 }
 
+/// The second task's messages are those of the first one's jobs, and of nobody else.
+fn by_message(
+    (before, n): (usize, usize),
+    system: &System,
+    (names, subject): (&At<Vec<String>>, &str),
+    out: &mut Collector,
+) {
+    let (first, own) = (&system.tasks[before], &system.tasks[n]);
+    let sender = system.scheduling.places[n].raised_by.map(Body::Component);
+    if sender.as_ref() != Some(&first.body) {
+        let why = format!("the messages that release {:?} are not sent by the component of {:?}", own.name, first.name);
+        out.refuse(names.place, subject, why, "name the task that sends them before it");
+    } else if system.tasks.iter().filter(|task| task.body == first.body).count() > 1 {
+        let why = format!("the component of {:?} has other tasks, which may send messages as well", first.name);
+        out.refuse(names.place, subject, why, "give each a component of its own");
+    } else if own.period > first.period {
+        let why =
+            format!("its period of {} is more than the {} of {:?}, which sends", own.period, first.period, first.name);
+        out.refuse(
+            names.place,
+            subject,
+            format!("{:?}: {why}: more and more messages would wait", own.name),
+            "shorten it",
+        );
+    }
+}
+
 /// Each task of a chain is released by the one before, and each of its jobs by one of that one's.
 fn links(tasks: &[usize], system: &System, (names, subject): (&At<Vec<String>>, &str), out: &mut Collector) {
     let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
     let name = |n: usize| &system.tasks[n].name;
     for pair in tasks.windows(2) {
         let release = place(pair[1]).release;
-        if system.is_told(pair[0], pair[1]) {
+        if place(pair[1]).message.is_some() {
+            by_message((pair[0], pair[1]), system, (names, subject), out);
+        } else if system.is_told(pair[0], pair[1]) {
             continue;
-        }
-        if release.predecessor().map(TaskId::index) != Some(pair[0]) {
+        } else if release.predecessor().map(TaskId::index) != Some(pair[0]) {
             let why = format!("{:?} is not released by {:?}, and no channel leads there", name(pair[1]), name(pair[0]));
             let remedy =
                 format!("give {:?} the line after = {:?}, or make a [[channel]]", name(pair[1]), name(pair[0]));
             out.refuse(names.place, subject, why, remedy);
-        } else if release.early() == Some(EarlyArrival::Drop) {
+        }
+        if release.early() == Some(EarlyArrival::Drop) {
             let why =
                 format!("{:?} drops early arrivals, so that some of its jobs have no predecessor's", name(pair[1]));
             out.refuse(names.place, subject, why, "let it delay them");
         }
+    }
+    for &n in tasks.iter().filter(|n| place(**n).release.burst().is_some()) {
+        let why = format!("arrivals of {:?} come in bursts, and the next task has a period between two jobs", name(n));
+        out.refuse(names.place, subject, why, "remove its jitter");
     }
     for &n in tasks.iter().filter(|n| place(**n).overrun != Overrun::Continue) {
         let why = format!("{:?} may have jobs that never end, so that no job of the next task follows", name(n));

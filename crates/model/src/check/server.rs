@@ -499,6 +499,8 @@ pub(super) fn place(
         release: Release::Periodic,
         longest_distance,
         raised_by: None,
+        interrupt: None,
+        message: None,
     })
 }
 

@@ -34,7 +34,8 @@ const CRITICALITIES: [(&str, Criticality); 5] =
 
 /// Whether a task's releases are sporadic.
 const RELEASES: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];
-const EARLY: [(&str, EarlyArrival); 2] = [("delay", EarlyArrival::Delay), ("drop", EarlyArrival::Drop)];
+const EARLY: [(&str, EarlyArrival); 3] =
+    [("delay", EarlyArrival::Delay), ("drop", EarlyArrival::Drop), ("fault", EarlyArrival::Fault)];
 
 /// What names of orders look like.
 pub(super) const POLICIES: &str =
@@ -192,7 +193,11 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         after: task.string(reader, "after", "the name of a task in quotes"),
         early: choice(task, reader, "early", &EARLY),
         longest_distance: task.duration(reader, "longest-distance"),
+        jitter: task.duration(reader, "jitter"),
+        least_distance: task.duration(reader, "least-distance"),
         raised_by: task.string(reader, "raised-by", "the name of a [[component]] in quotes"),
+        interrupt: task.integer(reader, "interrupt", "the number of an interrupt line"),
+        message: task.string(reader, "message", "the name of a [[buffer]] in quotes"),
         sections: super::resource::sections(task, reader),
         waits: super::wait::waits(task, reader),
         program: None,

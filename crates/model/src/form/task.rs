@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 26] = [
+const TASK: [&str; 30] = [
     "name",
     "level",
     "core",
@@ -33,7 +33,11 @@ const TASK: [&str; 26] = [
     "after",
     "early",
     "longest-distance",
+    "jitter",
+    "least-distance",
     "raised-by",
+    "interrupt",
+    "message",
     "sections",
     "waits",
     "colours",

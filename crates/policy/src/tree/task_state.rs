@@ -7,7 +7,7 @@ use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
 use tactus_record::EventKind;
-use tactus_task::{Overrun, Release, TaskOrder, WaitLimit};
+use tactus_task::{Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -59,8 +59,6 @@ pub(crate) struct TaskState {
     pub(super) proxy: bool,
     /// What arrived for it and waits, if it is not time that releases its jobs.
     arrivals: Option<Box<Arrivals>>,
-    /// The least time between two of them.
-    distance: Duration,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
 }
@@ -72,14 +70,15 @@ impl TaskState {
         order: TaskOrder,
         queue: usize,
     ) -> TaskState {
-        let arrivals = release.early().map(|early| Box::new(Arrivals::new(early)));
         let itself = release.predecessor() == Some(id);
-        let mut arrivals = arrivals;
+        let distance = if itself { Duration::ZERO } else { task.period };
+        let guard = || ReleaseGuard::new(distance, release.burst());
+        let mut arrivals = release.early().map(|early| Box::new(Arrivals::new(early, guard())));
         let first = match &mut arrivals {
             None => Instant::ZERO.saturating_add(task.offset),
             Some(arrivals) if itself => {
                 let first = Instant::ZERO.saturating_add(task.offset);
-                arrivals.arrive(first, Duration::ZERO).map_or(Instant::NEVER, |()| first)
+                arrivals.arrive(first).map_or(Instant::NEVER, |_| first)
             }
             Some(_) => Instant::NEVER,
         };
@@ -110,7 +109,6 @@ impl TaskState {
             offset: task.offset,
             proxy: false,
             arrivals,
-            distance: if itself { Duration::ZERO } else { task.period },
             left_to_core: false,
         }
     }
@@ -257,8 +255,16 @@ impl TaskState {
     /// Something arrived at `at` that releases a job.
     pub(super) fn arrive(&mut self, at: Instant, records: &mut Recorder) {
         let Some(arrivals) = self.arrivals.as_mut().filter(|_| !self.removed) else { return };
-        match arrivals.arrive(at, self.distance) {
-            Ok(()) => self.await_arrival(),
+        match arrivals.arrive(at) {
+            Ok(early) => {
+                if let Some(nominal) = early {
+                    // It is the last, behind those that are released and wait for the oldest.
+                    let before = arrivals.len().saturating_sub(self.pending.max(1) as usize);
+                    let number = self.released.wrapping_add(before as u32);
+                    records.job(EventKind::ArrivalEarly, self.name, number, nominal.as_nanos());
+                }
+                self.await_arrival();
+            }
             Err(lost) => records.job(EventKind::ArrivalLost, self.name, self.released, lost as u64),
         }
     }

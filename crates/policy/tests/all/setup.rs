@@ -3,7 +3,7 @@
 use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
 use tactus_policy::{
-    Clusters, DecodeError, EarlyArrival, FineMc2, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec,
+    Burst, Clusters, DecodeError, EarlyArrival, FineMc2, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec,
     Priorities, Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, Slot, Table, Task, TaskOrder,
     TaskPlacement, Tree,
 };
@@ -242,8 +242,9 @@ fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
     };
     let (delay, drop) = (EarlyArrival::Delay, EarlyArrival::Drop);
     let after = |task, early| Release::After(TaskId(task), early);
-    let all =
-        vec![Release::Periodic, Release::Sporadic(delay), Release::Sporadic(drop), after(0, delay), after(3, drop)];
+    let burst = Release::Bursts(EarlyArrival::Fault, Burst { jitter: ms(30), distance: ms(1) });
+    let sporadic = [Release::Periodic, Release::Sporadic(delay), Release::Sporadic(drop), burst];
+    let all = [&sporadic[..], &[after(0, delay), after(3, drop)]].concat();
     let every = setup(all, Overrun::Continue);
     assert_eq!(PolicyConfig::decode(&every.encode()), Ok(every.clone()));
     assert!(Scheduler::new(&every).is_ok());

@@ -165,7 +165,10 @@ impl Points {
     fn add_guards(&mut self, setup: &PolicyConfig, records: &[Record]) {
         let (PolicySpec::Servers(tree) | PolicySpec::Partitions(Partitions { tree, .. })) = &setup.kind else { return };
         let mut last: HashMap<TaskId, Instant> = HashMap::new();
-        for record in records.iter().filter(|it| matches!(it.kind, EventKind::Release | EventKind::ArrivalLost)) {
+        for record in records
+            .iter()
+            .filter(|it| matches!(it.kind, EventKind::Release | EventKind::ArrivalLost | EventKind::ArrivalEarly))
+        {
             let waits = |task: &TaskId| tree.releases.get(task.index()).is_some_and(|it| it.early().is_some());
             let Some(task) = record.task.filter(waits) else { continue };
             let released = record.kind == EventKind::Release;

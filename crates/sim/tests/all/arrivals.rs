@@ -1,14 +1,14 @@
-//! Tasks that arrivals and completions release, against an oracle that sorts everything at every instant; and their bounds and
+//! Tasks that arrivals, bursts of them and completions release, against an oracle that sorts everything at every instant; and their bounds and
 //! those of their chains.
 
 use std::fmt::Write;
 use std::path::Path;
 use tactus_generate::Random;
-use tactus_model::{Arrivals, Release, System};
+use tactus_model::{Release, System};
 use tactus_plan::plan;
 use tactus_record::EventKind;
 use tactus_sim::{simulate_with_arrivals, Costs};
-use tactus_task::EarlyArrival;
+use tactus_task::{Burst, EarlyArrival};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{judge, Trace, Verdict};
 
@@ -34,6 +34,15 @@ struct Drawn {
     longest: u64,
 }
 
+impl Drawn {
+    /// The least time from an arrival to the k-th after it.
+    fn least(&self, k: u64) -> u64 {
+        let Release::Bursts(_, Burst { jitter, distance }) = self.release else { return k * self.period };
+        let [jitter, distance] = [jitter, distance].map(|it| it.as_nanos() / 1_000_000);
+        (k * self.period).saturating_sub(jitter).max(k * distance)
+    }
+}
+
 /// A system of up to seven tasks: periodic, sporadic, and released by others. `light`: little enough that many are accepted.
 fn system(seed: u64, light: bool) -> (System, Vec<Drawn>, (bool, char)) {
     let mut draw = Random::new(seed);
@@ -46,7 +55,7 @@ fn system(seed: u64, light: bool) -> (System, Vec<Drawn>, (bool, char)) {
     for n in 0..2 + draw.below(6) {
         let period = 5 + draw.below(36);
         let most = if light { 1 + period / 6 } else { 1 + period / 2 };
-        let early = if draw.below(3) == 0 { EarlyArrival::Drop } else { EarlyArrival::Delay };
+        let early = EarlyArrival::ALL[[0, 0, 0, 0, 1, 2][draw.below(6) as usize]];
         let mut one = Drawn {
             core: draw.below(cores),
             period,
@@ -56,21 +65,29 @@ fn system(seed: u64, light: bool) -> (System, Vec<Drawn>, (bool, char)) {
             release: Release::Periodic,
             longest: period + draw.below(30),
         };
-        match draw.below(3) {
-            0 if n > 0 => {
-                let before = draw.below(n) as usize;
+        match draw.below(4) {
+            0 if n > 0 && !matches!(tasks[n as usize / 2].release, Release::Bursts(..)) => {
+                let before = n as usize / 2;
                 // Not longer than that of its predecessor, and on its core.
                 one.period = one.period.min(tasks[before].period).max(2);
                 one.core = tasks[before].core;
                 one.release = Release::After(TaskId(before as u16), early);
             }
             1 => one.release = Release::Sporadic(early),
+            2 => {
+                let ms = Duration::from_millis;
+                let distance = ms(draw.below(4).min(period));
+                one.release = Release::Bursts(early, Burst { jitter: ms(1 + draw.below(4 * period)), distance });
+                one.longest = draw.below(2 * period);
+            }
             _ => {}
         }
         if let Release::After(before, _) = one.release {
             one.period = one.period.min(tasks[before.index()].period);
         }
-        one.longest = one.longest.max(one.period);
+        if one.release.burst().is_none() {
+            one.longest = one.longest.max(one.period);
+        }
         one.time = one.time.min(one.period);
         one.deadline = one.time + draw.below(one.period - one.time + 1);
         write!(
@@ -90,10 +107,21 @@ fn system(seed: u64, light: bool) -> (System, Vec<Drawn>, (bool, char)) {
             Release::Sporadic(_) => {
                 writeln!(text, "release = 'sporadic'\nlongest-distance = '{} ms'", one.longest).expect("text")
             }
+            Release::Bursts(_, Burst { jitter, distance }) => {
+                let [jitter, distance] = [jitter, distance].map(|it| it.as_nanos() / 1_000_000);
+                let (least, longest) = (format!("least-distance = '{distance} ms'"), one.longest);
+                writeln!(
+                    text,
+                    "release = 'sporadic'\njitter = '{jitter} ms'\n{least}\nlongest-distance = '{longest} ms'"
+                )
+                .expect("text")
+            }
             Release::After(before, _) => writeln!(text, "after = 't{}'", before.0).expect("text"),
         }
-        if one.release.early() == Some(EarlyArrival::Drop) {
-            text.push_str("early = 'drop'\n");
+        match one.release.early() {
+            None | Some(EarlyArrival::Delay) => {}
+            Some(EarlyArrival::Drop) => text.push_str("early = 'drop'\n"),
+            Some(EarlyArrival::Fault) => text.push_str("early = 'fault'\n"),
         }
         tasks.push(one);
     }
@@ -123,7 +151,8 @@ fn oracle(
     arrivals: &mut [Vec<u64>],
 ) -> Vec<Vec<(u64, Option<u64>)>> {
     let mut jobs: Vec<Vec<(u64, Option<u64>, u64)>> = tasks.iter().map(|_| Vec::new()).collect();
-    let mut last: Vec<Option<u64>> = vec![None; tasks.len()];
+    // All nominal releases of each task, in their order.
+    let mut past: Vec<Vec<u64>> = vec![Vec::new(); tasks.len()];
     // What has been given a nominal release that is still to come.
     let mut waiting: Vec<Vec<u64>> = tasks.iter().map(|_| Vec::new()).collect();
     let mut ended: Vec<usize> = Vec::new();
@@ -131,7 +160,7 @@ fn oracle(
         for (n, task) in tasks.iter().enumerate() {
             let arrived = match task.release {
                 Release::Periodic => usize::from(now % task.period == 0),
-                Release::Sporadic(_) => {
+                Release::Sporadic(_) | Release::Bursts(..) => {
                     let before = arrivals[n].len();
                     arrivals[n].retain(|at| *at != now);
                     before - arrivals[n].len()
@@ -139,13 +168,15 @@ fn oracle(
                 Release::After(of, _) => ended.iter().filter(|it| **it == of.index()).count(),
             };
             for _ in 0..arrived {
-                let nominal = last[n].map_or(now, |last| now.max(last + task.period));
+                // Behind each release before it, the k-th last one, at least what the curve says of k arrivals.
+                let behind = |(k, at): (u64, &u64)| at + task.least(k);
+                let nominal = (1..).zip(past[n].iter().rev()).map(behind).fold(now, u64::max);
                 if nominal > now && task.release.early() == Some(EarlyArrival::Drop) {
                     continue;
                 }
                 let queued = waiting[n].len() + jobs[n].iter().filter(|job| job.1.is_none()).count();
                 assert!(queued <= 16, "too many for the policy to keep");
-                last[n] = Some(nominal);
+                past[n].push(nominal);
                 waiting[n].push(nominal);
             }
             while waiting[n].first() == Some(&now) {
@@ -184,18 +215,32 @@ fn oracle(
     jobs.into_iter().map(|all| all.into_iter().map(|job| (job.0, job.1)).collect()).collect()
 }
 
-/// Arrivals rounded to milliseconds, so that the oracle's steps meet them; no closer than the drawn ones.
-fn rounded(arrivals: Arrivals) -> Vec<u64> {
+/// When something arrives for each task (ms): as the system says, rounded so that the oracle's steps meet it; or, for every other one
+/// whose arrivals come in bursts, as they like, though hardly more often than once a period.
+fn arrivals_of(seed: u64, system: &System, tasks: &[Drawn]) -> Vec<Vec<u64>> {
+    let mut draw = Random::new(seed ^ 0x6275);
+    let mut all: Vec<Vec<u64>> = vec![Vec::new(); tasks.len()];
     let ms = |at: tactus_time::Instant| at.as_nanos() / 1_000_000;
-    arrivals.map(ms).take_while(|at| *at < LENGTH).collect()
+    for (task, arrivals) in system.arrivals() {
+        let one = &tasks[task.index()];
+        all[task.index()] = if one.release.burst().is_some() && draw.below(2) == 0 {
+            let next = |at: &u64| Some(at + draw.below(5 * one.period / 2 + 1));
+            std::iter::successors(Some(0), next).take_while(|at| *at < LENGTH).collect()
+        } else {
+            arrivals.map(ms).take_while(|at| *at < LENGTH).collect()
+        };
+    }
+    all
 }
 
-fn simulated(system: &System) -> (Trace, Verdict) {
+fn simulated(system: &System, arrivals: &[Vec<u64>]) -> (Trace, Verdict) {
     let check = tactus_analysis::check(system, &Costs::default());
     let plan = plan(system, &check, &Costs::default());
     let instant = |ms: u64| tactus_time::Instant::ZERO + Duration::from_millis(ms);
-    let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(rounded(all).into_iter().map(instant))) };
-    let arrivals = system.arrivals().into_iter().map(boxed).collect();
+    let boxed = |(n, all): (usize, &Vec<u64>)| -> tactus_sim::Arrivals {
+        (TaskId(n as u16), Box::new(all.clone().into_iter().map(instant)))
+    };
+    let arrivals = arrivals.iter().enumerate().filter(|(_, all)| !all.is_empty()).map(boxed).collect();
     let demand = |task: TaskId, _| system.tasks[task.index()].budget();
     let trace = simulate_with_arrivals(&plan.setup, system.duration, (demand, arrivals), &Costs::default());
     let trace = trace.expect("the policy makes progress");
@@ -219,7 +264,7 @@ fn told(trace: &Trace, tasks: usize) -> Vec<Vec<(u64, Option<u64>)>> {
 
 /// Gives how many were accepted and how many of those had chains.
 fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
-    let (mut accepted, mut chains, mut jobs) = (0, 0, 0);
+    let (mut accepted, mut chains, mut jobs, mut bursts, mut faults) = (0, 0, 0, 0, 0);
     for seed in seeds {
         let (system, tasks, kind) = system(seed, seed % 2 == 0);
         let total: u64 = tasks.iter().map(|task| task.time * 1_000 / task.period).sum();
@@ -232,12 +277,9 @@ fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
             // More and more jobs would wait.
             continue;
         }
-        let mut arrivals: Vec<Vec<u64>> = vec![Vec::new(); tasks.len()];
-        for (task, all) in system.arrivals() {
-            arrivals[task.index()] = rounded(all);
-        }
-        let expected = oracle(&tasks, kind, system.cores, &mut arrivals);
-        let (trace, verdict) = simulated(&system);
+        let arrivals = arrivals_of(seed, &system, &tasks);
+        let (trace, verdict) = simulated(&system, &arrivals);
+        let expected = oracle(&tasks, kind, system.cores, &mut arrivals.clone());
         let found = told(&trace, tasks.len());
         // What ends in the instant in which the run does is not recorded.
         let within = |jobs: &[(u64, Option<u64>)]| -> Vec<(u64, Option<u64>)> {
@@ -247,15 +289,24 @@ fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
             assert_eq!(within(found), within(expected), "seed {seed}: task {n} of {tasks:#?}");
             jobs += expected.len();
         }
+        let early = |r: &tactus_record::Record| r.kind == EventKind::ArrivalEarly;
+        let fault = trace.cores.iter().flatten().any(early);
         match verdict {
+            Verdict::Broken(broken) if fault => {
+                let text = &broken.cause.text;
+                assert!(text.contains("earlier than it may"), "seed {seed}: {broken:?}");
+                faults += 1;
+            }
             Verdict::Held | Verdict::NothingPromised => {
                 accepted += 1;
                 chains += usize::from(!system.chains.is_empty());
+                bursts += usize::from(tasks.iter().any(|task| task.release.burst().is_some()));
             }
             Verdict::Refused => {}
             other => panic!("seed {seed}: {other:?} of {tasks:#?}"),
         }
     }
+    println!("{bursts} with bursts; {faults} with arrivals that were named as faults");
     (accepted, chains, jobs)
 }
 

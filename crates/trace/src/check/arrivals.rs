@@ -5,14 +5,14 @@ use crate::schedule::run_end;
 use crate::{Trace, View};
 use std::collections::HashMap;
 use tactus_record::{EventKind, InputKind, Record};
-use tactus_task::{EarlyArrival, Release};
+use tactus_task::{EarlyArrival, Release, ReleaseGuard};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// How long a core may take to notice an arrival.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Each arrival that was not lost has a job, in its order: released when it came, or a period after the release before it where
-/// that is later. What arrives for a task that another one releases are completions of that one's jobs.
+/// Each arrival that was not lost has a job, in its order: released when it came, or as soon as its task's arrivals may come where that is
+/// later (a period after the release before it, or as its burst says). None comes earlier where that is a fault. What arrives for a task that another one releases are completions of that one's jobs.
 pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     if view.tasks.iter().all(|task| task.releases == Release::Periodic) {
@@ -27,6 +27,7 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
         match r.kind {
             EventKind::Release => releases.entry(task).or_default().push(*r),
             EventKind::ArrivalLost => lost.entry(task).or_default().push(r.job),
+            EventKind::ArrivalEarly => found.push(early(view, r, task)),
             EventKind::Input if r.level == InputKind::Arrival as u8 => {
                 arrived.entry(task).or_default().push(Instant::from_nanos(r.arg));
             }
@@ -54,7 +55,7 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
         arrived.sort_unstable();
         let lost: Vec<u32> = lost.remove(&id).unwrap_or_default();
         let mut arrived = arrived.into_iter();
-        let mut last: Option<Instant> = None;
+        let mut guard = ReleaseGuard::new(distance, task.releases.burst());
         for (expected, r) in releases.iter().enumerate() {
             let mut violation = |text: String| {
                 found.push(Violation {
@@ -71,30 +72,28 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
                 violation(format!("job {} comes where job {expected} should", r.job));
                 break;
             }
-            let earliest = last.map(|last| last.saturating_add(distance));
-            if earliest.is_some_and(|earliest| release < earliest) {
-                violation(format!("released at {release}, less than a period after the release before it"));
+            if release < guard.nominal(Instant::ZERO) {
+                violation(format!("released at {release}, earlier than arrivals of its task may come"));
             }
             if r.time < release {
                 violation(format!("noticed at {} before it was released at {release}", r.time));
             }
             // Where some are lost, it is not told which.
             let own = match early {
-                EarlyArrival::Delay if lost.is_empty() => arrived.next(),
-                _ => arrived.by_ref().find(|at| nominal(*at, earliest) == release),
+                EarlyArrival::Delay | EarlyArrival::Fault if lost.is_empty() => arrived.next(),
+                _ => arrived.by_ref().find(|at| guard.nominal(*at) == release),
             };
             match own {
                 None => violation("nothing arrived that could have released it".into()),
-                Some(at) if nominal(at, earliest) != release => {
-                    let due = nominal(at, earliest);
+                Some(at) if guard.nominal(at) != release => {
+                    let due = guard.nominal(at);
                     violation(format!("released at {release}, though what arrived at {at} was to release it at {due}"));
                 }
                 Some(_) => {}
             }
-            last = Some(release);
+            guard.release(release);
         }
-        let earliest = last.map(|last| last.saturating_add(distance));
-        let waiting = arrived.next().map(|at| nominal(at, earliest)).filter(|_| lost.is_empty());
+        let waiting = arrived.next().map(|at| guard.nominal(at)).filter(|_| lost.is_empty());
         if let Some(due) = waiting.filter(|due| due.saturating_add(PATIENCE) < end) {
             found.push(Violation {
                 rule: Rule::Arrival,
@@ -109,7 +108,15 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
     found
 }
 
-/// When what arrived at `at` releases its job.
-fn nominal(at: Instant, earliest: Option<Instant>) -> Instant {
-    earliest.map_or(at, |earliest| at.max(earliest))
+/// Something arrived that was declared not to.
+fn early(view: &View, r: &Record, task: TaskId) -> Violation {
+    let period = view.tasks.get(task.index()).map_or(Duration::ZERO, |task| task.period);
+    Violation {
+        rule: Rule::Early,
+        time: r.time,
+        core: r.core,
+        task: Some(task),
+        job: None,
+        text: format!("something arrived earlier than it may: its least distance is {period}"),
+    }
 }

@@ -70,6 +70,8 @@ pub enum Rule {
     Periodic,
     /// Jobs that time does not release have something that released them, and a period between them.
     Arrival,
+    /// Nothing arrives earlier than its task declares, where that is a fault.
+    Early,
     /// No task gets more than its budget until the next one.
     Budget,
     /// No core runs a less critical job, or nothing, while a more critical one waits for it.
@@ -111,6 +113,7 @@ impl fmt::Display for Rule {
             Rule::OneCore => "no job is on two cores at once",
             Rule::Sequence => "what happens to a job has an order",
             Rule::Periodic => "releases are periodic",
+            Rule::Early => "nothing arrives earlier than it is declared to",
             Rule::Arrival => "what arrives releases a job, and nothing else does",
             Rule::Budget => "no task gets more than its budget",
             Rule::LevelOrder => "more critical jobs come first",

@@ -25,7 +25,7 @@ core::arch::global_asm!(
     ".balign 8",
     "tactus_marks:",
     ".set tactus_mark, 0",
-    ".rept 64",
+    ".rept 128",
     ".byte 0x0f, 0x1f, 0x80",
     ".long 0x7ac70000 + tactus_mark",
     "ret",
@@ -36,7 +36,7 @@ core::arch::global_asm!(
 const _: () = assert!(Series::ALL.len() < BEGINS as usize);
 
 /// Added to the series' number in a mark: the next reading of the counter begins what the series' next entry tells.
-pub const BEGINS: u16 = 32;
+pub const BEGINS: u16 = 64;
 
 /// Tells whoever follows the machine that the next reading of the counter begins what the series' next entry tells. Without
 /// this, the last reading but one before the entry does.
@@ -44,13 +44,13 @@ pub fn begin(series: Series) {
     mark(series as u64 + u64::from(BEGINS));
 }
 
-/// Executes the instruction that marks this number, which is below 64.
+/// Executes the instruction that marks this number, which is below 128.
 fn mark(number: u64) {
-    // SAFETY: the table above has 64 places of eight bytes, each of which comes back and changes nothing.
+    // SAFETY: the table above has 128 places of eight bytes, each of which comes back and changes nothing.
     #[cfg(target_os = "none")]
     unsafe {
         core::arch::asm!("lea {at}, [rip + tactus_marks]", "lea {at}, [{at} + {number} * 8]", "call {at}",
-            at = out(reg) _, number = in(reg) number % 64);
+            at = out(reg) _, number = in(reg) number % 128);
     }
     let _ = number;
 }
@@ -124,11 +124,16 @@ pub enum Series {
     UserBlock = 30,
     /// From a thread that asks the scheduler to wake a more urgent one to that one, both in another component.
     UserWake = 31,
+    /// From a device's interrupt to the first instruction of the job that it releases. The job's number stands in the upper half.
+    Released = 32,
+    /// From the call that sends a message to the first instruction of the job that it releases. The job's number stands in the upper
+    /// half.
+    Received = 33,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 31] = [
+    pub const ALL: [Series; 33] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -160,6 +165,8 @@ impl Series {
         Series::LibraryWakeCounted,
         Series::UserBlock,
         Series::UserWake,
+        Series::Released,
+        Series::Received,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.

@@ -7,8 +7,8 @@ use crate::wire::Stored;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
 use tactus_abi::layout::{
-    CARDS, COUNTERS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE, TASK_PAGES,
-    TRACE,
+    CARDS, COUNTERS, DEMANDS, HEAP, INFO, LINES, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE,
+    TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
 use tactus_model::WaitLimit;
@@ -81,7 +81,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let offset = task as u64 * PAGE;
     let mut page = contents(image, bytes, component, TASK_PAGE + offset);
     let page = match page {
-        [] => TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: 0, sections: 0, awaited: 0 },
+        [] => TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: 0, sections: 0, awaited: 0, line: 0 },
         _ => match TaskPage::take(&mut page) {
             Some(page) => page,
             None => return false,
@@ -96,7 +96,10 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     };
     // The root scheduler ends its own jobs itself.
     let right = if grants.is_empty() { page.complete == 0 } else { told.is_some_and(writes) };
+    // Its own: the kernel lets it acknowledge no other.
+    let own = |line: u64| line < LINES as u64 && image.components[component].releases & 1 << line != 0;
     right
+        && page.line.checked_sub(1).is_none_or(own)
         && (page.job, page.charged, page.since, page.release, page.awaited) == (0, 0, 0, 0, 0)
         && are_right_sections(image, bytes, (component, offset), page.sections)
 }

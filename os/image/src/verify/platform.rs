@@ -7,8 +7,8 @@ use crate::parsed::Parsed;
 use crate::wire::Stored;
 use tactus_abi::image::{pci, role, Memory, MemoryKind, ThreadKind, EXECUTABLE, NO_COMPONENT};
 use tactus_abi::layout::{
-    BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, MAX_BRANDS, PLAN,
-    REGIONS, WINDOW_PAGES,
+    BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, LINES, MAX_BRANDS,
+    PLAN, REGIONS, WINDOW_PAGES,
 };
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard};
 use tactus_model::every_colour;
@@ -50,9 +50,13 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         it.role & role::FLOATING_POINT == 0 || !entered,
         "has floating point and is entered in the middle of its work",
     )?;
-    check(it.lines >> 24 == 0, "has an interrupt line that no machine has")?;
-    let others = image.components[..number].iter().fold(0, |bits, other| bits | other.lines);
-    check(it.lines & others == 0, "has an interrupt line that is another's")?;
+    check((it.lines | it.releases) >> LINES == 0, "has an interrupt line that no machine has")?;
+    let others = image.components[..number]
+        .iter()
+        .fold(it.lines & it.releases, |bits, other| bits | other.lines | other.releases);
+    check((it.lines | it.releases) & others == 0, "has an interrupt line that is another's")?;
+    check(it.releases == 0 || number != 0, "is the root scheduler and has jobs that a line releases")?;
+    check(it.reserved == 0, "has a field that should be zero")?;
     let mut end = 0;
     let mut over = false;
     for [start, stop] in it.sequences {

@@ -3,7 +3,7 @@
 use crate::region::{self, Counts};
 use crate::sequences;
 use core::ptr::{addr_of, addr_of_mut};
-use tactus_abi::layout::{MAX_CORES, REGION_STRIDE, SLOTS};
+use tactus_abi::layout::{LINES, MAX_CORES, REGION_STRIDE, SLOTS};
 use tactus_abi::shared::{slot, Fault, Region, Slot};
 
 /// The region that the kernel shares with this scheduler on one core.
@@ -50,6 +50,18 @@ impl OwnRegion {
         // SAFETY: as above. The kernel writes it while this code does not run on the core, and only where it is 0; one exchange.
         let left = unsafe { region::take_left(self.0) };
         (left != 0).then_some(left)
+    }
+
+    /// Takes the lines that have interrupted and release jobs, as bits.
+    pub fn take_lines(self) -> u64 {
+        // SAFETY: as above.
+        unsafe { region::take_lines(self.0) }
+    }
+
+    /// When (time stamp) the line interrupted last.
+    pub fn line_time(self, line: usize) -> u64 {
+        // SAFETY: as above; in bounds by the remainder.
+        unsafe { addr_of!((*self.0).line_times[line % LINES]).read_volatile() }
     }
 
     /// How many calls the kernel refused on this core.

@@ -254,6 +254,7 @@ mod tests {
             minimum: ms(1).as_nanos(),
             level: 255,
             raiser: u64::MAX,
+            line: u64::MAX,
         };
         (JobCounts::new(&task, &card), card)
     }

@@ -45,7 +45,7 @@ fn a_chain_over_its_deadline_is_refused_with_its_parts() {
     let tight = with(&scratch, "deadline = \"20 ms\"\n\n[[task]]", "deadline = \"10 ms\"\n\n[[task]]");
     let said = tactus(["check".as_ref(), tight.as_os_str()]);
     assert_eq!(said.status, 1, "{}", said.output);
-    let words = "chain.toml:11: chain `sensor to actuator` may take 11.7";
+    let words = "chain.toml:11: chain `sensor to actuator` may take 12.1";
     assert!(said.output.contains(words) && said.output.contains("over its deadline of 10 ms"), "{}", said.output);
 }
 
@@ -103,4 +103,79 @@ fn a_component_raises_what_others_do_at_once_or_when_the_period_is_over() {
     assert_eq!((often.released(), often.missed()), (30, 0));
     let seldom = run.summary.task("seldom");
     assert_eq!((seldom.released(), seldom.missed()), (8, 0), "{}", run.said.output);
+}
+
+/// The example of the interrupt, with some of its text exchanged.
+fn imu(scratch: &Scratch, changes: &[(&str, &str)]) -> std::path::PathBuf {
+    let text = std::fs::read_to_string(file("examples/imu/imu.toml")).expect("the example");
+    let absolute = |path: &str| file(path).display().to_string();
+    let text = text.replace("\"parts\"", &format!("\"{}\"", absolute("examples/imu/parts")));
+    let text = text.replace("\"../../os", &format!("\"{}", absolute("os")));
+    let change = |text: String, (old, new): &(&str, &str)| {
+        assert!(text.contains(old), "{old}");
+        text.replace(old, new)
+    };
+    scratch.write("imu.toml", &changes.iter().fold(text, change))
+}
+
+#[test]
+fn from_interrupt_to_message_a_chain_keeps_its_bound_and_its_run_is_replayed_and_the_same_twice() {
+    let scratch = Scratch::new("imu");
+    let example = imu(&scratch, &[]);
+    let [first, second] = [0, 1].map(|_| Finished::run(&example, &[]));
+    for run in [&first, &Finished::simulate(&example, &[])] {
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        let chain = chain(run);
+        assert!(chain["begun"].as_u64() >= Some(999), "{chain}");
+        assert_eq!((chain["completed"].as_u64(), chain["missed"].as_u64()), (chain["begun"].as_u64(), Some(0)));
+        let (worst, bound) = (chain["response"]["max_ns"].as_u64(), chain["bound_ns"].as_u64());
+        assert!(worst > Some(20_000) && worst < bound && bound < Some(1_000_000), "{chain}");
+    }
+    assert!(first.said.output.contains("decisions is the policy's own"), "{}", first.said.output);
+    assert_eq!(first.summary.task("actuate").released(), first.summary.task("control").released());
+    let trace = |run: &Finished| std::fs::read(run.file("trace.bin")).expect("its trace");
+    assert_eq!(trace(&first), trace(&second), "two runs of one file");
+}
+
+#[test]
+fn a_device_that_interrupts_ten_times_as_often_as_declared_takes_nothing_from_others() {
+    let scratch = Scratch::new("imu-flood");
+    // A hundredth of a second between interrupts is declared; the sensor does not know.
+    let slow = ("period = \"1 ms\"", "period = \"10 ms\"");
+    let run = Finished::run(&imu(&scratch, &[slow]), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    assert!(run.said.output.contains("decisions is the policy's own"), "{}", run.said.output);
+    let released = ["sample", "filter", "control", "actuate"].map(|task| run.summary.task(task).released());
+    assert_eq!(released, [100; 4]);
+    assert_eq!(run.summary.task("telemetry").missed(), 0);
+
+    let fault = ("interrupt = 20\n", "interrupt = 20\nearly = \"fault\"\n");
+    let run = Finished::run(&imu(&scratch, &[slow, fault]), &[]);
+    assert_eq!(run.summary.outcome(), "broken", "{}", run.said.output);
+    let named = run.said.output.contains("sample") && run.said.output.contains("arrived earlier than it may");
+    assert!(named, "{}", run.said.output);
+    assert_eq!(run.summary.task("actuate").released(), 100);
+}
+
+/// Set-ups of the interrupt study as system files: without a server the check refuses, and what wants the packets starves; with one, or
+/// one for each stream, everything beside the packets' own work keeps its bound, whatever comes.
+#[test]
+fn a_server_for_protocol_work_ends_the_livelock_that_there_is_without_one() {
+    let set_up = |letter: &str| {
+        let example = file(&format!("examples/interrupts/{letter}.toml"));
+        Finished::run(&example, &["--duration", "800 ms"])
+    };
+    let jobs = |run: &Finished, task: &str| run.summary.task(task).completed();
+    let [livelock, one, each] = ["a", "c", "d"].map(set_up);
+    assert_eq!(livelock.summary.outcome(), "refused", "{}", livelock.said.output);
+    // 2,000 packets a second.
+    assert!(jobs(&livelock, "driver") > 1_590);
+    let starved = ["task-1", "task-2", "control"].map(|task| jobs(&livelock, task));
+    assert!(starved.iter().sum::<u64>() < 5, "{starved:?}");
+    for served in [&one, &each] {
+        assert_eq!(served.summary.outcome(), "held", "{}", served.said.output);
+        assert!(served.said.output.contains("decisions is the policy's own"), "{}", served.said.output);
+        assert!(jobs(served, "driver") > 1_590);
+        assert!(jobs(served, "task-1") > 15 && jobs(served, "task-2") > 15 && jobs(served, "control") == 10);
+    }
 }

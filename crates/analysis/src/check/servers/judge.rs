@@ -189,7 +189,14 @@ impl Inside<'_> {
             if !fits_share(&tasks, &supply) {
                 return all(None, None, "its server's share");
             }
-            let queue = Queue { rank, quantum: it.quantum, completion: work.completion, ceilings: None, waits: &[] };
+            let queue = Queue {
+                rank,
+                quantum: it.quantum,
+                completion: work.completion,
+                ceilings: None,
+                waits: &[],
+                distances: &[],
+            };
             let (responses, by) = partitioned::test(&tasks, queue, &work, &Within(&supply, &work), *effort);
             effort.spend(tasks.len() * tasks.len());
             let told = places.iter().zip(responses);

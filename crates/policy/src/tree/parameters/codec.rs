@@ -4,12 +4,12 @@ use super::{ReconfigurableTree, Server, Supply, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::reconfigure::{change, part, put_change, put_part, Protocol, CHANGE_BYTES, PART_BYTES};
 use alloc::vec::Vec;
-use tactus_task::{EarlyArrival, Overrun, Release, ServerKind, TaskOrder, WaitLimit};
+use tactus_task::{Burst, EarlyArrival, Overrun, Release, ServerKind, TaskOrder, WaitLimit};
 use tactus_time::{CoreSet, TaskId};
 
 const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
 const PLACE_BYTES: usize = 2 + 4 + 1;
-const RELEASE_BYTES: usize = 1 + 2;
+const RELEASE_BYTES: usize = 1 + 1;
 const WAIT_BYTES: usize = 2 + 8;
 
 fn number<T: PartialEq>(of: &T, all: &[T]) -> u8 {
@@ -49,10 +49,20 @@ impl Parameters for Tree {
         }
         put(out, self.releases.len() as u64);
         for release in &self.releases {
-            // 0 periodic; 1 and 2 sporadic; 3 and 4 after another task.
-            let early = release.early().map_or(0, |early| 1 + u8::from(early == EarlyArrival::Drop));
-            out.push(early + 2 * u8::from(release.predecessor().is_some()));
-            out.extend(release.predecessor().map_or(0, |task| task.0).to_le_bytes());
+            out.push(match release {
+                Release::Periodic => 0,
+                Release::Sporadic(_) => 1,
+                Release::After(..) => 2,
+                Release::Bursts(..) => 3,
+            });
+            out.push(number(&release.early().unwrap_or_default(), &EarlyArrival::ALL));
+            if let Some(task) = release.predecessor() {
+                out.extend(task.0.to_le_bytes());
+            }
+            if let Some(burst) = release.burst() {
+                put(out, burst.jitter.as_nanos());
+                put(out, burst.distance.as_nanos());
+            }
         }
         put(out, self.waits.len() as u64);
         for limit in &self.waits {
@@ -83,13 +93,12 @@ impl Parameters for Tree {
         })?;
         let releases = input.list(RELEASE_BYTES, |input| {
             let kind = input.byte()?;
-            let before = TaskId(u16::from_le_bytes(input.take()?));
+            let early = meaning(input, &EarlyArrival::ALL)?;
             Ok(match kind {
-                0 => Release::Periodic,
-                1 => Release::Sporadic(EarlyArrival::Delay),
-                2 => Release::Sporadic(EarlyArrival::Drop),
-                3 => Release::After(before, EarlyArrival::Delay),
-                4 => Release::After(before, EarlyArrival::Drop),
+                0 if early == EarlyArrival::Delay => Release::Periodic,
+                1 => Release::Sporadic(early),
+                2 => Release::After(TaskId(u16::from_le_bytes(input.take()?)), early),
+                3 => Release::Bursts(early, Burst { jitter: input.time()?, distance: input.time()? }),
                 _ => return Err(input.no_meaning()),
             })
         })?;

@@ -12,6 +12,7 @@
 //! The way from an event to the dispatch is the hottest of the whole system above the kernel. What is rare stands in
 //! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
 
+mod arrivals;
 mod expiry;
 mod kill;
 mod sections;
@@ -47,8 +48,8 @@ const WAITS: u64 = 1 << 21;
 const ASKS: u64 = 1 << 22;
 /// It signals or awaits events: which, stands in the core's state.
 const CALLS: u64 = 1 << 23;
-/// What is looked at before anything else: it concerns components.
-const RARE: u64 = event::FAULT | event::RESTARTED;
+/// What is looked at before anything else: it concerns components and devices.
+const RARE: u64 = event::FAULT | event::RESTARTED | event::LINE;
 /// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 =
     COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | CALLS | BEGUN | event::NOTIFY | event::TIMER;
@@ -87,18 +88,25 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
-/// A job raises an arrival for the n-th, in the order of the file, of the tasks whose arrivals its component raises. It goes on
-/// when it has a core again. Gives 0, or why nothing arrived: 1 the caller has no job here, 2 it raises no such task.
-fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
+/// A job raises an arrival for the n-th, in the order of the file, of the tasks whose arrivals its component raises; or, if the second
+/// word is not zero, for the task with the number n, which has to be one of them. It goes on when it has a core again. Gives 0, or why
+/// nothing arrived: 1 the caller has no job here, 2 it raises no such task.
+fn raise(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
     let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
     let component = u64::from(caller.component());
     if !state.is_home(caller.thread().into(), component) {
         return [1, 0];
     }
-    let mut raised = state.system.cards().iter().enumerate().filter(|(_, card)| card.raiser == component);
-    let Some((task, _)) = usize::try_from(event).ok().and_then(|event| raised.nth(event)) else { return [2, 0] };
-    state.raised = Some(TaskId(task as u16));
+    let (cards, event) = (state.system.cards(), event as usize);
+    let is_own = |task: &usize| cards.get(*task).is_some_and(|card| card.raiser == component);
+    let task = match by_number {
+        0 => (0..cards.len()).filter(is_own).nth(event),
+        _ => Some(event).filter(is_own),
+    };
+    let Some(task) = task else { return [2, 0] };
+    // At the time of the call of the policy.
+    state.arrivals.push(TaskId(task as u16), Instant::NEVER);
     decide::<Root>(core, 0, ARRIVED, SWITCH_RETURN);
     [0; 2]
 }
@@ -247,7 +255,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
     } else if due & ASKS != 0 {
         (EntryReason::Lock, ASKS)
     } else if due & ARRIVED != 0 {
-        (EntryReason::Arrival, ARRIVED)
+        let last = !state.arrivals.are_more_than_one_call();
+        (EntryReason::Arrival, if last { ARRIVED } else { 0 })
     } else {
         (EntryReason::Notify, event::NOTIFY)
     })
@@ -265,7 +274,11 @@ fn begin(core: u8, due: &mut u64) -> Option<&'static mut Core> {
     }
     state::begin(core);
     *due = BEGUN;
-    state::running(core)
+    let begun = state::running(core)?;
+    if core == 0 && arrivals::begin(begun.state.system, &mut begun.state.arrivals) {
+        *due |= ARRIVED;
+    }
+    Some(begun)
 }
 
 /// One call of the policy, with one reading of the clock; returns the reading after it. When the run is over, marks the core as
@@ -281,21 +294,6 @@ fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut
     }
     state.look = look;
     call_policy(policy, state, reason)
-}
-
-/// Tells the policy what arrived.
-#[cold]
-fn arrive<P: Policy>(
-    policy: &P,
-    own: &mut P::Core,
-    raised: Option<TaskId>,
-    (writer, core): (&mut RingWriter, CoreId),
-    now: Instant,
-) {
-    let Some(task) = raised else { return };
-    let subject = Subject::new(task, InputKind::Arrival as u8);
-    writer.store(Stored::about(subject, now, core, EventKind::Input, 0, now.as_nanos()));
-    policy.input(own, Input::Arrival { task, at: now });
 }
 
 /// Tells the policy until when the running job asks to wait.
@@ -346,7 +344,7 @@ fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason)
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
         if reason == EntryReason::Arrival {
-            arrive(policy, own, state.raised.take(), (writer, core), look.now);
+            arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
         }
         if RESOURCES && reason == EntryReason::Wait {
             tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
@@ -415,13 +413,17 @@ fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     );
 }
 
-/// Components were stopped or run again. What is due from then on.
+/// Components were stopped or run again, or devices interrupted. What is due from then on.
 #[cold]
 fn rare(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
     if due & event::RESTARTED != 0 {
         recovery::by_another(state, region.restarted());
     }
-    let due = due & !event::RESTARTED;
+    let mut due = due & !event::RESTARTED;
+    if due & event::LINE != 0 {
+        arrivals::take_lines(state, region);
+        due = due & !event::LINE | ARRIVED;
+    }
     if due & event::FAULT != 0 {
         fault(state, region, due)
     } else {

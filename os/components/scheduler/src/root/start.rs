@@ -1,7 +1,9 @@
 //! Set-up: core 0 makes the policy from what the image holds, before the run begins; the others wait for it.
 
+use crate::root::arrivals::line_tasks;
 use crate::root::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
+use tactus_rt::scheduler::task_cards;
 use tactus_rt::time::Instant;
 use tactus_sched::recovery::Recovery;
 use tactus_sched::runtime::make_policy;
@@ -18,5 +20,6 @@ pub fn start(core: u8) {
     let (setup, scheduler, policies) = make_policy::<crate::Decider>();
     let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
-    place(System { scheduler, setup, end, recovery, given_up }, policies);
+    let lines = line_tasks(task_cards());
+    place(System { scheduler, setup, end, recovery, lines, given_up }, policies);
 }

@@ -1,5 +1,6 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
+use crate::root::arrivals::{Arrivals, LineTasks};
 use crate::root::sections::{none_reported, Reported};
 use crate::Decider;
 use alloc::vec::Vec;
@@ -29,6 +30,8 @@ pub struct System {
     pub end: Instant,
     /// The components that are restarted.
     pub recovery: Recovery,
+    /// The task whose jobs each interrupt line releases.
+    pub lines: LineTasks,
     /// By task: the policy ended its last job, and its thread is still in the middle of that.
     pub given_up: Vec<AtomicBool>,
 }
@@ -96,8 +99,8 @@ pub struct CoreState {
     pub counts: Vec<JobCounts>,
     /// Whether its end was reported.
     pub end_reported: bool,
-    /// The task for which something arrived that the policy was not told yet.
-    pub raised: Option<TaskId>,
+    /// What arrived that the policy was not told yet.
+    pub arrivals: Arrivals,
     /// Until when the running job asks to wait, where it does.
     pub waits_until: Instant,
     /// What the running job does to events.
@@ -134,7 +137,7 @@ impl CoreState {
                 .map(|(task, card)| JobCounts::new(task, card))
                 .collect(),
             end_reported: false,
-            raised: None,
+            arrivals: Arrivals::NONE,
             waits_until: Instant::ZERO,
             event_calls: [None; 2],
             sections: none_reported(&system.setup),

@@ -1,0 +1,175 @@
+//! Tasks whose arrivals come in bursts, on one processor: response times under fixed priorities, demand under earliest deadline first.
+//!
+//! An arrival curve (Richter, "Compositional scheduling analysis using standard event models", PhD thesis, TU Braunschweig 2005): in a
+//! half-open window of length w there are at most η(w) = min(⌈(w + J)/T⌉, ⌈w/d⌉) arrivals, and from one to the n-th after it at least
+//! δ(n) = max(n·T − J, n·d, 0). A response counts from the arrival. Under fixed priorities, for job q = 0, 1, … of the level-i busy
+//! period (Lehoczky 1990; Tindell, Burns and Wellings 1994):
+//!
+//! ```text
+//! w(q) = Bᵢ + (q+1)·Cᵢ + Σ_{j ∈ hp(i)} ηⱼ(w(q))·Cⱼ + withheld(w(q))
+//! Rᵢ   = max_q ( w(q) − δᵢ(q) ),   up to the first q with w(q) ≤ δᵢ(q+1)
+//! ```
+//!
+//! Under EDF every deadline is met if in each window t that ends with a deadline B + Σ Nᵢ(t)·Cᵢ + withheld(t) ≤ t, up to the longest
+//! busy period, where Nᵢ(t) jobs arrive and are due within t: those with δᵢ(n) + Dᵢ ≤ t.
+
+use crate::effort::{Effort, HORIZON};
+use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::uniprocessor::overloaded;
+use tactus_time::Duration;
+
+/// A task with its arrival curve: the task's jitter is J, its deadline counts from the arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bursty {
+    /// C, T, D and J.
+    pub task: Sporadic,
+    /// d: the least distance of two arrivals; zero if there is none.
+    pub distance: Duration,
+}
+
+impl Bursty {
+    /// η(w): the most arrivals in a half-open window.
+    fn most_in(&self, w: i128) -> i128 {
+        let by_curve = ceil_div(w + self.task.j(), self.task.t());
+        match i128::from(self.distance.as_nanos()) {
+            0 => by_curve,
+            d => by_curve.min(ceil_div(w, d)),
+        }
+    }
+
+    /// δ(n): the least time from an arrival to the n-th after it.
+    fn least_until(&self, n: i128) -> i128 {
+        (n * self.task.t() - self.task.j()).max(n * i128::from(self.distance.as_nanos())).max(0)
+    }
+
+    /// N(t): the most jobs that arrive and are due within a closed window.
+    fn due_in(&self, t: i128) -> i128 {
+        let w = t - self.task.d();
+        if w < 0 {
+            return 0;
+        }
+        // The closed window holds one nanosecond's arrivals more than the half-open one.
+        self.most_in(w + 1)
+    }
+}
+
+/// The worst-case response time of `task` below the tasks `higher`, from its arrival. As
+/// [`fixed_priority::response`](super::fixed_priority::response).
+pub fn response(
+    task: &Bursty,
+    higher: &[Bursty],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Duration> {
+    if overloaded(higher.iter().chain([task]).map(|it| &it.task)) {
+        return None;
+    }
+    let b = i128::from(blocking.as_nanos());
+    let (mut worst, mut w) = (0, b);
+    for q in 0.. {
+        let own = (q + 1) * task.task.c();
+        w += task.task.c();
+        loop {
+            if w > HORIZON || !effort.spend(higher.len()) {
+                return None;
+            }
+            let others: i128 = higher.iter().map(|it| it.most_in(w) * it.task.c()).sum();
+            let next = b + own + others + withheld(processor, w);
+            if next <= w {
+                break;
+            }
+            w = next;
+        }
+        worst = worst.max(w - task.least_until(q));
+        if w <= task.least_until(q + 1) {
+            break;
+        }
+    }
+    Some(to_duration(worst))
+}
+
+/// Whether every deadline is met under EDF; nothing if the effort did not do.
+pub fn schedulable(
+    tasks: &[Bursty],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<bool> {
+    if overloaded(tasks.iter().map(|it| &it.task)) {
+        return Some(false);
+    }
+    let b = i128::from(blocking.as_nanos());
+    let mut l = (b + tasks.iter().map(|it| it.task.c()).sum::<i128>()).max(1);
+    loop {
+        if l > HORIZON || !effort.spend(tasks.len()) {
+            return None;
+        }
+        let next = b + tasks.iter().map(|it| it.most_in(l) * it.task.c()).sum::<i128>() + withheld(processor, l);
+        if next <= l {
+            break;
+        }
+        l = next;
+    }
+    for it in tasks {
+        for n in 0.. {
+            let t = it.least_until(n) + it.task.d();
+            if t > l {
+                break;
+            }
+            if !effort.spend(tasks.len()) {
+                return None;
+            }
+            let demand: i128 = tasks.iter().map(|it| it.due_in(t) * it.task.c()).sum();
+            if b + demand + withheld(processor, t) > t {
+                return Some(false);
+            }
+        }
+    }
+    Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Dedicated;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn bursty(c: u64, t: u64, j: u64, d: u64, deadline: u64) -> Bursty {
+        Bursty { task: Sporadic { jitter: ms(j), ..Sporadic::new(ms(c), ms(t), ms(deadline)) }, distance: ms(d) }
+    }
+
+    fn all(tasks: &[Bursty]) -> Vec<Option<Duration>> {
+        let one = |i: usize| response(&tasks[i], &tasks[..i], Duration::ZERO, &Dedicated, &mut Effort::default());
+        (0..tasks.len()).map(one).collect()
+    }
+
+    #[test]
+    fn a_burst_waits_for_itself_and_holds_up_what_is_below() {
+        // Three at once every 30 on the average one per 10: the third waits for two others.
+        let tasks = [bursty(2, 10, 20, 0, 10), bursty(3, 30, 0, 30, 30)];
+        assert_eq!(all(&tasks), [Some(ms(6)), Some(ms(9))]);
+        // With a distance of 2 the first ones are done when the next ones come.
+        let tasks = [bursty(2, 10, 20, 2, 10), bursty(3, 30, 0, 30, 30)];
+        assert_eq!(all(&tasks), [Some(ms(2)), Some(ms(9))]);
+    }
+
+    #[test]
+    fn without_bursts_the_bounds_are_those_of_sporadic_tasks() {
+        let tasks = [(2, 10), (5, 15), (10, 25)].map(|(c, t)| bursty(c, t, 0, t, t));
+        assert_eq!(all(&tasks), [Some(ms(2)), Some(ms(7)), Some(ms(26))]);
+    }
+
+    #[test]
+    fn the_demand_of_a_burst_counts_at_once() {
+        let fits = |tasks: &[Bursty]| schedulable(tasks, Duration::ZERO, &Dedicated, &mut Effort::default());
+        assert_eq!(fits(&[bursty(2, 10, 20, 0, 6), bursty(3, 30, 0, 30, 9)]), Some(true));
+        assert_eq!(fits(&[bursty(2, 10, 20, 0, 5), bursty(3, 30, 0, 30, 9)]), Some(false));
+        assert_eq!(fits(&[bursty(2, 10, 20, 0, 6), bursty(3, 30, 0, 30, 8)]), Some(false));
+        assert_eq!(fits(&[bursty(2, 10, 20, 2, 2), bursty(3, 30, 0, 30, 9)]), Some(true));
+        assert_eq!(fits(&[bursty(6, 10, 20, 0, 60), bursty(15, 30, 0, 30, 30)]), Some(false));
+    }
+}
