@@ -101,6 +101,8 @@ pub struct Info {
     pub devices: u32,
     /// Colours of the frames that a memory manager gives out.
     pub colours: u32,
+    /// Bytes at [`crate::layout::TOLD`].
+    pub told_bytes: u64,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.

@@ -46,7 +46,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
-        heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
+        let told = request.told.iter().filter(|(place, _)| part.user == Some(*place)).map(|(_, bytes)| bytes.len());
+        let plan = plan_of(request, part).len();
+        heaps.push(layout.heap(component, part, system, (plan, told.sum()))?);
     }
     layout.task_pages(&parts, &system.critical_sections());
     layout.scheduler_pages(&parts);
@@ -55,7 +57,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let plans: Vec<(usize, &[u8])> =
         schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
-    let placed = platform::lay_out(&mut layout, &parts, system);
+    let placed = platform::lay_out(&mut layout, &parts, request);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
@@ -179,6 +181,7 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,

@@ -142,6 +142,7 @@ stored!(Info {
     buffers: u32,
     devices: u32,
     colours: u32,
+    told_bytes: u64,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],

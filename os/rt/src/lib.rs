@@ -17,6 +17,7 @@ pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+pub mod disk;
 #[cfg(feature = "heap")]
 mod heap;
 mod job;

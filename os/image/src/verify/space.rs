@@ -7,7 +7,7 @@ use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION,
     DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, PROGRAM, REGIONS,
-    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD, TRACE,
 };
 
 /// What a mapping is for, as its address tells.
@@ -43,6 +43,7 @@ pub(super) enum Use {
     Components,
     Buffers,
     DeviceCards,
+    Told,
     /// A device's own memory.
     Device,
     /// Memory that a device reads and writes.
@@ -191,6 +192,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         COMPONENTS if end <= BUFFERS => Use::Components,
         BUFFERS if end <= DEVICE_CARDS => Use::Buffers,
         DEVICE_CARDS if one => Use::DeviceCards,
+        TOLD if end <= DEMANDS => Use::Told,
         at if (DEVICES..STACKS).contains(&at) => match (at - DEVICES) % DEVICE_STRIDE {
             0 if bytes <= DEVICE_DMA => Use::Device,
             DEVICE_DMA if bytes <= DEVICE_CONFIGURATION - DEVICE_DMA => Use::Dma,
@@ -220,7 +222,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Program if flags == WRITABLE => (MemoryKind::Copied, WRITABLE),
         Use::Program => (MemoryKind::InPlace, flags),
         Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
-        Use::Components | Use::Buffers | Use::DeviceCards => (MemoryKind::InPlace, 0),
+        Use::Components | Use::Buffers | Use::DeviceCards | Use::Told => (MemoryKind::InPlace, 0),
         Use::Device if memory == MemoryKind::Device as u32 => (MemoryKind::Device, WRITABLE),
         Use::Device => (MemoryKind::Pci, WRITABLE),
         Use::Dma => (MemoryKind::Dma, WRITABLE),
