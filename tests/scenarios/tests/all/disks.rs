@@ -223,7 +223,7 @@ fn a_hostile_client_on_the_machine_reads_and_delays_nobody() {
 #[test]
 #[ignore = "takes minutes: 1,000,000 requests"]
 fn a_million_requests_of_a_hostile_client_on_the_machine_read_and_delay_nobody() {
-    let put: u64 = (0..4).map(|_| attacked("80 s")).sum();
+    let put = attacked("260 s");
     println!("{put} requests put");
     assert!(put > 1_000_000);
 }
