@@ -150,3 +150,31 @@ fn row(disk: &DiskSummary, client: &DiskClientSummary) -> Vec<String> {
         if void { "void".to_string() } else { String::new() },
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_request_that_the_machine_decided_otherwise_is_found_out() {
+        let text = "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitioned-edf'\n[[task]]\nname = 'a'\ncore = 0\n\
+            period = '10 ms'\nexecution = '1 ms'\n[[disk]]\nname = 'd'\ndrive = 'source-10k'\n[[disk.client]]\nname = 'c'\n\
+            start = '0 MiB'\nextent = '1 GiB'\nsize = '8 KiB'\nbest-effort = 2\n";
+        let system = System::parse_toml(text, Path::new("disk.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+        let check = tactus_analysis::check(&system, &Default::default());
+        let setups = tactus_plan::plan(&system, &check, &Default::default()).disk_setups;
+        let station = setups[0].station(true).expect("a drive");
+        let served = tactus_sim::disk::disk(station, system.duration);
+        let mut told = Told { served: vec![served], inputs: vec![Vec::new()] };
+        assert!(compare(&setups, &told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
+        told.served[0][3].ended = told.served[0][3].ended + Duration::from_nanos(1);
+        let wrong = compare(&setups, &told, system.duration).expect_err("it differs");
+        assert!(wrong.starts_with("disk 0, request 3: the machine has Served"), "{wrong}");
+        // No component asks of a client whose requests are the disk's own.
+        let input =
+            DiskInput { client: 0, number: 0, place: 0, blocks: 16, write: false, cancels: false, at: Instant::ZERO };
+        let told = Told { served: vec![Vec::new()], inputs: vec![vec![input]] };
+        assert!(compare(&setups, &told, system.duration).is_err_and(|why| why.contains("is refused")));
+    }
+}

@@ -135,15 +135,6 @@ fn on_the_machine_each_request_of_the_disk_is_the_simulations_on_one_core_and_on
     }
 }
 
-#[test]
-fn a_machine_whose_disk_is_not_that_of_the_file_is_found_out() {
-    let folder = Scratch::new("disks");
-    let path = example(&folder, &[("duration = \"20 s\"", "duration = \"1 s\"\nseed = 2")]);
-    let run = tactus(["run".as_ref(), path.as_os_str(), "--out".as_ref(), folder.path().join("out").as_os_str()]);
-    assert_eq!(run.status, 1, "{}{}", run.output, run.errors);
-    assert!(run.output.contains("disk 0, request 0: the machine has Served"), "{}", run.output);
-}
-
 /// The recorder on the machine: how often the power went, how many entries were acknowledged, how many slots were mended.
 fn recorded(folder: &Scratch, changes: &[(&str, &str)]) -> (Finished, [u64; 3]) {
     let mut text = fs::read_to_string(file("examples/flight-recorder.toml")).expect("the example");
@@ -238,14 +229,16 @@ fn a_drive_that_fails_lies_and_says_nothing_is_told_of_and_others_keep_their_pro
     let faults =
         "faults = { tolerated = 1, short = 100, failed = 200, silent = 300, unasked = 50 }\ncomponent = \"block\"";
     let changes = [
-        ("\"70 ms\"", "\"130 ms\""),
-        ("\"90 ms\"", "\"130 ms\""),
+        ("\"70 ms\"", "\"190 ms\""),
+        ("\"90 ms\"", "\"190 ms\""),
+        ("period = \"130 ms\"", "period = \"130 ms\"\ndeadline = \"190 ms\""),
         ("duration = \"20 s\"", "duration = \"10 s\""),
         (&device, ""),
     ];
     let text = fs::read_to_string(example(&folder, &changes)).expect("written");
-    let (head, disk) = text.split_once("[[disk]]").expect("a disk");
-    let path = folder.write("disk.toml", &format!("{head}[[disk]]{}", disk.replace("component = \"block\"", faults)));
+    let (head, disk) = text.split_once("\n[[disk]]\n").expect("a disk");
+    let disk = disk.replace("component = \"block\"", faults);
+    let path = folder.write("disk.toml", &format!("{head}\n[[disk]]\n{disk}"));
     let run = Finished::run(&path, &[]);
     assert!(run.said.output.contains("requests is the simulation's"), "{}", run.said.output);
     let disk = &run.summary.json["disks"][0];
