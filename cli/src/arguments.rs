@@ -86,6 +86,13 @@ pub enum Command {
   ./tactus trace out/avionics --draw --from '20 ms' --to '80 ms'
   ./tactus trace out/avionics --perfetto avionics.pftrace")]
     Trace(Trace),
+    /// Show which part of a system has which pages of memory, and whether colours keep them apart
+    ///
+    /// Walks all page tables of an earlier run, the kernel's own included: a row for each part, a column for each colour. After
+    /// `run --caches` it also says what each part asked of the caches and who drove out whose lines. The exit status is 1 if a page
+    /// has a colour of nobody who sees it. See docs/colours.md.
+    #[command(after_help = "Example:\n  ./tactus run examples/colours.toml --caches\n  ./tactus colours out/colours")]
+    Colours(Colours),
     /// Show the monitors of a system file, or let them judge an earlier run
     ///
     /// A monitor watches a property: which events happen in which order, and how fresh data is. Without RESULTS, prints each
@@ -264,9 +271,21 @@ pub struct Run {
     /// Do not show the lines that components print; the report and run.log have them all the same
     #[arg(long)]
     pub no_console: bool,
+    /// Send every access through modelled caches and tell who drove out whose lines: those of geometry under [machine], else of an
+    /// i7-2600. The run is the same, and takes the host about ten times as long
+    #[arg(long)]
+    pub caches: bool,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
+}
+
+/// Options of `colours`.
+#[derive(Debug, Args)]
+pub struct Colours {
+    /// The results' folder, or the system file whose last results in out/ are meant
+    #[arg(value_name = "FOLDER|FILE")]
+    pub results: PathBuf,
 }
 
 /// Options of `iso`.

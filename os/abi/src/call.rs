@@ -246,6 +246,8 @@ pub enum Error {
     InUse = 33,
     /// The image does not let the component make this call.
     NotAllowed = 34,
+    /// The frame has a colour that the component may not have.
+    BadColour = 35,
 }
 
 impl Error {
@@ -287,6 +289,7 @@ impl Error {
             32 => Error::NotStopped,
             33 => Error::InUse,
             34 => Error::NotAllowed,
+            35 => Error::BadColour,
             _ => return None,
         })
     }

@@ -1,5 +1,6 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
+use crate::colours::Colouring;
 use crate::layout::Layout;
 use crate::parts::{Part, Parts};
 use crate::platform::{self, Placed};
@@ -9,6 +10,7 @@ use crate::{Facts, Image, ImageError, Promise, Request};
 use tactus_abi::image::{speculation, Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
+use tactus_model::KERNEL_MEMORY;
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
@@ -28,7 +30,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     same("programs, one for each component", system.components.len(), request.components.len())?;
 
     let parts = Parts::new(request)?;
-    let mut layout = Layout::default();
+    let mut layout = Layout::new(Colouring::of(system, &parts));
     // The first objects: the kernel takes the trace's place before it hands out any frame.
     let schedulers: Vec<usize> = (0..parts.components.len()).filter(|n| parts.components[*n].plans(*n)).collect();
     for scheduler in &schedulers {
@@ -41,6 +43,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let programs: Vec<Vec<_>> =
         programs.map(|(number, it)| if used(number) { layout.load(it) } else { Vec::new() }).collect();
     let clock = layout.memory(MemoryKind::Clock, PAGE, None);
+    // The kernel writes it, and everybody reads it.
+    layout.memories[clock as usize].colours = layout.colouring.kernel;
     let mut heaps = Vec::new();
     for (number, part) in parts.components.iter().enumerate() {
         let component = number as u32;
@@ -63,11 +67,21 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
     let arrays = pages(parts.array_bytes() + layout.array_bytes());
     let image_bytes = arrays + layout.contents.len() as u64;
-    let fresh = layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes;
-    let place = size::place(system, image_bytes, fresh, schedulers.len())?;
+    let trace = layout.colouring.trace();
+    let fresh = if layout.colouring.apart {
+        let restarted_by: Vec<u32> = placed.cards.iter().map(|card| card.restarted_by).collect();
+        let mut demand = layout.demand(&restarted_by);
+        demand.add(u64::MAX, placed.pool_bytes / PAGE, None);
+        demand.add(layout.colouring.kernel, (placed.kernel_bytes - placed.pool_bytes) / PAGE, None);
+        demand.fits(system, &parts, KERNEL_MEMORY + image_bytes)?;
+        demand.bytes()
+    } else {
+        layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes
+    };
+    let place = size::place(system, image_bytes, fresh, (schedulers.len(), trace))?;
     for (number, memory) in layout.memories.iter_mut().take(schedulers.len()).enumerate() {
         memory.bytes = place.ring * system.cores as u64;
-        memory.offset = number as u64 * memory.bytes;
+        memory.offset = number as u64 * trace.extent(memory.bytes / PAGE) * PAGE;
     }
 
     for (number, at) in infos.into_iter().enumerate() {
@@ -91,8 +105,11 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         speculation: speculation(system),
         reserved: 0,
         trace_address: place.trace,
+        kernel_colours: layout.colouring.kernel,
         bytes: image_bytes,
     };
+    let component_colours = layout.colouring.components.iter().zip(&layout.colouring.windows);
+    let component_colours = component_colours.map(|(own, window)| [*own, *window]).collect();
     let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
@@ -104,6 +121,10 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         ring_bytes: place.ring,
         ring_records: (place.ring - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,
         traces: schedulers.len(),
+        trace_pages: trace,
+        colours: header.colours,
+        kernel_colours: header.kernel_colours,
+        component_colours,
     };
     Ok(Image { bytes, facts })
 }
@@ -132,6 +153,8 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
             restarted_by: placed.cards[number].restarted_by,
             brands: placed.cards[number].brands,
             lines: placed.lines[number],
+            colours: layout.colouring.components[number],
+            window_colours: layout.colouring.windows[number],
             sequences: parts.programs[part.program].sequences,
         };
         component.put(&mut out);

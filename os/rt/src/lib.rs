@@ -17,9 +17,10 @@ pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+pub mod demands;
+pub mod device;
 pub mod disk;
-#[cfg(feature = "heap")]
-mod heap;
+pub mod heap;
 mod job;
 pub mod lock;
 mod promises;
@@ -28,6 +29,8 @@ pub mod restart;
 pub mod scheduler;
 pub mod sequences;
 mod service;
+mod single;
+pub mod spend;
 #[cfg(feature = "virtio")]
 pub mod virtio;
 
@@ -37,6 +40,7 @@ pub use console::{Console, Screen};
 pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
+pub use single::Single;
 pub use tactus_abi as abi;
 pub use tactus_time as time;
 

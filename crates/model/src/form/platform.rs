@@ -44,7 +44,7 @@ pub(super) fn buffer<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader
         size: section.size(reader, "size"),
         between: strings(&section, reader, "between", "a list of two components like [\"camera\", \"filter\"]"),
         read_only: section.string(reader, "read-only", "the name of a component in quotes"),
-        colours: integers(&section, reader, "colours", "a list of colours like [0, 1]"),
+        colours: super::colours::own(&section, reader),
         subject: section.subject,
     })
 }
@@ -84,7 +84,7 @@ pub(super) fn strings(section: &Section<'_>, reader: &mut Reader<'_>, key: &str,
 }
 
 /// A list of whole numbers that are not negative.
-fn integers(section: &Section<'_>, reader: &mut Reader<'_>, key: &str, expected: &str) -> Vec<At<u64>> {
+pub(super) fn integers(section: &Section<'_>, reader: &mut Reader<'_>, key: &str, expected: &str) -> Vec<At<u64>> {
     list(section, reader, key, expected, |value| {
         let number = value.as_integer()?;
         u64::from_str_radix(number.as_str(), number.radix()).ok()

@@ -165,8 +165,8 @@ fn a_thousand_power_cuts_on_the_machine_lose_nothing_that_the_recorder_acknowled
     let folder = Scratch::new("recorder");
     let mut all = [0; 3];
     for seed in 1..=10 {
-        let seed = format!("duration = \"130 s\"\nseed = {seed}");
-        let (run, figures) = recorded(&folder, &[("duration = \"25 s\"", &seed)]);
+        let seed = format!("duration = \"140 s\"\nseed = {seed}");
+        let (run, figures) = recorded(&folder, &[("duration = \"30 s\"", &seed)]);
         assert_eq!(run.summary.outcome(), "void", "{}", run.said.output);
         all.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
     }
@@ -178,7 +178,7 @@ fn a_thousand_power_cuts_on_the_machine_lose_nothing_that_the_recorder_acknowled
 fn without_power_cuts_the_recorders_requests_keep_their_promises_beside_readers() {
     let folder = Scratch::new("recorder");
     let mut text = fs::read_to_string(file("examples/flight-recorder.toml")).expect("the example");
-    text = text.replace("faults = { power-cuts = \"1200 ms\" }\n", "").replace("\"25 s\"", "\"5 s\"");
+    text = text.replace("faults = { power-cuts = \"1200 ms\" }\n", "").replace("\"30 s\"", "\"5 s\"");
     let run = Finished::run(&folder.write("flight-recorder.toml", &with_paths(&text, 1)), &[]);
     assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
     let clients = &run.summary.json["disks"][0]["clients"];
@@ -265,7 +265,7 @@ fn what_the_service_does_for_a_client_is_charged_to_a_server_of_that_clients_ran
                 .replacen("\"1 ms\"", "\"400 us\"", 1)
         };
     let text = format!("{head}{servers}[[task]]{}[[task]]{}", into(recorder, "recorder"), into(rest, "disk"));
-    let text = text.replace("partitioned-edf", "partitioned-rm").replace("\"25 s\"", "\"3 s\"");
+    let text = text.replace("partitioned-edf", "partitioned-rm").replace("\"30 s\"", "\"3 s\"");
     let text = text.replace("faults = { power-cuts = \"1200 ms\" }\n", "");
     let run = Finished::run(&folder.write("charged.toml", &with_paths(&text, 1)), &[]);
     // The judge holds each server to its budget.
