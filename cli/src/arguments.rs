@@ -167,9 +167,10 @@ pub struct Check {
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
     /// What a job may lose of the caches whenever others have run in between or it has moved, e.g. "20 us": the longest time to
-    /// load it again
-    #[arg(long, value_name = "TIME", value_parser = cache_delay)]
-    pub cache_delay: Option<tactus_time::Duration>,
+    /// load it again. `geometry`: as long as a task's memory takes on the machine whose caches the file names, from the shared cache where its
+    /// colours are its own and hold it
+    #[arg(long, value_name = "TIME|geometry", value_parser = cache_delay)]
+    pub cache_delay: Option<CacheDelay>,
     /// Search for how much each execution time may grow until it is known for every task: seconds or minutes, near full
     /// load (without: some tens of milliseconds, and what was not found is left open)
     #[arg(long)]
@@ -188,8 +189,21 @@ pub struct Check {
     pub anew: bool,
 }
 
-fn cache_delay(text: &str) -> Result<tactus_time::Duration, String> {
-    tactus_model::parse_duration(text).map_err(|error| format!("{error}; write a time such as \"20 us\""))
+/// What caches cost a job that resumes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CacheDelay {
+    /// This long.
+    Time(Duration),
+    /// As the machine's caches have it.
+    Geometry,
+}
+
+fn cache_delay(text: &str) -> Result<CacheDelay, String> {
+    if text == "geometry" {
+        return Ok(CacheDelay::Geometry);
+    }
+    let time = tactus_model::parse_duration(text);
+    time.map(CacheDelay::Time).map_err(|error| format!("{error}; write a time such as \"20 us\", or geometry"))
 }
 
 /// Which core is taken, of those on which a task fits.

@@ -70,7 +70,7 @@ pub fn look(image: &Image, rings: &Rings) -> io::Result<ColourUse> {
     }
     for (number, [own, window]) in facts.component_colours.iter().enumerate() {
         let part = number + 1;
-        let top = card[word::TOPS + number];
+        let top = card[word::TOPS + number] & u64::from(u32::MAX);
         note(top, Seen { part, what: Use::Table(part), may: *own });
         let of = |it: &&Mapping| it.component as usize == number;
         let mut mappings: Vec<&Mapping> = parsed.mappings.iter().filter(of).collect();
@@ -121,6 +121,8 @@ fn sorted(parsed: &Parsed, facts: &Facts, seen: &BTreeMap<u64, Vec<Seen>>) -> Co
         let regions = |number: u32| kind(parsed, number) == Some(MemoryKind::Regions as u32);
         let is_one = by.iter().all(|it| match (it.what, by[0].what) {
             (Use::Kernel, Use::Object(number, _)) | (Use::Object(number, _), Use::Kernel) => regions(number),
+            // A kernel that has not moved has its first tables among its data.
+            (Use::Table(0) | Use::Kernel, Use::Table(0) | Use::Kernel) => true,
             (Use::Table(_), _) => by.len() == 1,
             (one, other) => one == other,
         });

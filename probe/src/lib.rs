@@ -21,6 +21,7 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use tactus_abi::counters::event;
 use tactus_cache::{Colours, Events, Geometry, Hierarchy, Kind, Owner, Served};
 
 /// The version of the interface that QEMU looks for in a plug-in.
@@ -134,6 +135,18 @@ impl Probe {
         asked.memory += u64::from(served == Served::Memory);
         asked.changed += u64::from(served == Served::RemoteModified);
         asked.by_colour[usize::from(self.colours.of(address).0)] += 1;
+        if !kernel {
+            let beyond = served > Served::Second;
+            for (event, counts) in [
+                (event::ACCESSES, true),
+                (event::PRIVATE_MISSES, beyond),
+                (event::SHARED_MISSES, served == Served::Memory),
+                (event::CHANGED, served == Served::RemoteModified),
+                (event::WRITES, kind == Kind::Write),
+            ] {
+                self.owners.count(core, event, u64::from(counts));
+            }
+        }
     }
 
     fn report(&self) -> String {
@@ -246,6 +259,9 @@ extern "C" fn executed(core: c_uint, data: *mut c_void) {
     }
     let owner = if block.kernel { KERNELS } else { probe.owners.of(core) };
     probe.asked[usize::from(owner)].instructions += block.instructions;
+    if !block.kernel {
+        probe.owners.count(core, event::INSTRUCTIONS, block.instructions);
+    }
     for line in &block.lines {
         probe.access(core, *line, 1, Kind::Fetch, block.kernel);
     }

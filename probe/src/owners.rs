@@ -5,6 +5,7 @@
 //! begins a block there.
 
 use tactus_abi::card::{word, MAGIC, PLACE};
+use tactus_abi::counters;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES};
 
 /// Owners: the kernel, components by their number plus one, and what runs at user level before anything is told.
@@ -19,11 +20,13 @@ pub struct Owners {
     /// The top table that each core had loaded when it was last looked at.
     loaded: [u64; MAX_CORES],
     owner: [u8; MAX_CORES],
+    /// Where the counters of the component are that each core runs, in the emulator; null if it has none.
+    counters: [usize; MAX_CORES],
 }
 
 impl Default for Owners {
     fn default() -> Self {
-        Owners { loaded: [0; MAX_CORES], owner: [UNKNOWN; MAX_CORES] }
+        Owners { loaded: [0; MAX_CORES], owner: [UNKNOWN; MAX_CORES], counters: [0; MAX_CORES] }
     }
 }
 
@@ -42,9 +45,32 @@ impl Owners {
             return;
         }
         let count = card(word::COMPONENTS).unwrap_or(0).min(MAX_COMPONENTS as u64) as usize;
-        let component = (0..count).find(|component| card(word::TOPS + component) == Some(loaded));
+        let top = |component: &usize| card(word::TOPS + component).map(|it| it & u64::from(u32::MAX));
+        let component = (0..count).find(|component| top(component) == Some(loaded));
         self.loaded[core] = loaded;
+        self.counters[core] = 0;
+        let page = component.and_then(|component| card(word::TOPS + component)).map_or(0, |it| it >> 32 << 12);
+        if page != 0 && page + 4096 <= memory.1 {
+            self.counters[core] = (memory.0 + page) as usize;
+            // SAFETY: see `count`.
+            unsafe { (self.counters[core] as *mut u64).write_volatile(counters::MAGIC) };
+        }
         self.owner[core] = component.and_then(|it| u8::try_from(it + 1).ok()).unwrap_or(UNKNOWN);
+    }
+}
+
+impl Owners {
+    /// Adds to a counter of the component that the core runs at user level, if it has any.
+    pub fn count(&self, core: usize, event: usize, many: u64) {
+        let page = self.counters[core % MAX_CORES] as *mut u64;
+        if page.is_null() || many == 0 {
+            return;
+        }
+        // SAFETY: a page of the guest's memory (`look`), mapped there as long as the emulator runs, which nobody in the guest may write.
+        unsafe {
+            let word = page.add(counters::of_core(core % MAX_CORES) + event % counters::EVENTS);
+            word.write_volatile(word.read_volatile() + many);
+        }
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Rights {
     pub console: bool,
     /// It may give out and map memory.
     pub memory_manager: bool,
+    /// It may read what is counted of its accesses.
+    pub counters: bool,
     /// It may be restarted after a fault.
     pub restart: Option<Restart>,
 }

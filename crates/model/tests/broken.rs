@@ -547,6 +547,22 @@ const CASES: &[Case] = &[
         &[(26, "its protocol keeps off only who is on the same core; put all that use it on one core")],
     ),
     (
+        "p8-protocols.toml",
+        &[
+            (10, "protocol \"mrsp\" is refused: a job that waits would have to do the holder's work on its own core"),
+            (14, "there is no protocol \"inheritence\"; did you mean \"inheritance\"?"),
+            (15, "there is no overrun \"kill\"; choose \"continue\" or \"withdraw\""),
+        ],
+    ),
+    (
+        "p9-inheritance-beside-ceilings.toml",
+        &[(28, "\"table\" keeps jobs from beginning, on a core where jobs that have begun may wait for \"bus\"; choose one")],
+    ),
+    (
+        "pa-nested-across-cores.toml",
+        &[(23, "\"buffer\" is used on several cores, and one section lies inside another; no test here bounds that; take one")],
+    ),
+    (
         "p5-sections.toml",
         &[
             (21, "there is no resource \"buss\"; did you mean \"bus\"?"),

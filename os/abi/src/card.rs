@@ -30,7 +30,8 @@ pub mod word {
     pub const POOL_FRAMES: usize = 7;
     /// For each core the physical address of the word that holds the physical address of the top table that it has loaded.
     pub const LOADED: usize = 8;
-    /// For each component the physical address of its top table.
+    /// For each component the physical address of its top table, which is below 4 GiB; in the upper half the number of the frame with its
+    /// counters, 0 if it has none.
     pub const TOPS: usize = LOADED + super::MAX_CORES;
     /// Number of words.
     pub const COUNT: usize = TOPS + super::MAX_COMPONENTS;

@@ -50,6 +50,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
+        if counted(system, part) {
+            layout.counters(component);
+        }
         let told = request.told.iter().filter(|(place, _)| part.user == Some(*place)).map(|(_, bytes)| bytes.len());
         let plan = plan_of(request, part).len();
         heaps.push(layout.heap(component, part, system, (plan, told.sum()))?);
@@ -204,11 +207,18 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        counters: u32::from(counted(system, part)),
+        reserved: 0,
         told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
     }
+}
+
+/// Whether it has a page of counters.
+fn counted(system: &tactus_model::System, part: &Part) -> bool {
+    part.user.is_some_and(|place| system.components[place].rights.counters)
 }
 
 /// The policy's set-up for a scheduler.

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, CHILD_PAGE, CHILD_PAGES, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS, REGION_STRIDE,
-    SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    CARDS, CHILD_PAGE, CHILD_PAGES, COUNTERS, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS,
+    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
 };
-use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, UNLOCK};
+use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, SECTION};
 use tactus_model::{CriticalSection, System};
 use tactus_time::TaskId;
 
@@ -133,6 +133,12 @@ impl Layout {
         }
     }
 
+    /// Gives a component a page of counters, which whoever counts writes from outside.
+    pub fn counters(&mut self, component: u32) {
+        let memory = self.zeros(PAGE);
+        self.map(component, memory, COUNTERS, 0);
+    }
+
     /// Gives a component its heap; returns the length in bytes. `plan` is the length of the policy's set-up, which the
     /// scheduler decodes into its own; `told` that of what a component is told, likewise.
     pub fn heap(
@@ -184,9 +190,9 @@ impl Layout {
 
     /// Gives a task the page by which it tells of the resources that it holds.
     fn section_page(&mut self, parts: &Parts, (component, task): (u32, TaskId), sections: &[CriticalSection]) {
-        let unlock = parts.components[component as usize].grants.iter().position(|grant| grant.name == UNLOCK);
+        let grant = parts.components[component as usize].grants.iter().position(|grant| grant.name == SECTION);
         let mut words = [0; size_of::<SectionPage>() / 8];
-        words[offset_of!(SectionPage, unlock) / 8] = unlock.unwrap_or(0) as u64;
+        words[offset_of!(SectionPage, grant) / 8] = grant.unwrap_or(0) as u64;
         let cards = words[offset_of!(SectionPage, sections) / 8..].chunks_exact_mut(size_of::<SectionCard>() / 8);
         for (card, it) in cards.zip(sections) {
             card.copy_from_slice(&[it.resource.into(), it.from.as_nanos(), it.until.as_nanos()]);

@@ -145,6 +145,8 @@ stored!(Info {
     buffers: u32,
     devices: u32,
     colours: u32,
+    counters: u32,
+    reserved: u32,
     told_bytes: u64,
     name: Name,
     system: Name,

@@ -8,7 +8,7 @@ use crate::memory;
 use crate::percore;
 use tactus_abi::card::{word, MAGIC, PLACE};
 use tactus_abi::image::Header;
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES};
+use tactus_abi::layout::{COUNTERS, MAX_COMPONENTS, MAX_CORES};
 
 /// Writes the words. During set-up, of an emulated machine.
 pub fn write(header: &Header, frames: &Frames) {
@@ -34,7 +34,9 @@ pub fn write(header: &Header, frames: &Frames) {
         put(word::LOADED + core, physical(space).unwrap_or(0));
     }
     for number in 0..(header.components as usize).min(MAX_COMPONENTS) {
-        put(word::TOPS + number, component::get(number as u16).space.top());
+        let space = component::get(number as u16).space;
+        let counters = space.frame_at(COUNTERS).unwrap_or(0) >> 12;
+        put(word::TOPS + number, space.top() | (counters << 32));
     }
     put(word::MAGIC, MAGIC);
 }

@@ -17,6 +17,7 @@ pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+pub mod counters;
 pub mod demands;
 pub mod device;
 pub mod disk;

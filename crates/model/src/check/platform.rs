@@ -182,6 +182,7 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         lines: it.lines.iter().filter_map(|line| u8::try_from(line.value).ok()).collect(),
         console: it.console.value().unwrap_or(false),
         memory_manager: it.memory_manager.value().unwrap_or(false),
+        counters: it.counters.value().unwrap_or(false),
         restart: None,
     }
 }

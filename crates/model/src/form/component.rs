@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 14] = [
+const COMPONENT: [&str; 15] = [
     "name",
     "crate",
     "provides",
@@ -22,6 +22,7 @@ const COMPONENT: [&str; 14] = [
     "restarted-by",
     "restarts",
     "colours",
+    "counters",
 ];
 
 /// Reads one component as far as it can be read.

@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt::Write;
 use tactus_block::Medium;
@@ -17,7 +18,7 @@ use tactus_rt::{calls, cards, Screen};
 const IVSHMEM: u32 = 0x1110_1af4;
 
 enum Store {
-    Virtio(VirtioDisk),
+    Virtio(Box<VirtioDisk>),
     /// Bytes of each row one after the other.
     Lent(SharedData),
     Own(Vec<u8>),
@@ -64,10 +65,10 @@ impl Platter {
                 }
                 Some(Store::Lent(lent))
             }
-            _ => Some(Store::Virtio(VirtioDisk::new().map_err(|error| match error {
+            _ => Some(Store::Virtio(Box::new(VirtioDisk::new().map_err(|error| match error {
                 DiskError::NoDevice => "its device is no virtio disk with dma = \"256 KiB\", nor ivshmem",
                 _ => "its virtio disk cannot be set up",
-            })?)),
+            })?))),
         };
         let mut generated = Generated { written: Vec::new(), empty: Vec::new(), compared };
         let mut first = Vec::new();

@@ -5,9 +5,10 @@ use super::platform;
 use crate::parsed::Parsed;
 use tactus_abi::image::{role, Interleaved, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION,
-    DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, PROGRAM, REGIONS,
-    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD, TRACE,
+    BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, COUNTERS, DEMANDS, DEVICES, DEVICE_CARDS,
+    DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN,
+    PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD,
+    TRACE,
 };
 use tactus_model::every_colour;
 
@@ -17,6 +18,7 @@ pub(super) enum Use {
     Program,
     Info,
     Clock,
+    Counters,
     /// A task's page as its component sees it.
     TaskPage(usize),
     /// A task's page as the scheduler sees it.
@@ -182,6 +184,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         PROGRAM..INFO if end <= INFO => Use::Program,
         INFO if one => Use::Info,
         CLOCK if one => Use::Clock,
+        COUNTERS if one => Use::Counters,
         at if at >= TASK_PAGE && at < TASK_PAGE + tasks && one && !scheduler => Use::TaskPage(place(TASK_PAGE)),
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
@@ -245,7 +248,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Dma => (MemoryKind::Dma, WRITABLE),
         Use::Configuration => (MemoryKind::PciConfiguration, 0),
         Use::Clock => (MemoryKind::Clock, 0),
-        Use::TaskPage(_) | Use::ParentPage | Use::ChildPageRead(_) => (MemoryKind::Copied, 0),
+        Use::TaskPage(_) | Use::ParentPage | Use::ChildPageRead(_) | Use::Counters => (MemoryKind::Copied, 0),
         Use::TaskPageWritten(_) | Use::ParentPageWritten(_) | Use::ChildPage | Use::Heap | Use::Stack(_) => {
             (MemoryKind::Copied, WRITABLE)
         }

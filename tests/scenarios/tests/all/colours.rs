@@ -122,3 +122,73 @@ fn modelled_caches_change_no_byte_of_a_trace_count_the_same_twice_and_see_no_acc
         assert!(by == of || by == 0 || of == 0 || of == 255, "part {by} drove out lines of part {of}: {evicted}");
     }
 }
+
+#[test]
+fn a_component_reads_what_is_counted_of_its_own_accesses_in_at_most_40_instructions() {
+    let folder = Scratch::new("counters");
+    let text = |granted: &str| {
+        format!(
+            "[system]\nname = \"counters\"\ncores = 1\nduration = \"50 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n\
+             [[task]]\nname = \"counting\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\ncomponent = \"counting\"\n\n\
+             [[component]]\nname = \"counting\"\ncrate = {:?}\nconsole = true\n{granted}",
+            file("tests/scenarios/parts")
+        )
+    };
+    let told = |granted: &str, more: &[&str]| -> Vec<[u64; 5]> {
+        let run = Finished::run(&folder.write("system.toml", &text(granted)), more);
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        let numbers = |line: &str| {
+            let mut words = line.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+            std::array::from_fn(|_| words.next().expect("a number"))
+        };
+        run.log.lines().filter(|line| line.contains("for a reading")).map(numbers).collect()
+    };
+    // Not granted, or nobody counts: nothing is counted, and the component goes on.
+    for (granted, more) in [("", &["--caches"][..]), ("counters = true\n", &[])] {
+        assert!(told(granted, more).iter().all(|[_, counts @ ..]| *counts == [0; 4]), "{granted}");
+    }
+    let all = told("counters = true\n", &["--caches"]);
+    assert_eq!(all.len(), 5);
+    for (number, [job, writes, misses, changed, reading]) in all.into_iter().enumerate() {
+        assert_eq!((job, changed), (number as u64, 0), "nobody else has its lines");
+        // A thousand lines, and some of the stack's.
+        assert!((1_024..1_100).contains(&writes), "{writes} writes");
+        // The kernel has brought them into the shared cache, when it cleared them.
+        assert!(misses < 50, "job {job}: {misses} lines from memory");
+        assert!((5..=40).contains(&reading), "{reading} instructions for a reading");
+    }
+}
+
+/// Lines that came from memory in each job of a victim on one core, beside one that sweeps the shared cache on another.
+fn missed(folder: &Scratch, [kernel, victim, sweeper]: [&str; 3]) -> Vec<u64> {
+    let parts = file("tests/scenarios/parts");
+    let component = |name: &str, core: u32, times: &str, more: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncore = {core}\nperiod = \"20 ms\"\n{times}component = \"{name}\"\n\n\
+             [[component]]\nname = \"{name}\"\ncrate = {parts:?}\n{more}\n"
+        )
+    };
+    let text = [
+        "[system]\nname = \"attacked\"\ncores = 2\nduration = \"1 s\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n".to_string(),
+        format!("[machine]\ninstruction = \"32 ns\"\noverheads = false\ngeometry = \"zynq-ultrascale\"\ncolours = \"from geometry\"\n\n[kernel]\n{kernel}\n\n"),
+        component("victim", 0, "offset = \"17 ms\"\nexecution = \"2 ms\"\n", &format!("console = true\ncounters = true\n{victim}\n")),
+        component("sweeper", 1, "execution = \"18 ms\"\n", sweeper),
+    ];
+    let run = Finished::run(&folder.write("system.toml", &text.concat()), &["--caches"]);
+    let told =
+        run.log.lines().filter_map(|line| line.split_once(": ")?.1.strip_suffix(" lines from memory")?.parse().ok());
+    let told: Vec<u64> = told.collect();
+    assert!(told.len() >= 49, "{}", run.log);
+    // All but the first, which finds nothing in the caches.
+    told[1..].to_vec()
+}
+
+#[test]
+fn an_attacker_that_sweeps_the_cache_takes_every_line_without_colours_and_next_to_none_with_them() {
+    let folder = Scratch::new("attacked");
+    let shared = missed(&folder, ["", "", ""]);
+    assert!(shared.iter().all(|lines| *lines >= 1_000), "{shared:?}");
+    let own =
+        missed(&folder, ["colours = [0]", "colours = [1, 2]", "colours = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"]);
+    assert!(own.iter().all(|lines| *lines <= 10), "{own:?}");
+}

@@ -26,7 +26,7 @@ fn with_paths(text: &str, depth: usize) -> String {
 /// The number before a word in the last line of a run's console that begins so.
 fn last(run: &Finished, begins: &str, word: &str) -> u64 {
     let log = run.text("run.log");
-    let line = log.lines().filter(|line| line.contains(begins)).last().unwrap_or_else(|| panic!("{begins}: {log}"));
+    let line = log.lines().rfind(|line| line.contains(begins)).unwrap_or_else(|| panic!("{begins}: {log}"));
     let before = line.rsplit_once(word).unwrap_or_default().0;
     before.trim_end().rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line}"))
 }
