@@ -56,7 +56,7 @@ pub fn table(checks: &[DiskCheck]) -> String {
 }
 
 /// What components told of the disks on the machine's console.
-pub struct Told {
+pub struct Published {
     /// Requests that ended, by disk: lines that begin with `disk `, each a line of `disks.csv`.
     pub served: Vec<Vec<Served>>,
     /// What components asked, by disk: lines that begin with `ask `.
@@ -64,7 +64,7 @@ pub struct Told {
 }
 
 /// Reads it; nothing if there is none.
-pub fn told(console: &str, disks: usize) -> Result<Option<Told>, String> {
+pub fn told(console: &str, disks: usize) -> Result<Option<Published>, String> {
     let lines =
         |word: &'static str| console.lines().filter_map(move |line| line.strip_prefix("| ")?.strip_prefix(word));
     let served: Vec<&str> = lines("disk ").collect();
@@ -74,13 +74,13 @@ pub fn told(console: &str, disks: usize) -> Result<Option<Told>, String> {
     }
     let head = tactus_trace::disk_table(&[]);
     let served = tactus_trace::read_disk_table(&(head + &served.join("\n")), disks)?;
-    Ok(Some(Told { served, inputs }))
+    Ok(Some(Published { served, inputs }))
 }
 
 /// Decides anew what became of each request, on the host: the disk's own requests follow from the file, what components asked is an
 /// input. Holds what the machine told against it: request for request the same decisions at the same instants. The machine may not
 /// have told of the last ones yet.
-pub fn compare(setups: &[DiskSetup], told: &Told, duration: Duration) -> Result<String, String> {
+pub fn compare(setups: &[DiskSetup], told: &Published, duration: Duration) -> Result<String, String> {
     let (mut same, mut rest, mut asked) = (0, 0, 0);
     for (disk, (served, inputs)) in told.served.iter().zip(&told.inputs).enumerate() {
         let setup = setups.iter().find(|it| it.number as usize == disk);
@@ -104,7 +104,7 @@ pub fn compare(setups: &[DiskSetup], told: &Told, duration: Duration) -> Result<
 }
 
 /// What the machine told, with what was asked and had not ended when the run did.
-pub fn whole(told: Told, end: Instant) -> Vec<Vec<Served>> {
+pub fn whole(told: Published, end: Instant) -> Vec<Vec<Served>> {
     let mut all = told.served;
     for (served, inputs) in all.iter_mut().zip(&told.inputs) {
         let ended: HashSet<(u32, u32)> = served.iter().map(|it| (it.client, it.number)).collect();
@@ -166,15 +166,15 @@ mod tests {
         let setups = tactus_plan::plan(&system, &check, &Default::default()).disk_setups;
         let station = setups[0].station(true).expect("a drive");
         let served = tactus_sim::disk::disk(station, system.duration);
-        let mut told = Told { served: vec![served], inputs: vec![Vec::new()] };
+        let mut told = Published { served: vec![served], inputs: vec![Vec::new()] };
         assert!(compare(&setups, &told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
-        told.served[0][3].ended = told.served[0][3].ended + Duration::from_nanos(1);
+        told.served[0][3].ended += Duration::from_nanos(1);
         let wrong = compare(&setups, &told, system.duration).expect_err("it differs");
         assert!(wrong.starts_with("disk 0, request 3: the machine has Served"), "{wrong}");
         // No component asks of a client whose requests are the disk's own.
         let input =
             DiskInput { client: 0, number: 0, place: 0, blocks: 16, write: false, cancels: false, at: Instant::ZERO };
-        let told = Told { served: vec![Vec::new()], inputs: vec![vec![input]] };
+        let told = Published { served: vec![Vec::new()], inputs: vec![vec![input]] };
         assert!(compare(&setups, &told, system.duration).is_err_and(|why| why.contains("is refused")));
     }
 }

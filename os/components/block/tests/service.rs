@@ -116,7 +116,7 @@ impl Run {
     /// Jobs of the component, 4 ms apart, for so many of them.
     fn jobs(&mut self, many: usize) {
         for _ in 0..many {
-            self.now = self.now + Duration::from_millis(4);
+            self.now += Duration::from_millis(4);
             let Run { disk, now, lines } = self;
             disk.work(*now, 16, &mut |line| lines.push(line.to_string()));
         }

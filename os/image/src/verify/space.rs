@@ -46,7 +46,7 @@ pub(super) enum Use {
     Components,
     Buffers,
     DeviceCards,
-    Told,
+    Setup,
     /// A device's own memory.
     Device,
     /// Memory that a device reads and writes.
@@ -212,7 +212,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         COMPONENTS if end <= BUFFERS => Use::Components,
         BUFFERS if end <= DEVICE_CARDS => Use::Buffers,
         DEVICE_CARDS if one => Use::DeviceCards,
-        TOLD if end <= DEMANDS => Use::Told,
+        TOLD if end <= DEMANDS => Use::Setup,
         at if (DEVICES..STACKS).contains(&at) => match (at - DEVICES) % DEVICE_STRIDE {
             0 if bytes <= DEVICE_DMA => Use::Device,
             DEVICE_DMA if bytes <= DEVICE_CONFIGURATION - DEVICE_DMA => Use::Dma,
@@ -242,7 +242,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Program if flags == WRITABLE => (MemoryKind::Copied, WRITABLE),
         Use::Program => (MemoryKind::InPlace, flags),
         Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
-        Use::Components | Use::Buffers | Use::DeviceCards | Use::Told => (MemoryKind::InPlace, 0),
+        Use::Components | Use::Buffers | Use::DeviceCards | Use::Setup => (MemoryKind::InPlace, 0),
         Use::Device if memory == MemoryKind::Device as u32 => (MemoryKind::Device, WRITABLE),
         Use::Device => (MemoryKind::Pci, WRITABLE),
         Use::Dma => (MemoryKind::Dma, WRITABLE),
