@@ -10,4 +10,5 @@ pub mod counters;
 pub mod frames;
 pub mod image;
 pub mod layout;
+pub mod port;
 pub mod shared;

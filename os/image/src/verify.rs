@@ -4,6 +4,7 @@
 mod contents;
 mod fault;
 mod platform;
+mod ports;
 mod space;
 
 use crate::parsed::Parsed;
@@ -29,6 +30,7 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     platform::mapped(&image, &uses)?;
     contents::read(&mut image, bytes)?;
     platform::told(&image, bytes)?;
+    ports::told(&image, bytes)?;
     Ok(image)
 }
 

@@ -12,6 +12,8 @@
 //! ```
 #![no_std]
 
+#[cfg(feature = "apex")]
+pub mod apex;
 pub mod calls;
 pub mod cards;
 pub mod channel;
@@ -24,6 +26,7 @@ pub mod disk;
 pub mod heap;
 mod job;
 pub mod lock;
+pub mod port;
 mod promises;
 pub mod region;
 pub mod restart;
