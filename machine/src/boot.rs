@@ -8,7 +8,7 @@ use crate::promise::RunPlan;
 use crate::results::Results;
 use crate::toolchain::{Network, Toolchain};
 use crate::watch::{self, Ended, Watch};
-use crate::{lines, place, progress, schedulers, sight};
+use crate::{heaps, lines, place, progress, schedulers, sight};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
@@ -17,7 +17,7 @@ use std::time::Duration as Real;
 use tactus_image::{Image, Request};
 use tactus_model::{DeviceKind, Release, System, TaskPlacement};
 use tactus_report::{ColourUse, Details};
-use tactus_trace::{Promise, Trace};
+use tactus_trace::{HeapUse, Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
 const PATIENCE: Real = Real::from_secs(30);
@@ -136,7 +136,8 @@ fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Re
     let toolchain = &found.map_err(machine)?;
     let mut users = Vec::new();
     for component in &system.components {
-        let unit = Unit::Crate(component.path.clone());
+        let (folder, floating_point) = (component.path.clone(), component.rights.floating_point);
+        let unit = Unit::Crate { folder, floating_point };
         // What a user's crate lacks is for the user to mend; that cargo does not start is not.
         let built = build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
             BuildFailure::Cargo(_) => machine(failure),
@@ -157,6 +158,8 @@ pub struct Ran {
     pub schedulers: Vec<Trace>,
     /// Who saw which frames at its end; nothing where memory has one colour and nobody asked.
     pub colours: Option<ColourUse>,
+    /// What components told of their heaps.
+    pub heaps: Vec<HeapUse>,
     /// How long it took the host.
     pub took: Real,
 }
@@ -203,7 +206,8 @@ pub fn boot_with(
     let schedulers = (0..count).map(read).collect::<Result<Vec<_>, _>>()?;
     let wanted = system.platform.colours > 1 || models;
     let colours = wanted.then(|| sight::look(image, &ended.rings)).transpose().map_err(machine)?;
-    Ok(Ran { trace: schedulers::whole(system, &schedulers), schedulers, colours, took: ended.took })
+    let heaps = heaps::read(&image.facts, &ended.rings).map_err(machine)?;
+    Ok(Ran { trace: schedulers::whole(system, &schedulers), schedulers, colours, heaps, took: ended.took })
 }
 
 /// Boots the machine and waits for its end.

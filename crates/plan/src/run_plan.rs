@@ -72,6 +72,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
+        heaps: Vec::new(),
     };
     let disk_setups = disk::setups(system, &disks);
     RunPlan { setup, view, disks, disk_setups, findings: findings(system, check) }

@@ -12,7 +12,7 @@ use crate::Details;
 use serde::{Deserialize, Serialize};
 use tactus_task::{EarlyArrival, Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
-use tactus_trace::{judge, ChainView, Promise, Summary, TaskView, Trace, View};
+use tactus_trace::{judge, ChainView, HeapUse, Promise, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 2;
@@ -64,6 +64,9 @@ struct Stored {
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     partitions: Vec<partition::Stored>,
+    /// Left out where no component asked its heap for memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heaps: Vec<HeapUse>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -210,6 +213,7 @@ impl Kept {
             changes: view.changes.as_ref().map(changes::store),
             disks: view.disks.iter().map(disk::store).collect(),
             partitions: view.partitions.iter().map(partition::store).collect(),
+            heaps: view.heaps.clone(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -248,6 +252,7 @@ impl Kept {
                 .into_iter()
                 .map(|it| partition::restore(it, tasks))
                 .collect::<Result<_, _>>()?,
+            heaps: stored.heaps,
         };
         let details = Details {
             machine: stored.machine,
@@ -446,8 +451,22 @@ mod tests {
             tasks: vec![TaskId(1)],
         }];
         let tree = Some(tree);
-        let view =
-            View { name, policy, cores: 2, duration, accepted: true, tasks, tree, chains, changes, disks, partitions };
+        let heap = HeapUse { component: "log".into(), bytes: 4096, used: 1, most: 2, allocations: 3, refused: 4 };
+        let heaps = vec![heap];
+        let view = View {
+            name,
+            policy,
+            cores: 2,
+            duration,
+            accepted: true,
+            tasks,
+            tree,
+            chains,
+            changes,
+            disks,
+            partitions,
+            heaps,
+        };
         let details = Details {
             machine: "m".into(),
             seed: u64::MAX,

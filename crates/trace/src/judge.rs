@@ -90,6 +90,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         per_core: per_core(trace, &segments, samples),
         overheads,
         disks,
+        heaps: view.heaps.clone(),
     }
 }
 

@@ -10,6 +10,7 @@ mod disk_table;
 mod draw;
 mod file;
 mod headline;
+mod heap;
 mod jobs;
 mod judge;
 mod litmus;
@@ -31,6 +32,7 @@ pub use disk::{DiskClientView, DiskInput, DiskView, Served, Tolerated};
 pub use disk_table::{disk_table, read_disk_inputs, read_disk_table};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
+pub use heap::HeapUse;
 pub use jobs::{jobs, Job};
 pub use judge::{judge, late_jobs, LateJob};
 pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};
@@ -83,6 +85,8 @@ pub struct View {
     pub disks: Vec<DiskView>,
     /// Partitions and their windows; empty where the system has none.
     pub partitions: Vec<PartitionView>,
+    /// What components said of their heaps when the run ended.
+    pub heaps: Vec<HeapUse>,
 }
 
 impl View {

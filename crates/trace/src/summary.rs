@@ -19,7 +19,7 @@ pub use tasks::{Distribution, JobCounts, LevelSummary, PromiseSummary, TaskSumma
 pub(crate) use units::{nanos, some_nanos};
 pub use verdict::{Broken, Cause, Share, Verdict, VoidBy, VoidTask, What};
 
-use crate::ChainSummary;
+use crate::{ChainSummary, HeapUse};
 use serde::Serialize;
 use tactus_time::Duration;
 
@@ -73,6 +73,8 @@ pub struct Summary {
     pub overheads: Overheads,
     /// Each disk of the run, in file order.
     pub disks: Vec<DiskSummary>,
+    /// The heaps of components that asked theirs for memory, in the order of components.
+    pub heaps: Vec<HeapUse>,
 }
 
 impl Summary {

@@ -90,7 +90,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     }
 
     for (number, at) in infos.into_iter().enumerate() {
-        let it = info(request, &parts, number, (heaps[number], place.ring), (&placed, &told));
+        let threads = stacks.iter().filter(|stack| stack.component as usize == number).count() as u32;
+        let it = info(request, &parts, number, (heaps[number], threads), place.ring, (&placed, &told));
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -118,6 +119,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
+        heaps,
         threads: parts.threads,
         stacks,
         image_bytes,
@@ -190,7 +192,8 @@ fn info(
     request: &Request,
     parts: &Parts,
     number: usize,
-    (heap, ring): (u64, u64),
+    (heap, threads): (u64, u32),
+    ring: u64,
     (placed, told): (&Placed, &Told),
 ) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
@@ -215,10 +218,10 @@ fn info(
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        threads,
         ports: told.ports[number],
         processes: told.processes[number],
         counters: u32::from(counted(system, part)),
-        reserved: 0,
         told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },

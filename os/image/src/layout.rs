@@ -156,6 +156,7 @@ impl Layout {
             (false, false) if told > 0 => USER_HEAP + TOLD_HEAP + 4 * told as u64,
             (false, false) => USER_HEAP,
         };
+        let least = part.user.map_or(least, |place| least.max(system.components[place].rights.heap));
         let (bytes, limit) = (asked.max(least), TRACE - HEAP);
         if bytes > limit {
             let what = format!("the memory of component {:?}", part.name);

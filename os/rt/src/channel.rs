@@ -10,9 +10,11 @@
 use crate::calls::Error;
 use crate::cards::buffer;
 use crate::service::{grant, Grant};
+use crate::Job;
 use core::sync::atomic::{fence, AtomicU64, Ordering};
 use tactus_abi::layout::{PAGE, WINDOW};
 use tactus_abi::shared::DeviceCard;
+use tactus_time::Instant;
 
 /// Words of a message.
 pub const WORDS: usize = 8;
@@ -35,6 +37,8 @@ pub enum ChannelError {
     Refused(Error),
     /// No room is left until the receiver takes something.
     Full,
+    /// Nothing came, and whoever reads bytes does not wait.
+    Empty,
     /// The other side has spoilt the channel.
     Broken,
     /// It was not opened.
@@ -175,6 +179,22 @@ impl Sender {
         Ok(end.shared(TAKEN).load(Ordering::Relaxed) == sent)
     }
 
+    /// Whether a message would find room.
+    ///
+    /// # Errors
+    /// [`ChannelError::Broken`], [`ChannelError::Closed`].
+    pub fn has_room(&self) -> Result<bool, ChannelError> {
+        let end = &self.end;
+        end.is_open()?;
+        let sent = end.own.load(Ordering::Relaxed);
+        let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
+        match waiting.cmp(&end.slots.load(Ordering::Relaxed)) {
+            core::cmp::Ordering::Less => Ok(true),
+            core::cmp::Ordering::Equal => Ok(false),
+            core::cmp::Ordering::Greater => Err(ChannelError::Broken),
+        }
+    }
+
     /// Wakes the receiver by its brand. Needs the memory manager's service `wake` under that name.
     ///
     /// # Errors
@@ -260,6 +280,44 @@ impl Receiver {
         end.own.store(taken.wrapping_add(1), Ordering::Relaxed);
         end.shared(TAKEN).store(taken.wrapping_add(1), Ordering::Release);
         Ok(Some(message))
+    }
+
+    /// As [`Receiver::receive`]; if there is none, the job waits until this point in time and looks again. That is one of the waits that its
+    /// task declares, and lasts no longer than that one may ([`Job::wait_until`]).
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`].
+    pub fn receive_until(&self, job: &Job, limit: Instant) -> Result<Option<Message>, ChannelError> {
+        Ok(select_until(&[self], job, limit)?.map(|(_, message)| message))
+    }
+}
+
+/// The oldest message of the first of these channels that has one, and which that is.
+///
+/// # Errors
+/// As [`Receiver::receive`], of any of them.
+pub fn select(receivers: &[&Receiver]) -> Result<Option<(usize, Message)>, ChannelError> {
+    for (number, receiver) in receivers.iter().enumerate() {
+        if let Some(message) = receiver.receive()? {
+            return Ok(Some((number, message)));
+        }
+    }
+    Ok(None)
+}
+
+/// As [`select`]; if there is none, the job waits as in [`Receiver::receive_until`].
+///
+/// # Errors
+/// As [`select`].
+pub fn select_until(
+    receivers: &[&Receiver],
+    job: &Job,
+    limit: Instant,
+) -> Result<Option<(usize, Message)>, ChannelError> {
+    match select(receivers)? {
+        Some(found) => Ok(Some(found)),
+        None if job.wait_until(limit) => select(receivers),
+        None => Ok(None),
     }
 }
 

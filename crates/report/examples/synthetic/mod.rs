@@ -132,6 +132,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         changes: None,
         disks: Vec::new(),
         partitions: Vec::new(),
+        heaps: Vec::new(),
     };
     let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores], disks: Vec::new() };
     let mut run = Run {

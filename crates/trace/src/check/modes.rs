@@ -105,6 +105,7 @@ mod tests {
             changes: None,
             disks: Vec::new(),
             partitions: Vec::new(),
+            heaps: Vec::new(),
         }
     }
 

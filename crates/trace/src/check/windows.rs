@@ -214,6 +214,7 @@ mod tests {
             changes: None,
             disks: Vec::new(),
             partitions: vec![partition(0, window(0, 4)), partition(1, window(4, 10))],
+            heaps: Vec::new(),
         }
     }
 

@@ -52,6 +52,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         changes: None,
         disks: Vec::new(),
         partitions: Vec::new(),
+        heaps: Vec::new(),
     }
 }
 
