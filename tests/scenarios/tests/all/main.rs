@@ -26,6 +26,7 @@ mod hostile;
 mod images;
 mod interrupts;
 mod iso;
+mod isolation;
 mod monitors;
 mod partitions;
 mod per_server;
