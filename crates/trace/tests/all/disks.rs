@@ -112,7 +112,11 @@ fn a_refused_system_promises_nothing_of_its_disks_and_a_period_of_no_time_has_no
     let summary = judged(&refused, vec![served(0, 0, 20, 29, 1)]);
     assert_eq!(summary.verdict, Verdict::Refused);
     assert_eq!(summary.disks[0].clients[0].missed, 3);
-    let zero = DiskClientView { name: "odd".into(), periodic: Some([Duration::ZERO; 3]), bound: None, places: 0 };
-    let odd = View { disks: vec![DiskView { name: "d".into(), clients: vec![zero] }], ..view(1, 30, Vec::new()) };
+    let periodic = Some([Duration::ZERO; 3]);
+    let zero = DiskClientView { name: "odd".into(), periodic, bound: None, places: 0, sporadic: false };
+    let odd = View {
+        disks: vec![DiskView { name: "d".into(), clients: vec![zero], tolerated: Default::default() }],
+        ..view(1, 30, Vec::new())
+    };
     assert_eq!(judged(&odd, Vec::new()).disks[0].clients[0].requests, 0);
 }
