@@ -84,6 +84,10 @@ pub fn image(
     let setups = schedulers::of(system, &promised.setup)?;
     let plan = setups[0].encode();
     let scheduler = schedulers::program(system, &promised.setup.kind);
+    // Whoever serves a disk is told what it is.
+    let served =
+        promised.disk_setups.iter().filter_map(|it| Some((system.disks[it.number as usize].component?, it.encode())));
+    let told: Vec<_> = served.collect();
     let request = Request {
         system,
         plan: &plan,
@@ -92,6 +96,7 @@ pub fn image(
         children: &schedulers::children(system, &setups),
         workload: &read(&program("tactus-workload")?)?,
         components: &components,
+        told: &told,
     };
     let image = tactus_image::build(&request)
         .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
@@ -259,8 +264,9 @@ const EMULATED_BYTES: u64 = 10 << 30;
 /// An empty disk, where a component drives one: words of the emulator's command line. It takes a request when it is told of it, not
 /// when the host next looks, so that a reset waits for it.
 fn emulated_disk(system: &System, results: &Results) -> Result<Vec<String>, Failure> {
+    let lent = system.platform.devices.iter().find(|device| device.kind == DeviceKind::IVSHMEM);
     if !system.platform.devices.iter().any(|device| device.kind == DeviceKind::VIRTIO_BLK) {
-        return Ok(Vec::new());
+        return Ok(lent.map(|device| lent_memory(device.bytes)).unwrap_or_default());
     }
     results.put(EMULATED_DISK, &[])?;
     let path = results.file(EMULATED_DISK);
@@ -269,8 +275,21 @@ fn emulated_disk(system: &System, results: &Results) -> Result<Vec<String>, Fail
     let drive = format!("if=none,id=disk,format=raw,cache=unsafe,file={EMULATED_DISK}");
     let words =
         ["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=5,disable-legacy=on,ioeventfd=off,romfile="];
-    Ok(words.map(str::to_string).into())
+    Ok(words
+        .map(str::to_string)
+        .into_iter()
+        .chain(lent.map(|device| lent_memory(device.bytes)).unwrap_or_default())
+        .collect())
 }
+
+/// Memory that the host lends: a device that answers at once, so that runs repeat on any number of cores.
+fn lent_memory(bytes: u64) -> Vec<String> {
+    let memory = format!("memory-backend-file,id=lent,share=on,mem-path={LENT_MEMORY},size={bytes}");
+    ["-object", &memory, "-device", "ivshmem-plain,memdev=lent,addr=6"].map(str::to_string).into()
+}
+
+/// The name of the file behind memory that the host lends, in the folder of results.
+const LENT_MEMORY: &str = "lent.img";
 
 fn told(promise: Promise) -> tactus_image::Promise {
     match promise {

@@ -2,10 +2,12 @@
 //! became of their promises.
 
 use crate::lines::{self, brief, grouped};
+use std::collections::HashSet;
 use tactus_analysis::{DiskCheck, DiskClientVerdict};
-use tactus_disk::Policy;
+use tactus_disk::{DiskSetup, Policy};
 use tactus_model::System;
-use tactus_trace::{DiskClientSummary, DiskFate, DiskSummary, Served, Summary};
+use tactus_time::{Duration, Instant};
+use tactus_trace::{DiskClientSummary, DiskFate, DiskInput, DiskSummary, Served, Summary};
 
 /// `disk     log: G-MATRIX 4 on source-10k · 27.1 % at most · 3 of 4 clients promised      accepted`
 pub fn lines(system: &System, checks: &[DiskCheck]) {
@@ -53,34 +55,74 @@ pub fn table(checks: &[DiskCheck]) -> String {
     lines::table(&head, &rows)
 }
 
-/// What components told of the disks on the machine's console: lines that begin with `disk `, each a line of `disks.csv`.
-/// Nothing if there is none.
-pub fn told(console: &str, disks: usize) -> Result<Option<Vec<Vec<Served>>>, String> {
-    let lines: Vec<&str> = console.lines().filter_map(|line| line.strip_prefix("| disk ")).collect();
-    if lines.is_empty() {
+/// What components told of the disks on the machine's console.
+pub struct Published {
+    /// Requests that ended, by disk: lines that begin with `disk `, each a line of `disks.csv`.
+    pub served: Vec<Vec<Served>>,
+    /// What components asked, by disk: lines that begin with `ask `.
+    pub inputs: Vec<Vec<DiskInput>>,
+}
+
+/// Reads it; nothing if there is none.
+pub fn told(console: &str, disks: usize) -> Result<Option<Published>, String> {
+    let lines =
+        |word: &'static str| console.lines().filter_map(move |line| line.strip_prefix("| ")?.strip_prefix(word));
+    let served: Vec<&str> = lines("disk ").collect();
+    let inputs = tactus_trace::read_disk_inputs(lines("ask "), disks)?;
+    if served.is_empty() && inputs.iter().all(Vec::is_empty) {
         return Ok(None);
     }
     let head = tactus_trace::disk_table(&[]);
-    tactus_trace::read_disk_table(&(head + &lines.join("\n")), disks).map(Some)
+    let served = tactus_trace::read_disk_table(&(head + &served.join("\n")), disks)?;
+    Ok(Some(Published { served, inputs }))
 }
 
-/// Holds what the machine told against the simulation: request for request the same decisions at the same instants. The
-/// machine may not have told of the last ones yet.
-pub fn compare(told: &[Vec<Served>], simulated: &[Vec<Served>]) -> Result<String, String> {
-    let (mut same, mut rest) = (0, 0);
-    for (disk, (told, simulated)) in told.iter().zip(simulated).enumerate() {
-        if let Some(n) = (0..told.len()).find(|&n| told.get(n) != simulated.get(n)) {
+/// Decides anew what became of each request, on the host: the disk's own requests follow from the file, what components asked is an
+/// input. Holds what the machine told against it: request for request the same decisions at the same instants. The machine may not
+/// have told of the last ones yet.
+pub fn compare(setups: &[DiskSetup], told: &Published, duration: Duration) -> Result<String, String> {
+    let (mut same, mut rest, mut asked) = (0, 0, 0);
+    for (disk, (served, inputs)) in told.served.iter().zip(&told.inputs).enumerate() {
+        let setup = setups.iter().find(|it| it.number as usize == disk);
+        let station = setup.and_then(|it| it.station(true)).ok_or("the drive cannot be simulated")?;
+        let simulated =
+            tactus_sim::disk::replay(station, duration, inputs).map_err(|why| format!("disk {disk}: {why}"))?;
+        if let Some(n) = (0..served.len()).find(|&n| served.get(n) != simulated.get(n)) {
             return Err(format!(
                 "disk {disk}, request {n}: the machine has {:?}, the simulation {:?}",
-                told[n],
+                served[n],
                 simulated.get(n)
             ));
         }
-        same += told.len() as u64;
-        rest += (simulated.len() - told.len()) as u64;
+        same += served.len() as u64;
+        rest += (simulated.len() - served.len()) as u64;
+        asked += inputs.len() as u64;
     }
     let rest = if rest == 0 { String::new() } else { format!("; {} at the end were not told", grouped(rest)) };
-    Ok(format!("each of {} requests is the simulation's{rest}", grouped(same)))
+    let asked = if asked == 0 { String::new() } else { format!(", {} asked by components", grouped(asked)) };
+    Ok(format!("each of {} requests is the simulation's{asked}{rest}", grouped(same)))
+}
+
+/// What the machine told, with what was asked and had not ended when the run did.
+pub fn whole(told: Published, end: Instant) -> Vec<Vec<Served>> {
+    let mut all = told.served;
+    for (served, inputs) in all.iter_mut().zip(&told.inputs) {
+        let ended: HashSet<(u32, u32)> = served.iter().map(|it| (it.client, it.number)).collect();
+        let waits = inputs.iter().filter(|it| !it.cancels && it.at < end && !ended.contains(&(it.client, it.number)));
+        served.extend(waits.map(|it| Served {
+            client: it.client,
+            number: it.number,
+            from: 0,
+            row: 0,
+            after_pause: true,
+            arrived: it.at,
+            dispatched: end,
+            ended: end,
+            expected: Duration::ZERO,
+            outcome: None,
+        }));
+    }
+    all
 }
 
 /// What became of the disks' promises; nothing where there are none.
@@ -88,7 +130,7 @@ pub fn verdict(summary: &Summary) -> String {
     if summary.disks.is_empty() {
         return String::new();
     }
-    let head = ["disk", "client", "requests", "missed", "worst response", "deadline", "promised", ""];
+    let head = ["disk", "client", "requests", "failed", "missed", "worst response", "deadline", "promised", ""];
     let rows: Vec<_> =
         summary.disks.iter().flat_map(|disk| disk.clients.iter().map(move |client| row(disk, client))).collect();
     lines::table(&head, &rows)
@@ -100,10 +142,39 @@ fn row(disk: &DiskSummary, client: &DiskClientSummary) -> Vec<String> {
         disk.name.clone(),
         client.name.clone(),
         grouped(client.requests),
+        grouped(client.failed),
         grouped(client.missed),
         client.response.map_or("–".to_string(), |response| brief(response.max)),
         client.deadline.map_or("–".to_string(), brief),
         client.bound.map_or("–".to_string(), |bound| format!("≤ {}", brief(bound))),
         if void { "void".to_string() } else { String::new() },
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_request_that_the_machine_decided_otherwise_is_found_out() {
+        let text = "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitioned-edf'\n[[task]]\nname = 'a'\ncore = 0\n\
+            period = '10 ms'\nexecution = '1 ms'\n[[disk]]\nname = 'd'\ndrive = 'source-10k'\n[[disk.client]]\nname = 'c'\n\
+            start = '0 MiB'\nextent = '1 GiB'\nsize = '8 KiB'\nbest-effort = 2\n";
+        let system = System::parse_toml(text, Path::new("disk.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+        let check = tactus_analysis::check(&system, &Default::default());
+        let setups = tactus_plan::plan(&system, &check, &Default::default()).disk_setups;
+        let station = setups[0].station(true).expect("a drive");
+        let served = tactus_sim::disk::disk(station, system.duration);
+        let mut told = Published { served: vec![served], inputs: vec![Vec::new()] };
+        assert!(compare(&setups, &told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
+        told.served[0][3].ended += Duration::from_nanos(1);
+        let wrong = compare(&setups, &told, system.duration).expect_err("it differs");
+        assert!(wrong.starts_with("disk 0, request 3: the machine has Served"), "{wrong}");
+        // No component asks of a client whose requests are the disk's own.
+        let input =
+            DiskInput { client: 0, number: 0, place: 0, blocks: 16, write: false, cancels: false, at: Instant::ZERO };
+        let told = Published { served: vec![Vec::new()], inputs: vec![vec![input]] };
+        assert!(compare(&setups, &told, system.duration).is_err_and(|why| why.contains("is refused")));
+    }
 }

@@ -160,10 +160,14 @@ fn disks(
         promised.view.disks.clear();
         return Ok(Ok("no component has told of a disk, so that nothing is judged; `simulate` has them".to_string()));
     };
-    let stations = std::mem::take(&mut promised.stations).into_iter();
-    let simulated: Vec<_> = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
-    let compared = disk::compare(&told, &simulated);
-    trace.disks = told;
+    // Requests of components come when these like.
+    for (view, disk) in promised.view.disks.iter_mut().zip(&system.disks) {
+        for (client, it) in view.clients.iter_mut().zip(&disk.clients) {
+            client.sporadic = it.buffer.is_some();
+        }
+    }
+    let compared = disk::compare(&promised.disk_setups, &told, system.duration);
+    trace.disks = disk::whole(told, tactus_time::Instant::ZERO + system.duration);
     Ok(compared)
 }
 

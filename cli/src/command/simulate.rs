@@ -70,7 +70,8 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
         &costs,
     )
     .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
-    trace.disks = promised.stations.into_iter().map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
+    let stations = promised.disk_setups.iter().filter_map(|it| it.station(false));
+    trace.disks = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
     wait.end();
     let took = begin.elapsed();
 

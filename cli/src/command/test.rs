@@ -30,7 +30,7 @@ const TAIL_LINES: usize = 60;
 type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static str, &'a str)]);
 
 /// What runs on the bare machine.
-const BARE_LINTS: [&str; 22] = [
+const BARE_LINTS: [&str; 24] = [
     "clippy",
     "--quiet",
     "--release",
@@ -48,6 +48,8 @@ const BARE_LINTS: [&str; 22] = [
     "tactus-workload",
     "-p",
     "tactus-net",
+    "-p",
+    "tactus-block",
     "--",
     "-D",
     "warnings",

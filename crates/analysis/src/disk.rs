@@ -4,8 +4,12 @@
 //! What a request takes is the longest cell of the surveyed map that leads to its client. One request of each busy time comes
 //! after a pause and may take as long as the drive's longest; one that is promised nothing may be under way when it begins.
 //! EDF: `tactus_disk::admission::edf`; G-MATRIX: `any_order`.
+//!
+//! A drive with a write cache may, for one request of a client that writes, write all that it keeps; its arm is anywhere
+//! afterwards, so that the next request takes as long as after a pause. A request that the drive does not answer is given up after
+//! twice the longest, and the next one comes after a pause as well.
 
-use tactus_disk::admission::{any_order, edf, Beside, Refused, Stream};
+use tactus_disk::admission::{any_order, busy_time, edf, Beside, Refused, Stream};
 use tactus_disk::{longest, services, survey, Arrivals, LatencyMap, Policy};
 use tactus_model::{Disk, System};
 use tactus_time::Duration;
@@ -19,6 +23,8 @@ pub struct DiskCheck {
     pub map: Option<LatencyMap>,
     /// The longest that any request takes after a pause.
     pub after_pause: Duration,
+    /// The longest time that the drive is busy at a time, as far as something is promised.
+    pub busy: Duration,
     /// The share of its time that promised requests take at most, in thousandths, rounded up.
     pub share: u64,
     /// Each client, in file order.
@@ -50,6 +56,7 @@ fn disk(disk: &Disk) -> DiskCheck {
         name: disk.name.clone(),
         map: None,
         after_pause: Duration::ZERO,
+        busy: Duration::ZERO,
         share: 0,
         clients: Vec::new(),
         refused: None,
@@ -63,10 +70,19 @@ fn disk(disk: &Disk) -> DiskCheck {
         Ok(map) => map,
         Err(error) => return DiskCheck { refused: Some((disk.line, error.to_string())), ..check },
     };
-    let services = services(&map, &clients);
+    let mut services = services(&map, &clients);
     check.after_pause = longest(&geometry, &clients);
     let shortest = services.iter().copied().min().unwrap_or_default();
-    let mut beside = Beside { after_pause: check.after_pause.saturating_sub(shortest), ..Beside::default() };
+    let more = check.after_pause.saturating_sub(shortest);
+    let times = |time: Duration, many: u32| time.checked_mul(many.into()).unwrap_or(Duration::MAX);
+    if disk.write_cache > 0 {
+        for (_, service) in clients.iter().zip(&mut services).filter(|(client, _)| client.write) {
+            *service = times(check.after_pause, disk.write_cache).checked_add(more).unwrap_or(Duration::MAX);
+        }
+    }
+    let given_up = times(check.after_pause, 2 * disk.write_cache.max(1)).checked_add(more).unwrap_or(Duration::MAX);
+    let after_pause = more.checked_add(times(given_up, disk.tolerated)).unwrap_or(Duration::MAX);
+    let mut beside = Beside { after_pause, ..Beside::default() };
     let (mut streams, mut places) = (Vec::new(), Vec::new());
     for (n, (client, service)) in clients.iter().zip(&services).enumerate() {
         match client.arrivals {
@@ -86,6 +102,7 @@ fn disk(disk: &Disk) -> DiskCheck {
         (_, Policy::Edf) => edf(&streams, &beside),
         _ => any_order(&streams, &beside),
     };
+    check.busy = busy_time(&streams, &beside).unwrap_or_default();
     check.clients = disk
         .clients
         .iter()

@@ -87,19 +87,23 @@ impl Cache {
     pub(crate) fn oldest(&mut self) -> Option<Request> {
         (!self.dirty.is_empty()).then(|| self.dirty.remove(0))
     }
+    pub(crate) fn nth(&self, n: usize) -> Option<Request> {
+        self.dirty.get(n).copied()
+    }
     pub(crate) fn dirty(&self) -> usize {
         self.dirty.len()
     }
 
-    /// The power goes: which writes survive is drawn from `draw`, at most one of them is torn.
-    pub(crate) fn cut(&mut self, mut draw: impl FnMut() -> u64) -> Vec<Lost> {
+    /// The power goes: which writes survive is drawn from `draw`, at most one of them is torn. Each is told, the oldest first.
+    pub(crate) fn cut(&mut self, mut draw: impl FnMut() -> u64, tell: &mut impl FnMut(Lost)) {
         self.runs.clear();
         let torn = (!self.dirty.is_empty()).then(|| (draw() % self.dirty.len() as u64) as usize);
-        let lost = |(n, request): (usize, Request)| match draw() % 2 {
-            _ if Some(n) == torn => Lost::Torn(request, (draw() % u64::from(request.blocks.max(1))) as u32),
-            0 => Lost::Nothing(request),
-            _ => Lost::All(request),
-        };
-        self.dirty.drain(..).enumerate().map(lost).collect()
+        for (n, request) in self.dirty.drain(..).enumerate() {
+            tell(match draw() % 2 {
+                _ if Some(n) == torn => Lost::Torn(request, (draw() % u64::from(request.blocks.max(1))) as u32),
+                0 => Lost::Nothing(request),
+                _ => Lost::All(request),
+            });
+        }
     }
 }

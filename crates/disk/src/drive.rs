@@ -103,8 +103,19 @@ impl Drive {
         Instant::from_nanos(self.mechanics(now.as_nanos() + self.geometry.overhead, request, 0).0)
     }
 
-    /// Serves a request that is dispatched now; no other is under way.
+    /// Serves a request that is dispatched now; no other is under way. A flush keeps what it writes until it has ended
+    /// ([`Drive::flushed`]), since the power may go before.
     pub fn serve(&mut self, now: Instant, request: &Request) -> Served {
+        if request.is_flush() {
+            let mut at = now.as_nanos() + self.geometry.overhead;
+            for n in 0..self.cache.dirty() {
+                if let Some(write) = self.cache.nth(n) {
+                    at = self.mechanical(at, &write);
+                }
+            }
+            self.last_end = at;
+            return Served { end: Instant::from_nanos(at), from_cache: false };
+        }
         let start = now.as_nanos() + self.geometry.overhead;
         let bus = start + u64::from(request.blocks) * self.geometry.bus_sector;
         let pass = self.geometry.turn / 300;
@@ -153,7 +164,12 @@ impl Drive {
         while let Some(oldest) = self.cache.oldest() {
             at = self.mechanical(at, &oldest);
         }
+        self.last_end = at;
         Instant::from_nanos(at)
+    }
+    /// The flush that was served last has ended: nothing is in the cache.
+    pub fn flushed(&mut self) {
+        while self.cache.oldest().is_some() {}
     }
     /// Writes that were answered but are not on the platter.
     pub fn dirty(&self) -> usize {
@@ -161,13 +177,20 @@ impl Drive {
     }
     /// The power goes: any part of those writes is lost, one may be torn.
     pub fn power_cut(&mut self, seed: u64) -> Vec<Lost> {
+        let mut all = Vec::new();
+        self.power_cut_with(seed, &mut |lost| all.push(lost));
+        all
+    }
+    /// The same, each write told one after the other, the oldest first; nothing is allocated.
+    pub fn power_cut_with(&mut self, seed: u64, tell: &mut impl FnMut(Lost)) {
         let mut state = seed | 1;
-        self.cache.cut(|| {
+        let draw = || {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
             state >> 11
-        })
+        };
+        self.cache.cut(draw, tell);
     }
 
     /// A predictor learns that a request ended just now on the real drive: arm and platter are there.

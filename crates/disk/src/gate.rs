@@ -7,7 +7,7 @@ use crate::client::{Arrivals, Client};
 use crate::request::Request;
 use alloc::vec::Vec;
 use core::fmt;
-use tactus_time::Instant;
+use tactus_time::{Duration, Instant};
 
 /// A request as a client puts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +16,17 @@ pub struct Asked {
     pub place: u32,
     /// How many blocks.
     pub blocks: u32,
-    /// Whether it writes.
+    /// Whether it writes. A write of no blocks is a flush.
     pub write: bool,
+}
+
+/// How long the drive may be busy for a best-effort client, within each length of time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// This long
+    pub time: Duration,
+    /// within this.
+    pub per: Duration,
 }
 
 /// Why a request is refused.
@@ -29,12 +38,14 @@ pub enum Refusal {
     Place(u32),
     /// Another length than the check counted on, which is this.
     Length(u32),
-    /// A read where it was given writes, or the other way round.
+    /// A write where it was given reads only.
     Direction,
     /// Sooner than its period allows: not before this instant.
     Early(Instant),
     /// As many are outstanding as it may have.
     Outstanding(u32),
+    /// The drive has been busy for it as long as it may; not before this instant.
+    Budget(Instant),
 }
 
 impl fmt::Display for Refusal {
@@ -43,9 +54,10 @@ impl fmt::Display for Refusal {
             Refusal::NoClient => write!(f, "the disk has no such client; name it in a [[disk.client]]"),
             Refusal::Place(places) => write!(f, "the extent has {places} places, counted from 0; ask for one of them"),
             Refusal::Length(blocks) => write!(f, "requests of this client have {blocks} blocks; write its size"),
-            Refusal::Direction => write!(f, "the client was given the other of read and write; set write in the file"),
+            Refusal::Direction => write!(f, "the client was given reads only; set write in the file"),
             Refusal::Early(at) => write!(f, "its period is not over; ask again at {at}, or shorten the period"),
             Refusal::Outstanding(most) => write!(f, "{most} requests are outstanding; wait for one to end"),
+            Refusal::Budget(at) => write!(f, "its budget is used up; ask again at {at}, or raise the budget"),
         }
     }
 }
@@ -61,6 +73,10 @@ struct State {
     /// When its next request may come.
     next: Instant,
     outstanding: u32,
+    /// What it has used of its budget until when.
+    budget: Option<Budget>,
+    used: Duration,
+    renewed: Instant,
 }
 
 /// The checks in front of a disk.
@@ -77,9 +93,20 @@ impl Gate {
         let state = |client: &Client| {
             rows += client.places;
             let first = rows - client.places;
-            State { client: *client, rows: first, number: 0, next: Instant::ZERO, outstanding: 0 }
+            let (next, used, renewed) = (Instant::ZERO, Duration::ZERO, Instant::ZERO);
+            State { client: *client, rows: first, number: 0, next, outstanding: 0, budget: None, used, renewed }
         };
         Gate { clients: clients.iter().map(state).collect(), refused: 0 }
+    }
+    /// Limits how long the drive is busy for a best-effort client. What is under way when the time is up is served.
+    pub fn limit(&mut self, client: u32, budget: Budget) {
+        if let Some(state) = self.clients.get_mut(client as usize) {
+            state.budget = Some(budget);
+        }
+    }
+    /// How many requests of a client are outstanding.
+    pub fn outstanding(&self, client: u32) -> u32 {
+        self.clients.get(client as usize).map_or(0, |state| state.outstanding)
     }
     /// How many requests were refused.
     pub fn refused(&self) -> u64 {
@@ -102,10 +129,11 @@ impl Gate {
         if asked.place >= own.places {
             return Err(Refusal::Place(own.places));
         }
-        if asked.blocks != own.blocks {
+        let flush = asked.write && asked.blocks == 0;
+        if asked.blocks != own.blocks && !flush {
             return Err(Refusal::Length(own.blocks));
         }
-        if asked.write != own.write {
+        if asked.write && !own.write {
             return Err(Refusal::Direction);
         }
         let deadline = match own.arrivals {
@@ -120,6 +148,14 @@ impl Gate {
                 if state.outstanding >= outstanding {
                     return Err(Refusal::Outstanding(outstanding));
                 }
+                if let Some(budget) = state.budget {
+                    if now >= state.renewed {
+                        (state.renewed, state.used) = (now.saturating_add(budget.per), Duration::ZERO);
+                    }
+                    if state.used >= budget.time {
+                        return Err(Refusal::Budget(state.renewed));
+                    }
+                }
                 Instant::NEVER
             }
         };
@@ -127,13 +163,14 @@ impl Gate {
         state.number = state.number.wrapping_add(1);
         state.outstanding += 1;
         let (granule, block) = (state.rows + asked.place, own.block(asked.place));
-        Ok(Request { id, granule, block, blocks: own.blocks, write: own.write, arrival: now, deadline })
+        Ok(Request { id, granule, block, blocks: asked.blocks, write: asked.write, arrival: now, deadline })
     }
 
-    /// A request ended, however.
-    pub fn ended(&mut self, request: &Request) {
+    /// A request ended, however; the drive was busy with it for this long.
+    pub fn ended(&mut self, request: &Request, took: Duration) {
         if let Some(state) = self.clients.get_mut(request.client() as usize) {
             state.outstanding = state.outstanding.saturating_sub(1);
+            state.used = state.used.checked_add(took).unwrap_or(Duration::MAX);
         }
     }
 }

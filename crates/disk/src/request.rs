@@ -11,7 +11,7 @@ pub struct Request {
     pub granule: u32,
     /// First block (of 512 bytes).
     pub block: u64,
-    /// How many blocks.
+    /// How many blocks; none for a flush ([`Request::is_flush`]).
     pub blocks: u32,
     /// Whether it writes.
     pub write: bool,
@@ -33,6 +33,10 @@ impl Request {
     /// Its number within the client, likewise.
     pub const fn number(&self) -> u32 {
         self.id as u32
+    }
+    /// Whether it asks that all writes be on the platter: a write of no blocks.
+    pub const fn is_flush(&self) -> bool {
+        self.write && self.blocks == 0
     }
     /// How late it is when it ends at `end`; zero if it is not.
     pub fn overtime(&self, end: Instant) -> Duration {

@@ -157,6 +157,11 @@ impl Scheduler {
         take(&mut self.live).or_else(|| take(&mut self.later))
     }
 
+    /// Takes any request out; none if there is none.
+    pub(crate) fn take_any(&mut self) -> Option<Request> {
+        self.live.pop().or_else(|| self.later.pop())
+    }
+
     fn freeze(&mut self, head: Head, map: &LatencyMap) {
         let weight = |from: Head, to: &Request| exploring(map, from, to);
         match self.policy {

@@ -1,10 +1,7 @@
 //! The block service: the queue in front of a drive that has one request at a time, and what was promised of each.
 //!
-//! [`Service`] decides; it knows no clients and no clock. [`Station`] is a disk with its clients: who wants to run it says
-//! when time has come ([`Station::next`], [`Station::advance`]). Whatever runs it, the same requests get the same answers.
+//! [`Service`] decides; it knows no clients and no clock. Whatever runs it, the same requests get the same answers.
 
-use crate::client::{Arrivals, Client};
-use crate::drive::Drive;
 use crate::map::LatencyMap;
 use crate::request::{Head, Request};
 use crate::scheduler::{Full, Policy, Scheduler};
@@ -12,7 +9,56 @@ use alloc::vec::Vec;
 use core::fmt;
 use tactus_time::{Duration, Instant};
 
-/// A request that was served.
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outcome {
+    /// It is done.
+    #[default]
+    Done,
+    /// The drive says that it could not do it.
+    Failed,
+    /// The drive did another length than was asked for.
+    Short,
+    /// The drive said nothing for so long that it was given up and reset.
+    Silent,
+    /// The power went.
+    PowerLost,
+    /// Its client did not want it any more, and the drive had not got it yet.
+    Cancelled,
+}
+
+impl Outcome {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Outcome; 6] =
+        [Outcome::Done, Outcome::Failed, Outcome::Short, Outcome::Silent, Outcome::PowerLost, Outcome::Cancelled];
+    /// Its number in tables and messages.
+    pub const fn number(self) -> u64 {
+        self as u64
+    }
+    /// The outcome with this number.
+    pub fn from_number(number: u64) -> Option<Outcome> {
+        Outcome::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+    /// Whether it is the drive's doing that the request was not done.
+    pub const fn is_fault(self) -> bool {
+        !matches!(self, Outcome::Done | Outcome::Cancelled)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Outcome::Done => "it is done",
+            Outcome::Failed => "the drive could not do it; write the place anew, or read a copy",
+            Outcome::Short => "the drive did another length than was asked for; ask again",
+            Outcome::Silent => "the drive did not answer in time and was reset; ask again",
+            Outcome::PowerLost => "the power went; read what is there",
+            Outcome::Cancelled => "it was cancelled",
+        })
+    }
+}
+
+/// A request that ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Finished {
     /// The request.
@@ -23,10 +69,12 @@ pub struct Finished {
     pub ended: Instant,
     /// The row of the map from which the drive came.
     pub from: u32,
-    /// Whether the drive had a pause before: then no cell tells how long it takes.
+    /// Whether no cell tells how long it takes: the drive had a pause before, or its arm was moved by writes of its cache.
     pub after_pause: bool,
     /// How long it was to take at most.
     pub expected: Duration,
+    /// How it ended.
+    pub outcome: Outcome,
 }
 
 impl Finished {
@@ -56,33 +104,18 @@ pub struct Answer {
     pub failed: bool,
 }
 
-/// What is wrong with an answer, or with there being none.
+/// The drive answered what nobody asked; whatever is under way goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// Nobody asked for that; whatever is under way goes on.
-    Unasked,
-    /// The drive says that it could not do this request.
-    Failed(Request),
-    /// Another length than was asked for.
-    Length(Request),
-    /// The drive has said nothing for so long that it is given up; it has to be reset.
-    Silent(Request),
-}
+pub struct Unasked;
 
-impl fmt::Display for Fault {
+impl fmt::Display for Unasked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Unasked => write!(f, "the drive answered what nobody asked; look at its controller"),
-            Fault::Failed(it) => write!(f, "the drive could not do block {}; write it anew or read a copy", it.block),
-            Fault::Length(it) => {
-                write!(f, "the drive did not do {} blocks from block {} on; ask again", it.blocks, it.block)
-            }
-            Fault::Silent(it) => {
-                write!(f, "the drive did not answer for block {} in time; reset it, ask again", it.block)
-            }
-        }
+        write!(f, "the drive answered what nobody asked; look at its controller")
     }
 }
+
+/// A request is given up after the longest that any takes, times this.
+const PATIENCE: u64 = 2;
 
 /// The queue, the map and the head.
 #[derive(Clone, Debug)]
@@ -94,13 +127,41 @@ pub struct Service {
     last: Option<Instant>,
     under_way: Option<UnderWay>,
     withdrawn: Option<Instant>,
+    write_cache: u64,
+    /// Clients whose requests the drive's own memory may answer.
+    cached: Vec<bool>,
 }
 
 impl Service {
     /// A service with a queue for this number of requests. `after_pause` is the longest that any request takes after a pause.
     pub fn new(policy: Policy, capacity: usize, map: LatencyMap, after_pause: Duration) -> Service {
         let queue = Scheduler::new(policy, capacity);
-        Service { queue, map, after_pause, head: Head::default(), last: None, under_way: None, withdrawn: None }
+        Service {
+            queue,
+            map,
+            after_pause,
+            head: Head::default(),
+            last: None,
+            under_way: None,
+            withdrawn: None,
+            write_cache: 0,
+            cached: Vec::new(),
+        }
+    }
+    /// The drive answers writes before they are on the platter, of which it keeps this number. `writers` says of each client
+    /// whether it writes.
+    pub fn with_write_cache(mut self, writes: u32, writers: impl IntoIterator<Item = bool>) -> Service {
+        (self.write_cache, self.cached) =
+            (writes.into(), writers.into_iter().map(|writes_too| writes > 0 && writes_too).collect());
+        self
+    }
+    /// Whether the drive answers writes before they are on the platter.
+    pub fn has_write_cache(&self) -> bool {
+        self.write_cache > 0
+    }
+    /// Whether the drive's own memory may answer this request, or the arm go where the cache's writes belong.
+    fn is_cached(&self, request: &Request) -> bool {
+        self.cached.get(request.client() as usize).copied().unwrap_or(false)
     }
     /// The map.
     pub fn map(&self) -> &LatencyMap {
@@ -130,147 +191,74 @@ impl Service {
     /// The drive answers. A request ends with it, well or not, unless nobody asked for it.
     ///
     /// # Errors
-    /// What the request's client is to be told, if the answer is not that it is done.
-    pub fn answer(&mut self, now: Instant, answer: &Answer) -> Result<Finished, Fault> {
-        let request = self.under_way.map(|it| it.request).filter(|it| it.id == answer.id).ok_or(Fault::Unasked)?;
-        let finished = self.complete(now).ok_or(Fault::Unasked)?;
-        if answer.failed {
-            // Where the arm is after that nobody knows.
-            self.last = None;
-            return Err(Fault::Failed(request));
-        }
-        if answer.blocks != request.blocks {
-            self.last = None;
-            return Err(Fault::Length(request));
-        }
-        Ok(finished)
+    /// If nobody asked.
+    pub fn answer(&mut self, now: Instant, answer: &Answer) -> Result<Finished, Unasked> {
+        let request = self.under_way.map(|it| it.request).filter(|it| it.id == answer.id).ok_or(Unasked)?;
+        let outcome = match answer {
+            Answer { failed: true, .. } => Outcome::Failed,
+            Answer { blocks, .. } if *blocks != request.blocks => Outcome::Short,
+            _ => Outcome::Done,
+        };
+        self.end(now, outcome).ok_or(Unasked)
     }
-    /// When the request at the drive is given up if there is no answer: after four times the longest that any request takes.
+    /// When the request at the drive is given up if there is no answer.
     pub fn gives_up(&self) -> Option<Instant> {
-        let limit = self.after_pause.checked_mul(4).unwrap_or(Duration::MAX);
+        let limit = self.longest().checked_mul(PATIENCE).unwrap_or(Duration::MAX);
         self.under_way.map(|it| it.started.saturating_add(limit))
     }
     /// Gives up the request at the drive, if it is time. The drive must be reset before the next is dispatched.
-    pub fn give_up(&mut self, now: Instant) -> Option<Fault> {
-        if self.gives_up().is_none_or(|at| now < at) {
-            return None;
-        }
-        let finished = self.complete(now)?;
-        self.last = None;
-        Some(Fault::Silent(finished.request))
+    pub fn give_up(&mut self, now: Instant) -> Option<Finished> {
+        self.gives_up().filter(|at| now >= *at)?;
+        self.end(now, Outcome::Silent)
     }
     /// The drive has ended its request.
     pub fn complete(&mut self, now: Instant) -> Option<Finished> {
+        self.end(now, Outcome::Done)
+    }
+    /// The power goes: the request at the drive ends with it.
+    pub fn lose(&mut self, now: Instant) -> Option<Finished> {
+        self.end(now, Outcome::PowerLost)
+    }
+    /// The request at the drive.
+    pub fn under_way(&self) -> Option<Request> {
+        self.under_way.map(|it| it.request)
+    }
+    /// Takes a request out that waits. One that the drive has got cannot be stopped.
+    pub fn cancel(&mut self, now: Instant, id: u64) -> Option<Finished> {
+        let request = self.queue.cancel(id)?;
+        Some(self.unserved(now, request, Outcome::Cancelled))
+    }
+    /// Takes any request out that waits, since the power went.
+    pub(crate) fn lose_waiting(&mut self, now: Instant) -> Option<Finished> {
+        let request = self.queue.take_any()?;
+        Some(self.unserved(now, request, Outcome::PowerLost))
+    }
+    fn unserved(&self, now: Instant, request: Request, outcome: Outcome) -> Finished {
+        let (from, expected) = (self.head.granule, Duration::ZERO);
+        Finished { request, started: now, ended: now, from, after_pause: true, expected, outcome }
+    }
+    /// The longest that anything takes.
+    fn longest(&self) -> Duration {
+        self.after_pause.checked_mul(self.write_cache.max(1)).unwrap_or(Duration::MAX)
+    }
+
+    fn end(&mut self, now: Instant, outcome: Outcome) -> Option<Finished> {
         let UnderWay { request, started, from, after_pause } = self.under_way.take()?;
-        let expected = if after_pause { self.after_pause } else { self.map.careful(from, request.granule) };
-        let finished = Finished { request, started, ended: now, from, after_pause, expected };
-        if finished.is_over() {
+        let cached = self.is_cached(&request);
+        let expected = match (cached, after_pause) {
+            (true, _) => self.longest(),
+            (_, true) => self.after_pause,
+            _ => self.map.careful(from, request.granule),
+        };
+        let after_pause = after_pause || cached;
+        let finished = Finished { request, started, ended: now, from, after_pause, expected, outcome };
+        // A request that is given up was not completed: how often that may be, the check has counted.
+        if outcome == Outcome::PowerLost || outcome != Outcome::Silent && finished.is_over() {
             self.withdrawn.get_or_insert(now);
         }
-        (self.head, self.last) = (Head::from(&request), Some(now));
+        self.head = Head::from(&request);
+        // Where the arm is after a failure, or after a request that the drive's memory answered, nobody knows.
+        self.last = (outcome == Outcome::Done && !cached).then_some(now);
         Some(finished)
-    }
-}
-
-/// The longest queue of a station.
-const MOST_WAITING: usize = 4_096;
-
-/// A disk and its clients.
-#[derive(Clone, Debug)]
-pub struct Station {
-    service: Service,
-    drive: Drive,
-    clients: Vec<Client>,
-    rows: Vec<u32>,
-    seed: u64,
-    /// When each client sends its next request, and its number.
-    next: Vec<(Instant, u32)>,
-    ends: Option<Instant>,
-    refused: u64,
-}
-
-impl Station {
-    /// At time zero, before any request. Each client has one row of the service's map for each of its places, in order.
-    pub fn new(service: Service, drive: Drive, clients: Vec<Client>, seed: u64) -> Station {
-        let mut row = 0;
-        let first_row = |client: &Client| {
-            row += client.places;
-            row - client.places
-        };
-        let rows = clients.iter().map(first_row).collect();
-        let first = |client: &Client| match client.arrivals {
-            Arrivals::Periodic { offset, .. } => (Instant::ZERO.saturating_add(offset), 0),
-            Arrivals::BestEffort { .. } => (Instant::ZERO, 0),
-        };
-        let next = clients.iter().map(first).collect();
-        Station { service, drive, clients, rows, seed, next, ends: None, refused: 0 }
-    }
-    /// The service.
-    pub fn service(&self) -> &Service {
-        &self.service
-    }
-    /// When something happens next.
-    pub fn next(&self) -> Instant {
-        let arrival = self.next.iter().map(|next| next.0).min().unwrap_or(Instant::NEVER);
-        self.ends.unwrap_or(Instant::NEVER).min(arrival)
-    }
-
-    /// Room for all requests that wait while every deadline is kept, and as many more as to see by how much they are not.
-    pub fn room(clients: &[Client]) -> usize {
-        let waiting = |client: &Client| match client.arrivals {
-            Arrivals::Periodic { period, deadline, .. } => deadline.as_nanos() / period.as_nanos().max(1) + 2,
-            Arrivals::BestEffort { outstanding } => u64::from(outstanding),
-        };
-        let all: u64 = clients.iter().map(waiting).sum();
-        usize::try_from(all).map_or(MOST_WAITING, |all| (4 * all).min(MOST_WAITING))
-    }
-
-    /// A request that finds the queue full is never served.
-    fn send(&mut self, client: usize, now: Instant) {
-        let number = self.next[client].1;
-        let request = self.clients[client].request(self.seed, client as u32, self.rows[client], number, now);
-        self.next[client].1 += 1;
-        self.refused += u64::from(self.service.submit(request).is_err());
-    }
-    /// How many requests found the queue full.
-    pub fn refused(&self) -> u64 {
-        self.refused
-    }
-
-    /// Does what happens at [`Station::next`]: a completion first, then requests in the order of the clients, then the drive
-    /// gets its next request. Tells what ended and what was dispatched.
-    pub fn advance(&mut self) -> (Option<Finished>, Option<Request>) {
-        let now = self.next();
-        let mut finished = None;
-        if self.ends == Some(now) {
-            self.ends = None;
-            finished = self.service.complete(now);
-            let client = finished.map(|it| it.request.client() as usize);
-            if let Some(client) = client.filter(|&n| matches!(self.clients[n].arrivals, Arrivals::BestEffort { .. })) {
-                self.send(client, now);
-            }
-        }
-        for client in 0..self.clients.len() {
-            if self.next[client].0 > now {
-                continue;
-            }
-            match self.clients[client].arrivals {
-                Arrivals::Periodic { period, .. } => {
-                    self.next[client].0 = now.saturating_add(period);
-                    self.send(client, now);
-                }
-                Arrivals::BestEffort { outstanding } => {
-                    self.next[client].0 = Instant::NEVER;
-                    for _ in 0..outstanding {
-                        self.send(client, now);
-                    }
-                }
-            }
-        }
-        let dispatched = self.service.dispatch(now);
-        if let Some(request) = dispatched {
-            self.ends = Some(self.drive.serve(now, &request).end);
-        }
-        (finished, dispatched)
     }
 }

@@ -3,8 +3,8 @@
 
 use tactus_disk::admission::{edf, Beside, Stream};
 use tactus_disk::{
-    longest, parameters, services, survey, Answer, Arrivals, Asked, CacheSettings, Client, Drive, Fault, Finished,
-    Form, Gate, Policy, Refusal, Request, Service,
+    longest, parameters, services, survey, Answer, Arrivals, Asked, Budget, CacheSettings, Client, Drive, Finished,
+    Form, Gate, Outcome, Policy, Refusal, Request, Service,
 };
 use tactus_time::{Duration, Instant};
 
@@ -46,7 +46,8 @@ enum Wrong {
 #[derive(Default)]
 struct Book {
     done: Vec<Finished>,
-    told: Vec<(Fault, Instant)>,
+    told: Vec<Finished>,
+    unasked: u64,
     asked: u64,
     let_in: u64,
 }
@@ -73,27 +74,22 @@ fn run(seconds: u64, hostile: u64, wrong: impl Fn(u64) -> Wrong) -> Book {
                     Wrong::Silent => {}
                     _ => match service.answer(end, &answer) {
                         Ok(finished) => {
-                            gate.ended(&finished.request);
-                            book.done.push(finished);
+                            gate.ended(&finished.request, finished.ended.since(finished.started));
+                            let list = if finished.outcome.is_fault() { &mut book.told } else { &mut book.done };
+                            list.push(finished);
                         }
-                        Err(Fault::Unasked) => {
-                            book.told.push((Fault::Unasked, end));
+                        Err(_) => {
+                            book.unasked += 1;
                             // The true answer comes as well.
                             let request = answer.id ^ 1 << 40;
                             due = Some((end, Answer { id: request, ..answer }, Wrong::Nothing));
                             continue;
                         }
-                        Err(fault) => {
-                            if let Fault::Failed(request) | Fault::Length(request) = fault {
-                                gate.ended(&request);
-                            }
-                            book.told.push((fault, end));
-                        }
                     },
                 }
-            } else if let Some(Fault::Silent(request)) = service.give_up(now) {
-                gate.ended(&request);
-                book.told.push((Fault::Silent(request), now));
+            } else if let Some(finished) = service.give_up(now) {
+                gate.ended(&finished.request, finished.ended.since(finished.started));
+                book.told.push(finished);
                 next = now;
             } else if due.is_some() {
                 break;
@@ -182,23 +178,17 @@ fn a_hostile_client_gets_nothing_that_is_not_its_own_and_delays_nobody() {
     let book = run(20, 50, |_| Wrong::Nothing);
     assert!(book.asked == 1_000_000 && book.let_in > 1_000, "{} of {}", book.let_in, book.asked);
     kept(&book, |_| Duration::from_millis(1));
-    assert!(book.told.is_empty());
+    assert!(book.told.is_empty() && book.unasked == 0);
 }
 
 #[test]
 fn a_drive_that_fails_lies_or_answers_short_is_told_of_and_others_keep_their_promises() {
     for (n, kind) in [Wrong::Fails, Wrong::Short, Wrong::Unasked].into_iter().enumerate() {
         let book = run(20, 2, |served| if served % 7 == n as u64 { kind } else { Wrong::Nothing });
-        let fits = |fault: &Fault| match kind {
-            Wrong::Fails => matches!(fault, Fault::Failed(_)),
-            Wrong::Short => matches!(fault, Fault::Length(_)),
-            _ => *fault == Fault::Unasked,
-        };
-        assert!(
-            book.told.len() > 150 && book.told.iter().all(|(fault, _)| fits(fault)),
-            "{kind:?} {}",
-            book.told.len()
-        );
+        let outcome = if kind == Wrong::Fails { Outcome::Failed } else { Outcome::Short };
+        let told = if kind == Wrong::Unasked { book.unasked } else { book.told.len() as u64 };
+        assert!(told > 150 && book.told.iter().all(|it| it.outcome == outcome), "{kind:?} {told}");
+        assert!(kind != Wrong::Unasked || book.told.is_empty());
         // One request after a pause is in the bound; after each failure there is another.
         let more =
             Duration::from_millis(1) + longest(&parameters::source_10k().unwrap(), &clients()).checked_mul(4).unwrap();
@@ -210,7 +200,7 @@ fn a_drive_that_fails_lies_or_answers_short_is_told_of_and_others_keep_their_pro
 #[test]
 fn a_drive_that_says_nothing_is_given_up_after_a_while_and_the_rest_is_served() {
     let book = run(20, 2, |served| if served % 100 == 50 { Wrong::Silent } else { Wrong::Nothing });
-    let given_up = book.told.iter().filter(|(fault, _)| matches!(fault, Fault::Silent(_))).count();
+    let given_up = book.told.iter().filter(|it| it.outcome == Outcome::Silent).count();
     assert!(given_up >= 10 && given_up == book.told.len(), "{given_up}");
     // A request is delayed by no more than one that is given up in each hundred.
     let limit = longest(&parameters::source_10k().unwrap(), &clients()).checked_mul(5).unwrap();
@@ -226,7 +216,7 @@ fn what_is_refused_says_what_is_right() {
     assert_eq!(gate.ask(now, 9, &right), Err(Refusal::NoClient));
     assert_eq!(gate.ask(now, 0, &Asked { place: 16, ..right }), Err(Refusal::Place(16)));
     assert_eq!(gate.ask(now, 0, &Asked { blocks: 15, ..right }), Err(Refusal::Length(16)));
-    assert_eq!(gate.ask(now, 0, &Asked { write: false, ..right }), Err(Refusal::Direction));
+    assert_eq!(gate.ask(now, 1, &right), Err(Refusal::Direction));
     assert!(gate.ask(now, 0, &right).is_ok_and(|request| within(&request)));
     let early = gate.ask(now + Duration::from_millis(89), 0, &right).unwrap_err();
     assert_eq!(early.to_string(), "its period is not over; ask again at 90 ms, or shorten the period");
@@ -234,4 +224,24 @@ fn what_is_refused_says_what_is_right() {
     let all: Vec<_> = (0..5).map(|_| gate.ask(now, 2, &read)).collect();
     assert!(all[..4].iter().all(Result::is_ok) && all[4] == Err(Refusal::Outstanding(4)));
     assert_eq!(gate.refused(), 6);
+}
+
+#[test]
+fn a_best_effort_client_keeps_the_drive_busy_no_longer_than_its_budget() {
+    let mut gate = Gate::new(&clients());
+    let millis = Duration::from_millis;
+    gate.limit(2, Budget { time: millis(20), per: millis(100) });
+    let read = Asked { place: 0, blocks: 16, write: false };
+    let mut let_in = 0;
+    // It asks in each millisecond, and each request takes 8 ms.
+    for now in (0..1_000).map(|n| Instant::ZERO + millis(n)) {
+        if let Ok(request) = gate.ask(now, 2, &read) {
+            gate.ended(&request, millis(8));
+            let_in += 1;
+        }
+    }
+    // Three in each tenth of a second: the third is under way when the budget is used up.
+    assert_eq!(let_in, 30);
+    let now = Instant::ZERO + millis(1_000);
+    (0..3).for_each(|_| gate.ended(&gate.clone().ask(now, 2, &read).expect("a new budget"), millis(8)));
 }

@@ -2,8 +2,8 @@
 
 use tactus_disk::admission::{any_order, edf, Beside, Stream};
 use tactus_disk::{
-    longest, parameters, services, survey, Arrivals, CacheSettings, Client, Drive, Finished, Form, Policy, Service,
-    Station,
+    longest, parameters, services, survey, Arrivals, CacheSettings, Client, Drive, Event, Finished, Form, Policy,
+    Service, Station,
 };
 use tactus_time::{Duration, Instant};
 
@@ -45,7 +45,11 @@ fn serve(
     let real = if slower { parameters::atlas_10k().unwrap() } else { nominal };
     let mut station = Station::new(service, Drive::new(real, CacheSettings::default()), clients.to_vec(), 7);
     while station.next() < Instant::ZERO + Duration::from_secs(seconds) {
-        station.advance().0.into_iter().for_each(&mut ended);
+        station.advance(&mut |event| {
+            if let Event::Ended(finished) = event {
+                ended(finished);
+            }
+        });
     }
     station.service().withdrawn()
 }

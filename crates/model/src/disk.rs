@@ -1,7 +1,7 @@
 //! Disks and their clients.
 
 use tactus_disk::parameters::Model;
-use tactus_disk::{Client, Form, Policy};
+use tactus_disk::{Budget, Client, Faults, Form, Policy};
 
 /// A disk: one request at a time, picked by a queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +16,14 @@ pub struct Disk {
     pub queue: Policy,
     /// Whether the map tells the two directions apart (default: it does).
     pub map: Form,
+    /// The component that serves it on the machine, by its place in [`crate::System::components`].
+    pub component: Option<usize>,
+    /// How many writes the drive answers before they are on the platter (default: none).
+    pub write_cache: u32,
+    /// What the drive does wrong (default: nothing).
+    pub faults: Faults,
+    /// How many requests of a busy time may fail without harm to others (default: none).
+    pub tolerated: u32,
     /// Its clients, in file order.
     pub clients: Vec<DiskClient>,
     /// Line of the system file at which it begins.
@@ -29,6 +37,11 @@ pub struct DiskClient {
     pub name: String,
     /// Extent and requests.
     pub client: Client,
+    /// How long the drive may be busy for it, where it is best-effort and limited.
+    pub budget: Option<Budget>,
+    /// The buffer by which a component sends its requests, by its place in [`crate::Platform::buffers`]; nothing where the disk makes
+    /// them itself.
+    pub buffer: Option<usize>,
     /// Line of the system file at which it begins.
     pub line: usize,
 }

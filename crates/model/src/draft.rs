@@ -388,7 +388,21 @@ pub(crate) struct DraftDisk {
     pub queue: Given<String>,
     pub look_ahead: Given<u64>,
     pub map: Given<String>,
+    pub component: Given<String>,
+    pub write_cache: Given<u64>,
+    pub faults: DraftFaults,
     pub clients: Vec<DraftClient>,
+}
+
+/// What a drive does wrong, and how much of it the check counts on.
+#[derive(Default)]
+pub(crate) struct DraftFaults {
+    pub tolerated: Given<u64>,
+    pub failed: Given<u64>,
+    pub short: Given<u64>,
+    pub silent: Given<u64>,
+    pub unasked: Given<u64>,
+    pub power_cuts: Given<Duration>,
 }
 
 pub(crate) struct DraftClient {
@@ -404,4 +418,7 @@ pub(crate) struct DraftClient {
     pub period: Given<Duration>,
     pub deadline: Given<Duration>,
     pub best_effort: Given<u64>,
+    pub budget: Given<Duration>,
+    pub per: Given<Duration>,
+    pub buffer: Given<String>,
 }

@@ -105,6 +105,18 @@ pub const MAX_OUTSTANDING: u64 = 64;
 /// The most requests of a client that may wait within one deadline.
 pub const MAX_WAITING: u64 = 16;
 
+/// The most writes that a drive's cache keeps.
+pub const MAX_WRITE_CACHE: u64 = 16;
+/// The most failing requests of a busy time that a check counts on.
+pub const MAX_TOLERATED: u64 = 8;
+/// The shortest mean time between power cuts: the power is away for half of it.
+pub const SHORTEST_POWER: Duration = Duration::from_millis(100);
+/// The most bytes that a component keeps which serves a disk: of its clients' places where it drives no device, of the write cache, and of
+/// a write.
+pub const MAX_DISK_MEMORY: u64 = 480 << 10;
+/// Pages of a disk client's buffer beside its data: one of requests, one of answers.
+pub const RING_PAGES: u64 = 2;
+
 /// The shortest period on a machine whose instructions take 2^shift ns.
 pub fn shortest_period(shift: u8) -> Duration {
     SHORTEST_PERIOD.max(Duration::from_nanos(INSTRUCTIONS_PER_PERIOD << shift.min(6)))

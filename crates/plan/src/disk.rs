@@ -1,21 +1,34 @@
 //! From a disk of the system file and its check to what runs, and to what the run is held against.
 
 use tactus_analysis::DiskCheck;
-use tactus_disk::{Arrivals, CacheSettings, Drive, Service, Station};
-use tactus_model::{Disk, System};
-use tactus_trace::{DiskClientView, DiskView};
+use tactus_disk::{Arrivals, ClientSetup, DiskSetup};
+use tactus_model::{Disk, DiskClient, System};
+use tactus_trace::{DiskClientView, DiskView, Tolerated};
 
-/// The stations of all disks, in file order, at time zero. A disk that could not be surveyed has none.
-pub(crate) fn stations(system: &System, checks: &[DiskCheck]) -> Vec<Station> {
+/// What all disks are made from, in file order. One that could not be surveyed is left out, and refused by the check.
+pub(crate) fn setups(system: &System, checks: &[DiskCheck]) -> Vec<DiskSetup> {
     let disks = system.disks.iter().zip(checks).enumerate();
-    disks.filter_map(|(n, (disk, check))| station(disk, check, system.seed.wrapping_add(n as u64))).collect()
+    disks.filter_map(|(n, (disk, check))| setup(n, disk, check, system.seed.wrapping_add(n as u64))).collect()
 }
 
-fn station(disk: &Disk, check: &DiskCheck, seed: u64) -> Option<Station> {
-    let drive = Drive::new(disk.actual.geometry().ok()?, CacheSettings::default());
-    let clients = disk.streams();
-    let service = Service::new(disk.queue, Station::room(&clients), check.map.clone()?, check.after_pause);
-    Some(Station::new(service, drive, clients, seed))
+fn setup(number: usize, disk: &Disk, check: &DiskCheck, seed: u64) -> Option<DiskSetup> {
+    let client = |it: &DiskClient| ClientSetup {
+        client: it.client,
+        budget: it.budget,
+        buffer: it.buffer.map(|buffer| buffer as u32),
+    };
+    Some(DiskSetup {
+        number: number as u32,
+        seed,
+        drive: disk.drive,
+        actual: disk.actual,
+        queue: disk.queue,
+        write_cache: disk.write_cache,
+        faults: disk.faults,
+        after_pause: check.after_pause,
+        map: check.map.clone()?,
+        clients: disk.clients.iter().map(client).collect(),
+    })
 }
 
 /// What the judge knows of all disks.
@@ -29,8 +42,10 @@ pub(crate) fn views(system: &System, checks: &[DiskCheck]) -> Vec<DiskView> {
             },
             bound: verdict.bound,
             places: client.client.places,
+            sporadic: false,
         });
-        DiskView { name: disk.name.clone(), clients: clients.collect() }
+        let tolerated = Tolerated { faults: disk.tolerated, within: check.busy };
+        DiskView { name: disk.name.clone(), clients: clients.collect(), tolerated }
     };
     system.disks.iter().zip(checks).map(view).collect()
 }

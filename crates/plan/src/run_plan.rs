@@ -4,7 +4,7 @@
 use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
-use tactus_disk::Station;
+use tactus_disk::DiskSetup;
 use tactus_model::{
     policy_label, Body, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System, SystemRevision,
     Task,
@@ -24,8 +24,8 @@ pub struct RunPlan {
     pub view: View,
     /// What the check found about each disk, in file order.
     pub disks: Vec<DiskCheck>,
-    /// The disks at time zero; fewer than there are if one cannot be surveyed.
-    pub stations: Vec<Station>,
+    /// What the disks are made from; fewer than there are if one cannot be surveyed.
+    pub disk_setups: Vec<DiskSetup>,
     /// What the check found, each with where and its remedy, for the terminal and the report alike.
     pub findings: Vec<String>,
 }
@@ -74,8 +74,8 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         partitions: partitions(system),
         heaps: Vec::new(),
     };
-    let stations = disk::stations(system, &disks);
-    RunPlan { setup, view, disks, stations, findings: findings(system, check) }
+    let disk_setups = disk::setups(system, &disks);
+    RunPlan { setup, view, disks, disk_setups, findings: findings(system, check) }
 }
 
 /// The partitions, as the judge reads them.

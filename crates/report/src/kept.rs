@@ -445,10 +445,19 @@ mod tests {
         let told = ChainView { told: vec![true], deadline: None, ..chain.clone() };
         let chains = vec![chain, told];
         let periodic = Some([0, 5, 4].map(Duration::from_millis));
-        let client =
-            |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None, places: 3 };
+        let client = |name: &str, periodic| tactus_trace::DiskClientView {
+            name: name.into(),
+            periodic,
+            bound: None,
+            places: 3,
+            sporadic: true,
+        };
         let clients = vec![client("recorder", periodic), client("copy", None)];
-        let disks = vec![tactus_trace::DiskView { name: "log".into(), clients }];
+        let disks = vec![tactus_trace::DiskView {
+            name: "log".into(),
+            clients,
+            tolerated: tactus_trace::Tolerated { faults: 1, within: Duration::from_millis(60) },
+        }];
         let window = tactus_task::Window { core: CoreId(1), start: deadline, length: Duration::from_nanos(3) };
         let partitions = vec![tactus_trace::PartitionView {
             name: "display".into(),

@@ -1,12 +1,14 @@
 //! Disks: the requests of a run against what was promised of them.
 //!
 //! A promise binds while the drive keeps to its map. It ends at the instant at which the first request takes longer than
-//! its cell says; what is missed from then on is the drive's doing, and its cells are named. A request that came and was
-//! not served counts with the time that had passed at the end of the run.
+//! its cell says, at which the power goes, or at which more requests have failed than the check counts on; what is missed from
+//! then on is the drive's doing, and its cells are named. A request that came and was not served counts with the time that had
+//! passed at the end of the run.
 
-use crate::summary::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive};
+use crate::summary::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
 use crate::{Distribution, View};
 use std::collections::HashMap;
+use tactus_disk::Outcome;
 use tactus_time::{Duration, Instant};
 
 /// A disk and what was promised of it.
@@ -16,6 +18,17 @@ pub struct DiskView {
     pub name: String,
     /// Its clients, in file order.
     pub clients: Vec<DiskClientView>,
+    /// How many requests may fail before promises cease to bind.
+    pub tolerated: Tolerated,
+}
+
+/// How many requests may fail within a time, so that others keep what they are promised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tolerated {
+    /// This number
+    pub faults: u32,
+    /// within this, the longest time that the drive is busy.
+    pub within: Duration,
 }
 
 /// A client and what was promised it.
@@ -29,6 +42,27 @@ pub struct DiskClientView {
     pub bound: Option<Duration>,
     /// Rows of the map that are its places, behind those of the clients before it.
     pub places: u32,
+    /// Its requests are those of a component: they come when it likes, no sooner than after its period.
+    pub sporadic: bool,
+}
+
+/// What a component asked of a disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DiskInput {
+    /// Which client's, counted from 0.
+    pub client: u32,
+    /// Number of the request, counted from 0 within the client.
+    pub number: u32,
+    /// Place in the client's extent.
+    pub place: u32,
+    /// How many blocks; none for a flush.
+    pub blocks: u32,
+    /// Whether it writes.
+    pub write: bool,
+    /// It cancels that request.
+    pub cancels: bool,
+    /// When.
+    pub at: Instant,
 }
 
 impl DiskView {
@@ -66,9 +100,14 @@ pub struct Served {
     pub ended: Instant,
     /// How long the drive was to take at most.
     pub expected: Duration,
+    /// How it ended; nothing if it waited still when the run did, which then stands for its end.
+    pub outcome: Option<Outcome>,
 }
 
 impl Served {
+    fn is_fault(&self) -> bool {
+        self.outcome.is_some_and(Outcome::is_fault)
+    }
     fn took(&self) -> Duration {
         self.ended.since(self.dispatched)
     }
@@ -83,7 +122,7 @@ pub(crate) fn judge(view: &View, runs: &[Vec<Served>], end: Instant) -> Vec<Disk
 }
 
 fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> DiskSummary {
-    let slow = slow(disk, served);
+    let slow = withdrawn(disk, served);
     let mut first: Option<DiskBroken> = None;
     let (mut clients, mut voided) = (Vec::new(), 0);
     for (n, client) in disk.clients.iter().enumerate() {
@@ -91,6 +130,7 @@ fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> Disk
         let mut summary = DiskClientSummary {
             name: client.name.clone(),
             requests: own.len() as u64,
+            failed: own.iter().filter(|it| it.is_fault()).count() as u64,
             missed: 0,
             void: 0,
             deadline: client.periodic.map(|it| it[2]),
@@ -99,9 +139,17 @@ fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> Disk
             worst_over_bound: None,
         };
         let ended: HashMap<u32, &Served> = own.iter().map(|it| (it.number, *it)).collect();
-        for (number, arrived) in arrivals(client, end) {
+        let due: Vec<(u32, Instant)> = match client.sporadic {
+            true => own.iter().map(|it| (it.number, it.arrived)).collect(),
+            false => arrivals(client, end).collect(),
+        };
+        for (number, arrived) in due {
             let of = ended.get(&number);
             summary.requests += u64::from(of.is_none());
+            let cancelled = of.is_some_and(|it| it.outcome == Some(Outcome::Cancelled));
+            if cancelled {
+                continue;
+            }
             let response = of.map_or(end, |it| it.ended).since(arrived);
             let deadline = client.periodic.map_or(Duration::MAX, |it| it[2]);
             summary.missed += u64::from(response > deadline);
@@ -122,8 +170,11 @@ fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> Disk
                 first = Some(DiskBroken { client: client.name.clone(), number, time: due, limit, actual: response });
             }
         }
-        summary.response = Distribution::of(&mut own.iter().map(|it| it.ended.since(it.arrived)).collect::<Vec<_>>());
-        voided += summary.void;
+        summary.response = Distribution::of(
+            &mut own.iter().filter(|it| it.outcome.is_some()).map(|it| it.ended.since(it.arrived)).collect::<Vec<_>>(),
+        );
+        // What the drive did not do, it owes; whoever asked was told in time.
+        voided += summary.void + if client.bound.is_some() { summary.failed } else { 0 };
         clients.push(summary);
     }
     let promised = disk.clients.iter().filter(|client| client.bound.is_some()).count();
@@ -135,7 +186,8 @@ fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> Disk
         (None, _) => DiskFate::Held,
     };
     let busy = served.iter().fold(Duration::ZERO, |sum, it| sum.checked_add(it.took()).unwrap_or(Duration::MAX));
-    DiskSummary { name: disk.name.clone(), fate, busy, clients, slow, broken: first }
+    let faults = served.iter().filter(|it| it.is_fault()).count() as u64;
+    DiskSummary { name: disk.name.clone(), fate, busy, faults, clients, slow, broken: first }
 }
 
 /// Every request of a periodic client that came before the end.
@@ -147,10 +199,25 @@ fn arrivals(client: &DiskClientView, end: Instant) -> impl Iterator<Item = (u32,
     (0..).zip(std::iter::successors(first, next).take_while(move |at| *at < end))
 }
 
-/// What the drive did not keep to.
-fn slow(disk: &DiskView, served: &[Served]) -> Option<SlowDrive> {
-    let over: Vec<&Served> = served.iter().filter(|it| it.took() > it.expected).collect();
-    let first = over.iter().map(|it| it.dispatched.saturating_add(it.expected)).min()?;
+/// When promises ceased to bind, and why: the first of a request over its cell, a power cut, and more failures than the check
+/// counts on.
+fn withdrawn(disk: &DiskView, served: &[Served]) -> Option<SlowDrive> {
+    let completed = |it: &&Served| matches!(it.outcome, Some(Outcome::Done | Outcome::Failed | Outcome::Short));
+    let over: Vec<&Served> = served.iter().filter(completed).filter(|it| it.took() > it.expected).collect();
+    let slower =
+        over.iter().map(|it| (it.dispatched.saturating_add(it.expected), Withdrawn::Slower)).min_by_key(|it| it.0);
+    let lost = served.iter().filter(|it| it.outcome == Some(Outcome::PowerLost));
+    let cut = lost.map(|it| (it.ended, Withdrawn::PowerCut)).min_by_key(|it| it.0);
+    let failed: Vec<&Served> =
+        served.iter().filter(|it| it.is_fault() && it.outcome != Some(Outcome::PowerLost)).collect();
+    let Tolerated { faults, within } = disk.tolerated;
+    // The one that is one too many, counted from the first that is as near as a busy time.
+    let many = failed.windows(faults as usize + 1).find(|near| match (near.first(), near.last()) {
+        (Some(first), Some(last)) => last.dispatched.since(first.dispatched) <= within,
+        _ => false,
+    });
+    let many = many.and_then(|near| Some((near.last()?.dispatched, Withdrawn::Failures)));
+    let (from, why) = [slower, cut, many].into_iter().flatten().min_by_key(|it| it.0)?;
     let mut cells: Vec<SlowCell> = Vec::new();
     for it in &over {
         let (from, to) = ((!it.after_pause).then(|| disk.place(it.from)), disk.place(it.row));
@@ -162,7 +229,7 @@ fn slow(disk: &DiskView, served: &[Served]) -> Option<SlowDrive> {
             None => {}
         }
     }
-    Some(SlowDrive { from: first, requests: over.len() as u64, cells })
+    Some(SlowDrive { from, why, requests: over.len() as u64, cells })
 }
 
 impl DiskSummary {
@@ -176,7 +243,12 @@ impl DiskSummary {
             ),
             (None, Some(slow)) => {
                 let word = if void == 1 { "request" } else { "requests" };
-                format!("{}: {void} {word} not as promised", slow.sentence())
+                let undone = if self.faults > 0 { format!(", {} not done", self.faults) } else { String::new() };
+                format!("{}: {void} {word} not as promised{undone}", slow.sentence())
+            }
+            (None, None) if self.faults > 0 => {
+                let word = if self.faults == 1 { "request" } else { "requests" };
+                format!("the drive did not do {} {word}, within what the check counts on", self.faults)
             }
             (None, None) => format!("the drive kept to its map; it was busy for {}", self.busy),
         }
@@ -190,6 +262,13 @@ impl SlowDrive {
             Some(from) => format!("{from} to {}: {} where the cell says {}", cell.to, cell.took, cell.expected),
             None => format!("{} after a pause: {} where {} is the longest", cell.to, cell.took, cell.expected),
         };
+        match self.why {
+            Withdrawn::Slower => {}
+            Withdrawn::PowerCut => return format!("from {} on, when the power of its drive went", self.from),
+            Withdrawn::Failures => {
+                return format!("from {} on its drive failed more often than the check counts on", self.from)
+            }
+        }
         let named: Vec<String> = self.cells.iter().map(cell).collect();
         let all =
             if self.requests > NAMED as u64 { format!("; {} requests in all", self.requests) } else { String::new() };

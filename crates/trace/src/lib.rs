@@ -28,8 +28,8 @@ mod void;
 
 pub use chains::{ChainSummary, ChainView};
 pub use changes::{ChangeView, Changes, Now};
-pub use disk::{DiskClientView, DiskView, Served};
-pub use disk_table::{disk_table, read_disk_table};
+pub use disk::{DiskClientView, DiskInput, DiskView, Served, Tolerated};
+pub use disk_table::{disk_table, read_disk_inputs, read_disk_table};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
 pub use heap::HeapUse;

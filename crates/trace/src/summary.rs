@@ -13,7 +13,7 @@ mod verdict;
 
 pub use change::{ChangeSummary, Fate};
 pub use cores::{CoreSummary, Entries, Overheads};
-pub use disk::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive};
+pub use disk::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
 pub use faults::{Culprit, Restart};
 pub use tasks::{Distribution, JobCounts, LevelSummary, PromiseSummary, TaskSummary};
 pub(crate) use units::{nanos, some_nanos};

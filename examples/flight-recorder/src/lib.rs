@@ -3,13 +3,15 @@
 //! The log is `sequential-storage`'s queue, which is made for flash memory: it asks that a write that is cut off harms no
 //! other words of its page. A disk promises less: it acknowledges writes that are in its volatile cache only, keeps any of
 //! them when the power goes, and tears one sector. [`Pages`] makes of such a disk what the log asks for. The recorder
-//! takes no memory from a heap and runs in a component as on the host.
+//! takes no memory from a heap and runs in a component ([`Store`] is the block service there) as on the host.
 #![no_std]
 #![forbid(unsafe_code)]
 
 mod pages;
+mod store;
 
-pub use pages::{Damage, Pages, PagesError, PAGE};
+pub use pages::{Damage, Page, Pages, PagesError, PAGE};
+pub use store::{OnDrive, Store, StoreError, SLOT};
 
 use core::fmt;
 use core::future::Future;
@@ -17,16 +19,13 @@ use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use sequential_storage::cache::NoCache;
 use sequential_storage::{queue, Error};
-use tactus_disk::Contents;
 
 /// The longest entry (bytes).
 pub const LONGEST: usize = 128;
 
 /// A log.
-#[derive(Debug)]
-pub struct Recorder {
-    pages: Pages,
-    bytes: u32,
+pub struct Recorder<'a, S> {
+    pages: Pages<'a, S>,
 }
 
 /// Why the recorder could not do something.
@@ -60,8 +59,8 @@ fn told(error: Error<PagesError>) -> RecorderError {
     }
 }
 
-/// Nothing here ever waits: a disk's answer is there when its call comes back.
-fn now<T>(work: impl Future<Output = T>) -> T {
+/// What comes of work that never waits, as on a modelled drive: its answer is there when the call comes back.
+pub fn at_once<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     let mut context = Context::from_waker(Waker::noop());
     loop {
@@ -71,22 +70,17 @@ fn now<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-impl Recorder {
-    /// The log in the first pages of a disk, this number of them, from a block on: a new one where nothing was written, else the one
-    /// that is there, mended where the power cut a write off.
-    pub fn open(disk: Contents, block: u64, pages: u32) -> Recorder {
-        let bytes = pages * PAGE;
-        Recorder { pages: Pages::new(disk, block, pages), bytes }
-    }
-    /// The disk.
-    pub fn disk(&self) -> &Contents {
-        self.pages.disk()
+impl<'a, S: Store> Recorder<'a, S> {
+    /// The log in the first slots of a disk, two for each page: a new one where nothing was written, else the one that is there. The
+    /// pages are held in memory; `slot` is room for what is read and written.
+    pub fn open(store: S, pages: &'a mut [Page], slot: &'a mut [u8; SLOT]) -> Recorder<'a, S> {
+        Recorder { pages: Pages::new(store, pages, slot) }
     }
     /// Gives the disk back.
-    pub fn close(self) -> Contents {
+    pub fn close(self) -> S {
         self.pages.close()
     }
-    /// Sectors that were found damaged, and mended by their other copy.
+    /// Slots that were found damaged, and mended by their other copy.
     pub fn damage(&self) -> &Damage {
         self.pages.damage()
     }
@@ -96,22 +90,24 @@ impl Recorder {
     ///
     /// # Errors
     /// Where the disk fails, or the entry is too long.
-    pub fn append(&mut self, entry: &[u8]) -> Result<(), RecorderError> {
+    pub async fn append(&mut self, entry: &[u8]) -> Result<(), RecorderError> {
         if entry.is_empty() || entry.len() > LONGEST {
             return Err(RecorderError::Long);
         }
-        now(queue::push(&mut self.pages, 0..self.bytes, &mut NoCache::new(), entry, true)).map_err(told)
+        let bytes = self.pages.bytes();
+        queue::push(&mut self.pages, 0..bytes, &mut NoCache::new(), entry, true).await.map_err(told)
     }
 
     /// Hands every entry to `each`, the oldest first.
     ///
     /// # Errors
     /// Where the disk fails, or the log is not one.
-    pub fn entries(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), RecorderError> {
+    pub async fn entries(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), RecorderError> {
         let mut cache = NoCache::new();
         let mut buffer = [0; LONGEST];
-        let mut entries = now(queue::iter(&mut self.pages, 0..self.bytes, &mut cache)).map_err(told)?;
-        while let Some(entry) = now(entries.next(&mut buffer)).map_err(told)? {
+        let bytes = self.pages.bytes();
+        let mut entries = queue::iter(&mut self.pages, 0..bytes, &mut cache).await.map_err(told)?;
+        while let Some(entry) = entries.next(&mut buffer).await.map_err(told)? {
             each(&entry);
         }
         Ok(())

@@ -1,11 +1,13 @@
 //! The power goes at random instants while the recorder writes: nothing that was acknowledged is lost, and the log opens.
 
 use tactus_disk::{parameters, CacheSettings, Contents, Drive};
-use tactus_flight_recorder::{PagesError, Recorder, RecorderError, LONGEST, PAGE};
+use tactus_flight_recorder::{
+    at_once, OnDrive, Page, PagesError, Recorder, RecorderError, StoreError, LONGEST, PAGE, SLOT,
+};
 use tactus_time::{Duration, Instant};
 
 /// Pages of the log; entries fill them more than twice in a whole run.
-const PAGES: u32 = 4;
+const PAGES: usize = 4;
 /// Where the log begins.
 const BLOCK: u64 = 1 << 20;
 
@@ -22,9 +24,9 @@ fn entry(number: u32) -> Vec<u8> {
 }
 
 /// Reads the whole log. Each entry is whole, and each number follows the one before.
-fn read(log: &mut Recorder) -> Option<(u32, u32)> {
+fn read(log: &mut Recorder<'_, OnDrive>) -> Option<(u32, u32)> {
     let mut seen: Option<(u32, u32)> = None;
-    log.entries(|bytes| {
+    at_once(log.entries(|bytes| {
         let number = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         assert_eq!(bytes, entry(number), "entry {number} is not what was written");
         seen = Some(match seen {
@@ -34,7 +36,7 @@ fn read(log: &mut Recorder) -> Option<(u32, u32)> {
                 (first, number)
             }
         });
-    })
+    }))
     .expect("the log opens");
     seen
 }
@@ -54,31 +56,32 @@ fn run(cuts: u32, mut seed: u64, seen: &mut Seen) {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % n
     };
+    let (mut pages, mut slot) = ([Page::UNREAD; PAGES], [0; SLOT]);
     let mut disk = disk();
     let (mut next, mut acknowledged) = (0_u32, None);
     for _ in 0..cuts {
         let at = disk.now() + Duration::from_nanos(1 + draw(3_000_000_000));
         disk.cut_at(at, draw(1 << 30));
-        let mut log = Recorder::open(disk, BLOCK, PAGES);
+        let mut log = Recorder::open(OnDrive { disk, block: BLOCK }, &mut pages, &mut slot);
         loop {
-            match log.append(&entry(next)) {
+            match at_once(log.append(&entry(next))) {
                 Ok(()) => {
                     acknowledged = Some(next);
                     next += 1;
                 }
-                Err(RecorderError::Disk(PagesError::Drive(_))) => break,
+                Err(RecorderError::Disk(PagesError::Store(StoreError::PowerLost))) => break,
                 Err(other) => panic!("{other}"),
             }
         }
-        seen.mended += log.damage().sectors;
-        disk = log.close();
+        seen.mended += log.damage().slots;
+        disk = log.close().disk;
         disk.restore();
-        let mut log = Recorder::open(disk, BLOCK, PAGES);
+        let mut log = Recorder::open(OnDrive { disk, block: BLOCK }, &mut pages, &mut slot);
         let found = read(&mut log);
         let Some(acknowledged) = acknowledged else {
             // Nothing was promised yet; what was under way may be there.
             next = found.map_or(0, |(_, last)| last + 1);
-            disk = log.close();
+            disk = log.close().disk;
             continue;
         };
         let (first, last) = found.expect("what was acknowledged is there");
@@ -87,12 +90,12 @@ fn run(cuts: u32, mut seed: u64, seen: &mut Seen) {
             "{acknowledged} was acknowledged, {last} is the last"
         );
         // A full log gives its oldest page away, and needs one open: the others are there.
-        let least = (PAGES - 2) * PAGE / (LONGEST as u32 + 16);
+        let least = (PAGES as u32 - 2) * PAGE / (LONGEST as u32 + 16);
         assert!(first == 0 || last - first >= least, "only {first} to {last} are there");
         seen.unacknowledged += u32::from(last > acknowledged);
         next = last + 1;
-        seen.mended += log.damage().sectors;
-        disk = log.close();
+        seen.mended += log.damage().slots;
+        disk = log.close().disk;
     }
     seen.acknowledged += acknowledged.map_or(0, |last| last + 1);
     seen.torn += disk.torn();
@@ -139,16 +142,17 @@ fn a_log_on_a_drive_that_acknowledges_before_it_has_written_would_lose_entries()
 
 #[test]
 fn what_no_power_cut_does_is_named() {
-    let mut log = Recorder::open(disk(), BLOCK, PAGES);
+    let (mut pages, mut slot) = ([Page::UNREAD; PAGES], [0; SLOT]);
+    let mut log = Recorder::open(OnDrive { disk: disk(), block: BLOCK }, &mut pages, &mut slot);
     for number in 0..20 {
-        log.append(&entry(number)).expect("appended");
+        at_once(log.append(&entry(number))).expect("appended");
     }
-    assert_eq!(log.append(&[0; LONGEST + 1]), Err(RecorderError::Long));
-    let mut disk = log.close();
+    assert_eq!(at_once(log.append(&[0; LONGEST + 1])), Err(RecorderError::Long));
+    let mut disk = log.close().disk;
     assert!(disk.now() > Instant::ZERO);
-    disk.write(BLOCK, &[9; 1024]).expect("written");
-    let mut log = Recorder::open(disk, BLOCK, PAGES);
-    let error = log.entries(|_| ()).expect_err("both copies are damaged");
-    assert_eq!(error, RecorderError::Disk(PagesError::Lost(BLOCK)));
-    assert!(error.to_string().contains("blocks 1048576 and 1048577 are both damaged"), "{error}");
+    disk.write(BLOCK, &[9; 8192]).expect("written");
+    let mut log = Recorder::open(OnDrive { disk, block: BLOCK }, &mut pages, &mut slot);
+    let error = at_once(log.entries(|_| ())).expect_err("both copies are damaged");
+    assert_eq!(error, RecorderError::Disk(PagesError::Lost(0)));
+    assert!(error.to_string().contains("slots 0 and 1 are both damaged"), "{error}");
 }

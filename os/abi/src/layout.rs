@@ -34,6 +34,9 @@ pub const COMPONENTS: u64 = 0x1018_0000;
 pub const BUFFERS: u64 = 0x1019_0000;
 /// The [`crate::shared::DeviceCard`]s of the devices that the component drives, read-only.
 pub const DEVICE_CARDS: u64 = 0x101a_0000;
+/// What the component is told beside all else, in a form that only its program knows ([`crate::shared::Info::told_bytes`]), read-only:
+/// for one that serves a disk, the disk's set-up.
+pub const TOLD: u64 = 0x1c00_0000;
 /// The [`crate::shared::ParentPage`] of this scheduler's parent, read-only. Only where each server has a scheduler of its own.
 pub const PARENT_PAGE: u64 = 0x101b_0000;
 /// The [`crate::shared::ChildPage`] of this scheduler, writable. Where there is a page at [`PARENT_PAGE`].

@@ -112,6 +112,8 @@ pub struct Info {
     pub processes: u32,
     /// 1 if it has a page of counters at [`crate::layout::COUNTERS`], else 0.
     pub counters: u32,
+    /// Bytes at [`crate::layout::TOLD`].
+    pub told_bytes: u64,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.

@@ -55,7 +55,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         if counted(system, part) {
             layout.counters(component);
         }
-        heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
+        let told = request.told.iter().filter(|(place, _)| part.user == Some(*place)).map(|(_, bytes)| bytes.len());
+        let plan = plan_of(request, part).len();
+        heaps.push(layout.heap(component, part, system, (plan, told.sum()))?);
     }
     let lines: Vec<Option<u8>> = (0..system.tasks.len()).map(|task| system.line_of(TaskId(task as u16))).collect();
     layout.task_pages(&parts, &system.critical_sections(), &lines);
@@ -65,7 +67,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let plans: Vec<(usize, &[u8])> =
         schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
-    let placed = platform::lay_out(&mut layout, &parts, system);
+    let placed = platform::lay_out(&mut layout, &parts, request);
     let told = channels::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
@@ -224,6 +226,7 @@ fn info(
         ports: told.ports[number],
         processes: told.processes[number],
         counters: u32::from(counted(system, part)),
+        told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,

@@ -3,7 +3,7 @@
 use crate::colours::{Colouring, Demand};
 use crate::parts::{Part, Parts, SCHEDULER};
 use crate::program::{Program, Rights};
-use crate::size::{self, pages, SCHEDULER_HEAP, USER_HEAP};
+use crate::size::{self, pages, SCHEDULER_HEAP, TOLD_HEAP, USER_HEAP};
 use crate::wire::Stored;
 use crate::{ImageError, StackFact};
 use std::collections::BTreeSet;
@@ -140,13 +140,20 @@ impl Layout {
     }
 
     /// Gives a component its heap; returns the length in bytes. `plan` is the length of the policy's set-up, which the
-    /// scheduler decodes into its own.
-    pub fn heap(&mut self, component: u32, part: &Part, system: &System, plan: usize) -> Result<u64, ImageError> {
+    /// scheduler decodes into its own; `told` that of what a component is told, likewise.
+    pub fn heap(
+        &mut self,
+        component: u32,
+        part: &Part,
+        system: &System,
+        (plan, told): (usize, usize),
+    ) -> Result<u64, ImageError> {
         let tasks = part.tasks.iter().map(|task| &system.tasks[task.index()]);
         let asked = tasks.map(|task| task.memory).fold(0, u64::saturating_add);
         let least = match (part.plans(component as usize), part.workload) {
             (true, _) => SCHEDULER_HEAP + 4 * plan as u64,
             (false, true) => PAGE,
+            (false, false) if told > 0 => USER_HEAP + TOLD_HEAP + 4 * told as u64,
             (false, false) => USER_HEAP,
         };
         let least = part.user.map_or(least, |place| least.max(system.components[place].rights.heap));

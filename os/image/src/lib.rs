@@ -52,6 +52,8 @@ pub struct Request<'a> {
     pub workload: &'a [u8],
     /// The programs of the user's components, in the order of [`System::components`]: ELF files.
     pub components: &'a [Vec<u8>],
+    /// What some of the user's components are told beside all else: their places, and bytes whose form only their programs know.
+    pub told: &'a [(usize, Vec<u8>)],
 }
 
 /// A scheduler below the root's, with a plan of its own.

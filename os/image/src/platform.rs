@@ -5,9 +5,10 @@ use crate::layout::Layout;
 use crate::parts::{Part, Parts, SCHEDULER};
 use crate::size::pages;
 use crate::wire::Stored;
+use crate::Request;
 use tactus_abi::image::{pci, role, MemoryKind, ThreadKind, NO_COMPONENT, WRITABLE};
 use tactus_abi::layout::{
-    BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, PAGE,
+    BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, PAGE, TOLD,
 };
 use tactus_abi::shared::{name, BufferCard, ComponentCard, DeviceCard};
 use tactus_model::{every_colour, Device, DeviceKind, Superior, System};
@@ -24,6 +25,8 @@ pub(crate) struct Placed {
     pub buffers: Vec<u32>,
     /// How many cards of devices.
     pub devices: Vec<u32>,
+    /// How much each is told beside all else (bytes).
+    pub told: Vec<u64>,
     /// Memory that the kernel needs for windows and the pool (bytes).
     pub kernel_bytes: u64,
     /// The pool's part of it.
@@ -31,7 +34,8 @@ pub(crate) struct Placed {
 }
 
 /// Lays out everything that the model's platform and the components' rights ask for.
-pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Placed {
+pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, request: &Request) -> Placed {
+    let system = request.system;
     let count = parts.components.len();
     let cards: Vec<ComponentCard> = (0..count).map(|number| card(parts, system, number)).collect();
     let mut placed = Placed {
@@ -40,6 +44,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Pl
         sees_components: vec![false; count],
         buffers: vec![0; count],
         devices: vec![0; count],
+        told: vec![0; count],
         kernel_bytes: kernel_bytes(system, &cards, parts.threads.len() as u64),
         pool_bytes: system.platform.pool,
         cards,
@@ -52,6 +57,12 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Pl
     components(layout, &mut placed);
     buffers(layout, parts, system, &mut placed);
     devices(layout, parts, system, &mut placed);
+    for (place, bytes) in request.told {
+        let number = parts.numbers[*place];
+        placed.told[number] = bytes.len() as u64;
+        let memory = layout.in_place(bytes);
+        layout.map(number as u32, memory, TOLD, 0);
+    }
     placed
 }
 

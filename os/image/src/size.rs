@@ -17,6 +17,8 @@ pub const SYSTEM_STACK: u64 = 8 << 10;
 pub const SCHEDULER_HEAP: u64 = 1 << 20;
 /// The least heap of a component of the user's (bytes).
 pub const USER_HEAP: u64 = 64 << 10;
+/// What a component has beside that if it is told something, as one that serves a disk is, which keeps the bytes of its clients.
+pub const TOLD_HEAP: u64 = 512 << 10;
 
 /// Below this the kernel, its tables and the memory of all components must fit, if they can.
 const LOW_MEMORY: u64 = 32 << 20;

@@ -152,6 +152,7 @@ stored!(Info {
     ports: u32,
     processes: u32,
     counters: u32,
+    told_bytes: u64,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],

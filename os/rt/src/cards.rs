@@ -1,7 +1,7 @@
 //! What the component is told of others: the components, the buffers that it shares, the devices that it drives.
 
 use crate::service::info;
-use tactus_abi::layout::{BUFFERS, COMPONENTS, DEVICE_CARDS, PARTITION, PORT_CARDS};
+use tactus_abi::layout::{BUFFERS, COMPONENTS, DEVICE_CARDS, PARTITION, PORT_CARDS, TOLD};
 use tactus_abi::port::{PartitionCard, PortCard, ProcessCard};
 use tactus_abi::shared::{name_text, BufferCard, ComponentCard, DeviceCard};
 
@@ -31,6 +31,12 @@ pub fn buffer(name: &str) -> Option<&'static BufferCard> {
 pub fn devices() -> &'static [DeviceCard] {
     // SAFETY: as in `components`.
     unsafe { all(DEVICE_CARDS, info().devices) }
+}
+
+/// What this component is told beside all else, in a form that its program knows; empty if it is told nothing.
+pub fn told() -> &'static [u8] {
+    // SAFETY: the image builder maps this number of bytes there, read-only, never changed.
+    unsafe { all(TOLD, info().told_bytes as u32) }
 }
 
 /// The ports of this component.

@@ -13,7 +13,7 @@ use crate::service::{grant, Grant};
 use crate::Job;
 use core::sync::atomic::{fence, AtomicU64, Ordering};
 use tactus_abi::layout::{PAGE, WINDOW};
-use tactus_abi::shared::RAISE;
+use tactus_abi::shared::{DeviceCard, RAISE};
 use tactus_time::Instant;
 
 /// Words of a message.
@@ -75,8 +75,14 @@ impl End {
         End { base: AtomicU64::new(0), slots: AtomicU64::new(0), number: AtomicU64::new(0), own: AtomicU64::new(0) }
     }
 
-    fn open(&self, name: &str, own: u64) -> Result<u64, ChannelError> {
-        let (base, pages) = attach(name)?;
+    fn open(&self, name: &str, page: Option<u64>, own: u64) -> Result<u64, ChannelError> {
+        let (mut base, mut pages) = attach(name)?;
+        if let Some(page) = page {
+            if page >= pages {
+                return Err(ChannelError::Unknown);
+            }
+            (base, pages) = (base + page * PAGE, 1);
+        }
         let number = buffer(name).ok_or(ChannelError::Unknown)?.number;
         self.slots.store((pages * PAGE - SLOTS) / SLOT, Ordering::Relaxed);
         self.number.store(number.into(), Ordering::Relaxed);
@@ -132,11 +138,28 @@ impl Sender {
     /// # Errors
     /// As [`attach`].
     pub fn open(&self, name: &str) -> Result<(), ChannelError> {
-        self.end.open(name, SENT)?;
+        self.end.open(name, None, SENT)?;
         let releases = buffer(name).map_or(0, |card| card.releases);
         self.raise.store(grant(RAISE).number(), Ordering::Relaxed);
         self.releases.store(releases.into(), Ordering::Relaxed);
         Ok(())
+    }
+    /// The same in one page of the buffer, which leaves the others for something else.
+    ///
+    /// # Errors
+    /// As [`attach`]; [`ChannelError::Unknown`] where the buffer has no such page.
+    pub fn open_page(&self, name: &str, page: u64) -> Result<(), ChannelError> {
+        self.end.open(name, Some(page), SENT).map(|_| ())
+    }
+    /// How many more messages can be sent before the receiver takes some.
+    ///
+    /// # Errors
+    /// [`ChannelError::Broken`], [`ChannelError::Closed`].
+    pub fn room(&self) -> Result<u64, ChannelError> {
+        let end = &self.end;
+        end.is_open()?;
+        let waiting = end.own.load(Ordering::Relaxed).wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
+        end.slots.load(Ordering::Relaxed).checked_sub(waiting).ok_or(ChannelError::Broken)
     }
 
     /// Sends a message; whether the channel was empty: then the receiver wants to be woken ([`Sender::wake`]). Where the system file
@@ -232,7 +255,14 @@ impl Receiver {
     /// # Errors
     /// As [`attach`].
     pub fn open(&self, name: &str) -> Result<(), ChannelError> {
-        self.end.open(name, TAKEN).map(|_| ())
+        self.end.open(name, None, TAKEN).map(|_| ())
+    }
+    /// As [`Sender::open_page`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_page(&self, name: &str, page: u64) -> Result<(), ChannelError> {
+        self.end.open(name, Some(page), TAKEN).map(|_| ())
     }
 
     /// Makes the brand whose upcall is to begin in this component when something comes; its number, for the root scheduler
@@ -309,5 +339,76 @@ pub fn select_until(
         Some(found) => Ok(Some(found)),
         None if job.wait_until(limit) => select(receivers),
         None => Ok(None),
+    }
+}
+
+/// Pages of a buffer from one on, for data. The other side may write them at any time, so that what is read twice may differ.
+pub struct SharedData {
+    base: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Default for SharedData {
+    fn default() -> Self {
+        SharedData::new()
+    }
+}
+
+impl SharedData {
+    /// Not open yet.
+    pub const fn new() -> SharedData {
+        SharedData { base: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+
+    /// The memory of a device that this component drives, if it is no more than memory.
+    pub fn of_device(card: &DeviceCard) -> SharedData {
+        SharedData { base: AtomicU64::new(card.address), bytes: AtomicU64::new(card.bytes) }
+    }
+
+    /// Opens the pages of a buffer from this one on.
+    ///
+    /// # Errors
+    /// As [`attach`]; [`ChannelError::Unknown`] where the buffer has no such page.
+    pub fn open(&self, name: &str, page: u64) -> Result<(), ChannelError> {
+        let (base, pages) = attach(name)?;
+        let pages = pages.checked_sub(page).filter(|pages| *pages > 0).ok_or(ChannelError::Unknown)?;
+        self.bytes.store(pages * PAGE, Ordering::Relaxed);
+        self.base.store(base + page * PAGE, Ordering::Relaxed);
+        Ok(())
+    }
+    /// Their length (bytes); 0 before they are opened.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+    /// Whether so many bytes from an offset on are all there, and whole words.
+    pub fn holds(&self, offset: u64, bytes: u64) -> bool {
+        offset % 8 == 0 && bytes % 8 == 0 && offset.checked_add(bytes).is_some_and(|end| end <= self.bytes())
+    }
+
+    fn word(&self, offset: u64) -> &'static AtomicU64 {
+        // SAFETY: called for words that `holds` has found inside; the memory manager, or the image for a device of this component's, has
+        // mapped them there, writable, and they stay. The other side may write them at any time, which atomics allow.
+        unsafe { &*((self.base.load(Ordering::Relaxed) + offset) as *const AtomicU64) }
+    }
+    /// Copies bytes out; nothing, and false, where they are not all there.
+    pub fn load(&self, offset: u64, bytes: &mut [u8]) -> bool {
+        if !self.holds(offset, bytes.len() as u64) {
+            return false;
+        }
+        for (n, chunk) in bytes.chunks_exact_mut(8).enumerate() {
+            chunk.copy_from_slice(&self.word(offset + 8 * n as u64).load(Ordering::Relaxed).to_le_bytes());
+        }
+        true
+    }
+    /// Copies bytes in, likewise.
+    pub fn store(&self, offset: u64, bytes: &[u8]) -> bool {
+        if !self.holds(offset, bytes.len() as u64) {
+            return false;
+        }
+        for (n, chunk) in bytes.chunks_exact(8).enumerate() {
+            let word = chunk.try_into().map_or(0, u64::from_le_bytes);
+            self.word(offset + 8 * n as u64).store(word, Ordering::Relaxed);
+        }
+        true
     }
 }

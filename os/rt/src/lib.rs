@@ -29,6 +29,7 @@ mod core_needs;
 pub mod counters;
 pub mod demands;
 pub mod device;
+pub mod disk;
 #[cfg(feature = "executor")]
 pub mod executor;
 pub mod heap;

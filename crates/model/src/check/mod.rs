@@ -57,7 +57,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     let tasks: Vec<_> =
         draft.tasks.iter().map(|draft| task::check(draft, &context, &homes, &components, out)).collect();
     let platform = platform::check(&draft, &mut components, out);
-    let disks = disk::check(&draft, context.duration, out);
+    let disks = disk::check(&draft, context.duration, &platform, out);
     unique(draft.monitors.iter().map(|monitor| (&monitor.name, monitor.subject.as_str())), "monitor", out);
     let monitors = monitor::check(&draft, out);
     if !out.is_empty() {

@@ -408,12 +408,13 @@ fn device(draft: &DraftDevice, named: &Named<'_>, out: &mut Collector) -> Option
         "memory" => &["address", "size"],
         "pci" => &["id", "bar", "size"],
         "virtio-net" | "virtio-blk" => &[],
+        "ivshmem" => &["size"],
         other => {
             let complaint = Complaint::UnknownName {
                 what: "kind of device",
                 name: other.chars().take(40).collect(),
-                nearest: nearest(other, ["memory", "pci", "virtio-net", "virtio-blk"]),
-                remedy: "choose one of \"virtio-net\", \"virtio-blk\", \"pci\", \"memory\"".into(),
+                nearest: nearest(other, ["memory", "pci", "virtio-net", "virtio-blk", "ivshmem"]),
+                remedy: "choose one of \"virtio-net\", \"virtio-blk\", \"ivshmem\", \"pci\", \"memory\"".into(),
             };
             out.add(kind_at.place, subject, complaint);
             return None;
@@ -450,6 +451,14 @@ fn device(draft: &DraftDevice, named: &Named<'_>, out: &mut Collector) -> Option
         "memory" => DeviceKind::Memory { address: address(draft, bytes, out)? },
         "pci" => pci(draft, out)?,
         "virtio-blk" => DeviceKind::VIRTIO_BLK,
+        "ivshmem" => {
+            if let Some(at) = draft.size.get().filter(|at| !at.value.is_power_of_two()) {
+                let limit = "no power of two";
+                let remedy = "choose 64, 128, 256 or 512 KiB";
+                out.out_of_range(at.place, subject, "size", format_size(at.value), limit, remedy);
+            }
+            DeviceKind::IVSHMEM
+        }
         _ => DeviceKind::Pci { vendor: 0x1af4, devices: [0x1041, 0x1000], bar: 4 },
     };
     Some(Device {

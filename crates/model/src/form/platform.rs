@@ -62,7 +62,7 @@ pub(super) fn device<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader
         place: section.place,
         name: section.string(reader, "name", "a name in quotes"),
         component: section.string(reader, "component", "the name of a component in quotes"),
-        kind: section.string(reader, "kind", "one of \"virtio-net\", \"virtio-blk\", \"pci\", \"memory\""),
+        kind: section.string(reader, "kind", "one of \"virtio-net\", \"virtio-blk\", \"ivshmem\", \"pci\", \"memory\""),
         address: section.integer(reader, "address", "a physical address like 0xfed00000"),
         id: section.string(reader, "id", "vendor and device like \"1af4:1041\""),
         bar: section.integer(reader, "bar", "a whole number from 0 to 5"),

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 use tactus_time::Duration;
-use tactus_trace::{DiskClientView, DiskView};
+use tactus_trace::{DiskClientView, DiskView, Tolerated};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     name: String,
     clients: Vec<StoredClient>,
+    /// How many requests may fail, and within which time (ns); left out where none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tolerated: Option<(u32, u64)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -20,6 +23,8 @@ struct StoredClient {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bound_ns: Option<u64>,
     places: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sporadic: bool,
 }
 
 pub(super) fn store(disk: &DiskView) -> Stored {
@@ -28,8 +33,11 @@ pub(super) fn store(disk: &DiskView) -> Stored {
         periodic_ns: it.periodic.map(|times| times.map(Duration::as_nanos)),
         bound_ns: it.bound.map(Duration::as_nanos),
         places: it.places,
+        sporadic: it.sporadic,
     };
-    Stored { name: disk.name.clone(), clients: disk.clients.iter().map(client).collect() }
+    let Tolerated { faults, within } = disk.tolerated;
+    let tolerated = (faults > 0).then_some((faults, within.as_nanos()));
+    Stored { name: disk.name.clone(), clients: disk.clients.iter().map(client).collect(), tolerated }
 }
 
 pub(super) fn restore(disk: Stored) -> DiskView {
@@ -38,6 +46,10 @@ pub(super) fn restore(disk: Stored) -> DiskView {
         periodic: it.periodic_ns.map(|times| times.map(Duration::from_nanos)),
         bound: it.bound_ns.map(Duration::from_nanos),
         places: it.places,
+        sporadic: it.sporadic,
     };
-    DiskView { name: disk.name, clients: disk.clients.into_iter().map(client).collect() }
+    let tolerated = disk
+        .tolerated
+        .map_or_else(Tolerated::default, |(faults, within)| Tolerated { faults, within: Duration::from_nanos(within) });
+    DiskView { name: disk.name, clients: disk.clients.into_iter().map(client).collect(), tolerated }
 }

@@ -15,9 +15,11 @@ pub struct DiskSummary {
     /// How long the drive had a request.
     #[serde(rename = "busy_ns", serialize_with = "nanos")]
     pub busy: Duration,
+    /// How many requests the drive did not do.
+    pub faults: u64,
     /// Its clients, in file order.
     pub clients: Vec<DiskClientSummary>,
-    /// Where the drive took longer than its map says; `null` if it never did.
+    /// When and why promises ceased to bind; `null` if they never did.
     pub slow: Option<SlowDrive>,
     /// The first broken promise; `null` if none was.
     pub broken: Option<DiskBroken>,
@@ -46,6 +48,8 @@ pub struct DiskClientSummary {
     pub name: String,
     /// Its requests that came before the end of the run; of a best-effort client those that ended.
     pub requests: u64,
+    /// Of those, not done, which is the drive's doing: it failed, did another length, said nothing, or its power went.
+    pub failed: u64,
     /// Of those, not done by their deadline.
     pub missed: u64,
     /// Of those, not as promised, when the drive had been slower than its map.
@@ -62,12 +66,26 @@ pub struct DiskClientSummary {
     pub worst_over_bound: Option<f64>,
 }
 
-/// Where a drive took longer than its map says.
+/// Why promises of a disk ceased to bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withdrawn {
+    /// A request took longer than its cell says.
+    Slower,
+    /// The power went.
+    PowerCut,
+    /// More requests failed within a busy time than the check counts on.
+    Failures,
+}
+
+/// When promises of a disk ceased to bind, and where its drive took longer than its map says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SlowDrive {
     /// The first instant at which it did: promises do not bind from then on.
     #[serde(rename = "from_ns", serialize_with = "instant")]
     pub from: Instant,
+    /// Why.
+    pub why: Withdrawn,
     /// How many requests took longer.
     pub requests: u64,
     /// The first cells.

@@ -1,15 +1,25 @@
 //! Requests of disks against what was promised of them.
 
 use crate::common::{at, units, view, Builder};
+use tactus_disk::Outcome;
 use tactus_time::Duration;
 use tactus_trace::{judge, DiskClientView, DiskView, Served, Summary, Trace, Verdict, View, What};
 
 /// One client with a request every 10 units, promised within 6 of its deadline of 8, and one that is promised nothing.
 fn disk() -> View {
-    let client = |name: &str, periodic, bound, places| DiskClientView { name: name.into(), periodic, bound, places };
+    let client = |name: &str, periodic, bound, places| DiskClientView {
+        name: name.into(),
+        periodic,
+        bound,
+        places,
+        sporadic: false,
+    };
     let periodic = Some([units(0), units(10), units(8)]);
     let clients = vec![client("log", periodic, Some(units(6)), 4), client("copy", None, None, 4)];
-    View { disks: vec![DiskView { name: "d".into(), clients }], ..view(1, 30, Vec::new()) }
+    View {
+        disks: vec![DiskView { name: "d".into(), clients, tolerated: Default::default() }],
+        ..view(1, 30, Vec::new())
+    }
 }
 
 /// A request of the first client that came at `arrived`.
@@ -24,6 +34,7 @@ fn served(number: u32, arrived: u64, dispatched: u64, ended: u64, expected: u64)
         dispatched: at(dispatched),
         ended: at(ended),
         expected: units(expected),
+        outcome: Some(Outcome::Done),
     }
 }
 
@@ -101,7 +112,11 @@ fn a_refused_system_promises_nothing_of_its_disks_and_a_period_of_no_time_has_no
     let summary = judged(&refused, vec![served(0, 0, 20, 29, 1)]);
     assert_eq!(summary.verdict, Verdict::Refused);
     assert_eq!(summary.disks[0].clients[0].missed, 3);
-    let zero = DiskClientView { name: "odd".into(), periodic: Some([Duration::ZERO; 3]), bound: None, places: 0 };
-    let odd = View { disks: vec![DiskView { name: "d".into(), clients: vec![zero] }], ..view(1, 30, Vec::new()) };
+    let periodic = Some([Duration::ZERO; 3]);
+    let zero = DiskClientView { name: "odd".into(), periodic, bound: None, places: 0, sporadic: false };
+    let odd = View {
+        disks: vec![DiskView { name: "d".into(), clients: vec![zero], tolerated: Default::default() }],
+        ..view(1, 30, Vec::new())
+    };
     assert_eq!(judged(&odd, Vec::new()).disks[0].clients[0].requests, 0);
 }

@@ -8,7 +8,7 @@ use crate::wire::Stored;
 use tactus_abi::image::{pci, role, Memory, MemoryKind, ThreadKind, EXECUTABLE, NO_COMPONENT};
 use tactus_abi::layout::{
     BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, LINES, MAX_BRANDS,
-    PLAN, REGIONS, WINDOW_PAGES,
+    PAGE, PLAN, REGIONS, TOLD, WINDOW_PAGES,
 };
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard};
 use tactus_model::every_colour;
@@ -225,6 +225,8 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         let sees = if image.mapping_at(number, COMPONENTS).is_some() { image.components.len() } else { 0 };
         check(info.components as usize == sees, "is told of another number of components")?;
         check(info.colours == image.header.colours, "is told of another number of colours")?;
+        let told = image.mapping_at(number, TOLD).map_or(0, |it| image.memories[it.memory as usize].bytes);
+        check(info.told_bytes.next_multiple_of(PAGE) == told, "is told more or less than lies there")?;
         devices(image, bytes, number)?;
     }
     buffers(image, bytes)

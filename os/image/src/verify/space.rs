@@ -8,7 +8,7 @@ use tactus_abi::layout::{
     BUFFERS, CARDS, CHANNELS, CHANNEL_STRIDE, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, COUNTERS, DEMANDS, DEVICES,
     DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_CHANNELS, MAX_THREADS, PAGE,
     PARENT_PAGE, PARENT_PAGES, PARTITION, PLAN, PORT_CARDS, PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE,
-    SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD, TRACE,
 };
 use tactus_model::every_colour;
 
@@ -46,6 +46,7 @@ pub(super) enum Use {
     Components,
     Buffers,
     DeviceCards,
+    Setup,
     PortCards,
     Partition,
     /// What the source of this channel writes.
@@ -217,6 +218,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         COMPONENTS if end <= BUFFERS => Use::Components,
         BUFFERS if end <= DEVICE_CARDS => Use::Buffers,
         DEVICE_CARDS if one => Use::DeviceCards,
+        TOLD if end <= DEMANDS => Use::Setup,
         PORT_CARDS if end <= PARTITION => Use::PortCards,
         PARTITION if end <= SECTION_PAGE => Use::Partition,
         at if (CHANNELS..CHANNELS + MAX_CHANNELS as u64 * CHANNEL_STRIDE).contains(&at) => {
@@ -256,7 +258,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Program if flags == WRITABLE => (MemoryKind::Copied, WRITABLE),
         Use::Program => (MemoryKind::InPlace, flags),
         Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
-        Use::Components | Use::Buffers | Use::DeviceCards => (MemoryKind::InPlace, 0),
+        Use::Components | Use::Buffers | Use::DeviceCards | Use::Setup => (MemoryKind::InPlace, 0),
         Use::PortCards | Use::Partition => (MemoryKind::InPlace, 0),
         // Who writes is the business of the cards.
         Use::Messages(_) | Use::Taken(_) => (MemoryKind::Copied, flags & WRITABLE),

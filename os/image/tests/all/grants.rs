@@ -111,6 +111,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         children: &[],
         workload: &workload,
         components,
+        told: &[],
     };
     let files = programs(&system);
     assert!(build(&request(&[Promise::None], &files)).is_ok());

@@ -35,6 +35,11 @@ impl Configuration {
         unsafe { ((self.card.configuration + u64::from(offset & !3)) as *const u32).read_volatile() }
     }
 
+    /// Vendor, and in the upper half device.
+    pub fn id(&self) -> u32 {
+        self.word(0)
+    }
+
     /// The physical address of the memory that the driver sees, from the register that it is in.
     pub fn physical(&self) -> u64 {
         (0..5).map(|place| FIRST_REGISTER + 4 * place).find_map(|offset| self.wide(offset)).unwrap_or(0)

@@ -172,6 +172,7 @@ impl Guest {
             children: &[],
             workload: &read("tactus-workload")?,
             components: &programs,
+            told: &[],
         })
         .map_err(machine)?;
 

@@ -103,9 +103,10 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What a component may import.
-const OF_COMPONENTS: [&str; 8] = [
+const OF_COMPONENTS: [&str; 9] = [
     "os/rt",
     "os/sched",
+    "crates/sync",
     "crates/policy",
     "crates/monitor",
     "crates/disk",

@@ -10,8 +10,25 @@ fn example(folder: &Scratch, changes: &[(&str, &str)]) -> std::path::PathBuf {
         assert!(text.contains(old), "{old}");
         text = text.replace(old, new);
     }
-    text = text.replace("disk/block", &file("examples/disk/block").display().to_string());
-    folder.write("disk.toml", &text)
+    folder.write("disk.toml", &with_paths(&text, 1))
+}
+
+/// The crates of an example of this depth, wherever its file is written.
+fn with_paths(text: &str, depth: usize) -> String {
+    let own = file(if depth == 1 { "examples" } else { "examples/hostile" }).display().to_string();
+    let up = |line: &str| match line.strip_prefix("crate = \"") {
+        Some(path) => format!("crate = \"{own}/{path}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(up).collect()
+}
+
+/// The number before a word in the last line of a run's console that begins so.
+fn last(run: &Finished, begins: &str, word: &str) -> u64 {
+    let log = run.text("run.log");
+    let line = log.lines().rfind(|line| line.contains(begins)).unwrap_or_else(|| panic!("{begins}: {log}"));
+    let before = line.rsplit_once(word).unwrap_or_default().0;
+    before.trim_end().rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line}"))
 }
 
 /// A drive that turns at 15,000 rpm on paper and at 10,000 in truth.
@@ -99,7 +116,11 @@ fn on_the_machine_each_request_of_the_disk_is_the_simulations_on_one_core_and_on
     let text = fs::read_to_string(file("examples/disk.toml")).expect("the example");
     let (_, device) = text.split_once("[[device]]").expect("a device");
     let device = format!("[[device]]{}", device.split_once("\n\n").expect("more behind it").0);
-    let model = [vec![short, (&device, "")], vec![short, (&device, ""), ("cores = 1", "cores = 4")]];
+    // Memory that the host lends answers at once, on any number of cores.
+    let lent = "[[device]]\nname = \"lent\"\ncomponent = \"block\"\nkind = \"ivshmem\"\nsize = \"512 KiB\"";
+    let sizes = [("size = \"8 KiB\"", "size = \"4 KiB\""), ("size = \"32 KiB\"", "size = \"4 KiB\"")];
+    let lent = [short, (&device, lent), ("cores = 1", "cores = 4"), sizes[0], sizes[1]].to_vec();
+    let model = [vec![short, (&device, "")], vec![short, (&device, ""), ("cores = 1", "cores = 4")], lent];
     for changes in [vec![short]].into_iter().chain(model) {
         let path = example(&folder, &changes);
         let [one, two] = [(); 2].map(|()| Finished::run(&path, &[]));
@@ -114,11 +135,161 @@ fn on_the_machine_each_request_of_the_disk_is_the_simulations_on_one_core_and_on
     }
 }
 
+/// The recorder on the machine: how often the power went, how many entries were acknowledged, how many slots were mended.
+fn recorded(folder: &Scratch, changes: &[(&str, &str)]) -> (Finished, [u64; 3]) {
+    let mut text = fs::read_to_string(file("examples/flight-recorder.toml")).expect("the example");
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    let run = Finished::run(&folder.write("flight-recorder.toml", &with_paths(&text, 1)), &[]);
+    assert!(run.said.output.contains("requests is the simulation's, "), "{}", run.said.output);
+    let cut = last(&run, "recorder: power cut", ": ");
+    let figures = [cut, last(&run, "recorder: power cut", " entries"), last(&run, "recorder: power cut", " slots")];
+    (run, figures)
+}
+
 #[test]
-fn a_machine_whose_disk_is_not_that_of_the_file_is_found_out() {
-    let folder = Scratch::new("disks");
-    let path = example(&folder, &[("duration = \"20 s\"", "duration = \"1 s\"\nseed = 2")]);
-    let run = tactus(["run".as_ref(), path.as_os_str(), "--out".as_ref(), folder.path().join("out").as_os_str()]);
-    assert_eq!(run.status, 1, "{}{}", run.output, run.errors);
-    assert!(run.output.contains("disk 0, request 0: the machine has Served"), "{}", run.output);
+fn twenty_power_cuts_on_the_machine_lose_nothing_that_the_recorder_acknowledged() {
+    let folder = Scratch::new("recorder");
+    // Where anything were missing, the recorder would give up, and its component be stopped.
+    let (run, [cuts, acknowledged, _]) = recorded(&folder, &[]);
+    assert!(cuts >= 20 && acknowledged > 40, "{cuts} {acknowledged}");
+    assert_eq!(run.summary.outcome(), "void", "{}", run.said.output);
+    assert!(run.said.output.contains("when the power of its drive went"), "{}", run.said.output);
+}
+
+#[test]
+#[ignore = "takes minutes: 1,000 power cuts"]
+fn a_thousand_power_cuts_on_the_machine_lose_nothing_that_the_recorder_acknowledged() {
+    let folder = Scratch::new("recorder");
+    let mut all = [0; 3];
+    for seed in 1..=10 {
+        let seed = format!("duration = \"140 s\"\nseed = {seed}");
+        let (run, figures) = recorded(&folder, &[("duration = \"30 s\"", &seed)]);
+        assert_eq!(run.summary.outcome(), "void", "{}", run.said.output);
+        all.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
+    }
+    println!("{} power cuts, {} entries acknowledged, {} slots mended", all[0], all[1], all[2]);
+    assert!(all[0] >= 1_000 && all[2] > 0, "{all:?}");
+}
+
+#[test]
+fn without_power_cuts_the_recorders_requests_keep_their_promises_beside_readers() {
+    let folder = Scratch::new("recorder");
+    let mut text = fs::read_to_string(file("examples/flight-recorder.toml")).expect("the example");
+    text = text.replace("faults = { power-cuts = \"1200 ms\" }\n", "").replace("\"30 s\"", "\"5 s\"");
+    let run = Finished::run(&folder.write("flight-recorder.toml", &with_paths(&text, 1)), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let clients = &run.summary.json["disks"][0]["clients"];
+    assert!(clients[0]["requests"].as_u64() > Some(90) && clients[2]["requests"].as_u64() > Some(500), "{clients}");
+    for promised in [&clients[0], &clients[1]] {
+        assert!(promised["worst_over_bound"].as_f64().is_some_and(|most| most <= 1.0), "{clients}");
+    }
+    assert!(clients[1]["requests"].as_u64() > Some(10), "{clients}");
+}
+
+/// A hostile client beside the recorder for this long: how many requests it put.
+fn attacked(duration: &str) -> u64 {
+    let folder = Scratch::new("hostile");
+    let text = fs::read_to_string(file("examples/hostile/disk.toml")).expect("the example");
+    let text = text.replace("duration = \"5 s\"", &format!("duration = \"{duration}\""));
+    let run = Finished::run(&folder.write("disk.toml", &with_paths(&text, 2)), &[]);
+    // It gives up where a foreign word comes back to it, and the recorder where its log is not what it wrote.
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let clients = &run.summary.json["disks"][0]["clients"];
+    for promised in [&clients[0], &clients[1]] {
+        assert!(promised["worst_over_bound"].as_f64().is_some_and(|most| most <= 1.0), "{clients}");
+    }
+    assert!(run.text("disks.csv").lines().any(|line| line.ends_with(",5")), "the watcher cancels some requests");
+    assert!(last(&run, "hostile: ", " done") > 0);
+    last(&run, "hostile: ", " requests put")
+}
+
+#[test]
+fn a_hostile_client_on_the_machine_reads_and_delays_nobody() {
+    assert!(attacked("5 s") > 10_000);
+}
+
+#[test]
+#[ignore = "takes minutes: 1,000,000 requests"]
+fn a_million_requests_of_a_hostile_client_on_the_machine_read_and_delay_nobody() {
+    let put = attacked("260 s");
+    println!("{put} requests put");
+    assert!(put > 1_000_000);
+}
+
+#[test]
+fn a_drive_that_fails_lies_and_says_nothing_is_told_of_and_others_keep_their_promises() {
+    let folder = Scratch::new("faults");
+    let text = fs::read_to_string(file("examples/disk.toml")).expect("the example");
+    let (_, device) = text.split_once("[[device]]").expect("a device");
+    let device = format!("[[device]]{}", device.split_once("\n\n").expect("more behind it").0);
+    // One of a hundred requests at most, so that no busy time has two.
+    let faults =
+        "faults = { tolerated = 1, short = 100, failed = 200, silent = 300, unasked = 50 }\ncomponent = \"block\"";
+    let changes = [
+        ("\"70 ms\"", "\"190 ms\""),
+        ("\"90 ms\"", "\"190 ms\""),
+        ("period = \"130 ms\"", "period = \"130 ms\"\ndeadline = \"190 ms\""),
+        ("duration = \"20 s\"", "duration = \"10 s\""),
+        (&device, ""),
+    ];
+    let text = fs::read_to_string(example(&folder, &changes)).expect("written");
+    let (head, disk) = text.split_once("\n[[disk]]\n").expect("a disk");
+    let disk = disk.replace("component = \"block\"", faults);
+    let path = folder.write("disk.toml", &format!("{head}\n[[disk]]\n{disk}"));
+    let run = Finished::run(&path, &[]);
+    assert!(run.said.output.contains("requests is the simulation's"), "{}", run.said.output);
+    let disk = &run.summary.json["disks"][0];
+    assert!(disk["faults"].as_u64() > Some(8) && disk["slow"].is_null(), "{disk}");
+    for client in disk["clients"].as_array().expect("clients").iter().filter(|it| it["bound_ns"].is_u64()) {
+        assert!(client["worst_over_bound"].as_f64().is_some_and(|most| most <= 1.0), "{client}");
+        assert_eq!(client["missed"], 0, "{client}");
+    }
+}
+
+#[test]
+fn what_the_service_does_for_a_client_is_charged_to_a_server_of_that_clients_rank() {
+    let folder = Scratch::new("charged");
+    let text = fs::read_to_string(file("examples/flight-recorder.toml")).expect("the example");
+    let servers = "[[server]]\nname = \"recorder\"\nkind = \"sporadic\"\nbudget = \"1 ms\"\nperiod = \"4 ms\"\n\
+        policy = \"partitioned-fifo\"\n[[server]]\nname = \"disk\"\nkind = \"pibs\"\nshare = 0.2\nfor = \"recorder\"\n\
+        policy = \"partitioned-fifo\"\n[machine]\noverheads = false\n";
+    let (head, tasks) = text.split_once("[[task]]").expect("a task");
+    let (recorder, rest) = tasks.split_once("[[task]]").expect("another");
+    let into =
+        |task: &str, server: &str| {
+            task.replacen("core = 0", &format!("server = \"{server}\""), 1)
+                .replacen("\"4 ms\"", "\"8 ms\"", 1)
+                .replacen("\"1 ms\"", "\"400 us\"", 1)
+        };
+    let text = format!("{head}{servers}[[task]]{}[[task]]{}", into(recorder, "recorder"), into(rest, "disk"));
+    let text = text.replace("partitioned-edf", "partitioned-rm").replace("\"30 s\"", "\"3 s\"");
+    let text = text.replace("faults = { power-cuts = \"1200 ms\" }\n", "");
+    let run = Finished::run(&folder.write("charged.toml", &with_paths(&text, 1)), &[]);
+    // The judge holds each server to its budget.
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let block = run.summary.json["tasks"].as_array().expect("tasks").iter().find(|task| task["name"] == "block");
+    let charged = block.expect("the service")["charged"]["total_ns"].as_u64().expect("a time");
+    assert!(charged > 1_000_000 && charged < 600_000_000, "{charged}");
+}
+
+#[test]
+#[ignore = "takes minutes: 10,000 promised requests on the machine"]
+fn ten_thousand_promised_requests_on_the_machine_are_the_simulations_and_none_is_over_its_bound() {
+    let folder = Scratch::new("promised");
+    let text = fs::read_to_string(file("examples/disk.toml")).expect("the example");
+    let (_, device) = text.split_once("[[device]]").expect("a device");
+    let device = format!("[[device]]{}", device.split_once("\n\n").expect("more behind it").0);
+    let path = example(&folder, &[(&device, ""), ("duration = \"20 s\"", "duration = \"350 s\"")]);
+    let run = Finished::run(&path, &[]);
+    assert!(run.said.output.contains("requests is the simulation's"), "{}", run.said.output);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let clients = run.summary.json["disks"][0]["clients"].as_array().expect("clients").clone();
+    let promised: Vec<_> = clients.iter().filter(|client| client["bound_ns"].is_u64()).collect();
+    assert!(promised.iter().all(|client| client["worst_over_bound"].as_f64().is_some_and(|most| most <= 1.0)));
+    let all: u64 = promised.iter().filter_map(|client| client["requests"].as_u64()).sum();
+    println!("{all} promised requests, none over its bound");
+    assert!(all >= 10_000, "{all}");
 }

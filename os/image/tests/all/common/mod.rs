@@ -131,8 +131,16 @@ pub fn image_with(
     components: &[Vec<u8>],
 ) -> Result<Image, ImageError> {
     let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
-    let request =
-        Request { system, plan: b"a plan", promises: &promises, scheduler, children: &[], workload, components };
+    let request = Request {
+        system,
+        plan: b"a plan",
+        promises: &promises,
+        scheduler,
+        children: &[],
+        workload,
+        components,
+        told: &[],
+    };
     build(&request)
 }
 
@@ -141,7 +149,16 @@ pub fn image_per_server(system: &System, children: &[ChildScheduler]) -> Result<
     let promises = vec![Promise::None; system.tasks.len()];
     let (scheduler, workload, components) = (program(&["complete"], 1), program(&[], 2), programs(system));
     let (scheduler, workload, components) = (&scheduler[..], &workload[..], &components[..]);
-    build(&Request { system, plan: b"a plan", promises: &promises, scheduler, children, workload, components })
+    build(&Request {
+        system,
+        plan: b"a plan",
+        promises: &promises,
+        scheduler,
+        children,
+        workload,
+        components,
+        told: &[],
+    })
 }
 
 /// Builds the image of a system with small programs.
