@@ -40,8 +40,10 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
     let subjects = draft.platform.buffers.iter().map(|it| (&it.name, it.subject.as_str()));
     unique(subjects, "buffer", out);
     unique(draft.platform.devices.iter().map(|it| (&it.name, it.subject.as_str())), "device", out);
+    let managed = !managers.is_empty();
+    let kept = |it: &DraftBuffer| managed || it.name.get().is_some_and(|name| is_watched(draft, &name.value));
     let buffers: Vec<_> =
-        draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, !managers.is_empty(), out)).collect();
+        draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, kept(it), out)).collect();
     let shared: u64 = buffers.iter().map(|it| it.bytes).fold(0, u64::saturating_add);
     if let Some(last) = draft.platform.buffers.last().filter(|_| shared > MAX_SHARED) {
         let limit = format!("more than {}", format_size(MAX_SHARED));
@@ -279,6 +281,13 @@ fn colours(draft: &Draft, out: &mut Collector) -> u32 {
             1
         }
     }
+}
+
+/// Whether monitors watch what is sent through the buffer: the kernel keeps the messages, and nobody maps memory.
+fn is_watched(draft: &Draft, buffer: &str) -> bool {
+    let events = draft.monitors.iter().flat_map(|monitor| &monitor.events);
+    let mut kinds = events.map(|(_, what)| what.value.split_whitespace().collect::<Vec<_>>());
+    kinds.any(|words| words == ["send", buffer] || words == ["receive", buffer])
 }
 
 fn buffer(draft: &DraftBuffer, named: &Named<'_>, colours: u32, managed: bool, out: &mut Collector) -> Option<Buffer> {
