@@ -10,7 +10,7 @@ use crate::shared::Name;
 /// First eight bytes: `TACTUSIM`.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSIM");
 /// The version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The image's head.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +132,8 @@ pub enum MemoryKind {
     Clock = 2,
     /// The shared regions of all cores, of the scheduler that maps them. Made by the kernel.
     Regions = 3,
-    /// A scheduler's part of the trace memory, physically contiguous: `offset` bytes from where the trace memory begins.
+    /// A scheduler's part of the trace memory, physically contiguous: `offset` bytes from where the trace memory begins. One that
+    /// nobody maps is the kernel's, for what monitors see.
     Trace = 4,
     /// A device's memory: `offset` is its physical address.
     Device = 5,
@@ -143,6 +144,8 @@ pub enum MemoryKind {
     /// Memory for a device to read and write: physically contiguous, zeros but for the first word, which is its own
     /// physical address. With `offset`, a [`pci`] number, that device may access memory from then on.
     Dma = 8,
+    /// The monitors of the system, see [`crate::monitors`]: the image's own pages, which no component sees.
+    Monitors = 9,
 }
 
 /// Numbers that name a PCI device and one of its base address registers in [`Memory::offset`]. They stand in a field that

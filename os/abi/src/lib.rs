@@ -7,4 +7,5 @@
 pub mod call;
 pub mod image;
 pub mod layout;
+pub mod monitors;
 pub mod shared;

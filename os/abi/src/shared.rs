@@ -101,6 +101,10 @@ pub struct Info {
     pub devices: u32,
     /// Colours of the frames that a memory manager gives out.
     pub colours: u32,
+    /// Root scheduler only: how many rows lie at [`crate::layout::WATCHED`].
+    pub watched: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.
@@ -222,6 +226,8 @@ pub mod event {
     /// A component that was stopped runs again, restarted by another one than the root; see [`super::Region::restarted`]. The
     /// root's only.
     pub const RESTARTED: u64 = 256;
+    /// A monitor found a property violated for which the system file ends the run. The root's only, on each core.
+    pub const RUN_ENDS: u64 = 512;
 }
 
 /// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.
@@ -420,6 +426,10 @@ pub struct BufferCard {
     pub second: u32,
     /// The component that may only read it, or [`crate::image::NO_COMPONENT`].
     pub reader: u32,
+    /// The number, plus one, of the channel that the kernel keeps in its place, since monitors watch it; 0 if there is none.
+    pub channel: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// A device, for its driver. Written by the image builder.

@@ -1,7 +1,8 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
 use crate::layout::Layout;
-use crate::parts::{Part, Parts};
+use crate::monitors;
+use crate::parts::{Part, Parts, SCHEDULER};
 use crate::platform::{self, Placed};
 use crate::size::{self, pages};
 use crate::wire::Stored;
@@ -35,6 +36,12 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let trace = layout.memory(MemoryKind::Trace, 0, None);
         layout.map(*scheduler as u32, trace, TRACE, WRITABLE);
     }
+    let watched = monitors::lay_out(system, &parts)?;
+    let traces = schedulers.len() + usize::from(!watched.kernel.is_empty());
+    if traces > schedulers.len() {
+        // The kernel's own.
+        layout.memory(MemoryKind::Trace, 0, None);
+    }
     // A system may do without the built-in workload.
     let used = |number: usize| parts.components.iter().any(|part| part.program == number);
     let programs = parts.programs.iter().enumerate();
@@ -56,14 +63,15 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
     let placed = platform::lay_out(&mut layout, &parts, system);
+    layout.monitors(&watched.kernel, &watched.root);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
     let arrays = pages(parts.array_bytes() + layout.array_bytes());
     let image_bytes = arrays + layout.contents.len() as u64;
-    let fresh = layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes;
-    let place = size::place(system, image_bytes, fresh, schedulers.len())?;
-    for (number, memory) in layout.memories.iter_mut().take(schedulers.len()).enumerate() {
+    let fresh = layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes + watched.kernel_bytes;
+    let place = size::place(system, image_bytes, fresh, traces)?;
+    for (number, memory) in layout.memories.iter_mut().take(traces).enumerate() {
         memory.bytes = place.ring * system.cores as u64;
         memory.offset = number as u64 * memory.bytes;
     }
@@ -102,6 +110,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         ring_bytes: place.ring,
         ring_records: (place.ring - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,
         traces: schedulers.len(),
+        watched: traces > schedulers.len(),
     };
     Ok(Image { bytes, facts })
 }
@@ -179,6 +188,8 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
+        reserved: 0,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,

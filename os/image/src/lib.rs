@@ -10,6 +10,7 @@ mod build;
 mod error;
 mod iso;
 mod layout;
+mod monitors;
 mod parsed;
 mod parts;
 mod platform;
@@ -104,6 +105,8 @@ pub struct Facts {
     pub ring_records: u64,
     /// How many schedulers have rings for all cores, the root's first.
     pub traces: usize,
+    /// Whether the kernel has rings for what monitors see, behind those of the schedulers.
+    pub watched: bool,
 }
 
 /// A thread of an image.

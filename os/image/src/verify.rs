@@ -3,6 +3,7 @@
 
 mod contents;
 mod fault;
+mod monitors;
 mod platform;
 mod space;
 
@@ -29,6 +30,7 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     platform::mapped(&image, &uses)?;
     contents::read(&mut image, bytes)?;
     platform::told(&image, bytes)?;
+    monitors::check(&image, bytes)?;
     Ok(image)
 }
 

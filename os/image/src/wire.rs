@@ -142,6 +142,8 @@ stored!(Info {
     buffers: u32,
     devices: u32,
     colours: u32,
+    watched: u32,
+    reserved: u32,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],
@@ -180,5 +182,7 @@ stored!(BufferCard {
     first: u32,
     second: u32,
     reader: u32,
+    channel: u32,
+    reserved: u32,
 });
 stored!(DeviceCard { name: Name, address: u64, bytes: u64, dma: u64, dma_bytes: u64, configuration: u64 });

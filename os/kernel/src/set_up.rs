@@ -9,7 +9,7 @@ use crate::frames::Frames;
 use crate::path::{Entry, Rank};
 use crate::percore;
 use crate::thread::{self, state};
-use crate::{memory, restart, stop};
+use crate::{memory, monitor, restart, stop};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU16, AtomicU64};
@@ -324,7 +324,19 @@ fn map_memory(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 if header.trace_address != 0 {
                     frames.reserve(trace);
                 }
+                let mut mappings = (0..header.mappings).map(|index| image.entry::<image::Mapping>(3, index));
+                if !mappings.any(|mapping| mapping.memory == number) {
+                    monitor::set_up_log(part.start, part.end - part.start, header.cores.into());
+                }
                 part.start
+            }
+            k if k == MemoryKind::Monitors as u32 => {
+                if !within(memory.bytes) || memory.offset % 4096 != 0 {
+                    return Err(ImageError::BadCount("bytes"));
+                }
+                let base = info.image.start + memory.offset;
+                monitor::set_up(frames, base, memory.bytes, header.components).map_err(ImageError::BadCount)?;
+                base
             }
             k if k == MemoryKind::Device as u32 => memory.offset,
             k if k == MemoryKind::Pci as u32 => function(memory.offset)?

@@ -30,14 +30,20 @@ const NOBODY: u64 = 0;
 pub struct Frame {
     /// The calling component.
     pub component: u16,
-    /// Not 0 if nobody called: the frame was recorded by a brand, and the thread goes on at the component's entry. The
-    /// entry code clears it with each invocation.
+    /// [`RECORDED`] if nobody called: the frame was recorded by a brand, and the thread goes on at the component's entry.
+    /// [`WATCHED`] or more if a monitor watches the return: what it adds is the row of the grant. The entry code clears it
+    /// with each invocation.
     pub recorded: u16,
     /// Its instruction.
     pub rip: u64,
     /// Its stack.
     pub rsp: u64,
 }
+
+/// See [`Frame::recorded`].
+pub const RECORDED: u16 = 1;
+/// See [`Frame::recorded`].
+pub const WATCHED: u16 = 2;
 
 /// What a thread is, as bits of [`Thread::state`]; 0 for an ordinary thread that any of its schedulers may dispatch.
 pub mod state {
@@ -145,6 +151,9 @@ impl Thread {
         fresh_stack: 0,
         quiet: 0,
     };
+
+    /// Stands for no thread in what a scheduler is told.
+    pub const NOBODY: u64 = u64::MAX;
 
     /// Upper end of the register area.
     pub fn registers_end(&self) -> u64 {
@@ -285,8 +294,23 @@ impl Thread {
     pub fn is_at_base(&self) -> bool {
         match self.depth.checked_sub(1) {
             None => true,
-            Some(top) => self.frames[usize::from(top) % MAX_INVOCATIONS].recorded != 0,
+            Some(top) => self.frames[usize::from(top) % MAX_INVOCATIONS].recorded == RECORDED,
         }
+    }
+
+    /// The thread goes on in the component, called from where it is; nothing where it has as many callers as it can have.
+    /// `row` is that of the grant if its return is watched, `words` are those of the call.
+    pub fn push(&mut self, row: Option<u16>, component: u16, entry: u64, words: Registers) -> Option<()> {
+        let frame = self.frames.get_mut(usize::from(self.depth))?;
+        let Registers { rip, rsp, .. } = self.registers;
+        let recorded = row.map_or(0, |row| WATCHED + row);
+        *frame = Frame { component: self.component, recorded, rip, rsp };
+        self.depth += 1;
+        self.component = component;
+        (self.registers.rip, self.registers.rsp) = (entry, self.fresh_stack);
+        self.pass_all(words);
+        self.registers.r9 = words.r9;
+        Some(())
     }
 
     /// Goes back to the caller's place, with a status and two values; whether there was one.

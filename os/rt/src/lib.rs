@@ -27,6 +27,7 @@ pub mod restart;
 pub mod scheduler;
 pub mod sequences;
 mod service;
+mod signal;
 #[cfg(feature = "virtio")]
 pub mod virtio;
 
@@ -36,6 +37,7 @@ pub use console::{Console, Screen};
 pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
+pub use signal::Signal;
 pub use tactus_abi as abi;
 pub use tactus_time as time;
 

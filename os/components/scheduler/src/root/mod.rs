@@ -14,6 +14,7 @@
 
 mod expiry;
 mod kill;
+mod observe;
 mod sections;
 mod start;
 mod state;
@@ -44,7 +45,7 @@ const UNLOCKED: u64 = 1 << 20;
 /// The running job asks to wait: until when, stands in the core's state.
 const WAITS: u64 = 1 << 21;
 /// What is looked at before anything else: it concerns components.
-const RARE: u64 = event::FAULT | event::RESTARTED;
+const RARE: u64 = event::FAULT | event::RESTARTED | event::RUN_ENDS;
 /// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | BEGUN | event::NOTIFY | event::TIMER;
 
@@ -241,6 +242,7 @@ fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut
             return end(state, look);
         }
         recovery::go_on(state);
+        observe::late(state, look.now);
         look = state.read_clock();
     }
     state.look = look;
@@ -305,6 +307,10 @@ fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason)
     if !decision.notify.is_empty() {
         notify(decision.notify);
     }
+    let system = state.system;
+    if let Some(watched) = &system.watched {
+        observe::tell(state, watched);
+    }
     after
 }
 
@@ -320,8 +326,9 @@ fn report_end(state: &mut CoreState) {
 /// The run is over on this core.
 #[cold]
 fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
+    observe::late(state, look.now.min(state.end));
     state.ended = true;
-    state.limit = Instant::ZERO;
+    (state.limit, state.short_limit) = (Instant::ZERO, Instant::ZERO);
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look
@@ -358,12 +365,16 @@ fn rare(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
     if due & event::RESTARTED != 0 {
         recovery::by_another(state, region.restarted());
     }
-    let due = due & !event::RESTARTED;
+    let mut due = due & !event::RESTARTED;
     if due & event::FAULT != 0 {
-        fault(state, region, due)
-    } else {
-        due
+        due = fault(state, region, due);
+        observe::late(state, clock::now());
     }
+    if due & event::RUN_ENDS != 0 && !state.ended {
+        let look = state.read_clock();
+        end(state, look);
+    }
+    due & !event::RUN_ENDS
 }
 
 /// A component was stopped while this core ran one of its threads. What is due from then on.

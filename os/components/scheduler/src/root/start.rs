@@ -1,5 +1,6 @@
 //! Set-up: core 0 makes the policy from what the image holds, before the run begins; the others wait for it.
 
+use crate::root::observe::Watched;
 use crate::root::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
 use tactus_rt::time::Instant;
@@ -18,5 +19,6 @@ pub fn start(core: u8) {
     let (setup, scheduler, policies) = make_policy::<crate::Decider>();
     let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
-    place(System { scheduler, setup, end, recovery, given_up }, policies);
+    let watched = Watched::new(&setup);
+    place(System { scheduler, setup, end, recovery, given_up, watched }, policies);
 }
