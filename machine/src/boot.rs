@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
 use tactus_model::{DeviceKind, Release, System, TaskPlacement};
+use tactus_record::{EventKind, Record};
 use tactus_report::Details;
+use tactus_time::CoreId;
 use tactus_trace::{Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
@@ -193,7 +195,21 @@ pub fn boot_with(
     // How many there are does not depend on what is promised.
     let count = schedulers::of(system, &tactus_plan::setup(system, Vec::new(), &[]))?.len();
     let schedulers = (0..count).map(read).collect::<Result<Vec<_>, _>>()?;
-    Ok(Ran { trace: schedulers::whole(system, &schedulers), schedulers, took: ended.took })
+    let mut trace = schedulers::whole(system, &schedulers);
+    if image.facts.watched {
+        let kernel = read(count)?;
+        trace.observed = kernel.cores;
+        for (core, lost) in kernel.dropped.into_iter().enumerate().filter(|(_, lost)| *lost > 0) {
+            trace.observed[core].push(lost_events(core, lost));
+        }
+    }
+    Ok(Ran { trace, schedulers, took: ended.took })
+}
+
+/// Stands in a trace for events of monitors that did not fit into a core's ring: no event has this number.
+fn lost_events(core: usize, lost: u64) -> Record {
+    let (time, kind) = (tactus_time::Instant::ZERO, EventKind::Observed);
+    Record { time, arg: lost, job: u32::MAX, task: None, kind, level: 0, core: CoreId(core as u8), ticket: 0 }
 }
 
 /// Boots the machine and waits for its end.

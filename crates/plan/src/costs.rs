@@ -97,6 +97,7 @@ pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
     match named {
         "none" => Ok(Costs::default()),
         "measured" => measured(system.cores, system.tasks.len(), system.machine.shift)
+            .map(|costs| Costs { switch: costs.switch + crate::monitors::longer_entry(system), ..costs })
             .map_err(|reason| CostsError::NotMeasured { reason }),
         _ => {
             let text = read_ordinary_text(Path::new(named), MAX_FILE)

@@ -10,6 +10,7 @@ mod budget;
 mod disk;
 mod history;
 mod kept;
+mod monitor;
 mod pack;
 mod page;
 mod partition;
