@@ -20,6 +20,7 @@ mod hostile;
 mod images;
 mod interrupts;
 mod iso;
+mod monitored;
 mod monitors;
 mod partitions;
 mod per_server;
