@@ -115,7 +115,7 @@ pub fn follow(programs: &Programs, measured: &Measured, stand_in: Option<&str>) 
 /// scheduler's place.
 pub fn run(programs: &Programs, measured: &Measured, stand_in: Option<&str>) -> Result<Ran, Failure> {
     let Ready { boot, name, facts, traced, _results } = prepare(programs, measured, stand_in)?;
-    let watch = Watch { trace_address: facts.trace_address, ring_bytes: facts.ring_bytes, patience: PATIENCE };
+    let watch = Watch::over(&facts, PATIENCE);
     let wait = Wait::new("run", &name);
     let ended = watch::run(&boot, watch, &mut |_| {}).map_err(machine);
     wait.end();

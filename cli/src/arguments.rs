@@ -86,6 +86,13 @@ pub enum Command {
   ./tactus trace out/avionics --draw --from '20 ms' --to '80 ms'
   ./tactus trace out/avionics --perfetto avionics.pftrace")]
     Trace(Trace),
+    /// Show which part of a system has which pages of memory, and whether colours keep them apart
+    ///
+    /// Walks all page tables of an earlier run, the kernel's own included: a row for each part, a column for each colour. After
+    /// `run --caches` it also says what each part asked of the caches and who drove out whose lines. The exit status is 1 if a page
+    /// has a colour of nobody who sees it. See docs/colours.md.
+    #[command(after_help = "Example:\n  ./tactus run examples/colours.toml --caches\n  ./tactus colours out/colours")]
+    Colours(Colours),
     /// Show the monitors of a system file, or let them judge an earlier run
     ///
     /// A monitor watches a property: which events happen in which order, and how fresh data is. Without RESULTS, prints each
@@ -160,9 +167,10 @@ pub struct Check {
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
     /// What a job may lose of the caches whenever others have run in between or it has moved, e.g. "20 us": the longest time to
-    /// load it again
-    #[arg(long, value_name = "TIME", value_parser = cache_delay)]
-    pub cache_delay: Option<tactus_time::Duration>,
+    /// load it again. `geometry`: as long as a task's memory takes on the machine whose caches the file names, from the shared cache where its
+    /// colours are its own and hold it
+    #[arg(long, value_name = "TIME|geometry", value_parser = cache_delay)]
+    pub cache_delay: Option<CacheDelay>,
     /// Search for how much each execution time may grow until it is known for every task: seconds or minutes, near full
     /// load (without: some tens of milliseconds, and what was not found is left open)
     #[arg(long)]
@@ -181,8 +189,21 @@ pub struct Check {
     pub anew: bool,
 }
 
-fn cache_delay(text: &str) -> Result<tactus_time::Duration, String> {
-    tactus_model::parse_duration(text).map_err(|error| format!("{error}; write a time such as \"20 us\""))
+/// What caches cost a job that resumes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CacheDelay {
+    /// This long.
+    Time(Duration),
+    /// As the machine's caches have it.
+    Geometry,
+}
+
+fn cache_delay(text: &str) -> Result<CacheDelay, String> {
+    if text == "geometry" {
+        return Ok(CacheDelay::Geometry);
+    }
+    let time = tactus_model::parse_duration(text);
+    time.map(CacheDelay::Time).map_err(|error| format!("{error}; write a time such as \"20 us\", or geometry"))
 }
 
 /// Which core is taken, of those on which a task fits.
@@ -264,9 +285,21 @@ pub struct Run {
     /// Do not show the lines that components print; the report and run.log have them all the same
     #[arg(long)]
     pub no_console: bool,
+    /// Send every access through modelled caches and tell who drove out whose lines: those of geometry under [machine], else of an
+    /// i7-2600. The run is the same, and takes the host about ten times as long
+    #[arg(long)]
+    pub caches: bool,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
+}
+
+/// Options of `colours`.
+#[derive(Debug, Args)]
+pub struct Colours {
+    /// The results' folder, or the system file whose last results in out/ are meant
+    #[arg(value_name = "FOLDER|FILE")]
+    pub results: PathBuf,
 }
 
 /// Options of `iso`.

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Run(run) => command::run::run(run),
         Command::Agree(agree) => command::agree::agree(agree),
         Command::Iso(iso) => command::iso::iso(iso),
+        Command::Colours(colours) => command::colours::colours(colours),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Monitor(monitor) => command::monitor::monitor(monitor),
         Command::Report(report) => command::report::report(report),

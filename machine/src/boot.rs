@@ -8,7 +8,7 @@ use crate::promise::RunPlan;
 use crate::results::Results;
 use crate::toolchain::{Network, Toolchain};
 use crate::watch::{self, Ended, Watch};
-use crate::{lines, place, progress, schedulers};
+use crate::{lines, place, progress, schedulers, sight};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
@@ -17,7 +17,7 @@ use std::time::Duration as Real;
 use tactus_image::{Image, Request};
 use tactus_model::{DeviceKind, Release, System, TaskPlacement};
 use tactus_record::{EventKind, Record};
-use tactus_report::Details;
+use tactus_report::{ColourUse, Details};
 use tactus_time::CoreId;
 use tactus_trace::{Promise, Trace};
 
@@ -152,6 +152,8 @@ pub struct Ran {
     pub trace: Trace,
     /// That of each scheduler, the root's first.
     pub schedulers: Vec<Trace>,
+    /// Who saw which frames at its end; nothing where memory has one colour and nobody asked.
+    pub colours: Option<ColourUse>,
     /// How long it took the host.
     pub took: Real,
 }
@@ -182,6 +184,7 @@ pub fn boot_with(
     show: Option<Show>,
     plug_in: Option<OsString>,
 ) -> Result<Ran, Failure> {
+    let models = plug_in.is_some();
     let ended = start(system, (kernel, image), results, show, PATIENCE, plug_in)?;
     if !WHOLE_RUN.contains(&ended.code) {
         let words = fs::read(results.file(LOG)).unwrap_or_default();
@@ -203,7 +206,9 @@ pub fn boot_with(
             trace.observed[core].push(lost_events(core, lost));
         }
     }
-    Ok(Ran { trace, schedulers, took: ended.took })
+    let wanted = system.platform.colours > 1 || models;
+    let colours = wanted.then(|| sight::look(image, &ended.rings)).transpose().map_err(machine)?;
+    Ok(Ran { trace, schedulers, colours, took: ended.took })
 }
 
 /// Stands in a trace for events of monitors that did not fit into a core's ring: no event has this number.
@@ -238,7 +243,7 @@ pub fn start(
         devices: emulated_disk(system, results)?,
         plug_in,
     };
-    let watch = Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience };
+    let watch = Watch::over(&image.facts, patience);
     let mut bar = show.map(|_| progress::Run::new("run", system.duration));
     let shown = show.filter(|show| show.console);
     let mut console = shown.map(|_| Console::new(boot.log(), &image.facts.components));

@@ -19,6 +19,7 @@ pub mod promise;
 pub mod results;
 pub mod rings;
 pub mod schedulers;
+pub mod sight;
 pub mod stretches;
 pub mod supervised;
 pub mod symbols;

@@ -11,6 +11,7 @@
 //! | `run.log` | serial output of the machine; only of a run on it |
 //! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
 //! | `stretches.txt` | each core's longest stretch in the kernel; only if the variable `TACTUS_FOLLOW_KERNEL` is set |
+//! | `caches.txt`, `geometry.toml` | what modelled caches saw, and what they are made of; only with `--caches` |
 //! | `system.img` | the boot image; only of a run on the machine |
 //! | `disk.img` | the emulated disk; only where a component drives one |
 
@@ -23,7 +24,7 @@ use tactus_report::Kept;
 use tactus_trace::{Summary, Trace, TraceError};
 
 /// The files of a run, see above.
-const FILES: [&str; 11] = [
+const FILES: [&str; 14] = [
     "report.html",
     "summary.json",
     "trace.bin",
@@ -35,6 +36,9 @@ const FILES: [&str; 11] = [
     "costs.toml",
     "system.img",
     "disk.img",
+    "caches.txt",
+    "geometry.toml",
+    "probe.so",
 ];
 
 /// The requests of each disk.

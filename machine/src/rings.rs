@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use tactus_abi::layout::PAGE;
+use tactus_image::Interleaved;
 use tactus_record::{RingHeader, RING_HEADER_BYTES};
 use tactus_time::Instant;
 
@@ -13,6 +15,8 @@ pub struct Rings {
     address: u64,
     stride: u64,
     cores: usize,
+    /// Which pages from there on hold them.
+    pages: Interleaved,
 }
 
 /// How far a run has come.
@@ -27,9 +31,22 @@ pub struct Progress {
 }
 
 impl Rings {
-    /// The rings in the memory file. They begin at physical `address` and are `stride` bytes each, head included.
-    pub fn new(memory: File, address: u64, stride: u64, cores: usize) -> Rings {
-        Rings { file: memory, address, stride, cores }
+    /// The rings in the memory file. They begin at physical `address`, in these pages from there on, and are `stride` bytes each, head
+    /// included.
+    pub fn new(memory: File, address: u64, stride: u64, cores: usize, pages: Interleaved) -> Rings {
+        Rings { file: memory, address, stride, cores, pages }
+    }
+
+    /// Fills `bytes` from a place in a scheduler's rings.
+    fn read(&self, part: u64, mut at: u64, mut bytes: &mut [u8]) -> io::Result<()> {
+        let begin = self.address + part * self.pages.extent(self.stride * self.cores as u64 / PAGE) * PAGE;
+        while !bytes.is_empty() {
+            let length = if self.pages.is_whole() { bytes.len() } else { bytes.len().min((PAGE - at % PAGE) as usize) };
+            let (here, rest) = bytes.split_at_mut(length);
+            self.file.read_exact_at(here, begin + self.pages.place(at / PAGE) * PAGE + at % PAGE)?;
+            (bytes, at) = (rest, at + length as u64);
+        }
+        Ok(())
     }
 
     /// The guest's whole memory.
@@ -42,9 +59,25 @@ impl Rings {
         Ok(memory)
     }
 
+    /// The length of the guest's memory.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// Fills `bytes` from a physical address of the guest.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn frame(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(bytes, at)
+    }
+
     fn header(&self, core: usize) -> io::Result<RingHeader> {
         let mut head = [0; RING_HEADER_BYTES];
-        self.file.read_exact_at(&mut head, self.address + core as u64 * self.stride)?;
+        self.read(0, core as u64 * self.stride, &mut head)?;
         Ok(RingHeader::from_bytes(&head))
     }
 
@@ -69,7 +102,7 @@ impl Rings {
     pub fn part(&self, number: usize) -> io::Result<Vec<u8>> {
         let bytes = self.stride * self.cores as u64;
         let mut memory = vec![0; bytes as usize];
-        self.file.read_exact_at(&mut memory, self.address + number as u64 * bytes)?;
+        self.read(number as u64, 0, &mut memory)?;
         Ok(memory)
     }
 }
@@ -90,11 +123,13 @@ mod tests {
         path
     }
 
+    const WHOLE: Interleaved = Interleaved { bits: 1, colours: 1 };
+
     #[test]
     fn progress_is_the_latest_time_of_any_core() {
         let head = RingHeader { capacity: 4, written: 2, dropped: 0, now: 700, ended: 0 };
         let path = memory_with(&[head, RingHeader { now: 900, ended: 1, ..head }], 8192, 4096);
-        let rings = Rings::new(File::open(&path).expect("the file is there"), 8192, 4096, 2);
+        let rings = Rings::new(File::open(&path).expect("the file is there"), 8192, 4096, 2, WHOLE);
         let progress = rings.progress().expect("it is long enough");
         assert_eq!(progress, Progress { now: Instant::from_nanos(900), written: 4, ended: 1 });
         assert_eq!(
@@ -108,7 +143,7 @@ mod tests {
     fn a_memory_file_that_is_too_short_is_an_error() {
         let head = RingHeader { capacity: 0, written: 0, dropped: 0, now: 0, ended: 0 };
         let path = memory_with(&[head], 0, 4096);
-        let rings = Rings::new(File::open(&path).expect("the file is there"), 0, 4096, 2);
+        let rings = Rings::new(File::open(&path).expect("the file is there"), 0, 4096, 2, WHOLE);
         assert!(rings.progress().is_err());
         assert!(rings.memory().is_err());
         std::fs::remove_file(path).expect("it was there");

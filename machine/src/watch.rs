@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use tactus_image::{Facts, Interleaved};
 
 /// How often the rings are looked at.
 const LOOK: Duration = Duration::from_millis(40);
@@ -26,9 +27,19 @@ pub struct Watch {
     pub trace_address: u64,
     /// Bytes of one core's ring with its head.
     pub ring_bytes: u64,
+    /// Which pages from there on hold them.
+    pub pages: Interleaved,
     /// How long virtual time may stand still before the machine counts as hung: real time in which the emulator had a core or wanted
     /// none. Booting is included.
     pub patience: Duration,
+}
+
+impl Watch {
+    /// Over a run of the image with these facts.
+    pub fn over(facts: &Facts, patience: Duration) -> Watch {
+        let Facts { trace_address, ring_bytes, trace_pages: pages, .. } = *facts;
+        Watch { trace_address, ring_bytes, pages, patience }
+    }
 }
 
 /// Why a run came to nothing.
@@ -100,7 +111,7 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
     let mut words = File::from(memfd_create("emulator", MemfdFlags::CLOEXEC).map_err(|error| start(error.into()))?);
     let begin = Instant::now();
     let mut command = boot.command(&memory).map_err(start)?;
-    let rings = Rings::new(memory, watch.trace_address, watch.ring_bytes, boot.cores);
+    let rings = Rings::new(memory, watch.trace_address, watch.ring_bytes, boot.cores, watch.pages);
     if stretches::wanted() {
         stretches::ask(&mut command);
         command.stdout(Stdio::piped());

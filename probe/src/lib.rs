@@ -1,11 +1,12 @@
 //! An emulator plug-in: every access of every core, the kernel's included, goes through a modelled cache hierarchy.
 //!
-//! QEMU loads it with `-plugin libtactus_probe.so,out=FILE,machine=NAME,colours=N` and it leaves a table of counts when the
-//! emulator ends. It changes nothing: guest time and traces are the same with and without. A processor of the guest has a core of
-//! the modelled machine. Owners are the kernel and the user level of each processor, told apart by the address of the instruction.
+//! QEMU loads it with `-plugin libtactus_probe.so,out=FILE,machine=NAME,colours=N` (or `geometry=FILE`) and it leaves a table of counts
+//! when the emulator ends. It changes nothing: guest time and traces are the same with and without. A processor of the guest has a core
+//! of the modelled machine. An access has an owner: the kernel, or the component whose tables the core has loaded (see `owners.rs`).
 
 mod counts;
 mod interface;
+mod owners;
 
 use core::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use interface::{
@@ -15,10 +16,12 @@ use interface::{
     qemu_plugin_register_vcpu_tb_exec_cb, qemu_plugin_register_vcpu_tb_trans_cb, qemu_plugin_tb_get_insn,
     qemu_plugin_tb_n_insns, Info, TranslatedBlock,
 };
-use std::collections::BTreeSet;
+use owners::{Owners, KERNELS, OWNERS};
 use std::ffi::CString;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use tactus_abi::counters::event;
 use tactus_cache::{Colours, Events, Geometry, Hierarchy, Kind, Owner, Served};
 
 /// The version of the interface that QEMU looks for in a plug-in.
@@ -29,21 +32,29 @@ pub static qemu_plugin_version: c_int = interface::VERSION;
 /// Addresses from here on are the kernel's.
 const KERNEL: u64 = 1 << 63;
 
-/// Counts of one colour.
-#[derive(Clone, Copy, Default)]
-struct OfColour {
-    kernel: u64,
-    user: u64,
-    misses: u64,
+/// The most cores of a guest.
+const MOST_CORES: usize = 256;
+
+/// What one owner asked for.
+#[derive(Clone, Default)]
+struct Asked {
+    instructions: u64,
+    accesses: u64,
+    /// Not answered by the core's own caches.
+    beyond: u64,
+    memory: u64,
+    changed: u64,
+    by_colour: Vec<u64>,
 }
 
 struct Probe {
     model: Hierarchy,
     colours: Colours,
-    of_colour: Vec<OfColour>,
-    instructions: [[u64; 2]; 256],
-    /// Where the blocks of the kernel begin that were executed.
-    covered: BTreeSet<u64>,
+    asked: Vec<Asked>,
+    owners: Owners,
+    instructions: [[u64; 2]; MOST_CORES],
+    /// How many blocks of the kernel were executed.
+    covered: usize,
     devices: u64,
     elsewhere: u64,
     /// Where the guest's memory lies in the emulator: start and length.
@@ -62,7 +73,7 @@ struct Block {
     lines: Vec<u64>,
     instructions: u64,
     kernel: bool,
-    begin: u64,
+    executed: AtomicBool,
 }
 
 /// Where the file with the guest's memory is mapped into this process: the largest mapping of that file.
@@ -79,6 +90,7 @@ fn guest_memory() -> Option<(u64, u64)> {
 impl Probe {
     fn new(options: &[String]) -> Result<Probe, String> {
         let (mut machine, mut colours, mut out) = ("i7-2600", 64, String::from("probe.txt"));
+        let mut file = None;
         for option in options {
             match option.split_once('=') {
                 Some(("machine", name)) => machine = name,
@@ -86,17 +98,26 @@ impl Probe {
                     colours = count.parse().map_err(|_| format!("colours={count}: give a number"))?;
                 }
                 Some(("out", path)) => out = path.to_string(),
-                _ => return Err(format!("{option}: the options are out=FILE, machine=NAME and colours=N")),
+                Some(("geometry", path)) => {
+                    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+                    file = Some(Geometry::from_toml(&text).map_err(|error| format!("{path}: {error}"))?);
+                }
+                _ => {
+                    return Err(format!(
+                        "{option}: the options are out=FILE, machine=NAME, geometry=FILE and colours=N"
+                    ))
+                }
             }
         }
-        let geometry = Geometry::of(machine).map_err(|error| error.to_string())?;
+        let geometry = file.map_or_else(|| Geometry::of(machine).map_err(|error| error.to_string()), Ok)?;
         let colours = Colours::new(&geometry, colours).map_err(|error| error.to_string())?;
         Ok(Probe {
             model: Hierarchy::new(geometry).map_err(|error| error.to_string())?,
-            of_colour: vec![OfColour::default(); usize::from(colours.count())],
+            asked: vec![Asked { by_colour: vec![0; usize::from(colours.count())], ..Asked::default() }; OWNERS],
+            owners: Owners::default(),
             colours,
-            instructions: [[0; 2]; 256],
-            covered: BTreeSet::new(),
+            instructions: [[0; 2]; MOST_CORES],
+            covered: 0,
             devices: 0,
             elsewhere: 0,
             memory: None,
@@ -106,16 +127,31 @@ impl Probe {
 
     fn access(&mut self, core: usize, address: u64, size: u64, kind: Kind, kernel: bool) {
         let processor = core * self.model.geometry().threads % self.model.geometry().processors();
-        let owner = Owner((core as u8 % 128) * 2 + u8::from(!kernel));
-        let served = self.model.access_span(processor, address, size, kind, owner);
-        let of = &mut self.of_colour[usize::from(self.colours.of(address).0)];
-        *(if kernel { &mut of.kernel } else { &mut of.user }) += 1;
-        of.misses += u64::from(served == Served::Memory);
+        let owner = if kernel { KERNELS } else { self.owners.of(core) };
+        let served = self.model.access_span(processor, address, size, kind, Owner(owner));
+        let asked = &mut self.asked[usize::from(owner)];
+        asked.accesses += 1;
+        asked.beyond += u64::from(served > Served::Second);
+        asked.memory += u64::from(served == Served::Memory);
+        asked.changed += u64::from(served == Served::RemoteModified);
+        asked.by_colour[usize::from(self.colours.of(address).0)] += 1;
+        if !kernel {
+            let beyond = served > Served::Second;
+            for (event, counts) in [
+                (event::ACCESSES, true),
+                (event::PRIVATE_MISSES, beyond),
+                (event::SHARED_MISSES, served == Served::Memory),
+                (event::CHANGED, served == Served::RemoteModified),
+                (event::WRITES, kind == Kind::Write),
+            ] {
+                self.owners.count(core, event, u64::from(counts));
+            }
+        }
     }
 
     fn report(&self) -> String {
         let mut text = format!("machine {}\ncolours {}\n", self.model.geometry().name, self.colours.count());
-        let cores: Vec<usize> = (0..256).filter(|core| self.instructions[*core] != [0, 0]).collect();
+        let cores: Vec<usize> = (0..MOST_CORES).filter(|core| self.instructions[*core] != [0, 0]).collect();
         for &core in &cores {
             let threads = self.model.geometry().threads;
             let Events {
@@ -140,22 +176,22 @@ impl Probe {
                  hit-remote {hit_remote} snooped {snooped} invalidated {invalidated}"
             );
         }
-        for (colour, of) in self.of_colour.iter().enumerate() {
-            let OfColour { kernel, user, misses } = of;
-            let _ = writeln!(text, "colour {colour} kernel {kernel} user {user} l3-misses {misses}");
-        }
-        let name = |owner: usize| format!("core-{}-{}", owner / 2, if owner % 2 == 0 { "kernel" } else { "user" });
-        for (level, table) in [("l2", self.model.private_evictions()), ("l3", self.model.evictions())] {
-            for by in 0..2 * cores.len() {
-                for of in 0..2 * cores.len() {
-                    let lines = table.get(Owner(by as u8), Owner(of as u8));
-                    if lines > 0 {
-                        let _ = writeln!(text, "evicted {level} by {} of {} lines {lines}", name(by), name(of));
-                    }
-                }
+        let seen = |owner: &usize| self.asked[*owner].accesses > 0;
+        let owners: Vec<usize> = (0..OWNERS).filter(seen).collect();
+        for &owner in &owners {
+            let Asked { instructions, accesses, beyond, memory, changed, by_colour } = &self.asked[owner];
+            let _ = writeln!(text, "part {owner} {instructions} {accesses} {beyond} {memory} {changed}");
+            for (colour, count) in by_colour.iter().enumerate().filter(|(_, count)| **count > 0) {
+                let _ = writeln!(text, "access {owner} {colour} {count}");
             }
         }
-        let (covered, devices, elsewhere) = (self.covered.len(), self.devices, self.elsewhere);
+        for (by, of) in owners.iter().flat_map(|by| owners.iter().map(move |of| (*by, *of))) {
+            let lines = self.model.evictions().get(Owner(by as u8), Owner(of as u8));
+            if lines > 0 {
+                let _ = writeln!(text, "evicted {by} {of} {lines}");
+            }
+        }
+        let (covered, devices, elsewhere) = (self.covered, self.devices, self.elsewhere);
         let _ = writeln!(text, "kernel-blocks {covered}\ndevice-accesses {devices}\nfetches-elsewhere {elsewhere}");
         text
     }
@@ -168,7 +204,7 @@ extern "C" fn translated(_: u64, block: *mut TranslatedBlock) {
         probe.memory = guest_memory();
     }
     let line = probe.model.geometry().line();
-    let mut made = Block { lines: Vec::new(), instructions: 0, kernel: false, begin: 0 };
+    let mut made = Block { lines: Vec::new(), instructions: 0, kernel: false, executed: AtomicBool::new(false) };
     // SAFETY: QEMU passes a block that is valid during this call, and asks for instructions below their number.
     unsafe {
         let many = qemu_plugin_tb_n_insns(block);
@@ -178,7 +214,6 @@ extern "C" fn translated(_: u64, block: *mut TranslatedBlock) {
             let address = qemu_plugin_insn_vaddr(instruction);
             if at == 0 {
                 made.kernel = address >= KERNEL;
-                made.begin = address;
             }
             let host = qemu_plugin_insn_haddr(instruction) as u64;
             let place = probe.memory.and_then(|(start, length)| host.checked_sub(start).filter(|at| *at < length));
@@ -215,10 +250,17 @@ extern "C" fn executed(core: c_uint, data: *mut c_void) {
     let block = unsafe { &*data.cast::<Block>() };
     let mut guard = probe();
     let Some(probe) = guard.as_mut() else { return };
-    let core = core as usize % 256;
+    let core = core as usize % MOST_CORES;
     probe.instructions[core][usize::from(!block.kernel)] += block.instructions;
     if block.kernel {
-        probe.covered.insert(block.begin);
+        probe.covered += usize::from(!block.executed.swap(true, Ordering::Relaxed));
+    } else if let Some(memory) = probe.memory {
+        probe.owners.look(core, memory);
+    }
+    let owner = if block.kernel { KERNELS } else { probe.owners.of(core) };
+    probe.asked[usize::from(owner)].instructions += block.instructions;
+    if !block.kernel {
+        probe.owners.count(core, event::INSTRUCTIONS, block.instructions);
     }
     for line in &block.lines {
         probe.access(core, *line, 1, Kind::Fetch, block.kernel);
@@ -238,7 +280,9 @@ extern "C" fn accessed(core: c_uint, kind: u32, address: u64, data: *mut c_void)
         (qemu_plugin_hwaddr_phys_addr(place), qemu_plugin_mem_is_store(kind), 1u64 << qemu_plugin_mem_size_shift(kind))
     };
     let kind = if write { Kind::Write } else { Kind::Read };
-    probe.access(core as usize % 256, physical, size, kind, !data.is_null());
+    // What an interrupt writes before the kernel's first instruction is told with the last one of the component.
+    let kernel = !data.is_null() || address >= KERNEL;
+    probe.access(core as usize % MOST_CORES, physical, size, kind, kernel);
 }
 
 extern "C" fn ended(_: u64, _: *mut c_void) {

@@ -1,10 +1,11 @@
 //! `tactus check`: what can be promised, without running anything.
 
-use crate::arguments::{Check as Arguments, Subject};
+use crate::arguments::{CacheDelay, Check as Arguments, Subject};
 use crate::assignment::{self, How};
 use crate::subject;
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
+use tactus_analysis::inflation::cache::longest_delay;
 use tactus_machine::disk;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::{costs, lines, promise};
@@ -27,7 +28,16 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     let system = subject::read(&subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
-    let cache = arguments.cache_delay.unwrap_or(Duration::ZERO);
+    let cache = match arguments.cache_delay {
+        None => Duration::ZERO,
+        Some(CacheDelay::Time(time)) => time,
+        Some(CacheDelay::Geometry) => longest_delay(&system).ok_or_else(|| {
+            Failure::Input(format!(
+                "{}: --cache-delay geometry: the file names no caches: add a line like geometry = \"i7-2600\" under [machine]",
+                system.source.display()
+            ))
+        })?,
+    };
     let check = tactus_analysis::check_with_cache(&system, &costs, cache);
     let effort = if arguments.growth { PATIENT } else { QUICK };
     let growth = tactus_analysis::sensitivity_with_cache(&system, &costs, cache, effort);

@@ -3,6 +3,7 @@
 pub mod agree;
 pub mod bench;
 pub mod check;
+pub mod colours;
 pub mod convert;
 pub mod iso;
 pub mod monitor;

@@ -3,22 +3,25 @@
 use crate::arguments::Run;
 use crate::measure;
 use crate::{subject, verdict};
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::Duration as Real;
 use tactus_image::Image;
-use tactus_machine::boot::{assemble, boot, details, machine, start, Ran, Show, WHOLE_RUN};
+use tactus_machine::boot::{assemble, boot_with, details, machine, start, Ran, Show, WHOLE_RUN};
 use tactus_machine::console;
 use tactus_machine::disk;
 use tactus_machine::emulator::{Emulator, LOG};
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
+use tactus_machine::probe::{self, Probe};
 use tactus_machine::progress;
 use tactus_machine::promise::{can_run, promised, RunPlan};
 use tactus_machine::results::Results;
+use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_machine::{costs, place, schedulers};
 use tactus_model::System;
-use tactus_report::Kept;
+use tactus_report::{ColourUse, Kept};
 use tactus_trace::Trace;
 
 /// How long a run may take in real time where nothing tells how far it has come.
@@ -46,7 +49,15 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
     let shown = Show { console: !arguments.no_console };
-    let Ran { mut trace, schedulers, took } = boot(&system, &kernel, &image, &results, Some(shown))?;
+    let plug_in = arguments.caches.then(|| modelled(&system, &results, arguments.building.network())).transpose()?;
+    let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), plug_in)?;
+    let Ran { mut trace, schedulers, mut colours, took } = ran;
+    if let Some(colours) = colours.as_mut().filter(|_| arguments.caches) {
+        let caches = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
+        colours.caches = Some(caches.map_err(machine)?);
+    }
+    let foreign = colours.as_ref().map_or(0, ColourUse::foreign);
+
     let compared = disks(&system, &mut promised, &mut trace, &results)?;
 
     let allowed = schedulers::allowed(&system, &trace);
@@ -67,6 +78,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     details.findings = promised.findings.clone();
     details.panics = console::panics(&log);
     details.console = console::kept(&log, &details.components);
+    let told = colours.as_ref().filter(|it| it.apart || it.caches.is_some()).map(colours_told);
+    details.facts.extend(told.clone().map(|told| ("colours".to_string(), told)));
+    details.colours = colours;
     details.facts.insert(0, ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))));
     let machine = details.machine.clone();
     let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
@@ -89,9 +103,34 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         Ok(text) => lines::line("disk", text),
         Err(wrong) => lines::line("disk", lines::bad(wrong)),
     }
+    if let Some(told) = told {
+        lines::line("colours", if foreign == 0 { told } else { lines::bad(told) });
+    }
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict.held() && compared.is_ok() && !matches!(replayed, Some(Err(_)))))
+    Ok(Outcome::held_if(
+        summary.verdict.held() && foreign == 0 && compared.is_ok() && !matches!(replayed, Some(Err(_))),
+    ))
+}
+
+/// What is told of colours and caches in one line.
+fn colours_told(colours: &ColourUse) -> String {
+    match &colours.caches {
+        None => colours.headline(),
+        Some(_) => {
+            format!("{} · {} lines driven out by others", colours.headline(), lines::grouped(colours.driven_out()))
+        }
+    }
+}
+
+/// The plug-in with the modelled caches: words for the emulator.
+fn modelled(system: &System, results: &Results, network: Network) -> Result<OsString, Failure> {
+    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let wait = progress::Wait::new("build", "the plug-in of the emulator");
+    let probe = place::root().and_then(|root| Probe::build(&toolchain, &root).map_err(machine));
+    wait.end();
+    let caches = system.platform.caches.as_ref().map(|caches| caches.text.as_str());
+    probe?.modelling(caches, system.platform.colours, results.folder()).map_err(machine)
 }
 
 /// Takes what components told of the disks into the trace, and holds it against the simulation. Of a disk that nothing was told

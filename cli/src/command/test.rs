@@ -156,8 +156,6 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
                 let mut command = Command::new(python.program);
                 command.arg(root.join("python/check.py")).arg(format!("{target}/python"));
                 command.current_dir(&root).env("PATH", python.path);
-                // What is tested is what it does; a package for users is built with all care.
-                command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
                 count.add(step("python", command, false, &mut slow)?);
             }
         }

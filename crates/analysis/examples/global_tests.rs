@@ -3,7 +3,7 @@
 //! A line is `m n c t d c t d …` in nanoseconds or any other unit; the answer has a digit for each test of `Test::ALL`. With the
 //! argument `time`, prints the mean time of each test instead; with `schedcat`, FF-DBF and BAR search as coarsely as SchedCAT does;
 //! with `qpa`, the answer is one digit, that of the demand test of EDF on one core. This is the format of the comparison with other tools
-//! that docs/analysis-multiprocessor.md describes.
+//! that docs/measured/analysis.md describes.
 
 use std::io::Read;
 use std::time::Instant;

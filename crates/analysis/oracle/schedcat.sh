@@ -7,7 +7,7 @@
 #     crates/analysis/oracle/schedcat.sh SCHEDCAT FOLDER speed [sets of each of 2 kinds]
 #
 # SCHEDCAT is a copy of github.com/brandenburg/schedcat, FOLDER one to work in. Needs g++, GMP with its headers (libgmp-dev) and
-# Python 3. `answers` ends with 1 if an answer differs for a reason that docs/analysis-multiprocessor.md does not tell.
+# Python 3. `answers` ends with 1 if an answer differs for a reason that docs/measured/analysis.md does not tell.
 set -eu
 
 schedcat=$(readlink -f -- "$1")

@@ -27,6 +27,7 @@ pub mod lackey;
 pub mod line;
 #[cfg(feature = "files")]
 pub mod machine;
+pub mod tables;
 mod transfer;
 
 pub use coherence::Protocol;

@@ -241,8 +241,14 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
         let protocol = match resource.protocol {
             ResourceProtocol::NonPreemptive => "non-preemptive",
             ResourceProtocol::Ceiling => "ceiling",
+            ResourceProtocol::Inheritance => "inheritance",
+            ResourceProtocol::Msrp => "msrp",
+            ResourceProtocol::Fmlp => "fmlp",
         };
         let _ = writeln!(text, "\n[[resource]]\nname = {:?}\nprotocol = \"{protocol}\"", resource.name);
+        if resource.withdrawn {
+            let _ = writeln!(text, "overrun = \"withdraw\"");
+        }
     }
     for chain in &system.chains {
         let _ = write_chain(&mut text, chain, system);

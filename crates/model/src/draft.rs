@@ -1,5 +1,6 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
+use crate::apart::Caches;
 use crate::problem::Location;
 use crate::{
     Criticality, Demand, EarlyArrival, Migration, Overrun, Policy, ResourceProtocol, Schedulers, ServerKind, TaskOrder,
@@ -102,6 +103,7 @@ pub(crate) struct DraftTask {
     pub minimum: Given<Duration>,
     pub memory: Given<u64>,
     pub component: Given<String>,
+    pub colours: Vec<At<u64>>,
     pub placing: DraftPlace,
 }
 
@@ -130,6 +132,7 @@ pub(crate) struct DraftResource {
     pub subject: String,
     pub name: Given<String>,
     pub protocol: Given<ResourceProtocol>,
+    pub withdrawn: Given<bool>,
 }
 
 /// When a job waits.
@@ -265,6 +268,7 @@ pub(crate) struct DraftComponent {
     pub path: Given<PathBuf>,
     pub provides: Vec<At<String>>,
     pub uses: Vec<At<DraftGrant>>,
+    pub colours: Vec<At<u64>>,
     pub rights: DraftRights,
 }
 
@@ -278,6 +282,7 @@ pub(crate) struct DraftRights {
     pub lines: Vec<At<u64>>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
+    pub counters: Given<bool>,
     pub restarted_by: Given<String>,
     pub restarts_place: Option<Location>,
     pub restarts_most: Given<u64>,
@@ -291,11 +296,20 @@ impl DraftRights {
     }
 }
 
+/// How many colours memory has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DraftColours {
+    Count(u64),
+    FromGeometry,
+}
+
 /// Root scheduler, shared memory and devices.
 #[derive(Default)]
 pub(crate) struct DraftPlatform {
     pub root: Given<String>,
-    pub colours: Given<u64>,
+    pub colours: Given<DraftColours>,
+    pub geometry: Given<Caches>,
+    pub kernel: Vec<At<u64>>,
     pub pool: Given<u64>,
     pub buffers: Vec<DraftBuffer>,
     pub devices: Vec<DraftDevice>,

@@ -5,6 +5,7 @@
 //! reported in one go. The keys and the rules are told in `docs/system-file.md` and `docs/rt-app.md`.
 #![forbid(unsafe_code)]
 
+mod apart;
 mod arrivals;
 mod chain;
 mod changes;
@@ -29,6 +30,7 @@ mod text;
 mod units;
 mod wait;
 
+pub use apart::{every_colour, longest_run, Apart, Caches, ColourBits};
 pub use arrivals::Arrivals;
 pub use chain::Chain;
 pub use changes::{Action, Change, Part, SystemRevision, Values};

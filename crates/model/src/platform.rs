@@ -1,6 +1,7 @@
 //! What a system says of its components beyond calls: which may schedule, manage memory, restart others or drive
 //! devices, and which memory two of them share.
 
+use crate::apart::{Apart, Caches};
 use tactus_time::Duration;
 
 /// One component as another one's superior: its scheduler, or the one that restarts it.
@@ -28,6 +29,8 @@ pub struct Rights {
     pub console: bool,
     /// It may give out and map memory.
     pub memory_manager: bool,
+    /// It may read what is counted of its accesses.
+    pub counters: bool,
     /// It may be restarted after a fault.
     pub restart: Option<Restart>,
 }
@@ -51,6 +54,10 @@ pub struct Platform {
     pub root: Option<usize>,
     /// Colours of memory: a power of two.
     pub colours: u32,
+    /// Who has which of them; nothing where all have all.
+    pub apart: Option<Apart>,
+    /// The caches that the machine is meant to have.
+    pub caches: Option<Caches>,
     /// Memory for those who manage memory (bytes).
     pub pool: u64,
     /// Memory that components see together, in file order.
@@ -76,6 +83,8 @@ impl Default for Platform {
         Platform {
             root: None,
             colours: 1,
+            apart: None,
+            caches: None,
             pool: 0,
             buffers: Vec::new(),
             devices: Vec::new(),

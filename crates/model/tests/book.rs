@@ -50,3 +50,56 @@ fn the_message_of_the_page_is_the_one_that_comes() {
         System::parse_toml(&format!("{head}{blank}{task}"), Path::new("avionics.toml")).expect_err("accepted");
     assert!(page().contains(&format!("    {problems}\n")), "{problems}");
 }
+
+/// The blocks of TOML on a page, each with the line on which it begins.
+fn blocks(page: &str) -> Vec<(usize, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (number, line) in page.lines().enumerate() {
+        match (&mut open, line.trim()) {
+            (None, "```toml") => open = Some((number + 1, String::new())),
+            (Some(_), "```") => blocks.extend(open.take()),
+            (Some((_, text)), _) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            _ => {}
+        }
+    }
+    blocks
+}
+
+#[test]
+fn every_part_of_a_system_that_the_book_shows_has_keys_that_there_are_or_is_its_examples() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    // What stands in a study's, a package's or another crate's example has a test there.
+    let elsewhere =
+        ["adding-a-policy.md", "components.md", "how-a-run-works.md", "studies.md", "writing-a-scheduler.md"];
+    let mut count = 0;
+    for entry in std::fs::read_dir(root.join("docs")).expect("the book").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.ends_with(".md") || elsewhere.contains(&&*name) {
+            continue;
+        }
+        for (line, block) in blocks(&read(&format!("docs/{name}"))) {
+            count += 1;
+            let part = block.lines().next().and_then(|it| it.strip_prefix("# "));
+            if let Some(example) = part.and_then(|it| it.strip_suffix(", in part")) {
+                let whole = read(example);
+                let there: Vec<&str> = whole.lines().map(str::trim).collect();
+                let missing = block.lines().skip(1).map(str::trim).find(|it| !it.is_empty() && !there.contains(it));
+                assert!(missing.is_none(), "docs/{name}:{line}: {example} has no line {missing:?}");
+                continue;
+            }
+            // Keys without a table are a task's.
+            let block = if block.starts_with('[') { block } else { format!("[[task]]\n{block}") };
+            let Err(problems) = System::parse_toml(&block, Path::new("part.toml")) else { continue };
+            let strange = problems
+                .iter()
+                .find(|problem| matches!(problem.complaint, Complaint::UnknownKey { .. } | Complaint::Syntax { .. }));
+            assert!(strange.is_none(), "docs/{name}:{line}: {}", strange.expect("there is one"));
+        }
+    }
+    assert!(count >= 12, "the book is read: {count}");
+}

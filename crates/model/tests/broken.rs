@@ -547,6 +547,22 @@ const CASES: &[Case] = &[
         &[(26, "its protocol keeps off only who is on the same core; put all that use it on one core")],
     ),
     (
+        "p8-protocols.toml",
+        &[
+            (10, "protocol \"mrsp\" is refused: a job that waits would have to do the holder's work on its own core"),
+            (14, "there is no protocol \"inheritence\"; did you mean \"inheritance\"?"),
+            (15, "there is no overrun \"kill\"; choose \"continue\" or \"withdraw\""),
+        ],
+    ),
+    (
+        "p9-inheritance-beside-ceilings.toml",
+        &[(28, "\"table\" keeps jobs from beginning, on a core where jobs that have begun may wait for \"bus\"; choose one")],
+    ),
+    (
+        "pa-nested-across-cores.toml",
+        &[(23, "\"buffer\" is used on several cores, and one section lies inside another; no test here bounds that; take one")],
+    ),
+    (
         "p5-sections.toml",
         &[
             (21, "there is no resource \"buss\"; did you mean \"bus\"?"),
@@ -647,6 +663,36 @@ const CASES: &[Case] = &[
     ("w3-waits-and-levels.toml", &[(14, "its jobs wait, and its policy knows none that do; choose a policy without levels")]),
     ("w4-waits-by-laxity.toml", &[(14, "the laxity of a job that waits says nothing; choose another order")]),
     ("w5-wait-and-threshold.toml", &[(15, "its jobs wait and hold a preemption threshold from their first dispatch to their end")]),
+    ("e0-colours.toml", &[
+        (13, "[kernel]: colour is 4, not one of the machine's, 0 to 3; choose another, or write more colours in [machine]"),
+        (20, "colour 1 is named twice; remove one"),
+        (28, "its memory is that of component \"b\", and so are its colours; write colours there"),
+        (35, "it names no colour, and nothing can be without memory; name one, or remove the line"),
+        (52, "colours is \"all\"; write a list of colours like [0, 1]"),
+        (58, "colour 3 is of none of those that share it; choose one of theirs, or give it to one of them"),
+        (60, "its dma has 2 pages in one piece, and the longest row of its driver's colours is 1; give the driver more colours in a row"),
+    ]),
+    ("e1-no-colour-left.toml", &[(20, "every colour is somebody's, and none is left for the scheduler and for whatever names none; leave one unnamed")]),
+    ("e2-colours-from-nothing.toml", &[
+        (10, "colours are to come from a geometry, and there is none; add a line like geometry = \"i7-2600\""),
+        (17, "colour is 1, more than there are: memory has one colour"),
+    ]),
+    ("e3-no-such-machine.toml", &[
+        (10, "there is neither a machine \"i7-2700\" nor such a file; take one of i7-2600, ryzen-7-7700,"),
+        (11, "colours is \"from geometrie\"; write a whole number or \"from geometry\""),
+        (14, "key \"colors\" is not known here; did you mean \"colours\"?"),
+    ]),
+    ("f0-caches-ways.toml", &[(10, "ways")]),
+    ("f1-caches-sets.toml", &[(10, "the shared level")]),
+    ("f2-caches-line.toml", &[(10, "the line")]),
+    ("f3-caches-inclusive.toml", &[(10, "the shared level")]),
+    ("f4-caches-key.toml", &[(10, "unknown field `clock`")]),
+    ("f5-caches-protocol.toml", &[(10, "unknown variant `MSI`")]),
+    ("f6-caches-cores.toml", &[(10, "cores")]),
+    ("f7-caches-page.toml", &[(10, "its pages have 16384 bytes, and the kernel's have 4096; write page = 4096 there")]),
+    ("f8-caches-victim.toml", &[(10, "victim")]),
+    ("f9-caches-hash.toml", &[(11, "the slice hash of the shared level keeps at most 32 apart")]),
+    ("fa-caches-too-few-cores.toml", &[(10, "this machine has 4 processors, and the system has 8 cores; take a larger machine, or fewer cores")]),
     ("d9-no-partitions.toml", &[(2, "\"partition\" is missing"), (10, "it is of no partition")]),
 ];
 

@@ -1,4 +1,4 @@
-//! The example files of rt-app itself, which are not kept here: what `docs/rt-app.md` says of each is so.
+//! The example files of rt-app itself, which are not kept here: what `docs/measured/rt-app.md` says of each is so.
 //!
 //! ```console
 //! $ git clone https://github.com/scheduler-tools/rt-app
@@ -31,8 +31,8 @@ fn files(root: &Path) -> BTreeMap<String, PathBuf> {
 #[ignore = "needs rt-app's own example files, in RT_APP_EXAMPLES"]
 fn the_table_in_the_book_tells_the_truth_about_rt_apps_own_examples() {
     let root = std::env::var_os("RT_APP_EXAMPLES").expect("RT_APP_EXAMPLES names rt-app's folder doc/examples");
-    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rt-app.md");
-    let book = std::fs::read_to_string(book).expect("docs/rt-app.md");
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measured/rt-app.md");
+    let book = std::fs::read_to_string(book).expect("docs/measured/rt-app.md");
     let rows = book.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let name = cells.get(1)?.strip_prefix('`')?.strip_suffix('`')?;

@@ -158,6 +158,13 @@ mod tests {
     }
 
     #[test]
+    fn the_file_of_the_book_is_read() {
+        let page = include_str!("../../../docs/how-a-run-works.md");
+        let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+        assert_eq!(parse(block).expect("the page's file").complete, Duration::from_micros(2));
+    }
+
+    #[test]
     fn measured_costs_grow_with_the_length_of_an_instruction_and_the_size_of_the_system() {
         let at = |cores, tasks, shift| measured(cores, tasks, shift).expect("the file that comes along");
         assert_eq!(at(4, 24, 3).schedule, at(4, 24, 1).schedule * 4);

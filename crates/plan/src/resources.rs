@@ -16,8 +16,11 @@ pub(crate) fn of(system: &System) -> Option<(Vec<Option<u32>>, Vec<Resource>)> {
         let own = scheduling.sections_of(n).iter().filter(|section| section.resource == r);
         own.map(|section| section.length).max().map(|longest| ResourceUser { task: TaskId(n as u16), longest })
     };
+    let order = scheduling.resource_order();
     let resource = |(r, resource): (usize, &tactus_model::Resource)| Resource {
         protocol: resource.protocol,
+        order: order[r],
+        withdrawn: resource.withdrawn,
         users: (0..system.tasks.len()).filter_map(|n| user(r, n)).collect(),
     };
     Some((thresholds, scheduling.resources.iter().enumerate().map(resource).collect()))

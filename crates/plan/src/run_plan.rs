@@ -47,9 +47,9 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
             let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
-            // A job calls the scheduler when it is complete, at the end of each section and for each wait.
+            // A job calls the scheduler when it is complete, at the beginning and end of each section and for each wait.
             let scheduling = &system.scheduling;
-            let calls = 1 + scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
+            let calls = 1 + 2 * scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
             let work = allowance.max(tactus_analysis::overhead::entry(costs) * calls);
             let view =
                 TaskView { assumed: assumed_through(system, check, n, work), ..task_view(task, verdict, work, budget) };

@@ -5,7 +5,7 @@ use tactus_policy::{
     ResourceTree, ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::CoreSet;
-use tactus_trace::check::{CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
 /// A set-up knows no names of servers, so they are empty.
@@ -61,10 +61,15 @@ fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
     };
     Some(CeilingView {
         levels: setup.tasks.iter().zip(&tree.places).map(level).collect(),
+        cores: setup.tasks.iter().map(|task| task.core).collect(),
         thresholds: thresholds.iter().map(|threshold| threshold.map(by_priority)).collect(),
         resources: resources
             .iter()
-            .map(|resource| (resource.protocol, resource.users.iter().map(|user| user.task).collect()))
+            .map(|resource| ResourceView {
+                protocol: resource.protocol,
+                withdrawn: resource.withdrawn,
+                users: resource.users.iter().map(|user| user.task).collect(),
+            })
             .collect(),
     })
 }

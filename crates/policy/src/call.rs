@@ -30,6 +30,9 @@ pub enum Event {
     Unlock = 8,
     /// The running job asks to wait: until when, was told by [`Input::Wait`]. Harmless if it comes without cause.
     Wait = 9,
+    /// The running job is to have a resource that another one holds, or that jobs of other cores use: which, was told by
+    /// [`Input::Section`]. It has it when it has a core again. Harmless if it comes without cause.
+    Lock = 10,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -94,6 +97,29 @@ pub struct Decision {
     pub ticket: u32,
 }
 
+/// Some resources, as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ResourceSet([u64; 4]);
+
+impl ResourceSet {
+    /// Adds one.
+    pub(crate) fn insert(&mut self, resource: usize) {
+        if let Some(word) = self.0.get_mut(resource / 64) {
+            *word |= 1 << (resource % 64);
+        }
+    }
+
+    /// Whether the resource is one of them.
+    pub fn contains(&self, resource: u8) -> bool {
+        self.0[usize::from(resource) / 64] & 1 << (resource % 64) != 0
+    }
+
+    /// Resource `r` is bit `r % 64` of word `r / 64`.
+    pub fn words(&self) -> [u64; 4] {
+        self.0
+    }
+}
+
 /// The records of one [`Policy::expire`] at most: a release, a preemption, a dispatch.
 pub const MOST_RECORDS: usize = 3;
 
@@ -118,6 +144,12 @@ pub trait Policy: Sync {
     #[inline(always)]
     fn awaits_unlock(&self, _core: &Self::Core) -> bool {
         false
+    }
+
+    /// The resources before whose critical sections the running job must call, with [`Event::Lock`]; by the last decision on the core.
+    #[inline(always)]
+    fn locked(&self, _core: &Self::Core) -> ResourceSet {
+        ResourceSet::default()
     }
 
     /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for

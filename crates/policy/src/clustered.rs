@@ -162,7 +162,13 @@ impl<R: Rule> Container<R> {
                 self.releases.remove(place);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Wait
+            | Event::Lock => {
                 if linked_here {
                     entry.running = Some(place);
                 } else {

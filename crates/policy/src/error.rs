@@ -80,6 +80,8 @@ pub enum PolicyConfigError {
     /// A user of this resource, by its number, does not exist, is named twice, is of another core than the others, or has a job that
     /// stops or is killed.
     ResourceUser(usize),
+    /// On the core of this resource, by its number, jobs hold ceilings, and the resource lets jobs that have begun wait.
+    InheritanceBesideCeilings(usize),
     /// The task's preemption threshold is less than its priority, or its core does not order by priority.
     Threshold(TaskId),
     /// This change, by its number, comes before the one in front of it, or is of something that does not exist, or has a value
@@ -189,8 +191,12 @@ impl fmt::Display for PolicyConfigError {
             }
             PolicyConfigError::ResourceUser(n) => write!(
                 f,
-                "resource {n}: its users must be distinct tasks of one core whose jobs neither stop nor are killed"
+                "resource {n}: its users must be distinct tasks whose jobs neither stop nor are killed, all of one core unless \
+                 its protocol spans cores"
             ),
+            PolicyConfigError::InheritanceBesideCeilings(n) => {
+                write!(f, "resource {n}: its users may wait for it in the middle, which no ceiling of the same core allows")
+            }
             PolicyConfigError::Threshold(task) => {
                 write!(f, "task {}: a preemption threshold is a priority, and not less than the task's own", task.0)
             }

@@ -53,7 +53,7 @@ mod scheduler;
 mod tickets;
 mod tree;
 
-pub use call::{Decision, Event, Input, Policy, Running, MOST_RECORDS};
+pub use call::{Decision, Event, Input, Policy, ResourceSet, Running, MOST_RECORDS};
 pub use codec::DecodeError;
 pub use config::{PolicyConfig, PolicySpec, Task};
 pub use error::PolicyConfigError;

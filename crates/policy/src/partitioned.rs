@@ -115,9 +115,13 @@ impl<R: Rule> Core<R> {
                     task.remove();
                     self.ready.pop();
                 }
-                Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
-                    unfinished = Some(task.subject())
-                }
+                Event::Start
+                | Event::Timer
+                | Event::Notify
+                | Event::Arrival
+                | Event::Unlock
+                | Event::Wait
+                | Event::Lock => unfinished = Some(task.subject()),
             }
         }
         let timer = self.release_due(&mut records);

@@ -9,7 +9,7 @@ use crate::mc2::{Fine, Messages};
 use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::Servers;
-use crate::{check, Decision, Event, Input as Fact, Policy, PolicyConfig, PolicyConfigError, PolicySpec};
+use crate::{check, Decision, Event, Input as Fact, Policy, PolicyConfig, PolicyConfigError, PolicySpec, ResourceSet};
 use alloc::vec::Vec;
 use tactus_record::Sink;
 use tactus_time::Instant;
@@ -133,6 +133,13 @@ impl Policy for Scheduler {
         match (&self.0, &core.0) {
             (Shared::Resources(shared), Own::Resources(core)) => shared.awaits_unlock(core),
             _ => false,
+        }
+    }
+
+    fn locked(&self, core: &CoreState) -> ResourceSet {
+        match (&self.0, &core.0) {
+            (Shared::Resources(shared), Own::Resources(core)) => shared.locked(core),
+            _ => ResourceSet::default(),
         }
     }
 

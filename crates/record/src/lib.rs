@@ -67,6 +67,9 @@ pub enum EventKind {
     WaitLimited = 22,
     /// The job holds a resource for longer than its task declares. `arg`: the resource's number.
     SectionExceeded = 24,
+    /// The job wants a resource that its task does not declare, or in another order than is declared, and does not get it. `arg`: the
+    /// resource's number.
+    SectionRefused = 25,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -134,6 +137,7 @@ impl EventKind {
             21 => EventKind::Wake,
             22 => EventKind::WaitLimited,
             24 => EventKind::SectionExceeded,
+            25 => EventKind::SectionRefused,
             32 => EventKind::Enter,
             33 => EventKind::Leave,
             34 => EventKind::Fault,
@@ -178,11 +182,13 @@ pub enum EntryReason {
     Unlock = 8,
     /// The running job asks to wait.
     Wait = 9,
+    /// The running job wants a resource that another one may hold.
+    Lock = 10,
 }
 
 impl EntryReason {
     /// One more than the largest number of a reason.
-    pub const NUMBERS: usize = EntryReason::Wait as usize + 1;
+    pub const NUMBERS: usize = EntryReason::Lock as usize + 1;
 
     /// The reason with this number, if there is one.
     pub const fn from_u8(n: u8) -> Option<EntryReason> {
@@ -195,6 +201,7 @@ impl EntryReason {
             5 => EntryReason::Arrival,
             8 => EntryReason::Unlock,
             9 => EntryReason::Wait,
+            10 => EntryReason::Lock,
             _ => return None,
         })
     }

@@ -47,6 +47,9 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     console: Vec<String>,
     tasks: Vec<StoredTask>,
+    /// Left out where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    colours: Option<crate::ColourUse>,
     /// Left out where the rules of servers and queues do not apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tree: Option<tree::Stored>,
@@ -204,6 +207,7 @@ impl Kept {
             panics: details.panics.clone(),
             findings: details.findings.clone(),
             console: details.console.clone(),
+            colours: details.colours.clone(),
             tasks: view.tasks.iter().map(store).collect(),
             chains: view.chains.iter().map(store_chain).collect(),
             tree: view.tree.as_ref().map(tree::store),
@@ -262,6 +266,7 @@ impl Kept {
             panics: stored.panics,
             findings: stored.findings,
             console: stored.console,
+            colours: stored.colours,
         };
         Ok(Kept { view, details })
     }
@@ -477,6 +482,7 @@ mod tests {
             panics: vec![(3, "src/lib.rs:4: no".into())],
             findings: vec!["a.toml:3: task `a` fails; lengthen it".into()],
             console: vec!["brake: hello".into()],
+            colours: Some(crate::ColourUse { colours: 2, apart: true, ..crate::ColourUse::default() }),
         };
         let kept = Kept { view, details };
         let again = Kept::from_json(&kept.to_json()).expect("what was just written");

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod colours;
 mod disk;
 mod history;
 mod kept;
@@ -18,5 +19,6 @@ mod tables;
 mod text;
 mod verdict;
 
+pub use colours::{list as list_colours, CacheUse, ColourUse, PartCaches, PartUse};
 pub use kept::Kept;
 pub use page::{html, Details};

@@ -1,5 +1,6 @@
 //! The page as a whole: the template and what goes into its places.
 
+use crate::colours::{self, ColourUse};
 use crate::{budget, disk, history, monitor, pack, partition, tables, text, verdict};
 use serde::Serialize;
 use tactus_trace::{Promise, Summary, Trace, View};
@@ -22,6 +23,8 @@ pub struct Details {
     pub findings: Vec<String>,
     /// Lines that components printed, each behind its component's name.
     pub console: Vec<String>,
+    /// Who has which pages of memory; nothing where nobody looked.
+    pub colours: Option<ColourUse>,
     /// More lines for the key facts, in order: name, then value.
     pub facts: Vec<(String, String)>,
 }
@@ -132,7 +135,13 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
             ("facts", &facts(view, summary, extra)),
             ("levels", &tables::levels(summary)),
             ("tasks", &(tables::tasks(summary) + &tables::chains(summary))),
-            ("disks", &(partition::section(view, trace) + &disk::section(summary) + &monitor::section(summary))),
+            (
+                "disks",
+                &(partition::section(view, trace)
+                    + &disk::section(summary)
+                    + &monitor::section(summary)
+                    + &colours::section(extra.colours.as_ref())),
+            ),
             ("cores", &tables::cores(summary)),
             ("overheads", &tables::overheads(summary)),
             ("data", &text::json_in_script(&data)),

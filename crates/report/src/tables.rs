@@ -253,6 +253,8 @@ fn overhead_table(caption: &str, o: &Overheads) -> String {
         ("… by fault", "a component was stopped", e.fault),
         ("… by arrival", "something arrived that releases a job", e.arrival),
         ("… by unlock", "a section ended for which a job waited", e.unlock),
+        ("… by wait", "a job began to wait", e.wait),
+        ("… by lock", "a job wanted what another one may hold", e.lock),
     ];
     let mut out = format!(
         "<table class=\"figures\"><caption>{}</caption><thead><tr><th>Kind</th><th>From, to</th>\

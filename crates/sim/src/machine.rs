@@ -2,7 +2,7 @@
 //! other cores. It calls the policy exactly as the kernel does and knows nothing about policies.
 //!
 //! **Order.** What happens earlier is served first. At one instant: starts, then completions, then jobs that begin to wait, then ends
-//! of critical sections for which somebody waits, then time-outs, then events of other cores, then arrivals; among equals the lower core first.
+//! of critical sections for which somebody waits, then beginnings of those that may be another's, then time-outs, then events of other cores, then arrivals; among equals the lower core first.
 //!
 //! **Costs.** A time-out or an arrival is noticed `release` after it came; an event of another core `inter_core` after it was
 //! sent; a completion `complete` after the job has used its demand. The policy's turn takes `schedule` and the way
@@ -79,11 +79,12 @@ struct Entry {
 const NOTHING: Entry = Entry { at: Instant::NEVER, rank: 9 };
 
 /// What an entry's rank stands for, in the order of service at one instant.
-const RANKS: [(EntryReason, Event); 7] = [
+const RANKS: [(EntryReason, Event); 8] = [
     (EntryReason::Start, Event::Start),
     (EntryReason::Complete, Event::Complete),
     (EntryReason::Wait, Event::Wait),
     (EntryReason::Unlock, Event::Unlock),
+    (EntryReason::Lock, Event::Lock),
     (EntryReason::Timer, Event::Timer),
     (EntryReason::Notify, Event::Notify),
     (EntryReason::Arrival, Event::Arrival),
@@ -114,6 +115,8 @@ struct Core<C> {
     arrival: Instant,
     /// When the running job leaves a critical section for which somebody waits.
     unlock: Instant,
+    /// When it enters one on a resource that may be another's.
+    lock: Instant,
     /// When the running job asks to wait, if it does so before it has used its demand.
     wait: Instant,
     /// When the last decision was.
@@ -133,8 +136,10 @@ impl<C> Core<C> {
         let timer = noticed(self.timer, costs.release);
         let arrival = noticed(self.arrival, costs.release);
         let unlock = noticed(self.unlock, costs.complete);
+        let lock = noticed(self.lock, costs.complete);
         let wait = noticed(self.wait, costs.complete);
-        for (at, rank) in [(wait, 2), (unlock, 3), (timer, 4), (noticed(sent, costs.inter_core), 5), (arrival, 6)] {
+        let sent = noticed(sent, costs.inter_core);
+        for (at, rank) in [(wait, 2), (unlock, 3), (lock, 4), (timer, 5), (sent, 6), (arrival, 7)] {
             if at < first.at {
                 first = Entry { at, rank };
             }
@@ -178,6 +183,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             sent: Vec::with_capacity(tactus_time::MAX_CORES),
             arrival: Instant::NEVER,
             unlock: Instant::NEVER,
+            lock: Instant::NEVER,
             wait: Instant::NEVER,
             decided: Instant::ZERO,
             free: Instant::ZERO,
@@ -329,7 +335,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         if let Some(running) = was.filter(|_| !matches!(reason, EntryReason::Start | EntryReason::Complete)) {
             let core = &mut self.cores[index];
             let (policy, decided) = (self.policy, core.decided);
-            self.programs.tell(&running, (decided, now), |held, since| {
+            self.programs.tell(&running, (decided, now, reason == EntryReason::Lock), |held, since| {
                 sink.record(Record {
                     time: now,
                     arg: since.as_nanos(),
@@ -364,11 +370,16 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         core.decided = now;
         let awaited = decision.run.filter(|_| self.policy.awaits_unlock(&core.state));
         core.unlock = awaited.map_or(Instant::NEVER, |job| self.programs.next_end(&job, now));
+        let locked = self.policy.locked(&core.state);
+        core.lock = decision.run.map_or(Instant::NEVER, |job| self.programs.next_lock(&job, now, locked));
         core.used = match &decision.run {
             Some(job) => now.saturating_add(self.demands.of(job).saturating_sub(job.charged)),
             None => Instant::NEVER,
         };
         // One that would begin when all is done is none.
+        if core.lock >= core.used {
+            core.lock = Instant::NEVER;
+        }
         core.wait = decision.run.map_or(Instant::NEVER, |job| self.waits.next(&job, now));
         if core.wait >= core.used {
             core.wait = Instant::NEVER;

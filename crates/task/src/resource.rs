@@ -2,7 +2,7 @@
 
 use tactus_time::Duration;
 
-/// Who may not begin while a job holds a resource.
+/// Who may not begin while a job holds a resource, and who runs while another one waits for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResourceProtocol {
     /// `non-preemptive`: nobody else on the core.
@@ -10,11 +10,31 @@ pub enum ResourceProtocol {
     /// `ceiling`: nobody whose preemption level is not above those of all that use the resource. The immediate ceiling protocol
     /// under fixed priorities, the stack resource policy under earliest deadline first (Baker, Real-Time Systems 3, 1991).
     Ceiling,
+    /// `inheritance`: nobody is kept off; but while a job waits for the resource, its holder runs in its place (Sha, Rajkumar and
+    /// Lehoczky, IEEE Transactions on Computers 39(9), 1990).
+    Inheritance,
+    /// `msrp`: on one core as [`ResourceProtocol::Ceiling`]; of several, a job keeps its core from all others while it waits for the
+    /// resource, first come first served, and while it holds it (Gai, Lipari and Di Natale, RTSS 2001).
+    Msrp,
+    /// `fmlp`: as the last one, but nobody else begins on one core either (short resources of Block, Leontyev, Brandenburg and Anderson,
+    /// RTCSA 2007).
+    Fmlp,
 }
 
 impl ResourceProtocol {
     /// All of them.
-    pub const ALL: [ResourceProtocol; 2] = [ResourceProtocol::NonPreemptive, ResourceProtocol::Ceiling];
+    pub const ALL: [ResourceProtocol; 5] = [
+        ResourceProtocol::NonPreemptive,
+        ResourceProtocol::Ceiling,
+        ResourceProtocol::Inheritance,
+        ResourceProtocol::Msrp,
+        ResourceProtocol::Fmlp,
+    ];
+
+    /// Whether tasks of several cores may use such a resource.
+    pub const fn spans_cores(self) -> bool {
+        matches!(self, ResourceProtocol::Msrp | ResourceProtocol::Fmlp)
+    }
 }
 
 /// A critical section of each job of a task, as jobs really do.

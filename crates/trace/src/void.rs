@@ -8,7 +8,8 @@
 //! period reaches nobody; by deadline its job, which keeps its deadline, would go on before others. Where a job's urgency changes as it runs, everybody in
 //! the queue is reached. Where there are levels of criticality, those of the same and of less critical levels are, on the
 //! same core if both are bound to one, unless a budget within what was assumed holds the culprit (MC², section 2.2). A critical
-//! section that is longer than declared reaches everybody on its core.
+//! section that is longer than declared reaches everybody on its core, and if cores share its resource everybody on those; but
+//! nobody if the resource is withdrawn then.
 
 use crate::changes::History;
 use crate::check::{Rank, TreeChange, TreeView};
@@ -114,8 +115,17 @@ pub(crate) fn void(
     }
     for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::SectionExceeded) {
         let Some(culprit) = r.task.map(TaskId::index).filter(|culprit| *culprit < view.tasks.len()) else { continue };
-        let same_core = |victim: &usize| *victim != culprit && view.tasks[*victim].core == view.tasks[culprit].core;
-        for victim in (0..view.tasks.len()).filter(same_core) {
+        let resources = view.tree.as_ref().and_then(|tree| tree.ceilings.as_ref()).map(|it| &it.resources);
+        let resource = resources.and_then(|all| all.get(r.arg as usize));
+        if resource.is_some_and(|it| it.withdrawn) {
+            continue;
+        }
+        let cores = |victim: &usize| {
+            let core = view.tasks[*victim].core;
+            let shares = |user: &TaskId| view.tasks.get(user.index()).is_some_and(|user| user.core == core);
+            core == view.tasks[culprit].core || resource.is_some_and(|it| it.users.iter().any(shares))
+        };
+        for victim in (0..view.tasks.len()).filter(|victim| *victim != culprit).filter(cores) {
             let why = format!("job {} held a resource for longer than it declares", r.job);
             out[victim].others.push(Overrun { culprit, at: r.time, spares: Spares::None, why });
         }

@@ -264,8 +264,10 @@ pub enum Error {
     InUse = 33,
     /// The image does not let the component make this call.
     NotAllowed = 34,
+    /// The frame has a colour that the component may not have.
+    BadColour = 35,
     /// The channel is full, or empty.
-    NoMessage = 35,
+    NoMessage = 36,
 }
 
 impl Error {
@@ -307,7 +309,8 @@ impl Error {
             32 => Error::NotStopped,
             33 => Error::InUse,
             34 => Error::NotAllowed,
-            35 => Error::NoMessage,
+            35 => Error::BadColour,
+            36 => Error::NoMessage,
             _ => return None,
         })
     }

@@ -34,7 +34,7 @@ pub struct Header {
     pub threads: u32,
     /// Frames kept for [`crate::call::Call::MemoryControl`]; 0 if no component manages memory.
     pub pool_frames: u32,
-    /// Colours of those frames: a power of two.
+    /// Colours of memory: a power of two. A frame has the colour of its number modulo this.
     pub colours: u32,
     /// How long (ns) a core of an emulated machine may run before it lets the others look; 0 for ever. On a machine
     /// whose cores run at the same time it means nothing.
@@ -45,6 +45,8 @@ pub struct Header {
     pub reserved: u32,
     /// Physical address wanted for the trace memory, page-aligned; 0 lets the kernel choose.
     pub trace_address: u64,
+    /// The colours of the kernel's own frames, as bits.
+    pub kernel_colours: u64,
     /// Length of the whole image in bytes.
     pub bytes: u64,
 }
@@ -77,6 +79,10 @@ pub struct Component {
     pub brands: u32,
     /// Interrupt lines that it may wire brands to, as bits.
     pub lines: u32,
+    /// The colours of the tables that map its memory, as bits.
+    pub colours: u64,
+    /// The colours of the frames that may be mapped into its window, as bits.
+    pub window_colours: u64,
     /// Its restartable sequences: beginning and end of each; unused ones are zero.
     pub sequences: [[u64; 2]; MAX_SEQUENCES],
 }
@@ -132,8 +138,9 @@ pub enum MemoryKind {
     Clock = 2,
     /// The shared regions of all cores, of the scheduler that maps them. Made by the kernel.
     Regions = 3,
-    /// A scheduler's part of the trace memory, physically contiguous: `offset` bytes from where the trace memory begins. One that
-    /// nobody maps is the kernel's, for what monitors see.
+    /// A scheduler's part of the trace memory: `offset` bytes from where the trace memory begins, the pages of its colours that follow
+    /// there; see [`Interleaved`]. One that nobody maps is the kernel's, for
+    /// what monitors see.
     Trace = 4,
     /// A device's memory: `offset` is its physical address.
     Device = 5,
@@ -184,6 +191,8 @@ pub struct Memory {
     pub offset: u64,
     /// Length of its contents.
     pub file_bytes: u64,
+    /// The colours of its frames, as bits. Of what lies in the image, or is a device's, they say nothing.
+    pub colours: u64,
 }
 
 impl Memory {
@@ -198,10 +207,51 @@ impl Memory {
         fixed.is_none_or(|fixed| fixed == pages).then_some(pages)
     }
 
-    /// Where the trace memory's part begins and ends, if the whole begins here; nothing if there is no such address.
-    pub fn part_from(&self, start: u64) -> Option<(u64, u64)> {
+    /// Where the trace memory's part begins and ends, if the whole begins here and memory has so many colours; nothing if there is no
+    /// such address.
+    pub fn part_from(&self, start: u64, colours: u32) -> Option<(u64, u64)> {
         let start = start.checked_add(self.offset)?;
-        Some((start, start.checked_add(self.bytes)?))
+        let frames = Interleaved { bits: self.colours, colours }.extent(self.bytes / PAGE);
+        Some((start, start.checked_add(frames.checked_mul(PAGE)?)?))
+    }
+}
+
+/// Pages of some colours, one after another, in memory that begins at a frame of colour 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interleaved {
+    /// The colours, as bits.
+    pub bits: u64,
+    /// How many colours memory has: a power of two up to 64.
+    pub colours: u32,
+}
+
+impl Interleaved {
+    /// How many of the colours there are: at least one.
+    fn each(self) -> u64 {
+        u64::from(self.bits.count_ones().max(1))
+    }
+
+    /// Whether pages that follow each other here do so in memory, wherever it begins.
+    pub fn is_whole(self) -> bool {
+        self.each() == u64::from(self.colours)
+    }
+
+    /// How many frames lie from the beginning to a page.
+    pub fn place(self, page: u64) -> u64 {
+        if self.is_whole() {
+            return page;
+        }
+        // Without the lowest colours, whose pages come before.
+        let bits = (0..page % self.each()).fold(self.bits, |bits, _| bits & bits.wrapping_sub(1));
+        (page / self.each()).saturating_mul(self.colours.into()).saturating_add(u64::from(bits.trailing_zeros() % 64))
+    }
+
+    /// How many frames so many pages lie among, from the beginning on: whole turns of the colours.
+    pub fn extent(self, pages: u64) -> u64 {
+        if self.is_whole() {
+            return pages;
+        }
+        pages.div_ceil(self.each()).saturating_mul(self.colours.into())
     }
 }
 
@@ -266,12 +316,14 @@ mod tests {
             restarted_by: NO_COMPONENT,
             brands: 0,
             lines: 0,
+            colours: 1,
+            window_colours: 1,
             sequences: [[0; 2]; MAX_SEQUENCES],
         }
     }
 
     fn memory(kind: MemoryKind, bytes: u64, offset: u64) -> Memory {
-        Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes: 0 }
+        Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes: 0, colours: 1 }
     }
 
     #[test]
@@ -294,9 +346,28 @@ mod tests {
     }
 
     #[test]
+    fn pages_of_some_colours_lie_at_frames_of_those_colours_in_turn() {
+        for colours in [1_u32, 2, 4, 8, 64] {
+            for bits in [1_u64, 0b10, 0b110, 0xf0, 1 << 63, u64::MAX] {
+                let bits = bits & (u64::MAX >> (64 - colours));
+                if bits == 0 {
+                    continue;
+                }
+                let it = Interleaved { bits, colours };
+                let right = (0..1000_u64).filter(|frame| bits >> (frame % u64::from(colours)) & 1 != 0);
+                for (page, frame) in right.enumerate() {
+                    assert_eq!(it.place(page as u64), frame);
+                    assert!(it.extent(page as u64 + 1) > frame);
+                    assert!(it.is_whole() || it.extent(page as u64 + 1) - frame <= u64::from(colours));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_part_of_the_trace_memory_whose_end_wraps_is_none() {
-        assert_eq!(memory(MemoryKind::Trace, PAGE, PAGE).part_from(PAGE), Some((2 * PAGE, 3 * PAGE)));
-        assert_eq!(memory(MemoryKind::Trace, PAGE, u64::MAX).part_from(PAGE), None);
-        assert_eq!(memory(MemoryKind::Trace, u64::MAX - PAGE + 1, PAGE).part_from(0), None);
+        assert_eq!(memory(MemoryKind::Trace, PAGE, PAGE).part_from(PAGE, 1), Some((2 * PAGE, 3 * PAGE)));
+        assert_eq!(memory(MemoryKind::Trace, PAGE, u64::MAX).part_from(PAGE, 1), None);
+        assert_eq!(memory(MemoryKind::Trace, u64::MAX - PAGE + 1, PAGE).part_from(0, 1), None);
     }
 }

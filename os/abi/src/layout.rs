@@ -33,6 +33,8 @@ pub const DEVICE_CARDS: u64 = 0x101a_0000;
 pub const PARENT_PAGE: u64 = 0x101b_0000;
 /// The [`crate::shared::ChildPage`] of this scheduler, writable. Where there is a page at [`PARENT_PAGE`].
 pub const CHILD_PAGE: u64 = 0x101c_0000;
+/// What is counted of this component's accesses ([`crate::counters`]), read-only. Only where the system file grants counters.
+pub const COUNTERS: u64 = 0x101d_0000;
 /// Stack of thread `t`: `STACK_STRIDE` bytes from `STACKS + t * STACK_STRIDE`; the stack grows down from the upper end.
 /// The lowest page is never mapped.
 pub const STACKS: u64 = 0x7000_0000;

@@ -31,8 +31,9 @@ pub const COMPLETE: &str = "complete";
 
 /// The name of a scheduler's service by which a component raises an arrival, and of the grant of it.
 pub const RAISE: &str = "raise";
-/// The name of the service by which a scheduler is told that a job has left a critical section, and of the grant of it.
-pub const UNLOCK: &str = "unlock";
+/// The name of the service by which a scheduler is told that a job has left a critical section, or wants to enter one that may be
+/// another's, and of the grant of it.
+pub const SECTION: &str = "section";
 /// The name of the service by which a job waits, and of the grant of it.
 pub const WAIT: &str = "wait";
 
@@ -101,10 +102,10 @@ pub struct Info {
     pub devices: u32,
     /// Colours of the frames that a memory manager gives out.
     pub colours: u32,
-    /// Root scheduler only: how many rows lie at [`crate::layout::WATCHED`].
+    /// 1 if it has a page of counters at [`crate::layout::COUNTERS`], else 0.
+    pub counters: u32,
+    /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].
     pub watched: u32,
-    /// Zero.
-    pub reserved: u32,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.
@@ -141,7 +142,7 @@ pub const MAX_SECTIONS: usize = 64;
 pub const DEEPEST_SECTION: usize = 4;
 
 /// What a task's component tells of the resources that its job holds. Written by the component, but for what the image builder wrote
-/// and, at the end of a job, by the scheduler.
+/// and by the scheduler while the task's thread does not run.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SectionPage {
@@ -149,8 +150,11 @@ pub struct SectionPage {
     pub held: u64,
     /// Since when it holds each, the outermost first: readings of the time-stamp counter.
     pub since: [u64; DEEPEST_SECTION],
-    /// Image builder: the number of the grant by which the scheduler is told that a section for which a job waits has ended.
-    pub unlock: u64,
+    /// Scheduler, while the task's thread does not run: before which sections the job must call, a bit for each resource.
+    pub locked: [u64; 4],
+    /// Image builder: the number of the grant by which the scheduler is told that a section for which a job waits has ended, or that the
+    /// job wants to enter one that may be another's.
+    pub grant: u64,
     /// Image builder: the sections, in the order of the system file; as many as [`TaskPage::sections`] says.
     pub sections: [SectionCard; MAX_SECTIONS],
 }

@@ -1,5 +1,6 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
+use crate::colours::Colouring;
 use crate::layout::Layout;
 use crate::monitors;
 use crate::parts::{Part, Parts, SCHEDULER};
@@ -10,6 +11,7 @@ use crate::{Facts, Image, ImageError, Promise, Request};
 use tactus_abi::image::{speculation, Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
+use tactus_model::KERNEL_MEMORY;
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
@@ -29,7 +31,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     same("programs, one for each component", system.components.len(), request.components.len())?;
 
     let parts = Parts::new(request)?;
-    let mut layout = Layout::default();
+    let mut layout = Layout::new(Colouring::of(system, &parts));
     // The first objects: the kernel takes the trace's place before it hands out any frame.
     let schedulers: Vec<usize> = (0..parts.components.len()).filter(|n| parts.components[*n].plans(*n)).collect();
     for scheduler in &schedulers {
@@ -40,7 +42,14 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let traces = schedulers.len() + usize::from(!watched.kernel.is_empty());
     if traces > schedulers.len() {
         // The kernel's own.
-        layout.memory(MemoryKind::Trace, 0, None);
+        let log = layout.memory(MemoryKind::Trace, 0, None);
+        layout.memories[log as usize].colours = layout.colouring.kernel;
+        if let Some(monitor) = system.monitors.first().filter(|_| layout.colouring.apart) {
+            let why = "the kernel keeps no record of events where components have colours of their own; leave the colours of \
+                       components out, or judge a run by `tactus monitor` with the monitors in another file";
+            let (monitor, line) = (monitor.name.clone(), monitor.line);
+            return Err(ImageError::Monitor { monitor, line, why: why.into() });
+        }
     }
     // A system may do without the built-in workload.
     let used = |number: usize| parts.components.iter().any(|part| part.program == number);
@@ -48,11 +57,16 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let programs: Vec<Vec<_>> =
         programs.map(|(number, it)| if used(number) { layout.load(it) } else { Vec::new() }).collect();
     let clock = layout.memory(MemoryKind::Clock, PAGE, None);
+    // The kernel writes it, and everybody reads it.
+    layout.memories[clock as usize].colours = layout.colouring.kernel;
     let mut heaps = Vec::new();
     for (number, part) in parts.components.iter().enumerate() {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
+        if counted(system, part) {
+            layout.counters(component);
+        }
         heaps.push(layout.heap(component, part, system, plan_of(request, part).len())?);
     }
     layout.task_pages(&parts, &system.critical_sections());
@@ -69,11 +83,21 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
     let arrays = pages(parts.array_bytes() + layout.array_bytes());
     let image_bytes = arrays + layout.contents.len() as u64;
-    let fresh = layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes + watched.kernel_bytes;
-    let place = size::place(system, image_bytes, fresh, traces)?;
+    let trace = layout.colouring.trace();
+    let fresh = if layout.colouring.apart {
+        let restarted_by: Vec<u32> = placed.cards.iter().map(|card| card.restarted_by).collect();
+        let mut demand = layout.demand(&restarted_by);
+        demand.add(u64::MAX, placed.pool_bytes / PAGE, None);
+        demand.add(layout.colouring.kernel, (placed.kernel_bytes - placed.pool_bytes) / PAGE, None);
+        demand.fits(system, &parts, KERNEL_MEMORY + image_bytes)?;
+        demand.bytes()
+    } else {
+        layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes + watched.kernel_bytes
+    };
+    let place = size::place(system, image_bytes, fresh, (traces, trace))?;
     for (number, memory) in layout.memories.iter_mut().take(traces).enumerate() {
         memory.bytes = place.ring * system.cores as u64;
-        memory.offset = number as u64 * memory.bytes;
+        memory.offset = number as u64 * trace.extent(memory.bytes / PAGE) * PAGE;
     }
 
     for (number, at) in infos.into_iter().enumerate() {
@@ -97,8 +121,11 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         speculation: speculation(system),
         reserved: 0,
         trace_address: place.trace,
+        kernel_colours: layout.colouring.kernel,
         bytes: image_bytes,
     };
+    let component_colours = layout.colouring.components.iter().zip(&layout.colouring.windows);
+    let component_colours = component_colours.map(|(own, window)| [*own, *window]).collect();
     let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
@@ -111,6 +138,10 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         ring_records: (place.ring - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,
         traces: schedulers.len(),
         watched: traces > schedulers.len(),
+        trace_pages: trace,
+        colours: header.colours,
+        kernel_colours: header.kernel_colours,
+        component_colours,
     };
     Ok(Image { bytes, facts })
 }
@@ -139,6 +170,8 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
             restarted_by: placed.cards[number].restarted_by,
             brands: placed.cards[number].brands,
             lines: placed.lines[number],
+            colours: layout.colouring.components[number],
+            window_colours: layout.colouring.windows[number],
             sequences: parts.programs[part.program].sequences,
         };
         component.put(&mut out);
@@ -188,12 +221,17 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        counters: u32::from(counted(system, part)),
         watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
-        reserved: 0,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,
     }
+}
+
+/// Whether it has a page of counters.
+fn counted(system: &tactus_model::System, part: &Part) -> bool {
+    part.user.is_some_and(|place| system.components[place].rights.counters)
 }
 
 /// The policy's set-up for a scheduler.

@@ -121,6 +121,21 @@ pub enum ImageError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The machine has too few frames of a colour.
+    Colour {
+        /// The colour.
+        colour: u32,
+        /// What is wanted of it (bytes).
+        bytes: u64,
+        /// Who wants most of it.
+        whose: String,
+        /// How much that is (bytes).
+        most: u64,
+        /// What the system file gives (bytes).
+        memory: u64,
+        /// What would do (bytes).
+        needed: u64,
+    },
     /// The machine's memory is too small.
     Memory {
         /// What the system file gives (bytes).
@@ -258,6 +273,16 @@ impl fmt::Display for ImageError {
             }
             ImageError::NoRoom { what, bytes, limit, remedy } => {
                 write!(f, "{what}: {bytes} bytes, more than the {} kept for it; {remedy}", format_size(*limit))
+            }
+            ImageError::Colour { colour, bytes, whose, most, memory, needed } => {
+                let size =
+                    |bytes: u64| format_size(if bytes < 1 << 20 { bytes } else { bytes.next_multiple_of(1 << 20) });
+                let (wanted, most, memory, needed) = (size(*bytes), size(*most), size(*memory), size(*needed));
+                write!(
+                    f,
+                    "memory of colour {colour} is too small: {wanted} of it are wanted, {most} by {whose}, and of the machine's \
+                     {memory} each colour has an equal part; write memory = \"{needed}\", or give that part more colours"
+                )
             }
             ImageError::Memory { memory, needed, trace, most } => {
                 write!(

@@ -1,5 +1,6 @@
 //! What lies where: memory objects, mappings and contents as they grow.
 
+use crate::colours::{Colouring, Demand};
 use crate::parts::{Part, Parts, SCHEDULER};
 use crate::program::{Program, Rights};
 use crate::size::{self, pages, SCHEDULER_HEAP, USER_HEAP};
@@ -9,10 +10,10 @@ use std::collections::BTreeSet;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    CARDS, CHILD_PAGE, CHILD_PAGES, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS, REGION_STRIDE,
-    SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
+    CARDS, CHILD_PAGE, CHILD_PAGES, COUNTERS, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS,
+    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
 };
-use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, UNLOCK};
+use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, SECTION};
 use tactus_model::{CriticalSection, System};
 use tactus_time::TaskId;
 
@@ -21,7 +22,7 @@ pub(crate) enum Loaded {
     /// One memory object for all who run the program.
     Shared { memory: u32, address: u64, flags: u32 },
     /// A memory object for each, that begins with the same contents.
-    Own { address: u64, bytes: u64, contents: Option<Contents> },
+    Own { address: u64, bytes: u64, contents: Option<Contents>, flags: u32 },
 }
 
 /// A place in [`Layout::contents`].
@@ -32,21 +33,30 @@ pub(crate) struct Contents {
 }
 
 /// Memory objects, mappings and contents as they grow. Offsets count from the first contents until all is known.
-#[derive(Default)]
 pub(crate) struct Layout {
+    pub colouring: Colouring,
     pub memories: Vec<Memory>,
     pub mappings: Vec<Mapping>,
     pub contents: Vec<u8>,
 }
 
 impl Layout {
+    pub fn new(colouring: Colouring) -> Layout {
+        Layout { colouring, memories: Vec::new(), mappings: Vec::new(), contents: Vec::new() }
+    }
+
+    /// A memory object. It has the colours of the component that it is mapped into first.
     pub fn memory(&mut self, kind: MemoryKind, bytes: u64, contents: Option<Contents>) -> u32 {
         let Contents { at: offset, bytes: file_bytes } = contents.unwrap_or(Contents { at: 0, bytes: 0 });
-        self.memories.push(Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes });
+        self.memories.push(Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes, colours: 0 });
         (self.memories.len() - 1) as u32
     }
 
     pub fn map(&mut self, component: u32, memory: u32, address: u64, flags: u32) {
+        let colours = &mut self.memories[memory as usize].colours;
+        if *colours == 0 {
+            *colours = self.colouring.components[component as usize];
+        }
         self.mappings.push(Mapping { component, memory, address, flags, reserved: 0 });
     }
 
@@ -62,7 +72,28 @@ impl Layout {
     pub fn in_place(&mut self, bytes: &[u8]) -> u32 {
         let length = pages(bytes.len() as u64);
         let contents = self.put(bytes, length);
-        self.memory(MemoryKind::InPlace, length, Some(contents))
+        let kind = self.read_only();
+        self.memory(kind, length, Some(contents))
+    }
+
+    /// What holds bytes that nobody writes: where they lie in the image, but where parts have colours of their own, which those of the
+    /// image have not.
+    fn read_only(&self) -> MemoryKind {
+        if self.colouring.apart {
+            MemoryKind::Copied
+        } else {
+            MemoryKind::InPlace
+        }
+    }
+
+    /// What one more component sees of an object that nobody writes: the same, or the same in its own colours.
+    pub fn again(&mut self, memory: u32) -> u32 {
+        if !self.colouring.apart {
+            return memory;
+        }
+        let copy = Memory { colours: 0, ..self.memories[memory as usize] };
+        self.memories.push(copy);
+        (self.memories.len() - 1) as u32
     }
 
     /// Fresh memory, zeroed.
@@ -76,11 +107,14 @@ impl Layout {
             if stretch.rights == Rights::Write {
                 let given = &stretch.contents;
                 let contents = (!given.is_empty()).then(|| self.put(given, given.len() as u64));
-                return Loaded::Own { address, bytes, contents };
+                return Loaded::Own { address, bytes, contents, flags: WRITABLE };
             }
             let contents = self.put(&stretch.contents, bytes);
-            let memory = self.memory(MemoryKind::InPlace, bytes, Some(contents));
             let flags = if stretch.rights == Rights::Execute { EXECUTABLE } else { 0 };
+            if self.colouring.apart {
+                return Loaded::Own { address, bytes, contents: Some(contents), flags };
+            }
+            let memory = self.memory(MemoryKind::InPlace, bytes, Some(contents));
             Loaded::Shared { memory, address, flags }
         });
         stretches.collect()
@@ -91,12 +125,18 @@ impl Layout {
         for stretch in program {
             match *stretch {
                 Loaded::Shared { memory, address, flags } => self.map(component, memory, address, flags),
-                Loaded::Own { address, bytes, contents } => {
+                Loaded::Own { address, bytes, contents, flags } => {
                     let memory = self.memory(MemoryKind::Copied, bytes, contents);
-                    self.map(component, memory, address, WRITABLE);
+                    self.map(component, memory, address, flags);
                 }
             }
         }
+    }
+
+    /// Gives a component a page of counters, which whoever counts writes from outside.
+    pub fn counters(&mut self, component: u32) {
+        let memory = self.zeros(PAGE);
+        self.map(component, memory, COUNTERS, 0);
     }
 
     /// Gives a component its heap; returns the length in bytes. `plan` is the length of the policy's set-up, which the
@@ -143,9 +183,9 @@ impl Layout {
 
     /// Gives a task the page by which it tells of the resources that it holds.
     fn section_page(&mut self, parts: &Parts, (component, task): (u32, TaskId), sections: &[CriticalSection]) {
-        let unlock = parts.components[component as usize].grants.iter().position(|grant| grant.name == UNLOCK);
+        let grant = parts.components[component as usize].grants.iter().position(|grant| grant.name == SECTION);
         let mut words = [0; size_of::<SectionPage>() / 8];
-        words[offset_of!(SectionPage, unlock) / 8] = unlock.unwrap_or(0) as u64;
+        words[offset_of!(SectionPage, grant) / 8] = grant.unwrap_or(0) as u64;
         let cards = words[offset_of!(SectionPage, sections) / 8..].chunks_exact_mut(size_of::<SectionCard>() / 8);
         for (card, it) in cards.zip(sections) {
             card.copy_from_slice(&[it.resource.into(), it.from.as_nanos(), it.until.as_nanos()]);
@@ -222,7 +262,10 @@ impl Layout {
         }
         if !cards.is_empty() {
             let memory = self.in_place(cards);
-            plans.iter().for_each(|(scheduler, _)| self.map(*scheduler as u32, memory, CARDS, 0));
+            for (number, (scheduler, _)) in plans.iter().enumerate() {
+                let memory = if number == 0 { memory } else { self.again(memory) };
+                self.map(*scheduler as u32, memory, CARDS, 0);
+            }
         }
         Ok(())
     }
@@ -234,7 +277,8 @@ impl Layout {
         }
         let length = pages(kernel.len() as u64);
         let contents = self.put(kernel, length);
-        self.memory(MemoryKind::Monitors, length, Some(contents));
+        let memory = self.memory(MemoryKind::Monitors, length, Some(contents));
+        self.memories[memory as usize].colours = self.colouring.kernel;
         let page = self.in_place(root);
         self.map(SCHEDULER as u32, page, WATCHED, 0);
     }
@@ -268,7 +312,11 @@ impl Layout {
         ];
         let kept = |memory: &&Memory| !ELSEWHERE.contains(&memory.kind);
         let frames: u64 = self.memories.iter().filter(kept).map(|memory| memory.bytes).sum();
-        // One table for each 2 MiB, 1 GiB and 512 GiB that holds a mapping, and one root for each component.
+        frames + (self.tables().len() as u64 + components as u64) * PAGE
+    }
+
+    /// One table for each 2 MiB, 1 GiB and 512 GiB that holds a mapping: the component, which of these, the place.
+    fn tables(&self) -> BTreeSet<(u32, u32, u64)> {
         let mut tables = BTreeSet::new();
         for mapping in self.mappings.iter().filter(|it| it.address != TRACE) {
             let last = mapping.address + self.memories[mapping.memory as usize].bytes.max(PAGE) - 1;
@@ -277,6 +325,21 @@ impl Layout {
                     .extend((mapping.address >> shift..=last >> shift).map(|place| (mapping.component, shift, place)));
             }
         }
-        frames + (tables.len() as u64 + components as u64) * PAGE
+        tables
+    }
+
+    /// How many frames of each colour the kernel has to find for memory and page tables. By component: who may restart it.
+    pub fn demand(&self, restarted_by: &[u32]) -> Demand {
+        let mut demand = Demand::new(&self.colouring);
+        let mut seen_by = vec![None; self.memories.len()];
+        for it in &self.mappings {
+            seen_by[it.memory as usize].get_or_insert(it.component as usize);
+        }
+        demand.objects(&self.memories, &seen_by, restarted_by);
+        for (component, bits) in self.colouring.components.iter().enumerate() {
+            let own = self.tables().iter().filter(|(of, ..)| *of as usize == component).count();
+            demand.add(*bits, own as u64 + 1, Some(component));
+        }
+        demand
     }
 }

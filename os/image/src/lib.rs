@@ -3,10 +3,11 @@
 //! [`build`] lays out everything that exists when the machine starts: components, threads, memory, who may call
 //! whom. The kernel maps what the image says and decides nothing. [`verify`] reads an image back and checks, in its
 //! own way, that it gives nobody more than the layout allows. [`iso`] wraps kernel and image for a real PC. What lies
-//! where, and why, is told in `docs/image.md`.
+//! where, and why, is told in `os/image/README.md`.
 #![forbid(unsafe_code)]
 
 mod build;
+mod colours;
 mod error;
 mod iso;
 mod layout;
@@ -26,6 +27,8 @@ pub use iso::{iso, IsoError};
 pub use parsed::Parsed;
 pub use size::{expected_records, SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
 pub use verify::{verify, VerifyError};
+
+pub use tactus_abi::image::Interleaved;
 
 use tactus_abi::image::{Header, ThreadKind};
 use tactus_model::System;
@@ -107,6 +110,14 @@ pub struct Facts {
     pub traces: usize,
     /// Whether the kernel has rings for what monitors see, behind those of the schedulers.
     pub watched: bool,
+    /// Which pages of the trace memory hold a scheduler's rings; the next one's begin behind their last turn.
+    pub trace_pages: Interleaved,
+    /// How many colours memory has.
+    pub colours: u32,
+    /// The colours of the kernel's frames, as bits.
+    pub kernel_colours: u64,
+    /// Of each component, as bits: the colours of its own frames, and of those that its window may show.
+    pub component_colours: Vec<[u64; 2]>,
 }
 
 /// A thread of an image.

@@ -5,7 +5,7 @@ use crate::wire::Stored;
 use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread, ThreadKind, MAGIC, VERSION};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS, PAGE};
 use tactus_abi::shared::{Info, TaskCard};
-use tactus_model::{MAX_COLOURS, MAX_POOL};
+use tactus_model::{every_colour, MAX_COLOURS, MAX_POOL};
 use tactus_time::MAX_CORES;
 
 /// The most frames for those who manage memory.
@@ -72,6 +72,10 @@ impl Parsed {
         }
         if !header.colours.is_power_of_two() || header.colours > MAX_COLOURS {
             return Err(broken("gives a number of colours that is no power of two, or too large"));
+        }
+        let every = every_colour(header.colours);
+        if header.kernel_colours == 0 || header.kernel_colours & !every != 0 {
+            return Err(broken("gives the kernel no colour, or one that there is not"));
         }
         if header.pool_frames > MAX_POOL_FRAMES {
             return Err(broken("keeps more frames for those who manage memory than it may"));

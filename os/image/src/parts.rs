@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
-use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES, RAISE, UNLOCK, WAIT};
+use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES, RAISE, SECTION, WAIT};
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
@@ -181,10 +181,10 @@ impl Parts {
         }
         let scheduling = &system.scheduling;
         let uses = |service: &str, task: &TaskId| match service {
-            UNLOCK => !scheduling.sections_of(task.index()).is_empty(),
+            SECTION => !scheduling.sections_of(task.index()).is_empty(),
             _ => !scheduling.waits_of(task.index()).is_empty(),
         };
-        for service in [UNLOCK, WAIT] {
+        for service in [SECTION, WAIT] {
             for part in components.iter_mut().filter(|part| part.tasks.iter().any(|task| uses(service, task))) {
                 let entry = programs[root_program].service(service);
                 let entry = entry.ok_or_else(|| missing(root_name, None, service, None, &programs[root_program]))?;
@@ -301,7 +301,11 @@ fn grants(
         if name.len() > NAME_BYTES {
             return Err(ImageError::LongGrantName { component: holder, line, name });
         }
-        if is_complete(name.as_bytes()) || name == RAISE || name == UNLOCK || name == WAIT || !names.insert(&grant.name)
+        if is_complete(name.as_bytes())
+            || name == RAISE
+            || name == SECTION
+            || name == WAIT
+            || !names.insert(&grant.name)
         {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });
         }

@@ -11,7 +11,7 @@ use tactus_abi::layout::{
     BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, PAGE,
 };
 use tactus_abi::shared::{name, BufferCard, ComponentCard, DeviceCard};
-use tactus_model::{Device, DeviceKind, Superior, System};
+use tactus_model::{every_colour, Device, DeviceKind, Superior, System};
 
 /// What was laid out, by component number.
 pub(crate) struct Placed {
@@ -25,6 +25,8 @@ pub(crate) struct Placed {
     pub devices: Vec<u32>,
     /// Memory that the kernel needs for windows and the pool (bytes).
     pub kernel_bytes: u64,
+    /// The pool's part of it.
+    pub pool_bytes: u64,
 }
 
 /// Lays out everything that the model's platform and the components' rights ask for.
@@ -37,6 +39,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Pl
         buffers: vec![0; count],
         devices: vec![0; count],
         kernel_bytes: kernel_bytes(system, &cards),
+        pool_bytes: system.platform.pool,
         cards,
     };
     for (number, it) in placed.cards.iter().enumerate() {
@@ -129,6 +132,7 @@ fn components(layout: &mut Layout, placed: &mut Placed) {
         let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES);
         if role != 0 || restarts {
             placed.sees_components[number] = true;
+            let memory = if layout.memories[memory as usize].colours == 0 { memory } else { layout.again(memory) };
             layout.map(number as u32, memory, COMPONENTS, 0);
         }
     }
@@ -143,7 +147,7 @@ fn buffers(layout: &mut Layout, parts: &Parts, system: &System, placed: &mut Pla
     for (number, it) in system.platform.buffers.iter().enumerate() {
         let of = |place: &usize| parts.numbers[*place] as u32;
         let first = it.between.first().map_or(NO_COMPONENT, of);
-        let every = if colours == 64 { u64::MAX } else { (1 << colours) - 1 };
+        let every = every_colour(colours);
         let chosen = it.colours.iter().fold(0, |bits, colour| bits | 1 << colour);
         let pages = (it.bytes / PAGE) as u32;
         let channel = channels.iter().position(|channel| *channel == number).map_or(0, |channel| channel as u32 + 1);

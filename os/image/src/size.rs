@@ -2,6 +2,7 @@
 //! lies.
 
 use crate::ImageError;
+use tactus_abi::image::Interleaved;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
 use tactus_model::{Action, Demand, Part, System, Task, WaitLimit, KERNEL_MEMORY, MAX_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
@@ -123,14 +124,29 @@ fn margins(small: bool) -> (u64, u64) {
 /// From below: kernel, tables and fresh memory, and the image if the boot loader puts it low, as GRUB does. From
 /// above: what firmware keeps, the image if the loader puts it high, as QEMU's does, then the trace.
 ///
-/// `schedulers`: how many have a ring for each core.
-pub(crate) fn place(system: &System, image: u64, fresh: u64, schedulers: usize) -> Result<Placement, ImageError> {
+/// `schedulers`: how many have a ring for each core, and which pages of the memory from the trace's beginning on hold them.
+pub(crate) fn place(
+    system: &System,
+    image: u64,
+    fresh: u64,
+    (schedulers, pages_of): (usize, Interleaved),
+) -> Result<Placement, ImageError> {
     let cores = (system.cores * schedulers) as u64;
+    // Where rings have some colours only, the frames between theirs stay empty.
+    let spread = |ring: u64| {
+        let each = pages_of.extent(ring.saturating_mul(system.cores as u64) / PAGE).saturating_mul(PAGE);
+        each.saturating_mul(schedulers as u64)
+    };
+    let turn = pages_of.extent(1) * PAGE;
+    let share = if pages_of.is_whole() { 1 } else { pages_of.bits.count_ones() };
     let image = pages(image);
     let small = system.memory < SMALL;
     let (firmware, alignment) = margins(small);
+    let alignment = alignment.max(turn);
     let without = |small: bool| {
         let (firmware, alignment) = margins(small);
+        // And where each scheduler's last turn of the colours ends.
+        let alignment = alignment.max(turn) + if pages_of.is_whole() { 0 } else { turn * schedulers as u64 };
         // A small machine is booted by QEMU itself, which puts the image high.
         let low = if small { KERNEL_MEMORY + fresh } else { (KERNEL_MEMORY + fresh).max(LOW_MEMORY) + image };
         // Two more tables: where the trace begins, and above all of its others.
@@ -141,26 +157,19 @@ pub(crate) fn place(system: &System, image: u64, fresh: u64, schedulers: usize) 
 
     // Each 2 MiB of the trace take a page table.
     let left = system.memory.saturating_sub(without_trace);
-    let fits = ((left - left / 513).min(STACKS - TRACE) / cores) / PAGE * PAGE;
+    let fits = ((left - left / 513) / (turn / PAGE) * u64::from(share)).min(STACKS - TRACE) / cores / PAGE * PAGE;
     let ring = wanted.min(fits);
     if ring < least {
         // Enough for what is wanted, if a machine can have that much; else enough to run at all.
-        let of = |small, ring: u64| {
-            (without(small).saturating_add(with_tables(ring.saturating_mul(cores)))).div_ceil(1 << 20) << 20
-        };
+        let of = |small, ring: u64| (without(small).saturating_add(with_tables(spread(ring)))).div_ceil(1 << 20) << 20;
         let with = |ring: u64| Some(of(true, ring)).filter(|&it| it < SMALL).unwrap_or_else(|| of(false, ring));
         let most = MAX_MEMORY.min(without(false) + (STACKS - TRACE));
         let generous = with(wanted) <= most;
         let ring = if generous { wanted } else { least };
-        return Err(ImageError::Memory {
-            memory: system.memory,
-            needed: with(ring),
-            trace: ring.saturating_mul(cores),
-            most,
-        });
+        return Err(ImageError::Memory { memory: system.memory, needed: with(ring), trace: spread(ring), most });
     }
-    let trace = (system.memory - firmware - image - ring * cores) / alignment * alignment;
-    Ok(Placement { ring, trace, needed: without_trace + with_tables(ring * cores) })
+    let trace = (system.memory - firmware - image - spread(ring)) / alignment * alignment;
+    Ok(Placement { ring, trace, needed: without_trace + with_tables(spread(ring)) })
 }
 
 /// How many records the system's run leaves, all cores together, where few jobs are preempted: what its trace takes at least.

@@ -110,6 +110,7 @@ stored!(Header {
     speculation: u32,
     reserved: u32,
     trace_address: u64,
+    kernel_colours: u64,
     bytes: u64,
 });
 stored!(Component {
@@ -121,10 +122,12 @@ stored!(Component {
     restarted_by: u32,
     brands: u32,
     lines: u32,
+    colours: u64,
+    window_colours: u64,
     sequences: [[u64; 2]; MAX_SEQUENCES],
 });
 stored!(Grant { entry: u64, component: u32, reserved: u32 });
-stored!(Memory { kind: u32, reserved: u32, bytes: u64, offset: u64, file_bytes: u64 });
+stored!(Memory { kind: u32, reserved: u32, bytes: u64, offset: u64, file_bytes: u64, colours: u64 });
 stored!(Mapping { component: u32, memory: u32, address: u64, flags: u32, reserved: u32 });
 stored!(Thread { component: u32, kind: u32, number: u32, reserved: u32 });
 stored!(Info {
@@ -142,8 +145,8 @@ stored!(Info {
     buffers: u32,
     devices: u32,
     colours: u32,
+    counters: u32,
     watched: u32,
-    reserved: u32,
     name: Name,
     system: Name,
     grants: [Name; MAX_GRANTS],

@@ -46,6 +46,8 @@ pub struct Component {
     pub restarted_by: u32,
     /// Interrupt lines that it may wire brands to, as bits.
     pub lines: u32,
+    /// The colours of the frames that may be mapped into its window, as bits.
+    pub window_colours: u64,
     /// How many more brands it may make.
     pub brands: AtomicU32,
     /// Its first spare thread, plus one.
@@ -75,6 +77,7 @@ impl Component {
         role: 0,
         restarted_by: tactus_abi::image::NO_COMPONENT,
         lines: 0,
+        window_colours: 0,
         brands: AtomicU32::new(0),
         spare: AtomicU16::new(0),
         upcalls: [0; MAX_CORES],

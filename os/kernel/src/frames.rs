@@ -1,76 +1,76 @@
-//! Physical memory at start-up: frames are handed out in ascending order and never come back.
+//! Physical memory at start-up: frames are handed out by colour and never come back.
 //!
-//! Used only while the system is being set up; no call allocates.
+//! Which one is next, `tactus_abi::frames` decides. Used only while the system is being set up; no call allocates.
 
 use crate::arch::loader::{BootInfo, Range};
 use crate::arch::paging;
+use tactus_abi::frames::Stock;
+use tactus_abi::image::Header;
 
 /// What is left of physical memory.
 pub struct Frames {
-    next: u64,
-    used: u64,
-    usable: [Range; BootInfo::MAX_RANGES],
-    reserved: [Range; 4],
+    stock: Stock<{ BootInfo::MAX_RANGES }>,
+    /// The colours of the kernel's own frames, as bits.
+    kernel: u64,
 }
 
 impl Frames {
     /// All usable memory of the machine from the end of the kernel on, but for the image.
-    pub fn new(info: &BootInfo, kernel_end: u64) -> Frames {
-        Frames {
-            next: kernel_end.max(0x10_0000),
-            used: 0,
-            usable: info.usable,
-            reserved: [info.image, info.tables, Range::EMPTY, Range::EMPTY],
-        }
+    pub fn new(info: &BootInfo, kernel_end: u64, image: &Header) -> Frames {
+        let mut stock = Stock::new(image.colours, info.usable, kernel_end.max(0x10_0000));
+        stock.reserved = [info.image, info.tables, Range::EMPTY, Range::EMPTY];
+        Frames { stock, kernel: image.kernel_colours }
+    }
+
+    /// The colours of the kernel's own frames, as bits.
+    pub fn kernel(&self) -> u64 {
+        self.kernel
+    }
+
+    /// Whether these are all colours: then frames that follow each other can be had.
+    pub fn is_every(&self, colours: u64) -> bool {
+        self.stock.is_every(colours)
     }
 
     /// Whether the whole range is usable memory that was not handed out, nor reserved.
     pub fn is_free(&self, range: Range) -> bool {
-        range.start >= self.next
-            && self.usable.iter().any(|u| u.start <= range.start && range.end <= u.end)
-            && !self.reserved.iter().any(|r| r.overlaps(range))
+        self.stock.is_free(range)
     }
 
     /// Keeps the range from being handed out.
     pub fn reserve(&mut self, range: Range) {
-        self.reserved[2] = range;
+        self.stock.reserved[2] = range;
     }
 
-    /// `pages` frames in one piece, not cleared; their physical address.
-    pub fn pages_uncleared(&mut self, pages: u64) -> Option<u64> {
-        let bytes = pages * 4096;
-        loop {
-            let wanted = Range { start: self.next, end: self.next.checked_add(bytes)? };
-            if let Some(taken) = self.reserved.iter().find(|r| r.overlaps(wanted)) {
-                self.next = taken.end.next_multiple_of(4096);
-                continue;
-            }
-            if self.usable.iter().any(|u| u.start <= wanted.start && wanted.end <= u.end) {
-                self.next = wanted.end;
-                self.used += bytes;
-                return Some(wanted.start);
-            }
-            // On to the next usable range.
-            let next = self.usable.iter().filter(|u| u.start > self.next && u.end != 0).map(|u| u.start).min()?;
-            self.next = next.next_multiple_of(4096);
-        }
+    /// `pages` frames of these colours in one piece, not cleared; their physical address. Frames of some colours only are in one piece
+    /// where their colours follow each other.
+    pub fn pages_uncleared(&mut self, pages: u64, colours: u64) -> Option<u64> {
+        self.stock.pages(pages, colours)
     }
 
-    /// `pages` frames in one piece, full of zeros; their physical address.
-    pub fn pages(&mut self, pages: u64) -> Option<u64> {
-        let start = self.pages_uncleared(pages)?;
+    /// `pages` frames of these colours in one piece, full of zeros; their physical address.
+    pub fn pages(&mut self, pages: u64, colours: u64) -> Option<u64> {
+        let start = self.pages_uncleared(pages, colours)?;
         // SAFETY: the frames were just taken from usable memory and belong to nobody.
         unsafe { paging::clear(start, pages) };
         Some(start)
     }
 
-    /// One frame full of zeros.
-    pub fn page(&mut self) -> Option<u64> {
-        self.pages(1)
+    /// One frame of any of these colours, full of zeros: the lowest there is.
+    pub fn page(&mut self, colours: u64) -> Option<u64> {
+        let frame = self.stock.page(colours)?;
+        // SAFETY: the frame was just taken from usable memory and belongs to nobody.
+        unsafe { paging::clear(frame, 1) };
+        Some(frame)
+    }
+
+    /// One frame for the kernel itself, full of zeros.
+    pub fn kernel_page(&mut self) -> Option<u64> {
+        self.page(self.kernel)
     }
 
     /// Bytes handed out so far.
     pub fn used(&self) -> u64 {
-        self.used
+        self.stock.used
     }
 }

@@ -13,6 +13,7 @@
 mod arch;
 mod brand;
 mod call;
+mod card;
 #[cfg(feature = "check")]
 mod check;
 mod component;
@@ -26,6 +27,7 @@ mod machine;
 mod mailbox;
 mod memory;
 mod monitor;
+mod objects;
 mod path;
 mod percore;
 mod region;
@@ -98,7 +100,10 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     if count < wanted {
         return Err(StartError::Cores { wanted, found: count });
     }
-    let mut frames = Frames::new(&info, (&raw const kernel_end) as u64);
+    let mut frames = Frames::new(&info, (&raw const kernel_end) as u64, &image.header);
+    if !frames.is_every(frames.kernel()) {
+        protect::move_kernel(&mut frames).ok_or(StartError::Image(set_up::ImageError::OutOfMemory))?;
+    }
     let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
     machine::CORES.store(wanted, Ordering::Relaxed);
     lines::set_up(info.acpi_root);
@@ -115,6 +120,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
         }
     }
     if rates.emulated {
+        card::write(&image.header, &frames);
         // The emulator's time stamp counts nanoseconds.
         TURN.store(image.header.turn.into(), Ordering::Relaxed);
         if turn() != 0 {

@@ -7,7 +7,8 @@
 //!
 //! One operation at a time: the component is refused with `Busy` while another of its threads is at it on another core.
 
-use crate::arch::paging::{self, direct, Access, AddressSpace, MapError};
+use crate::arch::paging::{self, Access, AddressSpace, MapError};
+use crate::arch::protect;
 use crate::component;
 use crate::frames::Frames;
 use crate::percore::Core;
@@ -72,8 +73,8 @@ pub fn set_up_pool(frames: &mut Frames, count: u64, colours: u64) -> Option<()> 
     }
     // SAFETY: no component runs yet, and only one core.
     let pool = unsafe { &mut *POOL.0.get() };
-    pool.base = frames.pages(count)?;
-    pool.frames = direct(frames.pages((count * size_of::<Frame>() as u64).div_ceil(PAGE))?);
+    pool.base = frames.pages(count, u64::MAX)?;
+    pool.frames = protect::piece(frames, (count * size_of::<Frame>() as u64).div_ceil(PAGE))?;
     (pool.count, pool.colours) = (count, colours.clamp(1, MAX_COLOURS as u64));
     // Each to the front of its colour's list, so that the lowest is given out first.
     for number in (0..count).rev() {
@@ -82,9 +83,16 @@ pub fn set_up_pool(frames: &mut Frames, count: u64, colours: u64) -> Option<()> 
     Some(())
 }
 
+/// The address of its first frame, and how many there are. During set-up.
+pub fn pool() -> (u64, u64) {
+    // SAFETY: as in `set_up_pool`.
+    let pool = unsafe { &*POOL.0.get() };
+    (pool.base, pool.count)
+}
+
 /// Gives the component an empty window. During set-up.
-pub fn set_up_window(frames: &mut Frames, component: usize, space: AddressSpace) -> Result<(), MapError> {
-    let table = space.table(frames, WINDOW)?;
+pub fn set_up_window(frames: &mut Frames, component: usize, space: AddressSpace, colours: u64) -> Result<(), MapError> {
+    let table = space.table(frames, colours, WINDOW)?;
     // SAFETY: as in `set_up_pool`.
     unsafe { (*POOL.0.get()).windows[component % MAX_COMPONENTS] = table };
     Ok(())
@@ -211,6 +219,11 @@ impl Pool {
     fn map(&mut self, component: u64, address: u64, page: u64, access: Access) -> Result<[u64; 2], Error> {
         let entry = self.entry(component, address)?;
         let base = self.base;
+        if self.frame(page).is_some()
+            && component::get(component as u16).window_colours >> self.colour(page as usize) & 1 == 0
+        {
+            return Err(Error::BadColour);
+        }
         let frame = self.frame(page).filter(|frame| frame.taken).ok_or(Error::BadPage)?;
         // SAFETY: an entry of a window's table, see `entry`. The processor may read it at any time, and writes marks of use
         // only into one that is present.

@@ -82,7 +82,7 @@ pub fn note(frames: &mut Frames, component: usize, base: u64, pages: u64, source
     // SAFETY: null, or a page that was made here.
     let full = unsafe { it.first.as_ref() }.is_none_or(|page| page.count == PIECES);
     if full {
-        let page: *mut Pieces = direct(frames.page()?);
+        let page: *mut Pieces = direct(frames.kernel_page()?);
         // SAFETY: a fresh frame, as long as the page of pieces at least.
         unsafe { (*page).next = it.first };
         it.first = page;

@@ -89,7 +89,7 @@ pub struct CriticalSection {
 }
 
 /// Critical sections: the job holds a resource from [`Job::enter`] to [`Job::leave`]. Neither calls the scheduler, but the end of a
-/// section for which another job waits. It is the scheduler that keeps others off; how depends on the resource's protocol.
+/// section for which another job waits, and the beginning of one that may be another job's. It is the scheduler that keeps others off; how depends on the resource's protocol.
 impl Job {
     /// How many critical sections the system file declares for each job of the task.
     #[inline]
@@ -113,7 +113,7 @@ impl Job {
         })
     }
 
-    /// Enters the section with this number. False, and nothing else, if there is none or too many resources are held already.
+    /// Enters the section with this number; waits until its resource is free, where its protocol has jobs wait. False, and nothing else, if there is none or too many resources are held already.
     #[inline]
     pub fn enter(&self, number: usize) -> bool {
         if number >= self.sections() {
@@ -131,6 +131,10 @@ impl Job {
             // First the time, so that whoever sees the resource sees since when it is held.
             (&raw mut (*page).since[depth]).write_volatile(clock::time_stamp());
             (&raw mut (*page).held).write_volatile(held | (resource + 1) << (8 * depth));
+            // Then whether it may be another's: if that changes in between, it is since the scheduler was here and saw what is wanted.
+            if (&raw const (*page).locked[(resource / 64 % 4) as usize]).read_volatile() & 1 << (resource % 64) != 0 {
+                self.ask();
+            }
         }
         true
     }
@@ -143,17 +147,27 @@ impl Job {
         }
         let page = self.section_page();
         // SAFETY: as in `Job::section` and in `Job::number`.
-        let (awaited, unlock) = unsafe {
+        let (awaited, grant) = unsafe {
             let held = (&raw const (*page).held).read_volatile();
             let depth = (u64::BITS - held.leading_zeros()).div_ceil(8);
             let outer = held & !(0xff << (8 * depth.saturating_sub(1)));
             (&raw mut (*page).held).write_volatile(outer);
-            ((&raw const (*self.page()).awaited).read_volatile(), (&raw const (*page).unlock).read())
+            ((&raw const (*self.page()).awaited).read_volatile(), (&raw const (*page).grant).read())
         };
         if awaited != 0 {
             // Refused only if the image does not grant it, which the image builder does.
-            let _ = calls::invoke(unlock, [0; 5]);
+            let _ = calls::invoke(grant, [0; 5]);
         }
+    }
+
+    /// Tells the scheduler that the job wants to enter the section that it entered last. Comes back when it has the resource.
+    #[cold]
+    #[inline(never)]
+    fn ask(&self) {
+        // SAFETY: as in `Job::section`.
+        let grant = unsafe { (&raw const (*self.section_page()).grant).read() };
+        // As in `Job::leave`.
+        let _ = calls::invoke(grant, [1, 0, 0, 0, 0]);
     }
 
     /// Runs `body` in the section with this number; without it, if there is none or too many resources are held already.

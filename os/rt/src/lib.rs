@@ -17,8 +17,10 @@ pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
-#[cfg(feature = "heap")]
-mod heap;
+pub mod counters;
+pub mod demands;
+pub mod device;
+pub mod heap;
 mod job;
 pub mod lock;
 mod promises;
@@ -28,6 +30,8 @@ pub mod scheduler;
 pub mod sequences;
 mod service;
 mod signal;
+mod single;
+pub mod spend;
 #[cfg(feature = "virtio")]
 pub mod virtio;
 
@@ -38,6 +42,7 @@ pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
 pub use signal::Signal;
+pub use single::Single;
 pub use tactus_abi as abi;
 pub use tactus_time as time;
 

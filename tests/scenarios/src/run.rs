@@ -92,6 +92,11 @@ impl Finished {
         finished
     }
 
+    /// Where it left its results.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Summary, exit status, terminal, page and console tell the same verdict, in every scenario.
     fn one_verdict(&self) {
         let outcome = self.summary.outcome();

@@ -19,6 +19,10 @@ pub enum Unassigned {
     Servers,
     /// This task fits on no core beside those placed before it.
     Unplaced(String),
+    /// These tasks share colours of memory, and fit on no core together beside those placed before them.
+    Group(Vec<String>),
+    /// These two share colours of memory, and the file binds them to two cores.
+    Apart([String; 2]),
 }
 
 impl fmt::Display for Unassigned {
@@ -28,6 +32,19 @@ impl fmt::Display for Unassigned {
             Unassigned::Servers => f.write_str("the system has servers, which bind their tasks to cores"),
             Unassigned::Unplaced(task) => {
                 write!(f, "task `{task}` fits on no core beside those placed before it; try another fit or order")
+            }
+            Unassigned::Group(tasks) => {
+                let names = tasks.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+                write!(
+                    f,
+                    "tasks {names} share colours and fit on no core together; let them share less, or try another fit or order"
+                )
+            }
+            Unassigned::Apart([one, other]) => {
+                write!(
+                    f,
+                    "tasks `{one}` and `{other}` share colours, and the file binds them to two cores; bind both to one"
+                )
             }
         }
     }
@@ -45,7 +62,8 @@ pub fn is_bound(policy: &Policy, level: Option<Level>) -> bool {
     }
 }
 
-/// Binds each task that its policy binds; cores in `given` are kept and placed first. By `TaskId`.
+/// Binds each task that its policy binds; cores in `given` are kept and placed first. By `TaskId`. Tasks whose colours of memory meet, where
+/// the file names some for them, go to one core together (CAP; Gracioli 2014, section 7).
 ///
 /// # Errors
 /// Where the system binds no tasks, or the heuristic finds no place for one; another may still find it.
@@ -68,21 +86,59 @@ pub fn assignment(
         let task = &system.tasks[n];
         Utilisation::of([(super::assumed::assumed(task, task.level.unwrap_or(Level::A)), task.period)]).millionths()
     };
-    let sizes: Vec<u64> = bound.iter().map(size).collect();
-    let kept: Vec<Option<usize>> =
-        bound.iter().map(|&n| given.get(n).copied().flatten().map(|core| core.index())).collect();
+    let groups = groups(system, &bound);
+    let sizes: Vec<u64> = groups.iter().map(|group| group.iter().map(size).sum()).collect();
+    let mut kept: Vec<Option<usize>> = Vec::new();
+    let name = |n: usize| system.tasks[n].name.clone();
+    for group in &groups {
+        let of = |n: &usize| Some((*n, given.get(*n).copied().flatten()?.index()));
+        let mut given = group.iter().filter_map(of);
+        let first = given.next();
+        if let Some(((one, _), (other, _))) = first.and_then(|one| Some((one, given.find(|it| it.1 != one.1)?))) {
+            return Err(Unassigned::Apart([name(one), name(other)]));
+        }
+        kept.push(first.map(|(_, core)| core));
+    }
     let fits = |bin: &[usize]| {
+        let tasks = || bin.iter().flat_map(|&i| groups[i].iter().copied());
         // Nothing that is asked for more than the whole core can pass; this spares most of the work.
-        bin.iter().map(|&i| sizes[i]).sum::<u64>() <= 1_000_000 + bin.len() as u64
-            && super::check(&alone(system, bin.iter().map(|&i| bound[i])), costs).accepted
+        bin.iter().map(|&i| sizes[i]).sum::<u64>() <= 1_000_000 + tasks().count() as u64
+            && super::check(&alone(system, tasks()), costs).accepted
     };
-    let places = partitioned::place(&sizes, &kept, system.cores, fit, order, fits)
-        .map_err(|partitioned::Unplaced(i)| Unassigned::Unplaced(system.tasks[bound[i]].name.clone()))?;
+    let places = partitioned::place(&sizes, &kept, system.cores, fit, order, fits).map_err(|unplaced| match &groups
+        [unplaced.0][..]
+    {
+        [one] => Unassigned::Unplaced(name(*one)),
+        group => Unassigned::Group(group.iter().map(|n| name(*n)).collect()),
+    })?;
     let mut cores = vec![None; system.tasks.len()];
-    for (n, place) in bound.into_iter().zip(places) {
+    for (n, place) in groups.iter().zip(places).flat_map(|(group, place)| group.iter().map(move |n| (*n, place))) {
         cores[n] = u8::try_from(place).ok().map(CoreId);
     }
     Ok(cores)
+}
+
+/// The tasks that go to one core together, in the order of their first ones: those whose colours meet, transitively. What names no colours
+/// shares them with everything else that names none, and says nothing by that.
+fn groups(system: &System, bound: &[usize]) -> Vec<Vec<usize>> {
+    let named = |n: usize| {
+        let apart = system.platform.apart.as_ref()?;
+        apart.tasks.get(n).copied().filter(|own| *own != apart.rest)
+    };
+    let mut groups: Vec<(u64, Vec<usize>)> = Vec::new();
+    for &n in bound {
+        let own = named(n).unwrap_or(0);
+        let (meeting, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(colours, _)| colours & own != 0);
+        let mut all = meeting
+            .into_iter()
+            .fold((own, Vec::new()), |(colours, tasks), (more, members)| (colours | more, [tasks, members].concat()));
+        all.1.push(n);
+        all.1.sort_unstable();
+        groups = others;
+        groups.push(all);
+    }
+    groups.sort_by_key(|(_, tasks)| tasks.first().copied());
+    groups.into_iter().map(|(_, tasks)| tasks).collect()
 }
 
 /// The system with these tasks alone, in the order of the file, all on core 0.

@@ -1,9 +1,24 @@
-//! What the jobs of one core keep from each other once they have begun: preemption thresholds, and critical sections under the
-//! ceiling protocol (the stack resource policy under EDF) or without preemption.
+//! What the jobs of one core keep from each other: preemption thresholds, and critical sections.
 //!
-//! All are ceilings that a job holds, and a job may begin only if it is above all that are held. So a job is blocked once at most,
-//! before it begins, by one less urgent job that has begun (Baker 1991, theorem 6): for its whole time if its threshold reaches the
-//! job, and else for one section whose ceiling does. Sections inside others are counted by themselves, those around them too.
+//! **Ceilings** (the stack resource policy under EDF), sections without preemption and thresholds: a job may begin only if it is above
+//! all that are held. So it is blocked once at most, before it begins, by one less urgent job that has begun (Baker 1991, theorem 6):
+//! for its whole time if its threshold reaches the job, and else for one section whose ceiling does. Sections inside others are
+//! counted by themselves, those around them too.
+//!
+//! **Inheritance** (Sha, Rajkumar and Lehoczky 1990, theorem 6): a job is blocked at most once by each less urgent task, and at most once
+//! for each resource, by a section on what a job at least as urgent may wait for, directly or since whoever it waits for wants that:
+//!
+//! ```text
+//! Bᵢ = min( Σ_{k less urgent} max_{r reaching i} lengthₖ(r),  Σ_{r reaching i} max_{k less urgent} lengthₖ(r) )
+//! ```
+//!
+//! It holds for sections inside others, since a less urgent job that has left the outermost one that reaches i does not run again
+//! before i is done, and takes nothing new outside of that one. Under EDF the same sum is counted for each deadline t: of jobs due later,
+//! on what a job due within t may wait for.
+//!
+//! **Resources of several cores** (MSRP, FMLP): a job keeps its core while it waits and while it holds. Before it come one section of
+//! each other core at most, which is time that it takes from its core, and the whole is a section without preemption for others
+//! (Gai, Lipari and Di Natale 2001). Entries of its scheduler lengthen such a section; those that may come in it are counted.
 
 use crate::blocking::ceiling::edf_schedulable_with;
 use crate::effort::Effort;
@@ -11,23 +26,63 @@ use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::{edf_response, fixed_priority, preemption_threshold};
 use tactus_model::{ResourceProtocol, System};
-use tactus_time::Duration;
+use tactus_time::{CoreId, Duration};
 
-/// The ceilings of one core, whose tasks are in the order of their urgency.
+/// How often the time that entries add to a section is reckoned again before it counts as endless.
+const ROUNDS: usize = 64;
+
+/// What the jobs of one core keep from each other; its tasks are in the order of their urgency.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Ceilings {
     /// By task: how many of the first tasks may preempt it once it has begun.
     preempting: Vec<usize>,
     /// By task: its critical sections.
     sections: Vec<Vec<Section>>,
+    /// By task: how long its jobs wait in all for what other cores hold.
+    spins: Vec<Duration>,
+    /// Whether jobs wait for each other in the middle of their work.
+    inherits: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Section {
-    /// With what it takes until its end is noticed and acted upon.
+    resource: usize,
+    /// With what it takes until its end is noticed and acted upon, and with the waiting before it.
     length: Duration,
-    /// The most urgent task that it keeps off; all less urgent ones are kept off too.
+    /// The most urgent task that it keeps off, or that may wait for it; all less urgent ones are kept off too.
     ceiling: usize,
+}
+
+/// How much of the system's work a section brings with it, in calls of the scheduler: its end, and where it may be another's its
+/// beginning.
+pub(super) fn calls(system: &System, section: &tactus_model::Section) -> u64 {
+    let inherits = system.scheduling.resources[section.resource].protocol == ResourceProtocol::Inheritance;
+    1 + u64::from(inherits || system.scheduling.spans_cores(section.resource, &system.tasks))
+}
+
+/// For how long each other core may hold the resource before a job of this one has it, in all.
+fn spin(system: &System, core: Option<CoreId>, resource: usize, entry: Duration) -> Duration {
+    let mut cores: Vec<Option<CoreId>> = system.tasks.iter().map(|task| task.core).filter(|it| *it != core).collect();
+    cores.sort_unstable();
+    cores.dedup();
+    let of_core = |other: &Option<CoreId>| {
+        let here = || (0..system.tasks.len()).filter(|n| system.tasks[*n].core == *other);
+        let own = here().flat_map(|n| system.scheduling.sections_of(n)).filter(|it| it.resource == resource);
+        let Some(longest) = own.map(|it| it.length).max() else { return Duration::ZERO };
+        // It is taken in an entry, given back in one, and the next core is told by one.
+        let least = longest.checked_add(entry * 3).unwrap_or(Duration::MAX);
+        let mut all = least;
+        for _ in 0..ROUNDS {
+            let entries = here().map(|n| all.as_nanos() / system.tasks[n].period.as_nanos().max(1) + 2).sum::<u64>();
+            let next = entry.checked_mul(entries).and_then(|more| least.checked_add(more)).unwrap_or(Duration::MAX);
+            if next == all {
+                return all;
+            }
+            all = next;
+        }
+        Duration::MAX
+    };
+    cores.iter().map(of_core).fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
 }
 
 impl Ceilings {
@@ -36,43 +91,83 @@ impl Ceilings {
     pub(super) fn of(system: &System, places: &[usize], entry: Duration) -> Option<Ceilings> {
         let scheduling = &system.scheduling;
         let place = |n: &usize| scheduling.places.get(*n).copied().unwrap_or_default();
-        let uses = |n: usize, resource: usize| scheduling.sections_of(n).iter().any(|it| it.resource == resource);
-        let ceiling = |resource: usize| match scheduling.resources[resource].protocol {
-            ResourceProtocol::NonPreemptive => 0,
-            ResourceProtocol::Ceiling => places.iter().position(|n| uses(*n, resource)).unwrap_or(places.len()),
-        };
         let some = |n: &usize| place(n).threshold.is_some() || !scheduling.sections_of(*n).is_empty();
-        places.iter().any(some).then(|| {
-            let above = |(i, n): (usize, &usize)| match place(n).threshold {
-                Some(threshold) => places.iter().filter(|other| place(other).priority > threshold).count(),
-                None => i,
-            };
-            let section = |it: &tactus_model::Section| Section {
-                length: it.length.checked_add(entry * 2).unwrap_or(Duration::MAX),
-                ceiling: ceiling(it.resource),
-            };
-            let sections = |n: &usize| scheduling.sections_of(*n).iter().map(section).collect();
-            Ceilings {
-                preempting: places.iter().enumerate().map(above).collect(),
-                sections: places.iter().map(sections).collect(),
-            }
+        if !places.iter().any(some) {
+            return None;
+        }
+        let ceilings = ceilings(system, places);
+        let above = |(i, n): (usize, &usize)| match place(n).threshold {
+            Some(threshold) => places.iter().filter(|other| place(other).priority > threshold).count(),
+            None => i,
+        };
+        let spin = |n: usize, resource: usize| match scheduling.spans_cores(resource, &system.tasks) {
+            true => spin(system, system.tasks[n].core, resource, entry),
+            false => Duration::ZERO,
+        };
+        let section = |n: usize, it: &tactus_model::Section| {
+            // Its end is noticed and acted upon; inside, each other section may call twice.
+            let inner =
+                scheduling.sections_of(n).iter().filter(|inner| it.holds(inner)).map(|inner| calls(system, inner));
+            let entries = entry * (1 + calls(system, it) + inner.sum::<u64>());
+            let length = it.length.checked_add(entries).and_then(|all| all.checked_add(spin(n, it.resource)));
+            Section { resource: it.resource, length: length.unwrap_or(Duration::MAX), ceiling: ceilings[it.resource] }
+        };
+        let sections = |n: &usize| scheduling.sections_of(*n).iter().map(|it| section(*n, it)).collect();
+        let spins = |n: &usize| {
+            let each = scheduling.sections_of(*n).iter().map(|it| spin(*n, it.resource));
+            each.fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
+        };
+        let of_all = || places.iter().flat_map(|n| scheduling.sections_of(*n));
+        let inherits =
+            |it: &tactus_model::Section| scheduling.resources[it.resource].protocol == ResourceProtocol::Inheritance;
+        Some(Ceilings {
+            preempting: places.iter().enumerate().map(above).collect(),
+            sections: places.iter().map(sections).collect(),
+            spins: places.iter().map(spins).collect(),
+            inherits: of_all().any(inherits),
         })
     }
 
     /// The test that gives the responses under fixed priorities.
     pub(super) fn explanation(&self) -> &'static str {
-        match self.sections.iter().all(Vec::is_empty) {
-            true => "response times with preemption thresholds (Wang and Saksena)",
-            false => "response-time analysis with one blocking at a ceiling (Baker)",
+        if self.inherits {
+            "response-time analysis with priority inheritance (Sha, Rajkumar and Lehoczky)"
+        } else if self.sections.iter().all(Vec::is_empty) {
+            "response times with preemption thresholds (Wang and Saksena)"
+        } else if self.spins.iter().any(|spin| !spin.is_zero()) {
+            "response-time analysis with waiting for other cores (Gai, Lipari and Di Natale)"
+        } else {
+            "response-time analysis with one blocking at a ceiling (Baker)"
         }
+    }
+
+    /// How long jobs of the i-th task wait in all for what other cores hold.
+    pub(super) fn spin(&self, i: usize) -> Duration {
+        self.spins[i]
+    }
+
+    /// How long sections of these tasks block in all, of those that count.
+    fn of_sections(&self, tasks: impl Iterator<Item = usize> + Clone, counts: impl Fn(&Section) -> bool) -> Duration {
+        let of_task = |k: usize| self.sections[k].iter().filter(|it| counts(it));
+        if !self.inherits {
+            return tasks.flat_map(of_task).map(|it| it.length).max().unwrap_or(Duration::ZERO);
+        }
+        let sum = |all: &mut dyn Iterator<Item = Duration>| {
+            all.fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
+        };
+        let by_task = sum(&mut tasks.clone().filter_map(|k| of_task(k).map(|it| it.length).max()));
+        let mut all: Vec<Section> = tasks.flat_map(of_task).copied().collect();
+        all.sort_unstable_by_key(|it| (it.resource, std::cmp::Reverse(it.length)));
+        all.dedup_by_key(|it| it.resource);
+        by_task.min(sum(&mut all.into_iter().map(|it| it.length)))
     }
 
     /// For how long less urgent jobs that have begun keep the i-th task from its core.
     fn blocking(&self, tasks: &[Sporadic], i: usize) -> Duration {
         let below = i + 1..tasks.len();
         let whole = below.clone().filter(|k| i >= self.preempting[*k]).map(|k| tasks[k].execution);
-        let sections = below.flat_map(|k| &self.sections[k]).filter(|section| section.ceiling <= i);
-        whole.chain(sections.map(|section| section.length)).max().unwrap_or(Duration::ZERO)
+        let sections = self.of_sections(below, |section| section.ceiling <= i);
+        whole.chain([sections]).max().unwrap_or(Duration::ZERO)
     }
 
     /// The response time of the i-th task under fixed priorities. `blocking`: by what the system does.
@@ -102,20 +197,20 @@ impl Ceilings {
         let system = i128::from(blocking.as_nanos());
         // Tasks are in the order of their relative deadlines: a section reaches t if its ceiling is due within t.
         let of = |t: i128| {
-            let later = tasks.iter().zip(&self.sections).filter(|(τ, _)| τ.d() > t).flat_map(|(_, sections)| sections);
-            let reaching = later.filter(|it| tasks.get(it.ceiling).is_some_and(|τ| τ.d() <= t));
-            system + reaching.map(|it| i128::from(it.length.as_nanos())).max().unwrap_or(0)
+            let later = (0..tasks.len()).filter(|k| tasks[*k].d() > t);
+            let reaching = self.of_sections(later, |it| tasks.get(it.ceiling).is_some_and(|τ| τ.d() <= t));
+            system + i128::from(reaching.as_nanos())
         };
-        let longest = i128::from(self.longest().as_nanos());
+        let longest = i128::from(self.most().as_nanos());
         edf_schedulable_with(tasks, (system + longest, &of), withheld, effort)
     }
 
-    /// The longest section.
-    pub(super) fn longest(&self) -> Duration {
-        self.sections.iter().flatten().map(|section| section.length).max().unwrap_or(Duration::ZERO)
+    /// The most that sections block a job whenever it begins, or comes back from a wait.
+    pub(super) fn most(&self) -> Duration {
+        self.of_sections(0..self.sections.len(), |_| true)
     }
 
-    /// The responses under EDF, with the longest section of all for every blocking; where every deadline is met, no longer than that.
+    /// The responses under EDF, with the most that sections block for every blocking; where every deadline is met, no longer than that.
     pub(super) fn by_deadline(
         &self,
         tasks: &[Sporadic],
@@ -123,7 +218,7 @@ impl Ceilings {
         withheld: &dyn Withheld,
         mut effort: Effort,
     ) -> (Vec<Option<Duration>>, &'static str) {
-        let all = blocking.checked_add(self.longest()).unwrap_or(Duration::MAX);
+        let all = blocking.checked_add(self.most()).unwrap_or(Duration::MAX);
         let exact = edf_response::responses(tasks, all, withheld, &mut effort.clone());
         let fits = self.by_demand(tasks, blocking, withheld, &mut effort) == Demand::Fits;
         let one = |i: usize| {
@@ -131,6 +226,38 @@ impl Ceilings {
             let deadline = fits.then_some(tasks[i].deadline);
             response.into_iter().chain(deadline).min()
         };
-        ((0..tasks.len()).map(one).collect(), "EDF with the stack resource policy (Baruah; Spuri)")
+        let why = match self.inherits {
+            true => "EDF with priority inheritance (Baruah; Spuri)",
+            false => "EDF with the stack resource policy (Baruah; Spuri)",
+        };
+        ((0..tasks.len()).map(one).collect(), why)
     }
+}
+
+/// By resource: the most urgent task, by its place, that the resource keeps off or that may wait for it.
+fn ceilings(system: &System, places: &[usize]) -> Vec<usize> {
+    let scheduling = &system.scheduling;
+    let uses = |n: usize, resource: usize| scheduling.sections_of(n).iter().any(|it| it.resource == resource);
+    let one = |resource: usize| {
+        let highest = places.iter().position(|n| uses(*n, resource)).unwrap_or(places.len());
+        match scheduling.resources[resource].protocol {
+            ResourceProtocol::NonPreemptive | ResourceProtocol::Fmlp => 0,
+            ResourceProtocol::Msrp if scheduling.spans_cores(resource, &system.tasks) => 0,
+            ResourceProtocol::Ceiling | ResourceProtocol::Inheritance | ResourceProtocol::Msrp => highest,
+        }
+    };
+    let mut all: Vec<usize> = (0..scheduling.resources.len()).map(one).collect();
+    // Whoever waits for what lies around waits for what lies inside, since its holder does.
+    for _ in 0..all.len() {
+        for sections in places.iter().map(|n| scheduling.sections_of(*n)) {
+            for outer in
+                sections.iter().filter(|it| scheduling.resources[it.resource].protocol == ResourceProtocol::Inheritance)
+            {
+                for inner in sections.iter().filter(|inner| outer.holds(inner)) {
+                    all[inner.resource] = all[inner.resource].min(all[outer.resource]);
+                }
+            }
+        }
+    }
+    all
 }

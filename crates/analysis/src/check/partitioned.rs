@@ -5,7 +5,7 @@ use super::ceilings::Ceilings;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Bound, Check};
-use super::{sensitivity, waits};
+use super::{ceilings, sensitivity, waits};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
@@ -73,15 +73,17 @@ pub(super) fn work<'i>(
 
 /// The tasks with the cost of their completion.
 fn tasks(system: &System, places: &[usize], ceilings: Option<&Ceilings>, entry: Duration) -> Vec<Sporadic> {
-    let one = |&n: &usize| {
+    let one = |(i, &n): (usize, &usize)| {
         let t = &system.tasks[n];
-        // The end of each critical section may call the scheduler.
-        let calls = 1 + system.scheduling.sections_of(n).len() as u64;
+        // The end of each critical section may call the scheduler, and the beginning of some.
+        let sections = system.scheduling.sections_of(n).iter().map(|section| ceilings::calls(system, section));
+        let calls = 1 + sections.sum::<u64>();
         let waits = waits::added_beside(system, n, ceilings, entry);
-        let execution = (plain(t) + entry * calls).checked_add(waits).unwrap_or(Duration::MAX);
-        Sporadic::new(execution, t.period, t.deadline)
+        let spin = ceilings.map_or(Duration::ZERO, |ceilings| ceilings.spin(i));
+        let execution = (plain(t) + entry * calls).checked_add(waits).and_then(|all| all.checked_add(spin));
+        Sporadic::new(execution.unwrap_or(Duration::MAX), t.period, t.deadline)
     };
-    places.iter().map(one).collect()
+    places.iter().enumerate().map(one).collect()
 }
 
 /// By how much each execution time may grow, so that its core still passes. Cores share the search; what is left of it then

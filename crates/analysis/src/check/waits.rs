@@ -39,7 +39,7 @@ pub(super) fn added(system: &System, n: usize, entry: Duration) -> Duration {
 /// What it adds on one core, where less urgent jobs may be in critical sections whenever one comes back.
 pub(super) fn added_beside(system: &System, n: usize, ceilings: Option<&Ceilings>, entry: Duration) -> Duration {
     let count = system.scheduling.waits_of(n).len() as u64;
-    let longest = ceilings.map_or(Duration::ZERO, Ceilings::longest);
+    let longest = ceilings.map_or(Duration::ZERO, Ceilings::most);
     let blocked = longest.checked_mul(count).unwrap_or(Duration::MAX);
     added(system, n, entry).checked_add(blocked).unwrap_or(Duration::MAX)
 }

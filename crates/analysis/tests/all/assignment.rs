@@ -80,3 +80,59 @@ fn a_global_policy_binds_no_task() {
     let why = assignment(&system, &costs(), &[], Fit::First, Order::Given).expect_err("nothing to bind");
     assert!(matches!(why, Unassigned::NotBound(_)), "{why}");
 }
+
+/// The source's first example (Gracioli 2014, table 14): execution and period in microseconds, colours.
+const TABLE_14: [(u64, u64, &str); 8] = [
+    (900, 10_000, "[1, 3]"),
+    (6_000, 15_000, "[1, 4]"),
+    (1_500, 5_000, "[0, 3]"),
+    (500, 5_000, "[1, 5]"),
+    (1_900, 20_000, "[5]"),
+    (2_600, 5_000, "[6]"),
+    (2_700, 5_000, "[7, 8, 9]"),
+    (10_000, 50_000, "[7, 10]"),
+];
+
+/// A system of these tasks on three cores.
+fn coloured() -> System {
+    let mut text = "[system]\nname = \"x\"\ncores = 3\nduration = \"1 s\"\n[policy]\nkind = \"partitioned-edf\"\n[machine]\ncolours = 16\n\
+                    overheads = false\n"
+        .to_string();
+    for (n, (execution, period, colours)) in TABLE_14.into_iter().enumerate() {
+        text += &format!(
+            "[[task]]\nname = \"T{n}\"\ncore = 0\nperiod = \"{period} us\"\nexecution = \"{execution} us\"\ncolours = {colours}\n"
+        );
+    }
+    System::parse_toml(&text, Path::new("x.toml")).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn tasks_whose_colours_meet_go_to_one_core_together_as_the_source_has_it() {
+    let cores = |system: &System, given: &[Option<CoreId>]| {
+        assignment(system, &costs(), given, Fit::Worst, Order::Decreasing)
+            .map(|cores| cores.into_iter().map(|core| core.map_or(9, |core| core.0)).collect::<Vec<_>>())
+    };
+    let system = coloured();
+    assert_eq!(cores(&system, &[]), Ok(vec![0, 0, 0, 0, 0, 2, 1, 1]));
+    // Without colours it is plain worst fit, which divides those that share.
+    let plain = {
+        let mut plain = system.clone();
+        plain.platform.apart = None;
+        plain
+    };
+    assert_eq!(cores(&plain, &[]), Ok(vec![2, 2, 2, 0, 0, 1, 0, 1]));
+    let mut given = vec![None; 8];
+    (given[6], given[0]) = (Some(CoreId(0)), Some(CoreId(2)));
+    assert_eq!(cores(&system, &given), Ok(vec![2, 2, 2, 2, 2, 1, 0, 0]));
+    given[7] = Some(CoreId(1));
+    let why = cores(&system, &given).expect_err("they share");
+    assert_eq!(
+        why.to_string(),
+        "tasks `T6` and `T7` share colours, and the file binds them to two cores; bind both to one"
+    );
+    // One more in the first group, and it is too much for a core.
+    let mut heavier = system.clone();
+    heavier.tasks[4].execution = [Some(Duration::from_micros(3_000)); 4];
+    let why = cores(&heavier, &[]).expect_err("1.04 of a core").to_string();
+    assert!(why.starts_with("tasks `T0`, `T1`, `T2`, `T3`, `T4` share colours and fit on no core together"), "{why}");
+}

@@ -8,7 +8,7 @@ use tactus_analysis::global::{bertogna_cirinei, fixed_priority, gfb};
 use tactus_analysis::task::{Dedicated, Sporadic};
 use tactus_time::Duration;
 
-/// Sets and SchedCAT's answers, see docs/analysis-multiprocessor.md: `answers m n c t d …`.
+/// Sets and SchedCAT's answers, see docs/measured/analysis.md: `answers m n c t d …`.
 const FROZEN: &str = include_str!("../data/schedcat-global-edf.txt");
 
 #[test]
@@ -147,7 +147,7 @@ fn no_test_accepts_a_job_without_laxity_beside_more_urgent_ones_on_all_processor
 }
 
 #[test]
-#[ignore = "minutes; the evidence behind docs/analysis-multiprocessor.md, run in release"]
+#[ignore = "minutes; the evidence behind docs/measured/analysis.md, run in release"]
 fn no_accepted_set_of_very_many_misses_a_deadline_in_a_schedule() {
     let told = "sets with EDF accepted by any test, under fixed priorities with a bound, accepted by BCL, by BAR";
     for (what, accepted) in [("wide", falsify(3, 400_000, draw)), ("tight", falsify(5, 800_000, draw_tight))] {

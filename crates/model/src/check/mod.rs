@@ -1,6 +1,7 @@
 //! The rules of a system: from a draft to a [`System`], or to everything that is wrong with it.
 
 mod change;
+mod colours;
 mod component;
 mod disk;
 mod monitor;

@@ -1,13 +1,15 @@
 //! The rules for what components may do beside calls, for shared memory and for devices.
 
+use super::colours;
 use super::names::{names, runs_component, unique};
+use crate::apart::Apart;
 use crate::draft::{At, Draft, DraftBuffer, DraftComponent, DraftDevice, Given};
 use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
-    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_COLOURS, MAX_DEVICES, MAX_LINE, MAX_MEMORY,
-    MAX_POOL, MAX_RESTARTS, MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
+    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_DEVICES, MAX_LINE, MAX_MEMORY, MAX_POOL,
+    MAX_RESTARTS, MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
 };
 use tactus_time::Duration;
 
@@ -36,11 +38,12 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
     for (component, rights) in components.iter_mut().zip(rights) {
         component.rights = rights;
     }
-    let colours = colours(draft, out);
+    let (count, caches) = colours::machine(draft, out);
+    let apart = colours::apart(draft, count, out);
     let subjects = draft.platform.buffers.iter().map(|it| (&it.name, it.subject.as_str()));
     unique(subjects, "buffer", out);
     unique(draft.platform.devices.iter().map(|it| (&it.name, it.subject.as_str())), "device", out);
-    let managed = !managers.is_empty();
+    let (managed, colours) = (!managers.is_empty(), (count, apart.as_ref()));
     let kept = |it: &DraftBuffer| managed || it.name.get().is_some_and(|name| is_watched(draft, &name.value));
     let buffers: Vec<_> =
         draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, kept(it), out)).collect();
@@ -49,18 +52,19 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
         let limit = format!("more than {}", format_size(MAX_SHARED));
         out.out_of_range(last.place, "", "the size of all buffers", format_size(shared), limit, "shorten them");
     }
-    let pool = pool(draft, &buffers, colours, !managers.is_empty(), out);
+    let pool = pool(draft, &buffers, count, managed, out);
     if let Some(it) = draft.platform.devices.get(MAX_DEVICES) {
         let (count, limit) = (draft.platform.devices.len(), format!("more than {MAX_DEVICES}"));
         out.out_of_range(it.place, "", "the number of devices", count, limit, "leave some out");
     }
     let devices: Vec<_> = draft.platform.devices.iter().filter_map(|it| device(it, &named, out)).collect();
-    apart(&devices, &draft.platform.devices, out);
+    driven_once(&devices, &draft.platform.devices, out);
+    colours::devices(&devices, apart.as_ref(), count, out);
     let speculation = Speculation {
         accepts_meltdown: draft.platform.accepts_meltdown.value().unwrap_or(false),
         branch_barriers: draft.platform.branch_barriers.value().unwrap_or(false),
     };
-    Platform { root: named.root, colours, pool, buffers, devices, speculation }
+    Platform { root: named.root, colours: count, apart, caches, pool, buffers, devices, speculation }
 }
 
 /// The components by name.
@@ -179,6 +183,7 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         lines: it.lines.iter().filter_map(|line| u8::try_from(line.value).ok()).collect(),
         console: it.console.value().unwrap_or(false),
         memory_manager: it.memory_manager.value().unwrap_or(false),
+        counters: it.counters.value().unwrap_or(false),
         restart: None,
     }
 }
@@ -271,18 +276,6 @@ fn lines(drafts: &[DraftComponent], out: &mut Collector) {
     }
 }
 
-fn colours(draft: &Draft, out: &mut Collector) -> u32 {
-    let Some(at) = draft.platform.colours.get() else { return 1 };
-    match u32::try_from(at.value) {
-        Ok(colours) if colours.is_power_of_two() && colours <= MAX_COLOURS => colours,
-        _ => {
-            let limit = format!("no power of two up to {MAX_COLOURS}");
-            out.out_of_range(at.place, "[machine]", "colours", at.value, limit, "choose 1, 2, 4 and so on");
-            1
-        }
-    }
-}
-
 /// Whether monitors watch what is sent through the buffer: the kernel keeps the messages, and nobody maps memory.
 fn is_watched(draft: &Draft, buffer: &str) -> bool {
     let events = draft.monitors.iter().flat_map(|monitor| &monitor.events);
@@ -290,7 +283,13 @@ fn is_watched(draft: &Draft, buffer: &str) -> bool {
     kinds.any(|words| words == ["send", buffer] || words == ["receive", buffer])
 }
 
-fn buffer(draft: &DraftBuffer, named: &Named<'_>, colours: u32, managed: bool, out: &mut Collector) -> Option<Buffer> {
+fn buffer(
+    draft: &DraftBuffer,
+    named: &Named<'_>,
+    (count, apart): (u32, Option<&Apart>),
+    managed: bool,
+    out: &mut Collector,
+) -> Option<Buffer> {
     let subject = draft.subject.as_str();
     if !managed {
         out.refuse(draft.place, subject, "no component manages memory", "write memory-manager = true for one");
@@ -331,18 +330,7 @@ fn buffer(draft: &DraftBuffer, named: &Named<'_>, colours: u32, managed: bool, o
         }
         found
     });
-    let mut chosen = Vec::new();
-    for colour in &draft.colours {
-        if colour.value >= u64::from(colours) {
-            let limit = format!("not one of the machine's, 0 to {}", colours - 1);
-            let remedy = "choose another, or write more colours in [machine]";
-            out.out_of_range(colour.place, subject, "colour", colour.value, limit, remedy);
-        } else if chosen.contains(&(colour.value as u32)) {
-            out.refuse(colour.place, subject, format!("colour {} is named twice", colour.value), "remove one");
-        } else {
-            chosen.push(colour.value as u32);
-        }
-    }
+    let chosen = colours::of_buffer(draft, &between, apart, count, out);
     Some(Buffer {
         name: draft.name.get()?.value.clone(),
         bytes: size?.value,
@@ -488,7 +476,7 @@ fn pci(draft: &DraftDevice, out: &mut Collector) -> Option<DeviceKind> {
 }
 
 /// No device has two drivers.
-fn apart(devices: &[Device], drafts: &[DraftDevice], out: &mut Collector) {
+fn driven_once(devices: &[Device], drafts: &[DraftDevice], out: &mut Collector) {
     for (place, it) in devices.iter().enumerate() {
         let same = devices[..place].iter().find(|other| match (other.kind, it.kind) {
             (DeviceKind::Memory { address: a }, DeviceKind::Memory { address: b }) => {

@@ -7,7 +7,7 @@ use crate::{
     Migration, Overrun, Policy, Resource, Schedulers, Scheduling, Section, Task, TaskOrder, MAX_PRIORITY,
     MAX_RESOURCES, MAX_SECTIONS, SHORTEST_SECTION,
 };
-use tactus_task::Sections;
+use tactus_task::{ResourceProtocol, Sections};
 use tactus_time::Duration;
 
 /// Sets the preemption threshold and the critical sections of each task.
@@ -20,6 +20,8 @@ pub(super) fn resolve(draft: &Draft, policy: Policy, tasks: &[Task], scheduling:
         scheduling.sections = sections;
         users(draft, tasks, scheduling, out);
         order(draft, scheduling, out);
+        beside(draft, tasks, scheduling, out);
+        nested(draft, tasks, scheduling, out);
     }
 }
 
@@ -96,7 +98,8 @@ fn resources(draft: &Draft, scheduling: &mut Scheduling, out: &mut Collector) {
     for drafted in &draft.resources {
         let (Some(name), Some(protocol)) = (drafted.name.get(), drafted.protocol.value()) else { continue };
         let (name, line) = (name.value.clone(), drafted.place.line);
-        scheduling.resources.push(Resource { name, protocol, line });
+        let withdrawn = drafted.withdrawn.value().unwrap_or(false);
+        scheduling.resources.push(Resource { name, protocol, withdrawn, line });
     }
 }
 
@@ -194,9 +197,9 @@ fn one(drafted: &DraftSection, execution: Duration, scheduling: &Scheduling, out
     Some(section)
 }
 
-/// All users of a resource are on one core.
+/// All users of a resource are on one core, where its protocol needs that.
 fn users(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Collector) {
-    for (r, resource) in scheduling.resources.iter().enumerate() {
+    for (r, resource) in scheduling.resources.iter().enumerate().filter(|(_, it)| !it.protocol.spans_cores()) {
         let mut users = (0..tasks.len()).filter(|n| scheduling.sections[*n].iter().any(|it| it.resource == r));
         let Some(first) = users.next() else { continue };
         let Some(other) = users.find(|n| tasks[*n].core != tasks[first].core) else { continue };
@@ -210,7 +213,54 @@ fn users(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Colle
             core(other)
         );
         let place = draft.tasks[other].placing.sections.get().map_or(draft.tasks[other].place, |at| at.place);
-        out.refuse(place, &draft.tasks[other].subject, why, "put all that use it on one core");
+        out.refuse(
+            place,
+            &draft.tasks[other].subject,
+            why,
+            "put all that use it on one core, or choose protocol = \"msrp\"",
+        );
+    }
+}
+
+/// Jobs that may wait for a resource in the middle of their work share no core with jobs that hold ceilings, which rest on that no job
+/// that has begun ever waits.
+fn beside(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Collector) {
+    let inherits = |n: usize| {
+        let resources = scheduling.sections[n].iter().map(|section| &scheduling.resources[section.resource]);
+        resources.into_iter().find(|it| it.protocol == ResourceProtocol::Inheritance).map(|it| it.name.as_str())
+    };
+    for (n, task) in tasks.iter().enumerate() {
+        let ceilings = scheduling.sections[n].iter().map(|section| &scheduling.resources[section.resource]);
+        let ceiling = ceilings.into_iter().find(|it| it.protocol != ResourceProtocol::Inheritance);
+        let threshold = scheduling.places.get(n).is_some_and(|place| place.threshold.is_some());
+        let other = (0..tasks.len()).filter(|other| tasks[*other].core == task.core).find_map(inherits);
+        let (Some(other), true) = (other, ceiling.is_some() || threshold) else { continue };
+        let own = ceiling.map_or("a preemption threshold".into(), |it| format!("{:?}", it.name));
+        let why =
+            format!("{own} keeps jobs from beginning, on a core where jobs that have begun may wait for {other:?}");
+        let drafted = &draft.tasks[n];
+        let place = drafted.placing.sections.get().map_or(drafted.place, |at| at.place);
+        out.refuse(place, &drafted.subject, why, "choose one of inheritance and ceilings for each core");
+        return;
+    }
+}
+
+/// A resource of several cores is held alone: what is waited for inside would lengthen the wait of every other core.
+fn nested(draft: &Draft, tasks: &[Task], scheduling: &Scheduling, out: &mut Collector) {
+    for (n, sections) in scheduling.sections.iter().enumerate() {
+        for (i, inner) in sections.iter().enumerate() {
+            let spans = |it: &&Section| scheduling.spans_cores(it.resource, tasks);
+            let Some(outer) = sections.iter().find(|outer| outer.holds(inner)) else { continue };
+            let Some(shared) = [outer, inner].into_iter().find(spans) else { continue };
+            let name = &scheduling.resources[shared.resource].name;
+            let why = format!(
+                "{name:?} is used on several cores, and one section lies inside another; no test here bounds that"
+            );
+            let at = draft.tasks[n].placing.sections.get().and_then(|at| at.value.get(i));
+            let place = at.map_or(draft.tasks[n].place, |at| at.place);
+            out.refuse(place, &draft.tasks[n].subject, why, "take one after the other, or make them one resource");
+            return;
+        }
     }
 }
 

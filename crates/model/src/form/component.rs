@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 13] = [
+const COMPONENT: [&str; 15] = [
     "name",
     "crate",
     "provides",
@@ -21,6 +21,8 @@ const COMPONENT: [&str; 13] = [
     "memory-manager",
     "restarted-by",
     "restarts",
+    "colours",
+    "counters",
 ];
 
 /// Reads one component as far as it can be read.
@@ -39,6 +41,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         path: read_crate(&section, reader),
         provides: strings(&section, reader, "provides", "a list of names like [\"read\", \"write\"]"),
         uses: read_uses(&section, reader),
+        colours: super::colours::own(&section, reader),
         rights: rights(&section, reader),
         subject: section.subject,
     })

@@ -2,6 +2,7 @@
 
 mod chain;
 mod change;
+mod colours;
 mod component;
 mod disk;
 mod keys;
@@ -23,10 +24,11 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 14] = [
+const TOP: [&str; 15] = [
     "system",
     "policy",
     "machine",
+    "kernel",
     "server",
     "partition",
     "task",
@@ -40,7 +42,8 @@ const TOP: [&str; 14] = [
     "monitor",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
-const MACHINE: [&str; 5] = ["instruction", "overheads", "colours", "accept-meltdown", "branch-barriers"];
+const MACHINE: [&str; 6] = ["instruction", "overheads", "colours", "geometry", "accept-meltdown", "branch-barriers"];
+const KERNEL: [&str; 1] = ["colours"];
 
 /// Reads the text as far as it can be read; nothing if it is not TOML.
 pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
@@ -83,7 +86,11 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         draft.overheads = section.boolean(&mut reader, "overheads");
         draft.platform.accepts_meltdown = section.boolean(&mut reader, "accept-meltdown");
         draft.platform.branch_barriers = section.boolean(&mut reader, "branch-barriers");
-        draft.platform.colours = section.integer(&mut reader, "colours", "a whole number");
+        draft.platform.colours = colours::count(&section, &mut reader);
+        draft.platform.geometry = colours::geometry(&section, &mut reader);
+    }
+    if let Some(section) = top.get("kernel").and_then(|value| reader.open(value, "[kernel]".into(), &KERNEL)) {
+        draft.platform.kernel = colours::own(&section, &mut reader);
     }
     draft.no_tasks = top.get("task").is_none();
     for (i, value) in each(&top, &mut reader, "task").into_iter().enumerate() {

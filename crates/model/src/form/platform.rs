@@ -18,6 +18,7 @@ pub(super) fn rights(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftRig
         lines: integers(section, reader, "lines", "a list of interrupt lines like [4]"),
         console: section.boolean(reader, "console"),
         memory_manager: section.boolean(reader, "memory-manager"),
+        counters: section.boolean(reader, "counters"),
         restarted_by: section.string(reader, "restarted-by", "the name of a component in quotes, or \"root\""),
         ..DraftRights::default()
     };
@@ -44,7 +45,7 @@ pub(super) fn buffer<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader
         size: section.size(reader, "size"),
         between: strings(&section, reader, "between", "a list of two components like [\"camera\", \"filter\"]"),
         read_only: section.string(reader, "read-only", "the name of a component in quotes"),
-        colours: integers(&section, reader, "colours", "a list of colours like [0, 1]"),
+        colours: super::colours::own(&section, reader),
         subject: section.subject,
     })
 }
@@ -84,7 +85,7 @@ pub(super) fn strings(section: &Section<'_>, reader: &mut Reader<'_>, key: &str,
 }
 
 /// A list of whole numbers that are not negative.
-fn integers(section: &Section<'_>, reader: &mut Reader<'_>, key: &str, expected: &str) -> Vec<At<u64>> {
+pub(super) fn integers(section: &Section<'_>, reader: &mut Reader<'_>, key: &str, expected: &str) -> Vec<At<u64>> {
     list(section, reader, key, expected, |value| {
         let number = value.as_integer()?;
         u64::from_str_radix(number.as_str(), number.radix()).ok()

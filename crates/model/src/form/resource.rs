@@ -6,11 +6,26 @@ use crate::problem::{nearest, Complaint};
 use tactus_task::ResourceProtocol;
 use toml::de::DeValue;
 
-const RESOURCE: [&str; 2] = ["name", "protocol"];
+const RESOURCE: [&str; 3] = ["name", "protocol", "overrun"];
 const SECTION: [&str; 4] = ["resource", "after", "length", "actual"];
-pub(crate) const PROTOCOLS: [(&str, ResourceProtocol); 2] =
-    [("non-preemptive", ResourceProtocol::NonPreemptive), ("ceiling", ResourceProtocol::Ceiling)];
-const KNOWN: &str = "\"non-preemptive\" or \"ceiling\"";
+pub(crate) const PROTOCOLS: [(&str, ResourceProtocol); 5] = [
+    ("non-preemptive", ResourceProtocol::NonPreemptive),
+    ("ceiling", ResourceProtocol::Ceiling),
+    ("inheritance", ResourceProtocol::Inheritance),
+    ("msrp", ResourceProtocol::Msrp),
+    ("fmlp", ResourceProtocol::Fmlp),
+];
+const KNOWN: &str = "\"non-preemptive\", \"ceiling\", \"inheritance\", \"msrp\" or \"fmlp\"";
+/// Protocols that are known and not built, each with why not.
+const REFUSED: [(&str, &str); 2] = [
+    (
+        "mrsp",
+        "a job that waits would have to do the holder's work on its own core, and no job has a thread on two cores",
+    ),
+    ("dpcp", "a job would wait without keeping its core, and no bound for that is built here"),
+];
+/// What happens to a section that is longer than declared: whether the resource is withdrawn.
+pub(crate) const OVERRUNS: [(&str, bool); 2] = [("continue", false), ("withdraw", true)];
 
 /// Reads one `[[resource]]`.
 pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftResource> {
@@ -22,25 +37,44 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     let section = reader.open(value, subject, &RESOURCE)?;
     section.require(reader, "name", "name = \"bus\"");
     section.require(reader, "protocol", "protocol = \"ceiling\"");
-    let protocol = match section.string(reader, "protocol", KNOWN) {
-        Given::Absent => Given::Absent,
-        Given::Broken => Given::Broken,
-        Given::Is(at) => match PROTOCOLS.iter().find(|(name, _)| *name == at.value) {
-            Some((_, protocol)) => Given::is(*protocol, at.place),
-            None => {
-                let complaint = Complaint::UnknownName {
-                    what: "protocol",
-                    nearest: nearest(&at.value, PROTOCOLS.iter().map(|(name, _)| *name)),
-                    name: at.value.chars().take(40).collect(),
-                    remedy: format!("choose {KNOWN}"),
-                };
-                reader.out.add(at.place, &section.subject, complaint);
-                Given::Broken
-            }
-        },
-    };
+    let protocol = choice(&section, reader, ("protocol", KNOWN), &PROTOCOLS);
+    let withdrawn = choice(&section, reader, ("overrun", "\"continue\" or \"withdraw\""), &OVERRUNS);
     let name = section.string(reader, "name", "a name in quotes");
-    Some(DraftResource { place: section.place, name, protocol, subject: section.subject })
+    Some(DraftResource { place: section.place, name, protocol, withdrawn, subject: section.subject })
+}
+
+/// One of these names.
+fn choice<T: Copy>(
+    section: &Section<'_>,
+    reader: &mut Reader<'_>,
+    (key, known): (&'static str, &'static str),
+    all: &[(&'static str, T)],
+) -> Given<T> {
+    let at = match section.string(reader, key, known) {
+        Given::Absent => return Given::Absent,
+        Given::Broken => return Given::Broken,
+        Given::Is(at) => at,
+    };
+    if let Some((_, value)) = all.iter().find(|(name, _)| *name == at.value) {
+        return Given::is(*value, at.place);
+    }
+    if let Some((name, why)) = REFUSED.iter().find(|(name, _)| *name == at.value) {
+        reader.out.refuse(
+            at.place,
+            &section.subject,
+            format!("protocol {name:?} is refused: {why}"),
+            format!("choose {known}"),
+        );
+        return Given::Broken;
+    }
+    let complaint = Complaint::UnknownName {
+        what: key,
+        nearest: nearest(&at.value, all.iter().map(|(name, _)| *name)),
+        name: at.value.chars().take(40).collect(),
+        remedy: format!("choose {known}"),
+    };
+    reader.out.add(at.place, &section.subject, complaint);
+    Given::Broken
 }
 
 /// Reads the sections of a task.

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 25] = [
+const TASK: [&str; 26] = [
     "name",
     "level",
     "core",
@@ -36,6 +36,7 @@ const TASK: [&str; 25] = [
     "raised-by",
     "sections",
     "waits",
+    "colours",
 ];
 const LEVELS: [&str; 4] = ["A", "B", "C", "D"];
 const ACTUAL: [&str; 9] = ["level", "min", "max", "usual", "scale", "probability", "mean", "deviation", "file"];
@@ -66,6 +67,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         minimum: section.duration(reader, "minimum"),
         memory: section.size(reader, "memory"),
         component: section.string(reader, "component", "the name of a [[component]] in quotes"),
+        colours: super::colours::own(&section, reader),
         placing: super::server::place(&section, reader),
         subject: section.subject,
     })

@@ -317,6 +317,7 @@ impl Thread {
             minimum: Given::Absent,
             memory: Given::Absent,
             component: Given::Absent,
+            colours: Vec::new(),
             placing: DraftPlace::default(),
         }
     }

@@ -77,7 +77,13 @@ impl Local {
                 task.remove(records);
                 false
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Wait
+            | Event::Lock => {
                 if !task.exhaust(records) {
                     return true;
                 }

@@ -135,9 +135,13 @@ impl Shared {
                 task.remove(records);
                 (false, true)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
-                (true, task.exhaust(records))
-            }
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Wait
+            | Event::Lock => (true, task.exhaust(records)),
         };
         self.no_longer_current(me, ran.place(), changed);
         goes_on

@@ -196,7 +196,13 @@ impl Core {
                 self.queue(place);
                 None
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Wait
+            | Event::Lock => {
                 if task.charged < task.budget(self.mode) {
                     return Some((task.name, job));
                 }

@@ -60,8 +60,8 @@ impl Domain {
                 };
                 if first.place() < tasks {
                     let place = first.place();
-                    let place = self.ceilings.as_ref().map_or(place, |ceilings| ceilings.choose(place));
-                    self.core_states[core].offer = Offer::Task(place);
+                    let chosen = self.resources.as_ref().map_or(Some(place), |resources| resources.choose(place));
+                    self.core_states[core].offer = chosen.map_or(Offer::Idle, Offer::Task);
                     return;
                 }
                 vp = first.place() - tasks;

@@ -137,7 +137,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         places,
         entry: 0,
         changes: None,
-        ceilings: None,
+        resources: None,
         lost: false,
         laxities,
         waits: tasks.iter().any(|task| task.limit.most > 0),

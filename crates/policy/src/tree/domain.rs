@@ -5,7 +5,7 @@ use super::budget::{Budget, WhenIdle};
 pub(super) use super::core_state::{CoreState, Offer};
 use super::queues::Queues;
 use super::reconfigure::Changes;
-use super::resource::Ceilings;
+use super::resource::{Resources, SharedResources};
 use super::task_state::TaskState;
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
@@ -27,6 +27,19 @@ pub(super) struct Facts<'a> {
     pub(super) arrivals: &'a [(TaskId, Instant)],
     /// Until when the running job asks to wait, if that is the event.
     pub(super) wait: Instant,
+}
+
+/// One call of the policy.
+pub(super) struct Entry<'a> {
+    pub(super) now: Instant,
+    /// Until when this scheduler had the core, where its parent had it since.
+    pub(super) absent: Option<Instant>,
+    pub(super) event: Event,
+    pub(super) facts: Facts<'a>,
+    /// Its place among those that touched what cores share; 0 if it touched nothing of that.
+    pub(super) ticket: u32,
+    /// The resources of several cores, where it concerns any.
+    pub(super) shared: Option<&'a mut SharedResources>,
 }
 
 /// Cores that share queues, and all that is on them.
@@ -55,8 +68,8 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
-    /// Which of its jobs keep the core from others.
-    pub(super) ceilings: Option<alloc::boxed::Box<Ceilings>>,
+    /// What its jobs keep from others.
+    pub(super) resources: Option<alloc::boxed::Box<Resources>>,
     /// Whether a budget was forfeited for want of work in this decision.
     pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
@@ -113,16 +126,9 @@ pub(super) struct RunQueue {
 }
 
 impl Domain {
-    /// One call of the policy. `absent`: until when this scheduler had the core, where its parent had it since. What fell due
-    /// in between is handled at its own time.
-    pub(super) fn handle(
-        &mut self,
-        me: usize,
-        (now, absent): (Instant, Option<Instant>),
-        (event, facts): (Event, Facts),
-        ticket: u32,
-        records: &mut dyn Sink,
-    ) -> Decision {
+    /// One call of the policy. What fell due while the parent had the core is handled at its own time.
+    pub(super) fn handle(&mut self, me: usize, entry: Entry, records: &mut dyn Sink) -> Decision {
+        let Entry { now, absent, event, facts, ticket, shared } = entry;
         let core_state = &mut self.core_states[me];
         let now = now.max(core_state.since);
         let left = absent.map_or(now, |at| at.max(core_state.since).min(now));
@@ -137,6 +143,8 @@ impl Domain {
                 self.arrive(place, (*at).min(now), &mut records);
             }
         }
+        let core = records.core;
+        let given = shared.map_or(CoreSet::EMPTY, |shared| self.meet_others(shared, core));
         if absent.is_some() {
             self.catch_up(me, (left, now), &mut records);
         }
@@ -144,7 +152,11 @@ impl Domain {
             self.reconfigure(&mut records);
         }
         self.fall_due(me, &mut records);
-        self.decide(me, unfinished, ticket, &mut records)
+        let decision = self.decide(me, unfinished, ticket, &mut records);
+        for other in given.iter() {
+            records.core(EventKind::Notify, u64::from(other.0));
+        }
+        Decision { notify: CoreSet::from_bits(decision.notify.bits() | given.bits()), ..decision }
     }
 
     /// Handles the replenishments, releases and kills that are due.
@@ -208,7 +220,7 @@ impl Domain {
         let task = &mut self.tasks[place];
         task.charge(elapsed);
         let look = self.laxities && self.look_is_due(place);
-        let holds = self.ceilings.as_ref().is_some_and(|ceilings| ceilings.holds(place));
+        let holds = self.resources.as_ref().is_some_and(|resources| resources.holds(place));
         let task = &mut self.tasks[place];
         let goes_on = match event {
             Event::Complete => {
@@ -229,7 +241,7 @@ impl Domain {
                 task.exhaust(records);
                 !task.wait((now, wait), holds, records)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock => {
+            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Lock => {
                 task.exhaust(records);
                 true
             }
@@ -239,8 +251,8 @@ impl Domain {
         }
         if goes_on && self.tasks[place].ready() {
             self.find_exceeded(place, records);
-        } else if let Some(ceilings) = &mut self.ceilings {
-            ceilings.end(place);
+        } else if let Some(resources) = &mut self.resources {
+            resources.end(place);
         }
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
@@ -474,8 +486,8 @@ impl Domain {
                 self.tasks[place].leave_to_its_core();
             } else {
                 self.tasks[place].kill(records);
-                if let Some(ceilings) = &mut self.ceilings {
-                    ceilings.end(place);
+                if let Some(resources) = &mut self.resources {
+                    resources.end(place);
                 }
                 self.put_in_place(place);
                 // A server that waits for its core notices that its work is gone when it gets it: whoever has more urgent work
@@ -527,8 +539,8 @@ impl Domain {
         core_state.idle = chosen.is_none();
         core_state.doing = chosen.map_or(OnCore::Idle, |(place, job)| OnCore::Job { place, job });
         core_state.charged = core_state.path;
-        if let (Some(ceilings), Some((place, _))) = (&mut self.ceilings, chosen) {
-            ceilings.begin(place);
+        if let (Some(resources), Some((place, _))) = (&mut self.resources, chosen) {
+            resources.begin(place, self.tasks[place].charged);
         }
         if let Some((place, _)) = chosen.filter(|(place, _)| self.tasks[*place].order == TaskOrder::LeastLaxity) {
             let ran = &mut self.run_queues[self.tasks[place].queue].ran;

@@ -32,16 +32,17 @@ mod timetable;
 mod windows;
 
 use crate::tickets::{ContainerRank, Tickets};
-use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError};
+use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError, ResourceSet};
 use alloc::vec::Vec;
 pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
-use domain::{Domain, Facts};
+use domain::{Domain, Entry, Facts};
 pub use parameters::{
     Child, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan, Server, Supply,
     TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
 };
 pub use per_server::{divide, DivideError};
+use resource::SharedResources;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{Instant, TaskId};
@@ -49,6 +50,7 @@ use tactus_time::{Instant, TaskId};
 /// What cores share: the domains of several cores.
 pub struct Servers {
     domains: Vec<Lock<Domain, ContainerRank>>,
+    resources: Option<Lock<SharedResources, ContainerRank>>,
     tickets: Tickets,
 }
 
@@ -65,12 +67,25 @@ pub struct Core {
     arrived: usize,
     /// Until when the running job asks to wait.
     wait: Instant,
+    /// What the last decision made of resources: whether the end of a section is awaited, and which sections must ask.
+    awaits_unlock: bool,
+    locked: ResourceSet,
 }
 
 impl Core {
     fn new(home: Home, place: usize) -> Core {
         let arrivals = [(TaskId(0), Instant::NEVER); MAX_ARRIVALS];
-        Core { order: Order::unlocked(), home, place, absent: None, arrivals, arrived: 0, wait: Instant::ZERO }
+        Core {
+            order: Order::unlocked(),
+            home,
+            place,
+            absent: None,
+            arrivals,
+            arrived: 0,
+            wait: Instant::ZERO,
+            awaits_unlock: false,
+            locked: ResourceSet::default(),
+        }
     }
 }
 
@@ -120,7 +135,11 @@ impl Servers {
                 _ => domains.push(Lock::new(domain)),
             }
         }
-        (Servers { domains, tickets: Tickets::new() }, cores.into_iter().flatten().collect())
+        let resources = match &setup.kind {
+            crate::PolicySpec::Resources(all) => resource::of_setup(setup, all).map(Lock::new),
+            _ => None,
+        };
+        (Servers { domains, resources, tickets: Tickets::new() }, cores.into_iter().flatten().collect())
     }
 }
 
@@ -145,12 +164,26 @@ impl Policy for Servers {
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
         let facts = Facts { arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)], wait: core.wait };
+        let entry = Entry { now, absent, event, facts, ticket: 0, shared: None };
         match &mut core.home {
-            Home::Own(domain) => domain.handle(0, (now, absent), (event, facts), 0, records),
+            Home::Own(domain) => {
+                let decision = match self.resources.as_ref().filter(|_| domain.meets_others()) {
+                    Some(resources) => {
+                        let mut guard = resources.lock(&mut core.order);
+                        let ticket = self.tickets.next();
+                        domain.handle(0, Entry { ticket, shared: Some(&mut guard), ..entry }, records)
+                    }
+                    None => domain.handle(0, entry, records),
+                };
+                if domain.resources.is_some() {
+                    (core.awaits_unlock, core.locked) = (domain.awaits_unlock(), domain.locked());
+                }
+                decision
+            }
             Home::Shared(place) => {
                 let mut guard = self.domains[*place].lock(&mut core.order);
                 let ticket = self.tickets.next();
-                guard.handle(core.place, (now, absent), (event, facts), ticket, records)
+                guard.handle(core.place, Entry { ticket, ..entry }, records)
             }
         }
     }
@@ -167,12 +200,16 @@ impl Policy for Servers {
             (Input::Wait { until }, _) => core.wait = until,
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
             (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),
-            // A core with a child scheduler shares no queue, nor does one with ceilings.
+            // A core with a child scheduler shares no queue, nor does one with resources.
             (Input::Sleep { .. } | Input::Section { .. }, Home::Shared(_)) => {}
         }
     }
 
     fn awaits_unlock(&self, core: &Core) -> bool {
-        matches!(&core.home, Home::Own(domain) if domain.awaits_unlock())
+        core.awaits_unlock
+    }
+
+    fn locked(&self, core: &Core) -> ResourceSet {
+        core.locked
     }
 }

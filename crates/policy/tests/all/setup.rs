@@ -189,8 +189,11 @@ fn resources_are_stored_and_what_cannot_be_is_refused() {
         let PolicySpec::Resources(all) = &mut setup.kind else { panic!("it has resources") };
         all.tree.places[1].overrun = overrun;
         let user = |task: &u16| ResourceUser { task: TaskId(*task), longest: ms(3) };
-        for protocol in ResourceProtocol::ALL {
-            all.resources.push(Resource { protocol, users: users.iter().map(user).collect() });
+        for (n, protocol) in
+            ResourceProtocol::ALL.into_iter().filter(|it| *it != ResourceProtocol::Inheritance).enumerate()
+        {
+            let (order, withdrawn) = (n as u16, n == 1);
+            all.resources.push(Resource { protocol, order, withdrawn, users: users.iter().map(user).collect() });
         }
         setup
     };
@@ -201,6 +204,15 @@ fn resources_are_stored_and_what_cannot_be_is_refused() {
     for (users, overrun) in [(&[0, 0][..], Overrun::Skip), (&[2], Overrun::Skip), (&[0, 1], Overrun::Kill)] {
         assert_eq!(refused(users, overrun), Some(PolicyConfigError::ResourceUser(0)), "{users:?}");
     }
+    // Where jobs that have begun may wait, there are no ceilings.
+    let mut mixed = setup(&[0, 1], Overrun::Skip);
+    let PolicySpec::Resources(all) = &mut mixed.kind else { panic!("it has resources") };
+    all.resources[1].protocol = ResourceProtocol::Inheritance;
+    assert_eq!(Scheduler::new(&mixed).err(), Some(PolicyConfigError::InheritanceBesideCeilings(1)));
+    let PolicySpec::Resources(all) = &mut mixed.kind else { panic!("it has resources") };
+    all.resources.iter_mut().for_each(|it| it.protocol = ResourceProtocol::Inheritance);
+    assert_eq!(PolicyConfig::decode(&mixed.encode()), Ok(mixed.clone()));
+    assert!(Scheduler::new(&mixed).is_ok());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tactus_task::{ResourceProtocol, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
-use tactus_trace::check::{CeilingView, InTree, Rank, ServerView, TreeChange, TreeView};
+use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 
 /// [`TreeView`].
 #[derive(Serialize, Deserialize)]
@@ -25,6 +25,7 @@ pub(super) struct Stored {
 struct StoredCeilings {
     levels: Vec<u64>,
     thresholds: Vec<Option<u64>>,
+    cores: Vec<Option<u8>>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     resources: Vec<StoredResource>,
@@ -32,34 +33,38 @@ struct StoredCeilings {
 
 #[derive(Serialize, Deserialize)]
 struct StoredResource {
-    non_preemptive: bool,
+    /// Its index in [`ResourceProtocol::ALL`].
+    protocol: usize,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    withdrawn: bool,
     users: Vec<u16>,
 }
 
 impl StoredCeilings {
     fn of(view: &CeilingView) -> StoredCeilings {
-        let resource = |(protocol, users): &(ResourceProtocol, Vec<TaskId>)| StoredResource {
-            non_preemptive: *protocol == ResourceProtocol::NonPreemptive,
-            users: users.iter().map(|user| user.0).collect(),
+        let resource = |it: &ResourceView| StoredResource {
+            protocol: ResourceProtocol::ALL.iter().position(|protocol| *protocol == it.protocol).unwrap_or(0),
+            withdrawn: it.withdrawn,
+            users: it.users.iter().map(|user| user.0).collect(),
         };
         StoredCeilings {
             levels: view.levels.clone(),
             thresholds: view.thresholds.clone(),
+            cores: view.cores.iter().map(|core| core.map(|core| core.0)).collect(),
             resources: view.resources.iter().map(resource).collect(),
         }
     }
 
     fn view(self) -> CeilingView {
-        let resource = |it: StoredResource| {
-            let protocol = match it.non_preemptive {
-                true => ResourceProtocol::NonPreemptive,
-                false => ResourceProtocol::Ceiling,
-            };
-            (protocol, it.users.into_iter().map(TaskId).collect())
+        let resource = |it: StoredResource| ResourceView {
+            protocol: ResourceProtocol::ALL.get(it.protocol).copied().unwrap_or(ResourceProtocol::NonPreemptive),
+            withdrawn: it.withdrawn,
+            users: it.users.into_iter().map(TaskId).collect(),
         };
         CeilingView {
             levels: self.levels,
             thresholds: self.thresholds,
+            cores: self.cores.into_iter().map(|core| core.map(CoreId)).collect(),
             resources: self.resources.into_iter().map(resource).collect(),
         }
     }
@@ -191,7 +196,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
     if stored.tasks.len() != tasks {
         return Err(format!("{tasks} tasks, and {} places of tasks among the servers", stored.tasks.len()));
     }
-    let few = |it: &StoredCeilings| it.levels.len() != tasks || it.thresholds.len() != tasks;
+    let few = |it: &StoredCeilings| [it.levels.len(), it.thresholds.len(), it.cores.len()] != [tasks; 3];
     if stored.ceilings.as_ref().is_some_and(few) {
         return Err(format!("{tasks} tasks, and ceilings of another number of them"));
     }

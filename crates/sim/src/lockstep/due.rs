@@ -80,7 +80,11 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
             EntryReason::Start => Instant::ZERO,
             EntryReason::Timer if early(core.timer) => return wrong(What::Early { due: core.timer }),
             EntryReason::Timer => core.timer,
-            EntryReason::Complete | EntryReason::Fault | EntryReason::Unlock | EntryReason::Wait
+            EntryReason::Complete
+            | EntryReason::Fault
+            | EntryReason::Unlock
+            | EntryReason::Wait
+            | EntryReason::Lock
                 if core.running.is_none() =>
             {
                 return wrong(What::NothingRuns)
@@ -89,7 +93,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
                 Some(used) if early(used) => return wrong(What::Early { due: used }),
                 used => used.unwrap_or(now),
             },
-            EntryReason::Fault | EntryReason::Unlock | EntryReason::Wait => now,
+            EntryReason::Fault | EntryReason::Unlock | EntryReason::Wait | EntryReason::Lock => now,
             EntryReason::Arrival => {
                 let Some(due) = call.arrivals().min() else { return wrong(What::NotSent) };
                 if early(due) {

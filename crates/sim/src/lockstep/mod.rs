@@ -139,6 +139,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Arrival => Event::Arrival,
         EntryReason::Unlock => Event::Unlock,
         EntryReason::Wait => Event::Wait,
+        EntryReason::Lock => Event::Lock,
     }
 }
 

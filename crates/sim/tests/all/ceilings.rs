@@ -11,10 +11,10 @@ use tactus_time::{Duration, TaskId};
 use tactus_trace::{judge, Trace, Verdict};
 
 /// SplitMix64.
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -23,7 +23,7 @@ impl Draw {
 }
 
 const LENGTH: u64 = 400;
-const POLICIES: [(&str, char); 4] =
+pub(crate) const POLICIES: [(&str, char); 4] =
     [("partitioned-fp", 'p'), ("partitioned-rm", 'r'), ("partitioned-dm", 'm'), ("partitioned-edf", 'd')];
 
 /// One task of a drawn system; all times in milliseconds.
@@ -71,7 +71,7 @@ impl Drawn {
     }
 }
 
-fn parsed(text: &str) -> System {
+pub(crate) fn parsed(text: &str) -> System {
     System::parse_toml(text, Path::new("drawn.toml")).unwrap_or_else(|problems| panic!("{problems}\n{text}"))
 }
 
@@ -216,7 +216,7 @@ fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64,
     all
 }
 
-fn simulated(system: &System) -> (Trace, Verdict) {
+pub(crate) fn simulated(system: &System) -> (Trace, Verdict) {
     let check = tactus_analysis::check(system, &Costs::default());
     let plan = plan(system, &check, &Costs::default());
     let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
@@ -234,7 +234,7 @@ fn simulated(system: &System) -> (Trace, Verdict) {
 }
 
 /// Completions by task, as the trace has them (ms).
-fn completions(trace: &Trace, tasks: usize) -> Vec<Vec<Option<u64>>> {
+pub(crate) fn completions(trace: &Trace, tasks: usize) -> Vec<Vec<Option<u64>>> {
     let mut jobs: Vec<Vec<Option<u64>>> = vec![Vec::new(); tasks];
     for r in trace.cores.iter().flatten() {
         let Some(of) = r.task.and_then(|task| jobs.get_mut(task.index())) else { continue };
@@ -248,7 +248,7 @@ fn completions(trace: &Trace, tasks: usize) -> Vec<Vec<Option<u64>>> {
 }
 
 /// What ends in the instant in which the run does is not recorded.
-fn within(jobs: &[Option<u64>]) -> Vec<Option<u64>> {
+pub(crate) fn within(jobs: &[Option<u64>]) -> Vec<Option<u64>> {
     jobs.iter().map(|end| end.filter(|at| *at < LENGTH)).collect()
 }
 
@@ -299,9 +299,14 @@ fn the_same_for_a_hundred_thousand_systems() {
 }
 
 /// One character for each unit of time: the task that runs, or a dot.
-fn draw(trace: &Trace, unit_ms: u64, length: usize) -> String {
+pub(crate) fn draw(trace: &Trace, unit_ms: u64, length: usize) -> String {
+    draw_core(trace, 0, unit_ms, length)
+}
+
+/// The same of any core.
+pub(crate) fn draw_core(trace: &Trace, core: usize, unit_ms: u64, length: usize) -> String {
     let mut line = vec!['.'; length];
-    for record in &trace.cores[0] {
+    for record in &trace.cores[core] {
         let from = (record.time.as_nanos() / (unit_ms * 1_000_000)) as usize;
         let mark = match (record.kind, record.task) {
             (EventKind::Dispatch, Some(task)) => char::from(b'a' + task.0 as u8),
@@ -314,7 +319,7 @@ fn draw(trace: &Trace, unit_ms: u64, length: usize) -> String {
 }
 
 /// An example of this repository, on one core without costs.
-fn example(name: &str, change: impl Fn(String) -> String) -> System {
+pub(crate) fn example(name: &str, change: impl Fn(String) -> String) -> System {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let mut system = parsed(&change(std::fs::read_to_string(file).expect("the example")));
     system.machine.overheads = false;

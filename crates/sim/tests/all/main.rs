@@ -6,6 +6,7 @@ mod arrivals;
 mod ceilings;
 mod compare;
 mod generate;
+mod locks;
 mod lockstep;
 mod machine;
 mod mixed;

@@ -5,6 +5,8 @@
 
 mod arrivals;
 mod ceilings;
+mod exclusion;
+mod holders;
 mod levels;
 mod modes;
 mod sequence;
@@ -15,7 +17,7 @@ mod waits;
 mod windows;
 
 pub use crate::changes::changes;
-pub use ceilings::CeilingView;
+pub use holders::{CeilingView, ResourceView};
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
@@ -27,6 +29,7 @@ pub use windows::windows;
 use crate::changes::History;
 use crate::schedule::{schedule_with, Boundary};
 use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
+use exclusion::Wrong;
 use std::collections::HashMap;
 use std::fmt;
 use tactus_record::EventKind;
@@ -91,6 +94,8 @@ pub enum Rule {
     Order,
     /// No job begins where one that has begun keeps it off.
     Ceiling,
+    /// No job runs in a section on what another one has, and what cores share goes to those who asked first.
+    Exclusion,
     /// No job waits longer or more often than its task declares, and each goes on then.
     Wait,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
@@ -119,6 +124,7 @@ impl fmt::Display for Rule {
             Rule::Conserving => "no core idles beside work that it could do",
             Rule::Order => "the more urgent job of a queue runs",
             Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
+            Rule::Exclusion => "one job at a time has a resource, and those who wait have it in their order",
             Rule::Wait => "jobs wait as they declare",
             Rule::Change => "changes are made as they were admitted",
         })
@@ -147,6 +153,13 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     }
     found.extend(windows(view, trace, tolerance));
     found.extend(waits::of_view(view, trace));
+    if let Some(ceilings) = view.tree.as_ref().and_then(|tree| tree.ceilings.as_ref()) {
+        let wrong = exclusion::of_trace(ceilings, trace, tolerance).into_iter();
+        found.extend(wrong.map(|Wrong { time, core, task, job, text }| {
+            let rule = Rule::Exclusion;
+            Violation { rule, time, core, task, job, text }
+        }));
+    }
     found.sort_by_key(|v| v.time);
     found
 }

@@ -195,7 +195,9 @@ pub fn reservation(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<V
 
 /// Where no queue has two cores, no core sends events.
 pub fn no_events(view: &TreeView, trace: &Trace) -> Vec<Violation> {
-    let shared = view.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
+    let queues = view.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
+    let spans = |it: &super::CeilingView| (0..it.resources.len()).any(|resource| it.spans(resource));
+    let shared = queues || view.ceilings.as_ref().is_some_and(spans);
     let sent = trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r)));
     let sent = sent.filter(|(_, r)| r.kind == EventKind::Notify && !shared);
     let text = |r: &Record| format!("an event for core {}, with which no queue is shared", r.arg);
@@ -209,7 +211,8 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
     let mut records: Vec<(usize, &Record)> =
         trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r))).collect();
     records.retain(|(_, r)| {
-        (r.kind.is_policy() || Ceilings::concerns(r)) && r.task.is_none_or(|task| task.index() < view.tasks.len())
+        let of_resources = view.ceilings.is_some() && (Ceilings::concerns(r) || r.kind == EventKind::Leave);
+        (r.kind.is_policy() || of_resources) && r.task.is_none_or(|task| task.index() < view.tasks.len())
     });
     records.sort_by_key(|(_, r)| r.time);
     let mut now = Waiting {
@@ -356,6 +359,14 @@ impl Waiting<'_> {
         self.waiting_on(core).min().is_some_and(|(_, first)| ceilings.keeps_off(first).is_some())
     }
 
+    /// How urgent what runs on the core is: as urgent as the most urgent of those that wait for what it holds.
+    fn urgency_of_running(&self, (task, job): (TaskId, u32), core: usize) -> Option<(Instant, TaskId)> {
+        let own = self.urgency(task, job)?;
+        let Some(ceilings) = &self.ceilings else { return Some(own) };
+        let inherited = self.waiting_on(core).filter(|(_, other)| ceilings.proxy(*other) == Some(task));
+        inherited.map(|(urgency, _)| urgency).chain([own]).min()
+    }
+
     /// How urgent a job is that is not finished; nothing if that is not judged.
     fn urgency(&self, task: TaskId, job: u32) -> Option<(Instant, TaskId)> {
         let (_, release) = *self.pending[task.index()].iter().find(|(other, _)| *other == job)?;
@@ -380,7 +391,9 @@ impl Waiting<'_> {
         for core in self.view.queue(task).iter().map(CoreId::index).filter(|core| *core < self.running.len()) {
             match self.running[core] {
                 None => {
-                    let excused = now < self.begun[core]
+                    let spins = self.ceilings.as_ref().is_some_and(|it| it.spins(CoreId(core as u8)));
+                    let excused = spins
+                        || now < self.begun[core]
                         || self.view.above(task).any(|server| {
                             !self.view.servers[server].records_budget()
                                 || self.without.get(&(server, core)).is_some_and(|until| now.as_nanos() < *until)
@@ -390,7 +403,7 @@ impl Waiting<'_> {
                     }
                 }
                 Some((running, other)) if self.view.tasks[running.index()].server == server => {
-                    let (mine, its) = (self.urgency(task, job), self.urgency(running, other));
+                    let (mine, its) = (self.urgency(task, job), self.urgency_of_running((running, other), core));
                     if mine.is_some() && mine < its && !self.is_kept_off(task, core) {
                         let text = format!("waits while less urgent task {} runs on core {core}", running.0);
                         return Some((Rule::Order, core, job, text));

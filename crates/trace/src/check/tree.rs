@@ -1,6 +1,6 @@
 //! A tree of servers as the rules need it, and what becomes of it while it runs.
 
-use super::ceilings::CeilingView;
+use super::holders::CeilingView;
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;

@@ -66,4 +66,6 @@ pub struct Entries {
     pub unlock: Option<Distribution>,
     /// A job began to wait.
     pub wait: Option<Distribution>,
+    /// A job wanted a resource that another one may hold.
+    pub lock: Option<Distribution>,
 }

@@ -4,15 +4,14 @@
 
 mod bins;
 mod common;
-mod work;
 
 use bins::bin;
 use common::parameters;
 use tactus_packets::counts::BACKGROUND_WORK;
 use tactus_packets::{Counts, Series};
 
+use tactus_rt::spend::count_down;
 use tactus_rt::{calls, Job};
-use work::work;
 
 tactus_rt::component! { job: idle_away, services: [] }
 
@@ -21,7 +20,7 @@ static COUNTS: Counts = Counts::new();
 fn idle_away(_: &Job) {
     let Some(parameters) = parameters() else { calls::give_up() };
     loop {
-        work(BACKGROUND_WORK);
+        count_down(BACKGROUND_WORK);
         COUNTS.add(Series::Background, 0, bin(parameters.bin));
     }
 }

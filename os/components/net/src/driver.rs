@@ -6,14 +6,11 @@
 mod bins;
 mod common;
 mod streams;
-mod work;
 
 use common::parameters;
-use streams::Single;
 use tactus_packets::timer::{Registers, Timer};
 use tactus_packets::{Parameters, Wire};
-use tactus_rt::abi::layout::DEVICES;
-use tactus_rt::{grant, Caller};
+use tactus_rt::{device, grant, Caller, Single};
 
 tactus_rt::component! { thread: set_up, brand: interrupt, services: [attach, start, take] }
 
@@ -37,12 +34,10 @@ struct Window;
 
 impl Registers for Window {
     fn read(&self, offset: u64) -> u64 {
-        // SAFETY: the image maps the device's page here and nowhere else; `timer` keeps to its registers.
-        unsafe { ((DEVICES + offset) as *const u64).read_volatile() }
+        device::Registers::of(0).read(offset)
     }
     fn write(&self, offset: u64, value: u64) {
-        // SAFETY: as above.
-        unsafe { ((DEVICES + offset) as *mut u64).write_volatile(value) }
+        device::Registers::of(0).write(offset, value);
     }
 }
 

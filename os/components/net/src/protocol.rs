@@ -6,15 +6,14 @@
 
 mod bins;
 mod common;
-mod work;
 
 use bins::bin;
 use common::parameters;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_packets::{service, Counts, Queue, Series, STREAMS};
 use tactus_rt::abi::shared::name_text;
+use tactus_rt::spend::count_down;
 use tactus_rt::{calls, grant, info, Caller};
-use work::work;
 
 tactus_rt::component! { thread: set_up, brand: upcall, services: [first, second] }
 
@@ -65,7 +64,7 @@ fn prepare() -> Option<()> {
 fn upcall(_: u64) {
     let Ok([1, stream]) = calls::invoke(TAKE, [0; 5]) else { return };
     let stream = stream as usize % STREAMS;
-    work(WORK.load(Relaxed));
+    count_down(WORK.load(Relaxed));
     let bin = bin(BIN.load(Relaxed));
     COUNTS.add(Series::Upcalls, stream, bin);
     if !MAILBOXES[stream].put(stream as u8, PLACES.load(Relaxed)) {

@@ -5,11 +5,10 @@
 //! interrupted in it at any place.
 
 use crate::bins::bin;
-use crate::work::work;
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_packets::{service, Counts, Parameters, Queue, Series, STREAMS};
 use tactus_rt::abi::call::{source, BrandOperation};
+use tactus_rt::spend::count_down;
 use tactus_rt::{calls, grant, Caller};
 
 /// What the driver counts.
@@ -51,7 +50,7 @@ pub fn take(caller: Caller) -> [u64; 2] {
 pub fn arrived(parameters: &Parameters, stream: usize, now: u64) {
     COUNTS.add(Series::Arrived, stream, now);
     if parameters.driver_work > 0 {
-        work(parameters.driver_work);
+        count_down(parameters.driver_work);
     }
     let queue = if parameters.setup.brand_for_each() { stream } else { 0 };
     if QUEUES[queue].put(stream as u8, parameters.ring) {
@@ -87,39 +86,4 @@ pub fn interrupted(parameters: &Parameters) -> u64 {
 pub fn acknowledge(brand: u64) {
     // Refused only if the brand is not wired.
     let _ = calls::brand_control(BrandOperation::Acknowledge, brand, 0);
-}
-
-/// State that is used by one thread at a time.
-pub struct Single<T> {
-    busy: AtomicBool,
-    state: UnsafeCell<Option<T>>,
-}
-
-// SAFETY: `with` lets in nobody while somebody is inside.
-unsafe impl<T> Sync for Single<T> {}
-
-impl<T> Single<T> {
-    /// Not usable before [`Single::fill`].
-    pub const fn new() -> Single<T> {
-        Single { busy: AtomicBool::new(true), state: UnsafeCell::new(None) }
-    }
-
-    /// Makes the state usable. Once.
-    pub fn fill(&self, state: T) {
-        // SAFETY: `busy` is set from the beginning until here, so that nobody else looks.
-        unsafe { *self.state.get() = Some(state) };
-        self.busy.store(false, Relaxed);
-    }
-
-    /// Uses the state. Whoever comes in while somebody is inside, or before there is a state, stops the component.
-    pub fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R {
-        if self.busy.swap(true, Relaxed) {
-            calls::give_up();
-        }
-        // SAFETY: `busy` was not set, so nobody is inside; it is set now.
-        let Some(state) = (unsafe { &mut *self.state.get() }) else { calls::give_up() };
-        let result = action(state);
-        self.busy.store(false, Relaxed);
-        result
-    }
 }

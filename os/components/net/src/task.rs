@@ -6,15 +6,14 @@
 
 mod bins;
 mod common;
-mod work;
 
 use bins::bin;
 use common::parameters;
 use tactus_packets::service::priority;
 use tactus_packets::{Counts, Series, STREAMS};
 use tactus_rt::abi::shared::name_text;
+use tactus_rt::spend::count_down;
 use tactus_rt::{grant, info};
-use work::work;
 
 tactus_rt::component! { thread: begin, services: [] }
 
@@ -43,7 +42,7 @@ fn serve() {
     let Some(parameters) = parameters() else { return };
     let receive = grant("receive");
     while let Ok([stream, _]) = receive.call([0; 5]) {
-        work(parameters.task_work);
+        count_down(parameters.task_work);
         COUNTS.add(Series::Handled, stream as usize, bin(parameters.bin));
     }
 }

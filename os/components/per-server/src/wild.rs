@@ -3,8 +3,9 @@
 
 use crate::state;
 use tactus_rt::abi::layout::REGION_STRIDE;
+use tactus_rt::scheduler::OwnRegion;
 use tactus_rt::time::Instant;
-use tactus_rt::{calls, clock, info, region};
+use tactus_rt::{calls, clock, info};
 
 /// From then on.
 const BEGINS: Instant = Instant::from_nanos(20_000_000);
@@ -26,8 +27,7 @@ pub fn upcall(core: u8) {
     loop {
         let words = (REGION_STRIDE / 8 - 1) as usize;
         for _ in 0..16 {
-            // SAFETY: within this scheduler's own region, which nobody but it relies on.
-            unsafe { region::of(core).cast::<u64>().add(random() as usize % words).write_volatile(random()) };
+            OwnRegion::of(core).write_word(random() as usize % words, random());
         }
         // All calls but those that end it, that write to the console, or that give the core back: a scheduler with nothing to
         // run is none that goes wild.

@@ -7,15 +7,14 @@
 #![no_main]
 
 use core::cmp::Reverse;
-use tactus_rt::abi::layout::{DEMANDS, HEAP};
 use tactus_rt::abi::shared::{slices, DEEPEST_SECTION};
+use tactus_rt::demands::{demand, waits};
+use tactus_rt::heap::Lines;
+use tactus_rt::spend::{self, execute, MOST_INSTRUCTIONS};
 use tactus_rt::time::Duration;
 use tactus_rt::{calls, clock, Job};
 
 tactus_rt::component! { job: burn, services: [] }
-
-/// Memory is touched line by line.
-const LINE: u64 = 64;
 
 /// How long (ns) a job goes on between looks at the clock, about, where cores take turns in short slices.
 const LOOK: u64 = 500;
@@ -27,54 +26,9 @@ const LONGEST_LOOK: u64 = 20_000;
 const NEAR: u64 = 1_500;
 /// The last stretch is at least so many instructions, so that no look falls behind it: a step and a look take fewer.
 const LAST_INSTRUCTIONS: u64 = 400;
-/// The most instructions that a last stretch can have.
-const MOST_INSTRUCTIONS: u64 = 1_536;
 const _: () = assert!(NEAR <= MOST_INSTRUCTIONS && LAST_INSTRUCTIONS <= MOST_INSTRUCTIONS);
 /// Instructions of a step, about. One long run of them is what an emulator executes fastest.
 const STEP_INSTRUCTIONS: u64 = 68;
-
-/// What the job with this number takes.
-fn demand(number: u64) -> Duration {
-    // SAFETY: the image builder maps the table read-only: its length, which is at least one, then its entries.
-    unsafe {
-        let table = DEMANDS as *const u64;
-        let count = table.read();
-        Duration::from_nanos(table.add(1 + (number % count) as usize).read())
-    }
-}
-
-/// What a job has executed before each of its waits, and how long that is (ns).
-fn waits() -> &'static [[u64; 2]] {
-    // SAFETY: as above. Behind the entries lie the number of waits and so many pairs, which the verifier has counted.
-    unsafe {
-        let table = DEMANDS as *const u64;
-        let waits = table.add(1 + table.read() as usize);
-        core::slice::from_raw_parts(waits.add(1).cast(), waits.read() as usize)
-    }
-}
-
-/// Executes so many instructions, at most [`MOST_INSTRUCTIONS`], and always the same few more. No branch depends on the
-/// number.
-fn execute(instructions: u64) {
-    let instructions = instructions.min(MOST_INSTRUCTIONS);
-    // SAFETY: the row has one byte for each instruction, as many as the number can be. The jump therefore goes to an
-    // instruction of the row or to its end. Nothing but two registers that are declared, and the flags, changes.
-    unsafe {
-        core::arch::asm!(
-            "lea {at}, [rip + 3f]",
-            "sub {at}, {instructions}",
-            "jmp {at}",
-            ".rept {most}",
-            ".byte 0x90",
-            ".endr",
-            "3:",
-            at = out(reg) _,
-            instructions = in(reg) instructions,
-            most = const MOST_INSTRUCTIONS,
-            options(nomem, nostack),
-        );
-    }
-}
 
 fn burn(job: &Job) {
     let demand = demand(job.number());
@@ -133,7 +87,7 @@ fn burn_with_steps(job: &Job, (count, mut waits): (usize, &[[u64; 2]]), demand: 
 
 fn burn_until(job: &Job, demand: Duration) {
     let info = tactus_rt::info();
-    let lines = info.touch_bytes / LINE;
+    let lines = Lines::of_jobs();
     let instruction = info.instruction_nanos.max(1);
     let step = STEP_INSTRUCTIONS * instruction;
     let alone = info.cores == 1;
@@ -168,16 +122,9 @@ fn burn_until(job: &Job, demand: Duration) {
             }
         }
         for _ in 0..steps {
-            // SAFETY: does nothing, slowly.
-            unsafe { core::arch::asm!(".rept 64", "nop", ".endr", options(nomem, nostack, preserves_flags)) };
-            if line < lines {
-                // SAFETY: the component's own memory, mapped writable, `lines` lines long.
-                unsafe {
-                    let word = (HEAP + line * LINE) as *mut u64;
-                    word.write_volatile(word.read_volatile().wrapping_add(1));
-                }
-                line = if line + 1 == lines { 0 } else { line + 1 };
-            }
+            spend::row();
+            lines.touch(line);
+            line = if line + 1 >= lines.count() { 0 } else { line + 1 };
         }
         if slices != slices::NONE && !long {
             // This ends the slice.

@@ -7,7 +7,7 @@ use crate::wire::Stored;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
 use tactus_abi::layout::{
-    CARDS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE,
+    CARDS, COUNTERS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
 use tactus_model::WaitLimit;
@@ -81,8 +81,8 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
         && are_right_sections(image, bytes, (component, offset), page.sections)
 }
 
-/// Whether a task of this many critical sections has a page that tells of them, on which nothing is held and which names the grant of
-/// their ends; one without has none.
+/// Whether a task of this many critical sections has a page that tells of them, on which nothing is held and which names the grant by
+/// which the scheduler is told of them; one without has none.
 fn are_right_sections(image: &Parsed, bytes: &[u8], (component, offset): (usize, u64), count: u64) -> bool {
     if count == 0 {
         return image.mapping_at(component, SECTION_PAGE + offset).is_none();
@@ -92,8 +92,8 @@ fn are_right_sections(image: &Parsed, bytes: &[u8], (component, offset): (usize,
         return false;
     }
     let word = |at: usize| u64::from_le_bytes(page[at..at + 8].try_into().unwrap_or_default());
-    let unlock = usize::try_from(word(offset_of!(SectionPage, unlock))).unwrap_or(usize::MAX);
-    let to_root = image.grants_of(component).get(unlock).is_some_and(|grant| grant.component == 0);
+    let grant = usize::try_from(word(offset_of!(SectionPage, grant))).unwrap_or(usize::MAX);
+    let to_root = image.grants_of(component).get(grant).is_some_and(|grant| grant.component == 0);
     let first = offset_of!(SectionPage, sections);
     let card = |n: u64| first + n as usize * size_of::<SectionCard>();
     let sound = (0..count).all(|n| word(card(n)) < 255 && word(card(n) + 8) <= word(card(n) + 16));
@@ -118,6 +118,8 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(info.grant_count == it.grants, "tells of more or fewer grants than it has")?;
     check(info.cores == image.header.cores, "tells of another number of cores")?;
     check(info.tasks as usize == image.tasks(), "tells of another number of tasks")?;
+    check(u64::from(info.counters) * PAGE == length(COUNTERS), "tells of other counters than it has")?;
+    check(info.reserved == 0, "has something where zero belongs")?;
     check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
     let (named, unused) = info.grants.split_at((info.grant_count as usize).min(MAX_GRANTS));

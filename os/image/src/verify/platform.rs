@@ -11,6 +11,7 @@ use tactus_abi::layout::{
     REGIONS, WINDOW_PAGES,
 };
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard};
+use tactus_model::every_colour;
 
 /// Where devices are; memory lies below.
 const DEVICE_SPACE: (u64, u64) = (0x8000_0000, 1 << 32);
@@ -26,6 +27,9 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
     check(it.role & role::SCHEDULER == 0 || number != 0, "is the root scheduler and to be promoted")?;
     // Where others have their window, it has the trace.
     check(it.role & role::WINDOW == 0 || number != 0, "is the root scheduler and has a window")?;
+    let every = every_colour(image.header.colours);
+    let known = it.colours != 0 && (it.colours | it.window_colours) & !every == 0;
+    check(known, "has no colour, or one that there is not")?;
     let restarter = it.restarted_by == NO_COMPONENT || (it.restarted_by as usize) < image.components.len();
     check(restarter && it.restarted_by as usize != number, "is restarted by itself, or by nobody that there is")?;
     check(number != 0 || it.restarted_by == NO_COMPONENT, "is the root scheduler and to be restarted")?;
@@ -48,6 +52,12 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
     }
     let brands: u32 = image.components.iter().map(|it| it.brands.min(MAX_BRANDS as u32)).sum();
     rule(brands as usize <= MAX_BRANDS, Part::Header, 0, "lets its components make more brands than there can be")
+}
+
+/// Whether any part of the system has not all colours.
+pub(super) fn is_apart(image: &Parsed) -> bool {
+    let every = every_colour(image.header.colours);
+    image.header.kernel_colours != every || image.components.iter().any(|it| it.colours != every)
 }
 
 /// Whether the component is the root scheduler, or one that is made as the root is and has a plan of its own.
@@ -212,11 +222,15 @@ fn buffers(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     for (number, it) in image.components.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Info, number, text);
         let mut rest = contents(image, bytes, number, BUFFERS);
+        let mut window = it.colours;
         for _ in 0..image.infos[number].buffers {
             let before = rest;
             let card = BufferCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;
             let own = [card.first, card.second].contains(&(number as u32));
             check(own || it.role & role::MEMORY != 0, "is told of a buffer that it does not share")?;
+            if own {
+                window |= card.colours;
+            }
             let form = &before[..BufferCard::BYTES];
             if stored.contains(&form) {
                 continue;
@@ -232,7 +246,7 @@ fn buffers(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
             }
             let reader = [card.first, card.second, NO_COMPONENT].contains(&card.reader);
             check(reader, "is told of a buffer with a reader that does not share it")?;
-            let known = if image.header.colours == 64 { u64::MAX } else { (1 << image.header.colours) - 1 };
+            let known = every_colour(image.header.colours);
             check(
                 card.colours != 0 && card.colours & !known == 0,
                 "is told of a buffer of colours that there are not",
@@ -244,6 +258,7 @@ fn buffers(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
             all.push(card);
             stored.push(form);
         }
+        check(it.window_colours == window, "may be shown frames of other colours than its own and its buffers'")?;
         check(
             image.mapping_at(number, BUFFERS).is_some() == (image.infos[number].buffers > 0),
             "is told of another number of buffers",

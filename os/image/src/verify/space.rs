@@ -3,12 +3,14 @@
 use super::fault::{rule, Part, VerifyError};
 use super::platform;
 use crate::parsed::Parsed;
-use tactus_abi::image::{role, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
+use tactus_abi::image::{role, Interleaved, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, DEMANDS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION,
-    DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, PROGRAM, REGIONS,
-    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
+    BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, COUNTERS, DEMANDS, DEVICES, DEVICE_CARDS,
+    DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN,
+    PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    WATCHED,
 };
+use tactus_model::every_colour;
 
 /// What a mapping is for, as its address tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +18,7 @@ pub(super) enum Use {
     Program,
     Info,
     Clock,
+    Counters,
     /// A task's page as its component sees it.
     TaskPage(usize),
     /// A task's page as the scheduler sees it.
@@ -65,6 +68,8 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     for (number, it) in image.memories.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Memory, number, text);
         check(it.reserved == 0, "has something where zero belongs")?;
+        let every = every_colour(image.header.colours);
+        check(it.colours != 0 && it.colours & !every == 0, "has no colour, or one that there is not")?;
         check(it.bytes > 0 && it.bytes % PAGE == 0, "has a length that is no whole number of pages")?;
         check(it.bytes <= LONGEST, "is longer than any memory")?;
         check(it.offset % PAGE == 0, "has contents that are not page-aligned")?;
@@ -101,7 +106,8 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
                         it.offset == traced && made[RINGS as usize] == number,
                         "is a part of the trace out of its place",
                     )?;
-                    traced += it.bytes;
+                    traced +=
+                        Interleaved { bits: it.colours, colours: image.header.colours }.extent(it.bytes / PAGE) * PAGE;
                 }
             }
             _ => platform::memory(number, it)?,
@@ -132,6 +138,9 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
 pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
     let mut uses = Vec::new();
     let mut ranges = Vec::new();
+    let apart = platform::is_apart(image);
+    // Whether an object has the colours of somebody who sees it.
+    let mut colours = vec![false; image.memories.len()];
     for (number, it) in image.mappings.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Mapping, number, text);
         check((it.component as usize) < image.components.len(), "belongs to a component that there is not")?;
@@ -144,12 +153,22 @@ pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
         let use_of = classify(image, it, bytes);
         check(use_of.is_some(), "lies where the layout has no place for it")?;
         let Some(it_is) = use_of else { continue };
-        let memory = image.memories[it.memory as usize].kind;
+        let object = &image.memories[it.memory as usize];
+        let memory = object.kind;
         let (kind, flags) = expected(it_is, it.flags, memory);
+        // The image's own frames have any colour.
+        let kind = if apart && kind == MemoryKind::InPlace { MemoryKind::Copied } else { kind };
+        let own = image.components[it.component as usize].colours;
+        let sees = object.colours == own || it_is == Use::Clock && object.colours == image.header.kernel_colours;
+        colours[it.memory as usize] |= sees;
         check(memory == kind as u32, "shows memory of another kind than belongs there")?;
         check(it.flags == flags, "has other rights than belong there")?;
         uses.push(it_is);
         ranges.push((it.component, it.address, it.address + bytes, number));
+    }
+    for (number, foreign) in colours.iter().map(|own| !own).enumerate() {
+        let seen = image.mappings.iter().any(|it| it.memory as usize == number);
+        rule(!seen || !foreign, Part::Memory, number, "has colours of nobody who sees it")?;
     }
     ranges.sort_unstable();
     for pair in ranges.windows(2) {
@@ -170,6 +189,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         PROGRAM..INFO if end <= INFO => Use::Program,
         INFO if one => Use::Info,
         CLOCK if one => Use::Clock,
+        COUNTERS if one => Use::Counters,
         at if at >= TASK_PAGE && at < TASK_PAGE + tasks && one && !scheduler => Use::TaskPage(place(TASK_PAGE)),
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
@@ -233,7 +253,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Dma => (MemoryKind::Dma, WRITABLE),
         Use::Configuration => (MemoryKind::PciConfiguration, 0),
         Use::Clock => (MemoryKind::Clock, 0),
-        Use::TaskPage(_) | Use::ParentPage | Use::ChildPageRead(_) => (MemoryKind::Copied, 0),
+        Use::TaskPage(_) | Use::ParentPage | Use::ChildPageRead(_) | Use::Counters => (MemoryKind::Copied, 0),
         Use::TaskPageWritten(_) | Use::ParentPageWritten(_) | Use::ChildPage | Use::Heap | Use::Stack(_) => {
             (MemoryKind::Copied, WRITABLE)
         }

@@ -1,5 +1,6 @@
 //! Tests of images, one program for all of them.
 
+mod colours;
 mod common;
 mod compiled;
 mod grants;

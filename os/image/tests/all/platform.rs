@@ -48,6 +48,8 @@ fn example() -> System {
     let platform = Platform {
         root: None,
         colours: 4,
+        apart: None,
+        caches: None,
         pool: 1 << 20,
         buffers: vec![buffer("frames", 4, &[1, 2], Some(2)), buffer("own", 2, &[2], None)],
         devices: vec![
@@ -223,8 +225,8 @@ caught! {
     a_line_that_no_machine_has_is_caught: |it| it.u32(it.component(DRIVER) + 52, 1 << 30) => "no machine has";
     too_many_brands_are_caught: |it| it.u32(it.component(DRIVER) + 48, 33) => "more brands";
     a_sequence_in_data_is_caught: |it| {
-        it.u64(it.component(DRIVER) + 56, 0x40_3000);
-        it.u64(it.component(DRIVER) + 64, 0x40_3008);
+        it.u64(it.component(DRIVER) + 72, 0x40_3000);
+        it.u64(it.component(DRIVER) + 80, 0x40_3008);
     } => "no code of its own";
 
     a_window_without_a_pool_is_caught: |it| it.u32(36, 0) => "no memory for it";

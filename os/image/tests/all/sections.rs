@@ -15,7 +15,8 @@ use tactus_time::Duration;
 fn sharing() -> System {
     let mut system = example();
     let name = "bus".to_string();
-    system.scheduling.resources = vec![Resource { name, protocol: ResourceProtocol::Ceiling, line: 0 }];
+    system.scheduling.resources =
+        vec![Resource { name, protocol: ResourceProtocol::Ceiling, withdrawn: false, line: 0 }];
     let section = |after, length| Section {
         resource: 0,
         after: Duration::from_micros(after),
@@ -28,7 +29,7 @@ fn sharing() -> System {
 
 fn right() -> Vec<u8> {
     let system = sharing();
-    let scheduler = program(&["complete", "unlock"], 1);
+    let scheduler = program(&["complete", "section"], 1);
     image_with(&system, &scheduler, &program(&[], 2), &programs(&system)).unwrap().bytes
 }
 
@@ -42,7 +43,7 @@ const LAST: u64 = SECTION_PAGE + 3 * PAGE;
 fn a_task_with_sections_has_a_page_that_it_and_the_scheduler_write_and_a_grant_to_tell_of_their_ends() {
     let bytes = right();
     let parsed = verify(&bytes).unwrap();
-    for (component, task, unlock, sections) in
+    for (component, task, grant, sections) in
         [(PLAIN, 0, 1, vec![[0, 100_000, 300_000], [0, 400_000, 450_000]]), (CONTROLLER, 3, 2, vec![[0, 0, 10_000]])]
     {
         let at = |component, address: u64| parsed.mapping_at(component, address + task * PAGE).unwrap();
@@ -51,10 +52,10 @@ fn a_task_with_sections_has_a_page_that_it_and_the_scheduler_write_and_a_grant_t
         let memory = parsed.memories[own.memory as usize];
         let page = &bytes[memory.offset as usize..(memory.offset + memory.file_bytes) as usize];
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-        assert_eq!(words[..6], [0, 0, 0, 0, 0, unlock]);
-        assert_eq!(words[6..6 + 3 * sections.len()], sections.concat());
-        assert_eq!(name_text(&parsed.infos[component].grants[unlock as usize]), "unlock");
-        assert_eq!(parsed.grants_of(component)[unlock as usize].component, 0);
+        assert_eq!(words[..10], [0, 0, 0, 0, 0, 0, 0, 0, 0, grant]);
+        assert_eq!(words[10..10 + 3 * sections.len()], sections.concat());
+        assert_eq!(name_text(&parsed.infos[component].grants[grant as usize]), "section");
+        assert_eq!(parsed.grants_of(component)[grant as usize].component, 0);
     }
     assert!(
         parsed.mapping_at(2, SECTION_PAGE + PAGE).is_none() && parsed.mapping_at(0, SECTION_PAGES + PAGE).is_none()
@@ -66,7 +67,7 @@ fn a_scheduler_that_cannot_be_told_of_the_ends_of_sections_is_refused() {
     let system = sharing();
     let built = image_with(&system, &program(&["complete"], 1), &program(&[], 2), &programs(&system));
     let Err(ImageError::MissingService { service, .. }) = built else { panic!("it was built") };
-    assert_eq!(service, "unlock");
+    assert_eq!(service, "section");
 }
 
 caught! { right();
@@ -75,12 +76,12 @@ caught! { right();
         it.u64(at, 1);
     } => "tells another scheduler";
     an_end_that_nobody_is_told_is_caught: |it| {
-        let at = it.contents(PLAIN, SECTION_PAGE) + offset_of!(SectionPage, unlock);
+        let at = it.contents(PLAIN, SECTION_PAGE) + offset_of!(SectionPage, grant);
         it.u64(at, 7);
     } => "tells another scheduler";
     an_end_that_another_component_is_told_is_caught: |it| {
         // The controller's grant 1 is the filter's service.
-        let at = it.contents(CONTROLLER, LAST) + offset_of!(SectionPage, unlock);
+        let at = it.contents(CONTROLLER, LAST) + offset_of!(SectionPage, grant);
         it.u64(at, 1);
     } => "tells another scheduler";
     a_section_that_ends_before_it_begins_is_caught: |it| {

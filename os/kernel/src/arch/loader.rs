@@ -2,24 +2,7 @@
 
 use super::paging::direct;
 
-/// A range of physical addresses, the end excluded.
-#[derive(Clone, Copy, Debug)]
-pub struct Range {
-    /// First address.
-    pub start: u64,
-    /// One past the last.
-    pub end: u64,
-}
-
-impl Range {
-    /// Nothing.
-    pub const EMPTY: Range = Range { start: 0, end: 0 };
-
-    /// Whether the two share an address.
-    pub fn overlaps(self, other: Range) -> bool {
-        self.start < other.end && other.start < self.end
-    }
-}
+pub use tactus_abi::frames::Range;
 
 /// What both loaders tell.
 #[derive(Clone, Copy)]

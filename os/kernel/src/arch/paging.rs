@@ -23,6 +23,11 @@ extern "C" {
     static mut boot_pml4: [u64; 512];
 }
 
+/// The physical address of the table from which address spaces have the kernel's half.
+pub fn kernel_top() -> u64 {
+    (&raw const boot_pml4) as u64
+}
+
 /// The kernel's pointer to a physical address below 4 GiB.
 pub fn direct<T>(physical: u64) -> *mut T {
     (DIRECT + physical) as *mut T
@@ -61,9 +66,9 @@ impl AddressSpace {
     /// None; for places that are filled later.
     pub const NONE: AddressSpace = AddressSpace(0);
 
-    /// An address space with the kernel's half only.
-    pub fn new(frames: &mut Frames) -> Result<Self, MapError> {
-        let top = frames.page().ok_or(MapError::OutOfFrames)?;
+    /// An address space with the kernel's half only, its top table of one of these colours.
+    pub fn new(frames: &mut Frames, colours: u64) -> Result<Self, MapError> {
+        let top = frames.page(colours).ok_or(MapError::OutOfFrames)?;
         let table: *mut u64 = direct(top);
         for entry in 256..512 {
             // SAFETY: `top` is a fresh frame of 512 entries; `boot_pml4` is not changed in its upper half after
@@ -73,8 +78,8 @@ impl AddressSpace {
         Ok(AddressSpace(top))
     }
 
-    /// The last of the tables that lead to an address, made where it is not there.
-    pub fn table(self, frames: &mut Frames, address: u64) -> Result<*mut u64, MapError> {
+    /// The last of the tables that lead to an address, made where it is not there, of these colours.
+    pub fn table(self, frames: &mut Frames, colours: u64, address: u64) -> Result<*mut u64, MapError> {
         if address >= USER_END {
             return Err(MapError::BadAddress);
         }
@@ -85,19 +90,45 @@ impl AddressSpace {
             // function wrote; nobody else has the address space while the system is being set up.
             let entry = unsafe { &mut *table.add(index) };
             if *entry & PRESENT == 0 {
-                *entry = frames.page().ok_or(MapError::OutOfFrames)? | PRESENT | WRITE | USER;
+                *entry = frames.page(colours).ok_or(MapError::OutOfFrames)? | PRESENT | WRITE | USER;
             }
             table = direct(*entry & ADDRESS);
         }
         Ok(table)
     }
 
-    /// Maps one frame.
-    pub fn map(self, frames: &mut Frames, address: u64, frame: u64, access: Access) -> Result<(), MapError> {
+    /// The frame that a component sees at an address, if it sees one.
+    pub fn frame_at(self, address: u64) -> Option<u64> {
+        let mut table: *mut u64 = direct(self.0);
+        for level in (0..4).rev() {
+            // SAFETY: as in `lets_write`.
+            let entry = unsafe { table.add((address >> (12 + 9 * level)) as usize & 511).read_volatile() };
+            if entry & PRESENT == 0 {
+                return None;
+            }
+            table = direct(entry & ADDRESS);
+        }
+        Some(table as u64 - DIRECT)
+    }
+
+    /// The physical address of its top table.
+    pub fn top(self) -> u64 {
+        self.0
+    }
+
+    /// Maps one frame; tables that are made for it have these colours.
+    pub fn map(
+        self,
+        frames: &mut Frames,
+        colours: u64,
+        address: u64,
+        frame: u64,
+        access: Access,
+    ) -> Result<(), MapError> {
         if address % 4096 != 0 || frame % 4096 != 0 {
             return Err(MapError::BadAddress);
         }
-        let table = self.table(frames, address)?;
+        let table = self.table(frames, colours, address)?;
         // SAFETY: a table of this address space, as in `table`.
         let entry = unsafe { &mut *table.add((address >> 12) as usize & 511) };
         if *entry & PRESENT != 0 {

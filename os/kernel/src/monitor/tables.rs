@@ -256,7 +256,7 @@ pub fn set_up(frames: &mut Frames, base: u64, bytes: u64, components: u32) -> Re
     };
     let groups = make(frames, head.groups, rows(2, words::GROUP).map(group))?;
     let monitors = make(frames, head.monitors, rows(3, words::MONITOR).map(monitor))?;
-    let channels: *mut Channel = direct(frames.pages(CHANNEL_PAGES).ok_or(WRONG)?);
+    let channels: *mut Channel = direct(frames.pages(CHANNEL_PAGES, u64::MAX).ok_or(WRONG)?);
     let most = (CHANNEL_PAGES * PAGE) as usize / size_of::<Channel>();
     let mut made = 0;
     for row in rows(5, words::CHANNEL).take(most) {
@@ -301,7 +301,7 @@ fn queue(frames: &mut Frames, slots: u32) -> Option<&'static mut [[u64; MESSAGE_
         return None;
     }
     let bytes = u64::from(slots) * (MESSAGE_WORDS * 8) as u64;
-    let base = frames.pages(bytes.div_ceil(PAGE))?;
+    let base = frames.pages(bytes.div_ceil(PAGE), u64::MAX)?;
     // SAFETY: fresh frames, which are this queue's alone and long enough.
     Some(unsafe { core::slice::from_raw_parts_mut(direct(base), slots as usize) })
 }
@@ -313,7 +313,7 @@ fn make<T>(
     values: impl Iterator<Item = Option<T>>,
 ) -> Result<&'static [T], &'static str> {
     let count = count as usize;
-    let base: *mut T = direct(frames.pages(((count * size_of::<T>()) as u64).div_ceil(PAGE)).ok_or(WRONG)?);
+    let base: *mut T = direct(frames.pages(((count * size_of::<T>()) as u64).div_ceil(PAGE), u64::MAX).ok_or(WRONG)?);
     let mut made = 0;
     for value in values.take(count) {
         // SAFETY: fresh frames, long enough for all of them.

@@ -3,7 +3,7 @@
 use crate::region::{self, Counts};
 use crate::sequences;
 use core::ptr::{addr_of, addr_of_mut};
-use tactus_abi::layout::{MAX_CORES, SLOTS};
+use tactus_abi::layout::{MAX_CORES, REGION_STRIDE, SLOTS};
 use tactus_abi::shared::{slot, Fault, Region, Slot};
 
 /// The region that the kernel shares with this scheduler on one core.
@@ -70,6 +70,13 @@ impl OwnRegion {
         // memory, which is why per-core state is checked by itself (`PerCore`).
         unsafe { sequences::take_lock(addr_of_mut!((*self.0).lock), me) };
         Locked(self)
+    }
+
+    /// Writes any word of the region, for tests of what a scheduler that goes wild can do: it hurts what is inside its own server.
+    pub fn write_word(self, word: usize, value: u64) {
+        let word = word % (REGION_STRIDE / 8) as usize;
+        // SAFETY: as above, and in bounds by the line above.
+        unsafe { self.0.cast::<u64>().add(word).write_volatile(value) };
     }
 
     fn slot(self, thread: u64) -> *mut Slot {

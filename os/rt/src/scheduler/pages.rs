@@ -101,6 +101,13 @@ pub fn release_sections(task: TaskId) {
     unsafe { addr_of_mut!((*section_page_of(task)).held).write_volatile(0) };
 }
 
+/// Publishes to the task's component before which sections its job must call, a bit for each resource. Only for tasks with critical
+/// sections.
+pub fn publish_locked(task: TaskId, locked: [u64; 4]) {
+    // SAFETY: as above; the task's thread does not run.
+    unsafe { addr_of_mut!((*section_page_of(task)).locked).write_volatile(locked) };
+}
+
 /// Publishes what a child scheduler has counted, to its parent and the root. It is the only writer.
 pub fn publish_counts(counts: ChildPage) {
     // SAFETY: this scheduler's own page.

@@ -22,7 +22,7 @@ static WINDOW: AtomicU64 = AtomicU64::new(0);
 static BUFFERS: AtomicU64 = AtomicU64::new(0);
 
 /// Learns where everything is. Once, before anything else.
-pub fn begin(card: &'static DeviceCard, buffers: usize) {
+pub(super) fn begin(card: &'static DeviceCard, buffers: usize) {
     BASE.store(card.dma, Relaxed);
     BYTES.store(card.dma_bytes, Relaxed);
     BUFFERS.store(buffers as u64, Relaxed);
@@ -45,7 +45,7 @@ pub(super) unsafe fn rewind() {
 }
 
 /// One of the driver's buffers. The caller uses each by turns with the card.
-pub fn buffer(number: usize, bytes: usize) -> Option<&'static mut [u8]> {
+pub(super) fn buffer(number: usize, bytes: usize) -> Option<&'static mut [u8]> {
     let offset = (number * bytes) as u64;
     if offset + bytes as u64 > BUFFERS.load(Relaxed) {
         return None;

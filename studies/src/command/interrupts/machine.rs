@@ -190,8 +190,7 @@ impl Guest {
                 Source::Card(_) => generator::card(Path::new(WIRE)),
             },
         };
-        let watch =
-            Watch { trace_address: image.facts.trace_address, ring_bytes: image.facts.ring_bytes, patience: PATIENCE };
+        let watch = Watch::over(&image.facts, PATIENCE);
         let sender = match source {
             Source::Timer => None,
             Source::Card(packets) => Some(generator::Generator::start(results.file(WIRE), packets).map_err(machine)?),

@@ -7,11 +7,11 @@ use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::{Duration, Instant};
 use tactus_trace::Trace;
 
-/// Who has core 0 in the middle of each column: `a` for the first task, a dot for nobody.
-fn drawn(trace: &Trace, column: Duration, columns: u64) -> String {
+/// Who has the core in the middle of each column: `a` for the first task, a dot for nobody.
+fn drawn(trace: &Trace, core: usize, column: Duration, columns: u64) -> String {
     let at = |n: u64| {
         let middle = Instant::ZERO + column * n + column / 2;
-        let given = trace.cores[0].iter().rfind(|r| r.kind == EventKind::Leave && r.time <= middle);
+        let given = trace.cores[core].iter().rfind(|r| r.kind == EventKind::Leave && r.time <= middle);
         given.and_then(|r| r.task).map_or('.', |task| char::from(b'a' + task.0 as u8))
     };
     (0..columns).map(at).collect()
@@ -22,7 +22,7 @@ fn both(example: &Path, column: Duration, golden: &str) -> [Finished; 2] {
     let runs = [Finished::run(example, &[]), Finished::simulate(example, &[])];
     for run in &runs {
         assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
-        assert_eq!(drawn(&run.trace(), column, golden.len() as u64), golden, "{}", run.said.output);
+        assert_eq!(drawn(&run.trace(), 0, column, golden.len() as u64), golden, "{}", run.said.output);
     }
     runs
 }
@@ -55,6 +55,41 @@ fn a_ceiling_keeps_a_middle_task_from_lengthening_an_inversion_on_the_machine() 
 fn the_stack_resource_policy_keeps_off_the_first_and_all_behind_it_on_the_machine() {
     let golden = "dddaaddddbbbbcccddd....aa...............";
     both(&file("examples/resources-edf.toml"), Duration::from_millis(5), golden);
+}
+
+/// Sha, Rajkumar and Lehoczky 1990, section III: with inheritance `high` waits for one section of `low` and one of `middle`. a, b, c are
+/// `high`, `middle`, `low`.
+#[test]
+fn who_holds_what_a_more_urgent_job_wants_runs_in_its_place_on_the_machine() {
+    let runs = both(&file("examples/inheritance.toml"), Duration::from_millis(5), "cccbbbaccaabaabc....");
+    let asked = |run: &Finished| {
+        let entries = run.trace().cores.concat();
+        entries.iter().filter(|r| r.kind == EventKind::Enter && r.level == EntryReason::Lock as u8).count()
+    };
+    // Twice in each of the 25 jobs of `high`.
+    assert_eq!((asked(&runs[0]), asked(&runs[1])), (50, 50));
+}
+
+/// The inversion of their section I, with inheritance: `high` begins, and waits for `low` where it wants the bus.
+#[test]
+fn inheritance_keeps_a_middle_task_from_lengthening_an_inversion_on_the_machine() {
+    let scratch = Scratch::new("inheritance");
+    let text = std::fs::read_to_string(file("examples/resources.toml")).expect("the example");
+    let example = scratch.write("resources.toml", &text.replace("\"ceiling\"", "\"inheritance\""));
+    both(
+        &example,
+        Duration::from_millis(5),
+        "ccccacccaaabbbbbbbbbbbbcaaaacccc............aaaa".get(..20).unwrap_or_default(),
+    );
+}
+
+/// MSRP: `sensor` waits for the section on core 0; core 1 runs nobody while `control` waits for it.
+#[test]
+fn who_waits_for_another_core_keeps_its_own_on_the_machine() {
+    let runs = both(&file("examples/two-core-resource.toml"), Duration::from_millis(5), "bbbaabbb..");
+    for run in &runs {
+        assert_eq!(drawn(&run.trace(), 1, Duration::from_millis(5), 9), "cc.cccdd.", "{}", run.said.output);
+    }
 }
 
 #[test]
@@ -149,7 +184,7 @@ fn a_component_that_writes_anything_on_its_page_disturbs_nobody_beyond_what_it_m
     let job = "let page = (0x1020_0000_u64 + u64::from(job.task()) * 4096) as *mut u64;\n\
                for n in 0..60_u64 {\n    let word = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ job.number();\n    \
                for at in 0..5 { unsafe { page.add(at).write_volatile(word.rotate_left(at as u32 * 11)) } }\n    \
-               job.leave();\n    let _ = grant(\"unlock\").call([word; 5]);\n    \
+               job.leave();\n    let _ = grant(\"section\").call([word; 5]);\n    \
                let end = job.charged() + Duration::from_micros(100);\n    while job.charged() < end { core::hint::spin_loop() }\n}";
     let run = Finished::run(&with_component(&scratch, job), &[]);
     assert!(["held", "void"].contains(&run.summary.outcome()), "{}", run.said.output);

@@ -254,10 +254,43 @@ fn clustered(kind: &str) -> String {
 fn policy(kind: &str, system: fn(&str) -> String, tasks: &[&str], units: usize, late: &str) {
     let scratch = Scratch::new("golden");
     let file = scratch.write(&format!("{kind}.toml"), &system(kind));
+    let queues = match kind.split('-').next() {
+        Some("partitioned") => Queues::ForEachCore,
+        Some("global") => Queues::One,
+        _ => Queues::ForClusters,
+    };
     for results in both(&file, &[], tasks, units, &format!("{kind}.txt")) {
         for task in tasks {
             assert_eq!(results.summary.task(task).missed() > 0, late.contains(task), "deadlines of {task}");
         }
+        events_between_cores(&results, queues);
+    }
+}
+
+/// Who shares a queue of jobs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Queues {
+    ForEachCore,
+    /// Cores 0 and 2, and core 1.
+    ForClusters,
+    One,
+}
+
+/// Events between cores, in simulator and machine alike: none but among those that share a queue, and there are some.
+fn events_between_cores(results: &Finished, queues: Queues) {
+    let sent: Vec<(usize, u64)> = results
+        .trace()
+        .cores
+        .iter()
+        .enumerate()
+        .flat_map(|(core, records)| records.iter().map(move |record| (core, record)))
+        .filter(|(_, record)| record.kind == EventKind::Notify)
+        .map(|(core, record)| (core, record.arg))
+        .collect();
+    assert_eq!(sent.is_empty(), queues == Queues::ForEachCore, "{sent:?}");
+    assert!(sent.iter().all(|(from, to)| *from as u64 != *to), "a core sends itself none: {sent:?}");
+    if queues == Queues::ForClusters {
+        assert!(sent.iter().all(|event| [(0, 2), (2, 0)].contains(event)), "{sent:?}");
     }
 }
 

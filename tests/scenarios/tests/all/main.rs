@@ -5,6 +5,7 @@ mod agree;
 mod arena;
 mod ceilings;
 mod checklist;
+mod colours;
 mod components;
 mod culprits;
 mod damage;

@@ -131,9 +131,13 @@ impl Global {
                 task.remove(records);
                 (false, true)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => {
-                (true, task.exhaust(records))
-            }
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Wait
+            | Event::Lock => (true, task.exhaust(records)),
         }
     }
 

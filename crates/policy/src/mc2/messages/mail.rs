@@ -158,7 +158,13 @@ impl Mail {
         let event = match report.event {
             Event::Complete => 1,
             Event::Remove => 2,
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Wait => 0,
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Wait
+            | Event::Lock => 0,
         };
         let [[a, b, c], [d, e, f]] = [part(&report.parts[0]), part(&report.parts[1])];
         self.reports.send(&[a, b, c, d, e, f, event])

@@ -20,9 +20,13 @@ pub struct ResourceTree {
 /// A resource that one job at a time may hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resource {
-    /// Who may not begin while it is held.
+    /// Who may not begin while it is held, and who runs while another one waits for it.
     pub protocol: ResourceProtocol,
-    /// The tasks that use it, all of one core.
+    /// Its place in the order in which resources are taken: inside others only those of a larger number.
+    pub order: u16,
+    /// Whether it is taken from a job that holds it for longer than it declares; else the job keeps it.
+    pub withdrawn: bool,
+    /// The tasks that use it; where its protocol does not span cores, all of one core.
     pub users: Vec<ResourceUser>,
 }
 
@@ -48,6 +52,8 @@ impl Parameters for ResourceTree {
         for resource in &self.resources {
             let protocol = ResourceProtocol::ALL.iter().position(|protocol| *protocol == resource.protocol);
             out.push(protocol.unwrap_or(0) as u8);
+            out.extend(resource.order.to_le_bytes());
+            out.push(resource.withdrawn.into());
             put(out, resource.users.len() as u64);
             for user in &resource.users {
                 out.extend(user.task.0.to_le_bytes());
@@ -63,10 +69,12 @@ impl Parameters for ResourceTree {
         let resources = input.list(1, |input| {
             let protocol = ResourceProtocol::ALL.get(usize::from(input.byte()?)).copied();
             let protocol = protocol.ok_or_else(|| input.no_meaning())?;
+            let order = u16::from_le_bytes(input.take()?);
+            let withdrawn = input.boolean()?;
             let users = input.list(USER_BYTES, |input| {
                 Ok(ResourceUser { task: TaskId(u16::from_le_bytes(input.take()?)), longest: input.time()? })
             })?;
-            Ok(Resource { protocol, users })
+            Ok(Resource { protocol, order, withdrawn, users })
         })?;
         Ok(ResourceTree { tree, thresholds, resources })
     }

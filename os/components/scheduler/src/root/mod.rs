@@ -34,7 +34,7 @@ use tactus_sched::runtime::{
     self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
 };
 
-tactus_rt::component! { upcall: upcall, services: [complete, raise, unlock, wait] }
+tactus_rt::component! { upcall: upcall, services: [complete, raise, section, wait] }
 
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
@@ -44,10 +44,12 @@ const ARRIVED: u64 = 1 << 19;
 const UNLOCKED: u64 = 1 << 20;
 /// The running job asks to wait: until when, stands in the core's state.
 const WAITS: u64 = 1 << 21;
+/// The running job wants to enter a section that may be another's.
+const ASKS: u64 = 1 << 22;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED | event::RUN_ENDS;
 /// Events for the policy; the rest is for the scheduler itself.
-const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | BEGUN | event::NOTIFY | event::TIMER;
+const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -99,13 +101,20 @@ fn raise(caller: Caller, [event, ..]: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
-/// A job has left a critical section for which another one waited when the job was given its core. It goes on when it has a core
-/// again. Gives 0, or 1 if the caller has no job here.
-fn unlock(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+/// A job has left a critical section for which another one waited when the job was given its core; or, if `asks` is not 0, it wants the
+/// one that it entered last, which may be another's. It goes on when it has a core again. Gives 0, or 1 if the caller has no job here.
+fn section(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
     let Some(Core { policy, state }) = state::running(core) else { return [1, 0] };
     if !state.is_home(caller.thread().into(), caller.component().into()) {
         return [1, 0];
+    }
+    if asks != 0 {
+        let locked = state.system.scheduler.locked(policy);
+        if sections::may_ask(&mut state.sections, state.running, locked) {
+            decide::<Root>(core, 0, ASKS, SWITCH_RETURN);
+        }
+        return [0; 2];
     }
     // It may have been displaced after it left the section and before it said so.
     if state.system.scheduler.awaits_unlock(policy) {
@@ -197,7 +206,7 @@ impl Role for Root {
 /// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | WAITS | ARRIVED | event::NOTIFY) == 0 {
+    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | WAITS | ASKS | ARRIVED | event::NOTIFY) == 0 {
         // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -211,6 +220,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
         (EntryReason::Wait, WAITS)
     } else if due & UNLOCKED != 0 {
         (EntryReason::Unlock, UNLOCKED)
+    } else if due & ASKS != 0 {
+        (EntryReason::Lock, ASKS)
     } else if due & ARRIVED != 0 {
         (EntryReason::Arrival, ARRIVED)
     } else {

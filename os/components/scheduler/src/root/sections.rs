@@ -1,12 +1,13 @@
 //! What jobs hold in critical sections: read from the pages on which their components say it, and told to the policy before each
-//! of its decisions. Entering and leaving a section calls nobody, unless a job waits for its end.
+//! of its decisions. Entering and leaving a section calls nobody, unless a job waits for its end or the resource may be another job's.
 
 use crate::root::state::CoreState;
 use alloc::vec::Vec;
-use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, Sections};
+use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, ResourceSet, Sections};
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
+use tactus_rt::abi::shared::MAX_SECTIONS;
 use tactus_rt::clock;
-use tactus_rt::scheduler::{held_sections, publish_awaited, release_sections, RingWriter};
+use tactus_rt::scheduler::{held_sections, publish_awaited, publish_locked, release_sections, RingWriter};
 use tactus_rt::time::{CoreId, Instant, TaskId};
 
 /// What the policy was told that a task's job holds, and since when: readings of the time-stamp counter.
@@ -15,6 +16,8 @@ pub struct Reported {
     uses: bool,
     held: Sections,
     since: [u64; Sections::DEEPEST],
+    /// How often the job has asked for one that may be another's.
+    asked: u32,
 }
 
 /// By task; empty if no task has critical sections.
@@ -49,7 +52,7 @@ pub fn tell<P: Policy>(
     if matches!(reason, EntryReason::Complete | EntryReason::Fault) {
         // Its sections end with it.
         release_sections(task);
-        told.held = Sections::NONE;
+        (told.held, told.asked) = (Sections::NONE, 0);
         return;
     }
     let (held, since) = held_sections(task);
@@ -71,11 +74,24 @@ pub fn tell<P: Policy>(
     (told.held, told.since) = (held, since);
 }
 
-/// Publishes to the running job whether the end of a section is awaited.
+/// Whether the policy is to hear that the running job wants a resource: only where some may be another's, where the job says otherwise
+/// than was told (else it has its answer, or would not run), and once for each section that a task may have.
+pub fn may_ask(told: &mut [Reported], running: Subject, locked: ResourceSet) -> bool {
+    let told = running.task().and_then(|task| Some((task, told.get_mut(task.index())?)));
+    let Some((task, told)) = told.filter(|(_, told)| told.uses && locked != ResourceSet::default()) else {
+        return false;
+    };
+    let news = Sections::from_bits(held_sections(task).0) != told.held;
+    told.asked += u32::from(news);
+    news && told.asked <= MAX_SECTIONS as u32
+}
+
+/// Publishes to the running job whether the end of a section is awaited, and which sections may be another's.
 #[cold]
 #[inline(never)]
 pub fn publish<P: Policy>((policy, core): (&P, &P::Core), state: &CoreState, task: TaskId) {
     if state.sections.get(task.index()).is_some_and(|told| told.uses) {
         publish_awaited(task, policy.awaits_unlock(core));
+        publish_locked(task, policy.locked(core).words());
     }
 }

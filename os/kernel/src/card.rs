@@ -1,0 +1,42 @@
+//! Tells those who read the machine's memory from outside where address spaces lie: see [`tactus_abi::card`].
+
+use crate::arch::paging::{direct, kernel_top};
+use crate::arch::protect::physical;
+use crate::component;
+use crate::frames::Frames;
+use crate::memory;
+use crate::percore;
+use tactus_abi::card::{word, MAGIC, PLACE};
+use tactus_abi::image::Header;
+use tactus_abi::layout::{COUNTERS, MAX_COMPONENTS, MAX_CORES};
+
+/// Writes the words. During set-up, of an emulated machine.
+pub fn write(header: &Header, frames: &Frames) {
+    let put = |at: usize, value: u64| {
+        // SAFETY: the page lies below the first mebibyte, which the kernel leaves alone but for it and the start-up code of other cores.
+        unsafe { direct::<u64>(PLACE).add(at).write_volatile(value) }
+    };
+    let (pool, count) = memory::pool();
+    for (at, value) in [
+        (word::CORES, header.cores.into()),
+        (word::COMPONENTS, header.components.into()),
+        (word::COLOURS, header.colours.into()),
+        (word::KERNEL, frames.kernel()),
+        (word::KERNEL_TOP, kernel_top()),
+        (word::POOL, pool),
+        (word::POOL_FRAMES, count),
+    ] {
+        put(at, value);
+    }
+    for core in 0..(header.cores as usize).min(MAX_CORES) {
+        // SAFETY: a place in the block, of which only the address is taken.
+        let space = unsafe { &raw const (*percore::of(core)).space } as u64;
+        put(word::LOADED + core, physical(space).unwrap_or(0));
+    }
+    for number in 0..(header.components as usize).min(MAX_COMPONENTS) {
+        let space = component::get(number as u16).space;
+        let counters = space.frame_at(COUNTERS).unwrap_or(0) >> 12;
+        put(word::TOPS + number, space.top() | (counters << 32));
+    }
+    put(word::MAGIC, MAGIC);
+}

@@ -1,0 +1,83 @@
+//! Whose an access is: the component whose tables its core has loaded, as the kernel tells in the machine's memory
+//! ([`tactus_abi::card`]).
+//!
+//! A core's block says which tables are loaded before the first instruction at user level, so that it is looked at wherever a core
+//! begins a block there.
+
+use tactus_abi::card::{word, MAGIC, PLACE};
+use tactus_abi::counters;
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES};
+
+/// Owners: the kernel, components by their number plus one, and what runs at user level before anything is told.
+pub const OWNERS: usize = 256;
+/// The kernel.
+pub const KERNELS: u8 = 0;
+/// User level before anything is told, and the last components of a full system.
+const UNKNOWN: u8 = 255;
+
+/// Who runs where.
+pub struct Owners {
+    /// The top table that each core had loaded when it was last looked at.
+    loaded: [u64; MAX_CORES],
+    owner: [u8; MAX_CORES],
+    /// Where the counters of the component are that each core runs, in the emulator; null if it has none.
+    counters: [usize; MAX_CORES],
+}
+
+impl Default for Owners {
+    fn default() -> Self {
+        Owners { loaded: [0; MAX_CORES], owner: [UNKNOWN; MAX_CORES], counters: [0; MAX_CORES] }
+    }
+}
+
+impl Owners {
+    /// Whose the core is at user level.
+    pub fn of(&self, core: usize) -> u8 {
+        self.owner[core % MAX_CORES]
+    }
+
+    /// Looks at what the core has loaded. `memory` is where the guest's lies in the emulator: start and length.
+    pub fn look(&mut self, core: usize, memory: (u64, u64)) {
+        let core = core % MAX_CORES;
+        let card = |at: usize| word_at(memory, PLACE + at as u64 * 8);
+        let loaded = card(word::LOADED + core).and_then(|place| word_at(memory, place)).unwrap_or(0);
+        if loaded == self.loaded[core] || card(word::MAGIC) != Some(MAGIC) {
+            return;
+        }
+        let count = card(word::COMPONENTS).unwrap_or(0).min(MAX_COMPONENTS as u64) as usize;
+        let top = |component: &usize| card(word::TOPS + component).map(|it| it & u64::from(u32::MAX));
+        let component = (0..count).find(|component| top(component) == Some(loaded));
+        self.loaded[core] = loaded;
+        self.counters[core] = 0;
+        let page = component.and_then(|component| card(word::TOPS + component)).map_or(0, |it| it >> 32 << 12);
+        if page != 0 && page + 4096 <= memory.1 {
+            self.counters[core] = (memory.0 + page) as usize;
+            // SAFETY: see `count`.
+            unsafe { (self.counters[core] as *mut u64).write_volatile(counters::MAGIC) };
+        }
+        self.owner[core] = component.and_then(|it| u8::try_from(it + 1).ok()).unwrap_or(UNKNOWN);
+    }
+}
+
+impl Owners {
+    /// Adds to a counter of the component that the core runs at user level, if it has any.
+    pub fn count(&self, core: usize, event: usize, many: u64) {
+        let page = self.counters[core % MAX_CORES] as *mut u64;
+        if page.is_null() || many == 0 {
+            return;
+        }
+        // SAFETY: a page of the guest's memory (`look`), mapped there as long as the emulator runs, which nobody in the guest may write.
+        unsafe {
+            let word = page.add(counters::of_core(core % MAX_CORES) + event % counters::EVENTS);
+            word.write_volatile(word.read_volatile() + many);
+        }
+    }
+}
+
+/// A word of the guest's memory; nothing where there is none.
+fn word_at((start, length): (u64, u64), place: u64) -> Option<u64> {
+    let inside = place % 8 == 0 && place.checked_add(8).is_some_and(|end| end <= length);
+    // SAFETY: the file with the guest's memory is mapped there as long as the emulator runs, and the word lies in it, aligned. The guest
+    // may write it at the same time, from a thread of the emulator; any value is one.
+    inside.then(|| unsafe { (start as *const u64).add(place as usize / 8).read_volatile() })
+}

@@ -1,0 +1,22 @@
+//! Sweeps more memory than the shared cache holds, at full rate.
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tactus_rt::Job;
+
+tactus_rt::component! { job: sweep, services: [] }
+
+/// A line of a cache each: a quarter more than the megabyte of the shared level.
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+static LINES: [Line; 20 << 10] = [const { Line(AtomicU64::new(0)) }; 20 << 10];
+
+fn sweep(job: &Job) {
+    for _ in 0..4 {
+        for line in core::hint::black_box(&LINES) {
+            line.0.store(job.number(), Relaxed);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Colours of memory on the machine: every part has frames of its own colours and of no other, whatever their number; modelled caches
+//! change nothing and say whose lines were driven out.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tactus_scenarios::{file, tactus, Finished, Scratch};
+
+/// Four tasks: two of the workload, one of a component that shares a buffer, one of a component that is restarted after each fifth job.
+fn system(folder: &Scratch, colours: u32) -> PathBuf {
+    let [kernel, control, camera, flaky] = match colours {
+        1 => ["", "", "", ""],
+        // What names none has the other one.
+        2 => ["", "[1]", "[1]", "[1]"],
+        4 => ["[1]", "[2]", "[1, 2]", "[2]"],
+        _ => ["[1, 5]", "[2]", "[6]", "[3, 4]"],
+    };
+    let of = |list: &str| if list.is_empty() { String::new() } else { format!("colours = {list}\n") };
+    let task = |name: &str, core: u32, more: &str| {
+        let times = "period = \"10 ms\"\nexecution = \"1 ms\"\n";
+        format!("[[task]]\nname = \"{name}\"\ncore = {core}\n{times}{more}\n")
+    };
+    let component = |name: &str, folder: &str, more: String| {
+        format!("[[component]]\nname = \"{name}\"\ncrate = {:?}\n{more}\n", file(folder))
+    };
+    let text = [
+        "[system]\nname = \"coloured\"\ncores = 2\nduration = \"120 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n"
+            .to_string(),
+        format!("[machine]\ncolours = {colours}\n\n[kernel]\n{}\n", of(kernel)),
+        "[[buffer]]\nname = \"frames\"\nsize = \"12 KiB\"\nbetween = [\"camera\", \"flaky\"]\n\n".to_string(),
+        task("control", 0, &format!("memory = \"64 KiB\"\n{}", of(control))),
+        task("log", 1, ""),
+        task("camera", 0, "component = \"camera\"\n"),
+        task("flaky", 1, "component = \"flaky\"\n"),
+        component(
+            "camera",
+            "tests/scenarios/parts",
+            "uses = { attach = \"memory.attach\" }\n".to_string() + &of(camera),
+        ),
+        component(
+            "flaky",
+            "tests/scenarios/parts",
+            "restarted-by = \"root\"\nrestarts = { most = 10, per = \"1 s\" }\n".to_string() + &of(flaky),
+        ),
+        component("memory", "os/components/services", "memory-manager = true\nprovides = [\"attach\"]\n".to_string()),
+    ];
+    folder.write("system.toml", &text.concat())
+}
+
+fn kept(out: &Path) -> Value {
+    let text = std::fs::read_to_string(out.join("run.json")).expect("the run left it");
+    serde_json::from_str::<Value>(&text).expect("it is JSON")["colours"].clone()
+}
+
+#[test]
+fn no_page_has_a_foreign_colour_with_1_to_64_colours_and_no_frame_is_given_twice() {
+    for colours in [1_u32, 2, 4, 8, 16, 32, 64] {
+        let folder = Scratch::new("colours");
+        let run = Finished::run(&system(&folder, colours), &[]);
+        // The component that faults is restarted, and its jobs are void.
+        assert_eq!(run.summary.outcome(), "void", "{colours}: {}", run.said.output);
+        for name in ["control", "camera"] {
+            assert_eq!(run.summary.task(name).missed(), 0, "{colours}: {}", run.said.output);
+        }
+        assert_eq!(run.summary.task("flaky").completed(), 12, "{colours}: {}", run.said.output);
+        if colours == 1 {
+            continue;
+        }
+        let seen = kept(run.folder());
+        assert_eq!(seen["colours"], colours);
+        assert_eq!(seen["apart"], true);
+        assert_eq!(seen["twice"].as_array().map(Vec::len), Some(0), "{colours}");
+        let parts = seen["parts"].as_array().expect("parts");
+        assert_eq!(parts.len(), 7, "kernel, scheduler, two of the workload, three components");
+        for part in parts {
+            assert_eq!(part["foreign"].as_array().map(Vec::len), Some(0), "{colours}: {part}");
+            let own = part["own"].as_u64().expect("bits");
+            let pages = part["pages"].as_array().expect("by colour");
+            assert!(pages.iter().filter_map(Value::as_u64).sum::<u64>() > 5, "{part}");
+            for (colour, pages) in pages.iter().enumerate() {
+                assert!(own >> colour & 1 != 0 || pages == 0, "{part}");
+            }
+        }
+        // The kernel's text, constants, data and stacks have moved to its colours.
+        let kernel: u64 = parts[0]["pages"].as_array().expect("by colour").iter().filter_map(Value::as_u64).sum();
+        assert!(kernel > 100, "{kernel} pages");
+        let said = tactus(["colours".as_ref(), run.folder().as_os_str()]);
+        assert_eq!(said.status, 0, "{}", said.output);
+        assert!(said.output.contains("no page of a foreign colour"), "{}", said.output);
+    }
+}
+
+#[test]
+fn modelled_caches_change_no_byte_of_a_trace_count_the_same_twice_and_see_no_access_to_a_foreign_colour() {
+    let folder = Scratch::new("caches");
+    let system = file("examples/colours.toml");
+    let run = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let words = ["run".as_ref(), system.as_os_str(), "--duration".as_ref(), "100 ms".as_ref(), "--out".as_ref()];
+        let said = tactus(words.into_iter().chain([out.as_os_str()]).chain(more.iter().map(|word| word.as_ref())));
+        assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+        out
+    };
+    let (plain, first, second) = (run("plain", &[]), run("first", &["--caches"]), run("second", &["--caches"]));
+    let bytes = |folder: &Path, name: &str| std::fs::read(folder.join(name)).expect("the run left it");
+    assert!(bytes(&plain, "trace.bin") == bytes(&first, "trace.bin"), "the probe changes the run");
+    assert!(bytes(&first, "caches.txt") == bytes(&second, "caches.txt"), "two runs are counted differently");
+    let seen = kept(&first);
+    let (parts, caches) =
+        (seen["parts"].as_array().expect("parts"), seen["caches"]["parts"].as_array().expect("caches"));
+    for (part, caches) in parts.iter().zip(caches).skip(1) {
+        assert!(caches["accesses"].as_u64() > Some(1_000), "{part} {caches}");
+        let own = part["own"].as_u64().expect("bits");
+        for (colour, count) in caches["by_colour"].as_array().expect("by colour").iter().enumerate() {
+            // What is shared lies in the colours of another one who shares it: the clock, the tasks' pages.
+            let shared = part["shared"][colour].as_u64().expect("a number");
+            assert!(own >> colour & 1 != 0 || shared > 0 || count == 0, "{}: colour {colour}, {count}", part["name"]);
+        }
+    }
+    // The two tasks, and the scheduler, drive no line of each other out of the shared cache once they run.
+    for evicted in seen["caches"]["evicted"].as_array().expect("a list") {
+        let [by, of] = [0, 1].map(|at| evicted[at].as_u64().expect("a part"));
+        assert!(by == of || by == 0 || of == 0 || of == 255, "part {by} drove out lines of part {of}: {evicted}");
+    }
+}
+
+#[test]
+fn a_component_reads_what_is_counted_of_its_own_accesses_in_at_most_40_instructions() {
+    let folder = Scratch::new("counters");
+    let text = |granted: &str| {
+        format!(
+            "[system]\nname = \"counters\"\ncores = 1\nduration = \"50 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n\
+             [[task]]\nname = \"counting\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\ncomponent = \"counting\"\n\n\
+             [[component]]\nname = \"counting\"\ncrate = {:?}\nconsole = true\n{granted}",
+            file("tests/scenarios/parts")
+        )
+    };
+    let told = |granted: &str, more: &[&str]| -> Vec<[u64; 5]> {
+        let run = Finished::run(&folder.write("system.toml", &text(granted)), more);
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        let numbers = |line: &str| {
+            let mut words = line.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+            std::array::from_fn(|_| words.next().expect("a number"))
+        };
+        run.log.lines().filter(|line| line.contains("for a reading")).map(numbers).collect()
+    };
+    // Not granted, or nobody counts: nothing is counted, and the component goes on.
+    for (granted, more) in [("", &["--caches"][..]), ("counters = true\n", &[])] {
+        assert!(told(granted, more).iter().all(|[_, counts @ ..]| *counts == [0; 4]), "{granted}");
+    }
+    let all = told("counters = true\n", &["--caches"]);
+    assert_eq!(all.len(), 5);
+    for (number, [job, writes, misses, changed, reading]) in all.into_iter().enumerate() {
+        assert_eq!((job, changed), (number as u64, 0), "nobody else has its lines");
+        // A thousand lines, and some of the stack's.
+        assert!((1_024..1_100).contains(&writes), "{writes} writes");
+        // The kernel has brought them into the shared cache, when it cleared them.
+        assert!(misses < 50, "job {job}: {misses} lines from memory");
+        assert!((5..=40).contains(&reading), "{reading} instructions for a reading");
+    }
+}
+
+/// Lines that came from memory in each job of a victim on one core, beside one that sweeps the shared cache on another.
+fn missed(folder: &Scratch, [kernel, victim, sweeper]: [&str; 3]) -> Vec<u64> {
+    let parts = file("tests/scenarios/parts");
+    let component = |name: &str, core: u32, times: &str, more: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncore = {core}\nperiod = \"20 ms\"\n{times}component = \"{name}\"\n\n\
+             [[component]]\nname = \"{name}\"\ncrate = {parts:?}\n{more}\n"
+        )
+    };
+    let text = [
+        "[system]\nname = \"attacked\"\ncores = 2\nduration = \"1 s\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n".to_string(),
+        format!("[machine]\ninstruction = \"32 ns\"\noverheads = false\ngeometry = \"zynq-ultrascale\"\ncolours = \"from geometry\"\n\n[kernel]\n{kernel}\n\n"),
+        component("victim", 0, "offset = \"17 ms\"\nexecution = \"2 ms\"\n", &format!("console = true\ncounters = true\n{victim}\n")),
+        component("sweeper", 1, "execution = \"18 ms\"\n", sweeper),
+    ];
+    let run = Finished::run(&folder.write("system.toml", &text.concat()), &["--caches"]);
+    let told =
+        run.log.lines().filter_map(|line| line.split_once(": ")?.1.strip_suffix(" lines from memory")?.parse().ok());
+    let told: Vec<u64> = told.collect();
+    assert!(told.len() >= 49, "{}", run.log);
+    // All but the first, which finds nothing in the caches.
+    told[1..].to_vec()
+}
+
+#[test]
+fn an_attacker_that_sweeps_the_cache_takes_every_line_without_colours_and_next_to_none_with_them() {
+    let folder = Scratch::new("attacked");
+    let shared = missed(&folder, ["", "", ""]);
+    assert!(shared.iter().all(|lines| *lines >= 1_000), "{shared:?}");
+    let own =
+        missed(&folder, ["colours = [0]", "colours = [1, 2]", "colours = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"]);
+    assert!(own.iter().all(|lines| *lines <= 10), "{own:?}");
+}
