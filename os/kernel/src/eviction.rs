@@ -84,16 +84,15 @@ fn leave_stopped(core: &mut Core, told: Fault) {
     if !thread.path().is_roots() {
         tell_children(core, thread, told);
     }
-    if monitor::are_there() {
-        let more = monitor::faulted(core, thread.id, told.kind);
-        Shared::of_root(core).post(more);
-    }
     if survives {
         core.enter_space(component::get(thread.component).space);
     } else {
         charge(core, thread);
         core.current = core::ptr::null_mut();
         thread.release();
+    }
+    if monitor::are_there() {
+        return monitor::faulted(core);
     }
     post_root(core, event::FAULT)
 }

@@ -7,7 +7,7 @@ use crate::wire::Stored;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
 use tactus_abi::layout::{
-    CARDS, COUNTERS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE,
+    CARDS, COUNTERS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
 use tactus_model::WaitLimit;
@@ -119,7 +119,8 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(info.cores == image.header.cores, "tells of another number of cores")?;
     check(info.tasks as usize == image.tasks(), "tells of another number of tasks")?;
     check(u64::from(info.counters) * PAGE == length(COUNTERS), "tells of other counters than it has")?;
-    check(info.reserved == 0, "has something where zero belongs")?;
+    let watched = image.mapping_at(number, WATCHED).is_some();
+    check(info.watched == u32::from(watched), "tells of monitors that there are not, or not of those that there are")?;
     check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
     let (named, unused) = info.grants.split_at((info.grant_count as usize).min(MAX_GRANTS));

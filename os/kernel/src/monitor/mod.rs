@@ -20,6 +20,7 @@ use crate::dispatch::{arm, first_timeout, leave_kernel, post_root};
 use crate::eviction;
 use crate::machine::CLOCK;
 use crate::percore::Core;
+use crate::region::Shared;
 use crate::shootdown;
 use crate::slice::start_timer;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -278,27 +279,24 @@ pub fn run_ends() -> bool {
     RUN_ENDS.load(Ordering::SeqCst)
 }
 
-/// A thread was taken out of a component that was stopped: further events for the root. Another component that is to be stopped for
-/// that is so when the root has heard of this one, with its next [`observe`].
+/// A thread was taken out of a component that was stopped, as stands in the root's region: the root is entered. Another component that
+/// is to be stopped for that is so when the root has heard of this one, with its next [`observe`].
 #[cold]
 #[inline(never)]
-pub fn faulted(core: &mut Core, thread: u16, kind: u64) -> u64 {
-    if kind == FaultKind::Gone as u64 {
-        return 0;
-    }
-    let event = tables().and_then(|tables| tables.fault(thread.into()));
+pub fn faulted(core: &mut Core) {
+    let fault = Shared::of_root(core).fault();
+    let watched = tables().filter(|_| fault.kind != FaultKind::Gone as u64);
+    let event = watched.and_then(|tables| tables.fault(u32::try_from(fault.thread).ok()?));
     let demands = event.map_or_else(Demands::default, |event| happens(core, event));
     if let Some((monitor, component)) = demands.stop {
         let put_off = &PUT_OFF[core.id as usize % MAX_CORES];
         put_off.store(1 << 63 | u64::from(monitor) << 16 | u64::from(component), Ordering::Relaxed);
     }
-    match demands.ends && !RUN_ENDS.swap(true, Ordering::SeqCst) {
-        true => {
-            shootdown::request(core);
-            event::RUN_ENDS
-        }
-        false => 0,
+    if demands.ends && !RUN_ENDS.swap(true, Ordering::SeqCst) {
+        shootdown::request(core);
+        Shared::of_root(core).post(event::RUN_ENDS);
     }
+    post_root(core, event::FAULT)
 }
 
 /// What a fault made a monitor demand, for the core's next [`observe`].
