@@ -132,7 +132,7 @@ fn by_chain(summary: &Summary) -> String {
             grouped(chain.begun),
             grouped(chain.missed),
             chain.response.map_or("–".to_string(), |response| brief(response.max)),
-            brief(chain.deadline),
+            chain.deadline.map_or("–".to_string(), brief),
             chain.bound.map_or("–".to_string(), |bound| format!("≤ {}", brief(bound))),
         ]
     };

@@ -28,9 +28,10 @@ pub fn can_run(promised: &RunPlan) -> bool {
     }
 }
 
-/// `chain    sensor to actuator: ≤ 11.8 ms of 20 ms (…)`, one line for each.
+/// `chain    sensor to actuator: ≤ 11.8 ms of 20 ms (…)`, one line for each; then one for each channel.
 pub fn chains(check: &Check) {
-    check.chains.iter().for_each(|chain| lines::line("chain", chain.to_string().trim_start_matches("chain ")));
+    check.chains.iter().for_each(|chain| lines::line("chain", chain));
+    check.channels.iter().for_each(|channel| lines::line("channel", channel));
 }
 
 /// `monitors` and a table: what each takes, and what the bounds count for them.

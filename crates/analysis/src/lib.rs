@@ -20,6 +20,7 @@ pub mod mc2;
 pub mod mixed;
 pub mod overhead;
 pub mod partitioned;
+pub mod requests;
 pub mod reservation;
 pub mod task;
 pub mod uniprocessor;
@@ -27,7 +28,7 @@ pub mod utilisation;
 
 pub use check::{
     assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, ChainVerdict,
-    Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned,
+    ChannelVerdict, Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned,
 };
 pub use disk::{disks, DiskCheck, DiskClientVerdict};
 pub use tactus_task::{Slot, Table};

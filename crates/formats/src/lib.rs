@@ -5,6 +5,7 @@
 //! nanoseconds: what a file gives finer is rounded against the task, with a note. `docs/formats.md` tells it key by key.
 #![forbid(unsafe_code)]
 
+mod channel;
 mod fault;
 mod format;
 mod lexer;

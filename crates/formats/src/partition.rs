@@ -20,6 +20,7 @@ pub(crate) fn write(text: &mut String, server: &Server, partition: &Partition) -
     if server.background {
         writeln!(text, "background = true")?;
     }
+    writeln!(text, "period = {}\nduration = {}", time(partition.period), time(partition.duration))?;
     writeln!(text, "windows = [")?;
     for window in &partition.windows {
         let (start, length) = (time(window.start), time(window.length));

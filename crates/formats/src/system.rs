@@ -52,6 +52,9 @@ impl TaskSet {
         if places.iter().any(|place| place.release != Release::Periodic) {
             notes.push("that arrivals or other tasks release jobs is left out, and with that all chains".into());
         }
+        if !system.channels.is_empty() {
+            notes.push("channels are left out".into());
+        }
         if !system.scheduling.sections.is_empty() {
             notes.push("resources are left out".into());
         }
@@ -252,6 +255,9 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     }
     for chain in &system.chains {
         let _ = write_chain(&mut text, chain, system);
+    }
+    for channel in &system.channels {
+        let _ = crate::channel::write(&mut text, channel, system);
     }
     for change in &system.scheduling.changes {
         let _ = write_change(&mut text, change, system);

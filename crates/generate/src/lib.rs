@@ -128,6 +128,7 @@ impl Draw {
             seed: self.seed,
             policy: self.policy,
             chains: Vec::new(),
+            channels: Vec::new(),
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),

@@ -4,8 +4,9 @@ use crate::random::Random;
 use crate::{plain, scaled};
 use std::path::PathBuf;
 use tactus_model::{
-    Criticality, Demand, EarlyArrival, Machine, Migration, Overrun, Partition, Partitions, Policy, Release, Scheduling,
-    Server, ServerKind, System, Task, TaskOrder, TaskPlacement, Window,
+    Channel, ChannelKind, Criticality, Demand, EarlyArrival, Machine, Migration, Overrun, Partition, Partitions,
+    Policy, Port, Release, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement, Window, LONGEST,
+    MAX_MESSAGES,
 };
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 
@@ -42,6 +43,7 @@ pub fn partitions(seed: u64) -> System {
         list.push(partition);
     }
     let name = format!("partitions-{seed}");
+    let channels = channels(seed, &tasks, &places);
     System {
         source: PathBuf::from(format!("{name}.toml")),
         name,
@@ -51,6 +53,7 @@ pub fn partitions(seed: u64) -> System {
         seed,
         policy: Policy::Partitions,
         chains: Vec::new(),
+        channels,
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
@@ -78,6 +81,45 @@ fn divide(random: &mut Random, core: CoreId, frame: Duration, windows: &mut [Vec
     }
 }
 
+/// Up to eight channels between tasks that time releases, of which a few queue; roomy enough that they are never the reason to refuse.
+/// Drawn apart from all else.
+fn channels(seed: u64, tasks: &[Task], places: &[TaskPlacement]) -> Vec<Channel> {
+    let mut random = Random::new(seed ^ 0x6368_616e);
+    let timed: Vec<usize> = (0..tasks.len()).filter(|n| places[*n].release == Release::Periodic).collect();
+    let mut made: Vec<Channel> = Vec::new();
+    if timed.len() < 2 {
+        return made;
+    }
+    for number in 0..random.between(0, 8) {
+        let mut pick = || timed[random.between(0, timed.len() as u64 - 1) as usize];
+        let (source, first, second) = (pick(), pick(), pick());
+        if [first, second].contains(&source)
+            || [source, first, second].iter().any(|n| places[*n].overrun != Overrun::Continue)
+        {
+            continue;
+        }
+        let name = format!("c{number}");
+        let port = |task: usize| Port { name: name.clone(), task };
+        let queues = random.chance(0.3);
+        let kind = match queues {
+            true => ChannelKind::Queuing { depth: MAX_MESSAGES, messages: 1 },
+            false => ChannelKind::Sampling { refresh_period: LONGEST },
+        };
+        let destinations = if queues || first == second { vec![port(first)] } else { vec![port(first), port(second)] };
+        let size = random.between(1, 64) as u32;
+        made.push(Channel {
+            kind,
+            size,
+            source: port(source),
+            destinations,
+            latency: None,
+            line: 0,
+            name: name.clone(),
+        });
+    }
+    made
+}
+
 /// One partition without its tasks.
 fn one(
     random: &mut Random,
@@ -92,7 +134,9 @@ fn one(
     let criticality = random.chance(0.5).then(|| Criticality::ALL[random.between(0, 4) as usize]);
     // A more critical one starts no later than others.
     let start_frame = criticality.map_or(0, |level| level as u64 / 2);
-    let partition = Partition { criticality, start_frame, windows, components: Vec::new() };
+    let mut partition =
+        Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new() };
+    partition.duration = cores.iter().map(|core| partition.time_on(core)).min().unwrap_or_default();
     let quantum = if order.has_quantum() { Duration::from_millis(random.between(1, 4)) } else { Duration::ZERO };
     let server = Server {
         name: format!("p{n}"),

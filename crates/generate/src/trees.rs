@@ -78,6 +78,7 @@ pub fn tree(seed: u64) -> System {
         seed,
         policy,
         chains: Vec::new(),
+        channels: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

@@ -73,6 +73,7 @@ pub(crate) struct Draft {
     pub major_frame: Given<Duration>,
     pub partitions: Vec<DraftPartition>,
     pub chains: Vec<DraftChain>,
+    pub channels: Vec<DraftChannel>,
     pub resources: Vec<DraftResource>,
     pub changes: Vec<DraftChange>,
     pub monitors: Vec<DraftMonitor>,
@@ -161,6 +162,28 @@ pub(crate) struct DraftChain {
     pub name: Given<String>,
     pub tasks: Given<Vec<String>>,
     pub deadline: Given<Duration>,
+}
+
+/// Messages from a task to others.
+pub(crate) struct DraftChannel {
+    pub place: Location,
+    pub subject: String,
+    pub name: Given<String>,
+    pub kind: Given<String>,
+    pub source: Given<DraftPort>,
+    pub destinations: Given<Vec<At<DraftPort>>>,
+    pub size: Given<u64>,
+    pub refresh_period: Given<Duration>,
+    pub depth: Given<u64>,
+    pub messages: Given<u64>,
+    pub latency: Given<Duration>,
+}
+
+/// An end of a channel.
+pub(crate) struct DraftPort {
+    pub task: String,
+    /// The channel's, if there is none.
+    pub name: Option<String>,
 }
 
 pub(crate) struct DraftServer {

@@ -9,6 +9,7 @@ mod apart;
 mod arrivals;
 mod chain;
 mod changes;
+mod channel;
 mod check;
 mod demand;
 mod disk;
@@ -34,6 +35,7 @@ pub use apart::{every_colour, longest_run, Apart, Caches, ColourBits};
 pub use arrivals::Arrivals;
 pub use chain::Chain;
 pub use changes::{Action, Change, Part, SystemRevision, Values};
+pub use channel::{Channel, ChannelKind, Port};
 pub use demand::SHORTEST_JOB;
 pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
@@ -80,6 +82,8 @@ pub struct System {
     pub scheduling: Scheduling,
     /// Chains of tasks of which each releases the next.
     pub chains: Vec<Chain>,
+    /// Channels between tasks, in file order.
+    pub channels: Vec<Channel>,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
     /// Disks, in file order.

@@ -30,6 +30,18 @@ pub const MAX_WINDOWS: usize = 1_024;
 pub const MAX_START_FRAME: u64 = 1_000_000;
 /// The most changes of one system.
 pub const MAX_CHANGES: usize = 64;
+/// The most channels of one system.
+pub const MAX_CHANNELS: usize = 64;
+/// The longest message of a channel (bytes).
+pub const MAX_MESSAGE_SIZE: u32 = 8_192;
+/// The most messages of a channel that wait, and the most that a job sends.
+pub const MAX_MESSAGES: u32 = 512;
+/// The most memory of a channel's messages (bytes).
+pub const MAX_CHANNEL_MEMORY: u64 = 960 << 10;
+/// The most destinations of a channel.
+pub const MAX_DESTINATIONS: usize = 16;
+/// The longest name of a port (bytes).
+pub const MAX_PORT_NAME: usize = 24;
 /// The most monitors of one system.
 pub const MAX_MONITORS: usize = 64;
 /// The most servers from the root down, the root included.

@@ -23,6 +23,10 @@ pub struct Partition {
     pub start_frame: u64,
     /// Its windows, by core and start.
     pub windows: Vec<Window>,
+    /// In each of these it has its duration, on each of its cores; the major frame, if the file does not say.
+    pub period: Duration,
+    /// See the period; what it has in the frame on the core where it has least, if the file does not say.
+    pub duration: Duration,
     /// The components that are its own, by their places in [`System::components`].
     pub components: Vec<usize>,
 }

@@ -149,6 +149,7 @@ fn at_a_level_every_job_takes_the_time_of_that_level() {
         seed: 1,
         policy: Policy::Mc2 { enforce: true, slack_shifting: true },
         chains: Vec::new(),
+        channels: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks: vec![
             with(Level::A, [Some(ms(30)), Some(ms(20)), Some(ms(10)), Some(ms(10))]),

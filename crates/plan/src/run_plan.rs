@@ -6,8 +6,8 @@ use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
 use tactus_disk::Station;
 use tactus_model::{
-    policy_label, Body, Chain, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
-    SystemRevision, Task,
+    policy_label, Body, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System, SystemRevision,
+    Task,
 };
 use tactus_policy::PolicyConfig;
 use tactus_task::{Release, WaitLimit};
@@ -68,7 +68,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         accepted: check.accepted && disks.iter().all(|disk| disk.refused.is_none()),
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
-        chains: system.chains.iter().zip(&check.chains).map(chain_view).collect(),
+        chains: check.chains.iter().map(chain_view).collect(),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
@@ -184,11 +184,12 @@ fn told(bound: Bound) -> Promise {
     }
 }
 
-fn chain_view((chain, verdict): (&Chain, &ChainVerdict)) -> ChainView {
+fn chain_view(verdict: &ChainVerdict) -> ChainView {
     ChainView {
-        name: chain.name.clone(),
-        tasks: chain.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
-        deadline: chain.deadline,
+        name: verdict.name.clone(),
+        tasks: verdict.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
+        told: verdict.told.clone(),
+        deadline: verdict.deadline,
         bound: verdict.promise,
     }
 }

@@ -99,7 +99,10 @@ struct StoredTask {
 struct StoredChain {
     name: String,
     tasks: Vec<u16>,
-    deadline_ns: u64,
+    /// Left out where none is told by messages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    told: Vec<bool>,
+    deadline_ns: Option<u64>,
     bound_ns: Option<u64>,
 }
 
@@ -293,7 +296,8 @@ fn store_chain(chain: &ChainView) -> StoredChain {
     StoredChain {
         name: chain.name.clone(),
         tasks: chain.tasks.iter().map(|task| task.0).collect(),
-        deadline_ns: chain.deadline.as_nanos(),
+        told: if chain.told.contains(&true) { chain.told.clone() } else { Vec::new() },
+        deadline_ns: chain.deadline.map(Duration::as_nanos),
         bound_ns: chain.bound.map(Duration::as_nanos),
     }
 }
@@ -303,8 +307,12 @@ fn restore_chain(chain: StoredChain, tasks: usize) -> Result<ChainView, String> 
         Some(task) => Err(format!("chain {}: there is no task {task}", chain.name)),
         None => Ok(ChainView {
             name: chain.name,
+            told: match chain.told.len() {
+                0 => vec![false; chain.tasks.len().saturating_sub(1)],
+                _ => chain.told,
+            },
             tasks: chain.tasks.into_iter().map(TaskId).collect(),
-            deadline: Duration::from_nanos(chain.deadline_ns),
+            deadline: chain.deadline_ns.map(Duration::from_nanos),
             bound: chain.bound_ns.map(Duration::from_nanos),
         }),
     }
@@ -420,10 +428,12 @@ mod tests {
         let chain = ChainView {
             name: "a to b".into(),
             tasks: vec![TaskId(0), TaskId(1)],
-            deadline: duration,
+            told: vec![false],
+            deadline: Some(duration),
             bound: Some(Duration::from_millis(3)),
         };
-        let chains = vec![chain];
+        let told = ChainView { told: vec![true], deadline: None, ..chain.clone() };
+        let chains = vec![chain, told];
         let periodic = Some([0, 5, 4].map(Duration::from_millis));
         let client =
             |name: &str, periodic| tactus_trace::DiskClientView { name: name.into(), periodic, bound: None, places: 3 };

@@ -153,7 +153,7 @@ pub(crate) fn chains(summary: &Summary) -> String {
         misses(&mut out, chain.missed);
         spread(&mut out, chain.response);
         length(&mut out, chain.bound);
-        length(&mut out, Some(chain.deadline));
+        length(&mut out, chain.deadline);
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table>\n");

@@ -1,8 +1,8 @@
-//! Chains of tasks of which each releases the next: how long they took from end to end.
+//! Chains of tasks of which each releases the next, or tells it something by a channel: how long they took from end to end.
 
 use crate::jobs::Job;
-use crate::summary::{nanos, some_nanos};
-use crate::Distribution;
+use crate::summary::some_nanos;
+use crate::{Distribution, TaskView};
 use serde::Serialize;
 use std::collections::HashMap;
 use tactus_time::{Duration, Instant, TaskId};
@@ -12,10 +12,14 @@ use tactus_time::{Duration, Instant, TaskId};
 pub struct ChainView {
     /// Name.
     pub name: String,
-    /// Its tasks in their order; job k of each is released by job k of the one before.
+    /// Its tasks in their order.
     pub tasks: Vec<TaskId>,
-    /// The longest time that the file allows from a release of the first task to the completion of the last one's job.
-    pub deadline: Duration,
+    /// Of each task but the first, whether it is told by messages: the job that comes of one of the task before is the first that begins
+    /// when that one is complete. Else job k is released by job k.
+    pub told: Vec<bool>,
+    /// The longest time that the file allows from a release of the first task to the completion of the last one's job; nothing if it
+    /// allows any.
+    pub deadline: Option<Duration>,
     /// The longest time that was promised; nothing if nothing was.
     pub bound: Option<Duration>,
 }
@@ -33,9 +37,9 @@ pub struct ChainSummary {
     pub missed: u64,
     /// From end to end, of those completed.
     pub response: Option<Distribution>,
-    /// The deadline.
-    #[serde(rename = "deadline_ns", serialize_with = "nanos")]
-    pub deadline: Duration,
+    /// The deadline; `null` if there is none.
+    #[serde(rename = "deadline_ns", serialize_with = "some_nanos")]
+    pub deadline: Option<Duration>,
     /// What was promised; `null` if nothing was.
     #[serde(rename = "bound_ns", serialize_with = "some_nanos")]
     pub bound: Option<Duration>,
@@ -51,23 +55,46 @@ pub(crate) struct Passage<'j> {
     pub completed: Option<Instant>,
 }
 
-/// All runs through the chain, in the order of their releases.
-pub(crate) fn passages<'j>(chain: &ChainView, jobs: &'j [Job]) -> Vec<Passage<'j>> {
-    let by_name: HashMap<(TaskId, u32), &Job> = jobs.iter().map(|job| ((job.task, job.job), job)).collect();
-    let Some((first, last)) = chain.tasks.first().zip(chain.tasks.last()) else { return Vec::new() };
-    let passage = |begun: &Job| {
-        let jobs: Vec<&Job> = chain.tasks.iter().filter_map(|task| by_name.get(&(*task, begun.job)).copied()).collect();
-        let end = by_name.get(&(*last, begun.job));
-        Passage { release: begun.release, completed: end.and_then(|job| job.completed), jobs }
+/// All runs through the chain, in the order of their releases; but those that told a task something long before its first release.
+pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job]) -> Vec<Passage<'j>> {
+    let mut of: HashMap<TaskId, Vec<&Job>> = HashMap::new();
+    for job in jobs.iter().filter(|job| chain.tasks.contains(&job.task)) {
+        of.entry(job.task).or_default().push(job);
+    }
+    // Those of one task begin in their order.
+    let of = |task: TaskId| of.get(&task).map_or(&[][..], Vec::as_slice);
+    let Some(first) = chain.tasks.first() else { return Vec::new() };
+    let passage = |begun: &&'j Job| {
+        let mut jobs = vec![*begun];
+        for (task, told) in chain.tasks[1..].iter().zip(&chain.told) {
+            let before = jobs[jobs.len() - 1];
+            let next = match told {
+                false => of(*task).iter().find(|job| job.job == before.job).copied(),
+                true => {
+                    let Some(complete) = before.completed else { break };
+                    let view = tasks.get(task.index())?;
+                    let reads = Instant::ZERO.saturating_add(view.offset.saturating_sub(view.period));
+                    if complete < reads {
+                        return None;
+                    }
+                    let place = of(*task).partition_point(|job| job.started.is_some_and(|at| at < complete));
+                    of(*task).get(place).filter(|job| job.started.is_some()).copied()
+                }
+            };
+            let Some(next) = next else { break };
+            jobs.push(next);
+        }
+        let last = jobs.last().filter(|_| jobs.len() == chain.tasks.len());
+        Some(Passage { release: begun.release, completed: last.and_then(|job| job.completed), jobs })
     };
-    jobs.iter().filter(|job| job.task == *first).map(passage).collect()
+    of(*first).iter().filter_map(passage).collect()
 }
 
 /// Counts them up. `end`: that of the run.
-pub(crate) fn sum_up(chain: &ChainView, jobs: &[Job], end: Instant) -> ChainSummary {
-    let passages = passages(chain, jobs);
+pub(crate) fn sum_up(chain: &ChainView, tasks: &[TaskView], jobs: &[Job], end: Instant) -> ChainSummary {
+    let passages = passages(chain, tasks, jobs);
     let mut responses: Vec<Duration> = passages.iter().filter_map(|it| Some(it.completed?.since(it.release))).collect();
-    let late = |it: &&Passage| it.completed.unwrap_or(end).since(it.release) > chain.deadline;
+    let late = |it: &&Passage| chain.deadline.is_some_and(|most| it.completed.unwrap_or(end).since(it.release) > most);
     ChainSummary {
         name: chain.name.clone(),
         begun: passages.len() as u64,

@@ -146,9 +146,11 @@ impl Case<'_> {
     fn chains(&self, voids: &mut Vec<VoidBy>) -> Vec<(Broken, &Job)> {
         let mut broken = Vec::new();
         for chain in &self.view.chains {
-            let Some(limit) = chain.bound.map(|bound| bound.min(chain.deadline)) else { continue };
+            let Some(limit) = chain.bound.map(|bound| chain.deadline.map_or(bound, |most| bound.min(most))) else {
+                continue;
+            };
             let mut first = true;
-            for passage in chains::passages(chain, self.jobs) {
+            for passage in chains::passages(chain, &self.view.tasks, self.jobs) {
                 let response = passage.completed.unwrap_or(self.end).since(passage.release);
                 let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else { continue };
                 let time = passage.release.saturating_add(limit);

@@ -33,6 +33,17 @@ pub const DEVICE_CARDS: u64 = 0x101a_0000;
 pub const PARENT_PAGE: u64 = 0x101b_0000;
 /// The [`crate::shared::ChildPage`] of this scheduler, writable. Where there is a page at [`PARENT_PAGE`].
 pub const CHILD_PAGE: u64 = 0x101c_0000;
+/// The [`crate::port::PortCard`]s of the component's ports, read-only.
+pub const PORT_CARDS: u64 = 0x101e_0000;
+/// The [`crate::port::PartitionCard`] of the component's partition and the [`crate::port::ProcessCard`]s of its tasks, read-only. Only
+/// where the system has partitions, in components of the user's.
+pub const PARTITION: u64 = 0x101f_0000;
+/// The memory of channels, [`CHANNEL_STRIDE`] bytes apart: what the source writes, and in the last page what the destination writes.
+pub const CHANNELS: u64 = 0x1800_0000;
+/// Distance between the memories of two channels.
+pub const CHANNEL_STRIDE: u64 = 0x10_0000;
+/// The most channels.
+pub const MAX_CHANNELS: usize = 64;
 /// What is counted of this component's accesses ([`crate::counters`]), read-only. Only where the system file grants counters.
 pub const COUNTERS: u64 = 0x101d_0000;
 /// Stack of thread `t`: `STACK_STRIDE` bytes from `STACKS + t * STACK_STRIDE`; the stack grows down from the upper end.

@@ -11,4 +11,5 @@ pub mod frames;
 pub mod image;
 pub mod layout;
 pub mod monitors;
+pub mod port;
 pub mod shared;

@@ -102,6 +102,10 @@ pub struct Info {
     pub devices: u32,
     /// Colours of the frames that a memory manager gives out.
     pub colours: u32,
+    /// How many [`crate::port::PortCard`]s lie at [`crate::layout::PORT_CARDS`].
+    pub ports: u32,
+    /// How many [`crate::port::ProcessCard`]s lie behind the card at [`crate::layout::PARTITION`]; if 0, neither is there.
+    pub processes: u32,
     /// 1 if it has a page of counters at [`crate::layout::COUNTERS`], else 0.
     pub counters: u32,
     /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].

@@ -1,5 +1,6 @@
 //! Lays an image out: every component, thread, grant and page that exists when the system starts.
 
+use crate::channels::{self, Told};
 use crate::colours::Colouring;
 use crate::layout::Layout;
 use crate::monitors;
@@ -78,6 +79,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
     let placed = platform::lay_out(&mut layout, &parts, system);
     layout.monitors(&watched.kernel, &watched.root);
+    let told = channels::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();
@@ -101,7 +103,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     }
 
     for (number, at) in infos.into_iter().enumerate() {
-        let it = info(request, &parts, number, heaps[number], place.ring, &placed);
+        let it = info(request, &parts, number, (heaps[number], place.ring), (&placed, &told));
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -198,7 +200,13 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
 }
 
 /// What the component is told about itself.
-fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, placed: &Placed) -> Info {
+fn info(
+    request: &Request,
+    parts: &Parts,
+    number: usize,
+    (heap, ring): (u64, u64),
+    (placed, told): (&Placed, &Told),
+) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
     let mut grants: [Name; MAX_GRANTS] = [[0; NAME_BYTES]; MAX_GRANTS];
     for (stored, grant) in grants.iter_mut().zip(&part.grants) {
@@ -221,6 +229,8 @@ fn info(request: &Request, parts: &Parts, number: usize, heap: u64, ring: u64, p
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        ports: told.ports[number],
+        processes: told.processes[number],
         counters: u32::from(counted(system, part)),
         watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
         name: name(&part.name),

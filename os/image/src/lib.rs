@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod channels;
 mod colours;
 mod error;
 mod iso;

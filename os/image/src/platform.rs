@@ -223,7 +223,7 @@ fn device(layout: &mut Layout, driver: u32, address: u64, it: &Device) -> Device
     }
 }
 
-fn stored<T: Stored>(all: &[T]) -> Vec<u8> {
+pub(crate) fn stored<T: Stored>(all: &[T]) -> Vec<u8> {
     let mut bytes = Vec::new();
     all.iter().for_each(|it| it.put(&mut bytes));
     bytes

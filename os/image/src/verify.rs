@@ -5,6 +5,7 @@ mod contents;
 mod fault;
 mod monitors;
 mod platform;
+mod ports;
 mod space;
 
 use crate::parsed::Parsed;
@@ -31,6 +32,7 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     contents::read(&mut image, bytes)?;
     platform::told(&image, bytes)?;
     monitors::check(&image, bytes)?;
+    ports::told(&image, bytes)?;
     Ok(image)
 }
 

@@ -3,6 +3,7 @@
 
 use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
 use tactus_abi::layout::{MAX_GRANTS, MAX_SEQUENCES};
+use tactus_abi::port::{PartitionCard, PortCard, ProcessCard};
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, TaskPage, NAME_BYTES};
 
 /// A value with a stored form of fixed length.
@@ -145,6 +146,8 @@ stored!(Info {
     buffers: u32,
     devices: u32,
     colours: u32,
+    ports: u32,
+    processes: u32,
     counters: u32,
     watched: u32,
     name: Name,
@@ -189,3 +192,24 @@ stored!(BufferCard {
     reserved: u32,
 });
 stored!(DeviceCard { name: Name, address: u64, bytes: u64, dma: u64, dma_bytes: u64, configuration: u64 });
+stored!(PortCard {
+    name: Name,
+    channel: u32,
+    kind: u32,
+    direction: u32,
+    size: u32,
+    depth: u32,
+    reserved: u32,
+    refresh: u64,
+});
+stored!(PartitionCard { name: Name, number: u32, cores: u32, period: u64, duration: u64 });
+stored!(ProcessCard {
+    name: Name,
+    task: u32,
+    core: u32,
+    priority: u32,
+    reserved: u32,
+    period: u64,
+    capacity: u64,
+    deadline: u64,
+});

@@ -181,14 +181,39 @@ impl Job {
     }
 }
 
+impl Job {
+    /// The number of the grant by which the task's scheduler is told that a job is finished.
+    fn end_grant(&self) -> u64 {
+        // SAFETY: the task's page, see `Job::number`.
+        let complete = unsafe { (*self.page()).complete };
+        // The task's scheduler could write there; but it cannot make the thread call a service.
+        let is_end = info().grants.get(complete as usize).is_some_and(|name| is_complete(name));
+        if is_end {
+            complete
+        } else {
+            0
+        }
+    }
+
+    /// The running job of the task with this number, whose thread calls.
+    #[cfg(feature = "apex")]
+    pub(crate) fn of(task: u32) -> Job {
+        Job { task }
+    }
+
+    /// Ends the job. Comes back when the next one is given a core.
+    #[cfg(feature = "apex")]
+    pub(crate) fn end(&self) {
+        if calls::invoke(self.end_grant(), [self.number().wrapping_add(1), 0, 0, 0, 0]).is_err() {
+            calls::give_up();
+        }
+    }
+}
+
 /// Runs `body` once for each job, for ever. The thread begins when the first job is given a core.
 pub fn run_jobs(task: u32, body: fn(&Job)) -> ! {
     let job = Job { task };
-    // SAFETY: the task's page, see `Job::number`.
-    let complete = unsafe { (*job.page()).complete };
-    // The task's scheduler could write there; but it cannot make the thread call a service.
-    let is_end = info().grants.get(complete as usize).is_some_and(|name| is_complete(name));
-    let complete = if is_end { complete } else { 0 };
+    let complete = job.end_grant();
     loop {
         // A job that is killed while it says that it is finished must not end the next one: it says which it is, plus one.
         let number = job.number().wrapping_add(1);

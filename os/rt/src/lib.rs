@@ -12,6 +12,8 @@
 //! ```
 #![no_std]
 
+#[cfg(feature = "apex")]
+pub mod apex;
 pub mod calls;
 pub mod cards;
 pub mod channel;
@@ -23,6 +25,7 @@ pub mod device;
 pub mod heap;
 mod job;
 pub mod lock;
+pub mod port;
 mod promises;
 pub mod region;
 pub mod restart;

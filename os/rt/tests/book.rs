@@ -4,6 +4,7 @@
 
 use core::fmt::Write;
 use tactus_rt::channel::{ChannelError, Sender};
+use tactus_rt::port::{PortError, SamplingDestination, SamplingSource};
 use tactus_rt::time::Duration;
 use tactus_rt::Job;
 
@@ -36,6 +37,21 @@ mod resources {
     fn job(job: &Job) {
         prepare();
         job.hold(0, use_the_bus);
+    }
+}
+
+mod channels {
+    use super::{PortError, SamplingDestination, SamplingSource};
+
+    fn use_it(_: &[u8], _: bool) {}
+
+    fn ports(mut bytes: [u8; 64]) -> Result<(), PortError> {
+        SamplingSource::open("attitude")?.write(&bytes)?;
+        let attitude = SamplingDestination::open("attitude")?;
+        if let Some(sample) = attitude.read(&mut bytes)? {
+            use_it(&bytes[..sample.length], sample.valid);
+        }
+        Ok(())
     }
 }
 
@@ -87,6 +103,7 @@ fn lines(page: &str) -> Vec<&str> {
 fn what_the_book_shows_of_the_library_compiles() {
     let here: Vec<&str> = include_str!("book.rs").lines().map(str::trim).collect();
     let pages = [
+        ("channels", include_str!("../../../docs/channels.md")),
         ("arrivals", include_str!("../../../docs/arrivals.md")),
         ("resources", include_str!("../../../docs/resources.md")),
         ("services", include_str!("../../../docs/services.md")),

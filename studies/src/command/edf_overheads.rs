@@ -141,6 +141,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         seed,
         policy,
         chains: Vec::new(),
+        channels: Vec::new(),
         machine: Machine { shift: SHIFT, overheads: true },
         tasks,
         components: Vec::new(),

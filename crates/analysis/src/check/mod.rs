@@ -12,6 +12,7 @@ mod assumptions;
 mod ceilings;
 mod chains;
 mod changes;
+mod channels;
 mod global;
 mod growth;
 mod mc2;
@@ -27,6 +28,7 @@ mod waits;
 pub use assignment::{assignment, is_bound, Unassigned};
 pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
+pub use channels::ChannelVerdict;
 pub use growth::Growth;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 

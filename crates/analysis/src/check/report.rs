@@ -2,6 +2,7 @@
 
 use super::chains::ChainVerdict;
 use super::changes::AdmissionVerdict;
+use super::channels::ChannelVerdict;
 use crate::utilisation::Utilisation;
 use std::fmt;
 use tactus_model::{Migration, Policy, System};
@@ -20,8 +21,10 @@ pub struct Check {
     pub allowances: Vec<Duration>,
     /// One verdict per task, by `TaskId`.
     pub tasks: Vec<TaskVerdict>,
-    /// One verdict per chain, in the order of the file.
+    /// One verdict per chain, in the order of the file; then one for each destination of each channel.
     pub chains: Vec<ChainVerdict>,
+    /// What is known of the messages of each channel, in the order of the file.
+    pub channels: Vec<ChannelVerdict>,
     /// How much of each core is asked for. Empty where tasks are bound to no core.
     pub cores: Vec<CoreLoad>,
     /// What fails, and what to do about it. Empty if and only if accepted.
@@ -171,6 +174,7 @@ impl Check {
             allowances: vec![Duration::ZERO; system.tasks.len()],
             tasks,
             chains: Vec::new(),
+            channels: Vec::new(),
             cores,
             findings: Vec::new(),
             summary: String::new(),
@@ -229,7 +233,10 @@ impl fmt::Display for Check {
             )?;
         }
         for chain in &self.chains {
-            writeln!(f, "{chain}")?;
+            writeln!(f, "chain {chain}")?;
+        }
+        for channel in &self.channels {
+            writeln!(f, "channel {channel}")?;
         }
         for c in &self.cores {
             let [a, b, in_c] = c.levels.map(hundredths);

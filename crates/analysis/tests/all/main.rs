@@ -18,6 +18,7 @@ mod orders;
 mod promises;
 mod pycpa;
 mod quest_v;
+mod requests;
 mod reservations;
 mod semi_partitioned;
 mod sensitivity;

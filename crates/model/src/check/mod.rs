@@ -1,6 +1,7 @@
 //! The rules of a system: from a draft to a [`System`], or to everything that is wrong with it.
 
 mod change;
+mod channel;
 mod colours;
 mod component;
 mod disk;
@@ -87,6 +88,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         policy,
         scheduling,
         chains: Vec::new(),
+        channels: Vec::new(),
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
         tasks,
         components,
@@ -95,6 +97,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
         monitors,
         notes,
     };
+    system.channels = channel::check(&draft, &system, out);
     system.chains = release::chains(&draft, &system, out);
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);

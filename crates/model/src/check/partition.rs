@@ -170,7 +170,12 @@ fn one(
     });
     let quantum = server::quantum(&draft.quantum, order?, subject, out);
     let criticality = draft.criticality.value();
-    let partition = Partition { criticality, start_frame, windows, components: Vec::new() };
+    let mut partition =
+        Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new() };
+    match (draft.period.value(), draft.duration.value()) {
+        (Some(period), Some(duration)) => (partition.period, partition.duration) = (period, duration),
+        _ => partition.duration = cores.iter().map(|core| partition.time_on(core)).min().unwrap_or_default(),
+    }
     let server = Server {
         name: draft.name.get()?.value.clone(),
         parent: None,

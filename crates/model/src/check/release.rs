@@ -58,7 +58,7 @@ fn of_task(draft: &Draft, tasks: &[Task], n: usize, out: &mut Collector) -> Opti
 }
 
 /// The task of this name.
-fn find(
+pub(super) fn find(
     name: &str,
     place: Location,
     (tasks, subject, what): (&[Task], &str, &'static str),
@@ -224,9 +224,13 @@ fn links(tasks: &[usize], system: &System, (names, subject): (&At<Vec<String>>, 
     let name = |n: usize| &system.tasks[n].name;
     for pair in tasks.windows(2) {
         let release = place(pair[1]).release;
+        if system.is_told(pair[0], pair[1]) {
+            continue;
+        }
         if release.predecessor().map(TaskId::index) != Some(pair[0]) {
-            let why = format!("{:?} is not released by {:?}", name(pair[1]), name(pair[0]));
-            let remedy = format!("give {:?} the line after = {:?}", name(pair[1]), name(pair[0]));
+            let why = format!("{:?} is not released by {:?}, and no channel leads there", name(pair[1]), name(pair[0]));
+            let remedy =
+                format!("give {:?} the line after = {:?}, or make a [[channel]]", name(pair[1]), name(pair[0]));
             out.refuse(names.place, subject, why, remedy);
         } else if release.early() == Some(EarlyArrival::Drop) {
             let why =

@@ -2,6 +2,7 @@
 
 mod chain;
 mod change;
+mod channel;
 mod colours;
 mod component;
 mod disk;
@@ -24,7 +25,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 15] = [
+const TOP: [&str; 16] = [
     "system",
     "policy",
     "machine",
@@ -33,6 +34,7 @@ const TOP: [&str; 15] = [
     "partition",
     "task",
     "chain",
+    "channel",
     "resource",
     "change",
     "component",
@@ -104,6 +106,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "chain").into_iter().enumerate() {
         draft.chains.extend(chain::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "channel").into_iter().enumerate() {
+        draft.channels.extend(channel::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "resource").into_iter().enumerate() {
         draft.resources.extend(resource::read(value, i, &mut reader));

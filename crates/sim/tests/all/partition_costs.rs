@@ -35,7 +35,9 @@ fn run(system: &System, costs: &Costs) -> (RunPlan, Trace) {
 
 #[test]
 fn the_windows_are_kept_and_no_bound_is_beaten_whatever_the_systems_work_takes() {
-    let (mut accepted, mut promised) = (0, 0);
+    let (mut accepted, mut promised, mut passages) = (0, 0, 0);
+    // Of the messages of channels, the nearest to its bound.
+    let mut nearest = 0.0_f64;
     for seed in 0..300 {
         let system = partitions(seed);
         let (plan, trace) = run(&system, &costs());
@@ -46,9 +48,18 @@ fn the_windows_are_kept_and_no_bound_is_beaten_whatever_the_systems_work_takes()
         assert!(!matches!(summary.verdict, Verdict::Broken(_)), "seed {seed}: {:?}", summary.verdict);
         accepted += usize::from(plan.view.accepted);
         promised += if plan.view.accepted { plan.view.promised() } else { 0 };
+        for chain in summary.chains.iter().filter(|_| plan.view.accepted) {
+            let Some((worst, bound)) = chain.response.zip(chain.bound) else { continue };
+            assert!(worst.max <= bound, "seed {seed}: {} {} over {bound}", chain.name, worst.max);
+            passages += chain.completed;
+            nearest = nearest.max(worst.max.as_nanos() as f64 / bound.as_nanos() as f64);
+        }
     }
-    println!("{accepted} accepted, {promised} tasks promised");
+    println!(
+        "{accepted} accepted, {promised} tasks promised, {passages} messages, the nearest to its bound at {nearest:.3}"
+    );
     assert!(accepted > 40 && promised > 150, "{accepted} accepted, {promised} promised");
+    assert!(passages > 2_000 && nearest > 0.8, "{passages} messages, {nearest:.3}");
 }
 
 #[test]
@@ -103,7 +114,9 @@ fn a_system_of_partitions_is_read_back_as_it_was_written() {
             let mut system = system.clone();
             system.scheduling.servers.iter_mut().for_each(|server| server.line = 0);
             system.tasks.iter_mut().for_each(|task| task.line = 0);
-            format!("{:#?} {:#?} {:?} {}", system.scheduling, system.tasks, system.duration, system.cores)
+            system.channels.iter_mut().for_each(|channel| channel.line = 0);
+            let System { scheduling, tasks, channels, duration, cores, .. } = system;
+            format!("{scheduling:#?} {tasks:#?} {channels:#?} {duration:?} {cores}")
         };
         assert_eq!(plain(&read), plain(&system), "seed {seed}: {text}");
     }

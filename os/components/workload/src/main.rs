@@ -7,12 +7,13 @@
 #![no_main]
 
 use core::cmp::Reverse;
-use tactus_rt::abi::shared::{slices, DEEPEST_SECTION};
+use tactus_rt::abi::shared::{name_text, slices, DEEPEST_SECTION};
 use tactus_rt::demands::{demand, waits};
 use tactus_rt::heap::Lines;
+use tactus_rt::port::{PortError, QueuingDestination, QueuingSource, SamplingDestination, SamplingSource};
 use tactus_rt::spend::{self, execute, MOST_INSTRUCTIONS};
 use tactus_rt::time::Duration;
-use tactus_rt::{calls, clock, Job};
+use tactus_rt::{calls, cards, clock, Job};
 
 tactus_rt::component! { job: burn, services: [] }
 
@@ -30,7 +31,42 @@ const _: () = assert!(NEAR <= MOST_INSTRUCTIONS && LAST_INSTRUCTIONS <= MOST_INS
 /// Instructions of a step, about. One long run of them is what an emulator executes fastest.
 const STEP_INSTRUCTIONS: u64 = 68;
 
+/// The longest message that it writes, and the longest that it reads (bytes).
+const MESSAGE: usize = 64;
+
+/// Reads all that has come by the channels of its task, whatever it is, and writes the job's number to those of which it is the source;
+/// where a queue is full, or a source writes all the time, it goes on without.
+#[cold]
+fn exchange(job: &Job) {
+    let number = job.number().to_le_bytes();
+    let mut message = [0; MESSAGE];
+    for card in cards::ports() {
+        let name = name_text(&card.name);
+        if let Ok(port) = SamplingDestination::open(name) {
+            let _ = port.read(&mut message);
+        } else if let Ok(port) = QueuingDestination::open(name) {
+            for _ in 0..card.depth {
+                match port.receive(&mut message) {
+                    Ok(None) => break,
+                    Err(PortError::TooLong) => port.clear(),
+                    _ => {}
+                }
+            }
+        } else {
+            message.chunks_mut(8).for_each(|word| word.copy_from_slice(&number[..word.len()]));
+            let sent = &message[..(card.size as usize).min(MESSAGE)];
+            let _ = match SamplingSource::open(name) {
+                Ok(port) => port.write(sent),
+                Err(_) => QueuingSource::open(name).and_then(|port| port.send(sent)),
+            };
+        }
+    }
+}
+
 fn burn(job: &Job) {
+    if tactus_rt::info().ports != 0 {
+        exchange(job);
+    }
     let demand = demand(job.number());
     let waits = waits();
     match job.sections() {

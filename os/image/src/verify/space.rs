@@ -5,9 +5,10 @@ use super::platform;
 use crate::parsed::Parsed;
 use tactus_abi::image::{role, Interleaved, Mapping, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
-    BUFFERS, CARDS, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, COUNTERS, DEMANDS, DEVICES, DEVICE_CARDS,
-    DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_THREADS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN,
-    PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    BUFFERS, CARDS, CHANNELS, CHANNEL_STRIDE, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, COUNTERS, DEMANDS, DEVICES,
+    DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_CHANNELS, MAX_THREADS, PAGE,
+    PARENT_PAGE, PARENT_PAGES, PARTITION, PLAN, PORT_CARDS, PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE,
+    SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
     WATCHED,
 };
 use tactus_model::every_colour;
@@ -46,6 +47,12 @@ pub(super) enum Use {
     Components,
     Buffers,
     DeviceCards,
+    PortCards,
+    Partition,
+    /// What the source of this channel writes.
+    Messages(usize),
+    /// What the destination of this channel writes.
+    Taken(usize),
     /// A device's own memory.
     Device,
     /// Memory that a device reads and writes.
@@ -218,6 +225,16 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         COMPONENTS if end <= BUFFERS => Use::Components,
         BUFFERS if end <= DEVICE_CARDS => Use::Buffers,
         DEVICE_CARDS if one => Use::DeviceCards,
+        PORT_CARDS if end <= PARTITION => Use::PortCards,
+        PARTITION if end <= SECTION_PAGE => Use::Partition,
+        at if (CHANNELS..CHANNELS + MAX_CHANNELS as u64 * CHANNEL_STRIDE).contains(&at) => {
+            let number = ((at - CHANNELS) / CHANNEL_STRIDE) as usize;
+            match (at - CHANNELS) % CHANNEL_STRIDE {
+                0 if bytes <= CHANNEL_STRIDE - PAGE && !scheduler => Use::Messages(number),
+                offset if offset == CHANNEL_STRIDE - PAGE && one && !scheduler => Use::Taken(number),
+                _ => return None,
+            }
+        }
         at if (DEVICES..STACKS).contains(&at) => match (at - DEVICES) % DEVICE_STRIDE {
             0 if bytes <= DEVICE_DMA => Use::Device,
             DEVICE_DMA if bytes <= DEVICE_CONFIGURATION - DEVICE_DMA => Use::Dma,
@@ -248,6 +265,9 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Program => (MemoryKind::InPlace, flags),
         Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
         Use::Components | Use::Buffers | Use::DeviceCards | Use::Watched => (MemoryKind::InPlace, 0),
+        Use::PortCards | Use::Partition => (MemoryKind::InPlace, 0),
+        // Who writes is the business of the cards.
+        Use::Messages(_) | Use::Taken(_) => (MemoryKind::Copied, flags & WRITABLE),
         Use::Device if memory == MemoryKind::Device as u32 => (MemoryKind::Device, WRITABLE),
         Use::Device => (MemoryKind::Pci, WRITABLE),
         Use::Dma => (MemoryKind::Dma, WRITABLE),
@@ -280,7 +300,9 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
             [] => false,
             [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::ParentPage | Use::ParentPageWritten(_))] => false,
             [(_, Use::ChildPage | Use::ChildPageRead(_) | Use::SectionPage(_) | Use::SectionPageRead(_))] => false,
+            [(_, Use::Messages(_) | Use::Taken(_))] => false,
             [_] => true,
+            [(_, what @ (Use::Messages(_) | Use::Taken(_))), ..] => by.iter().all(|(_, it)| it == what),
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,
             all if all.iter().all(|(_, it)| *it == Use::Components) => true,
             all if all.iter().all(|(_, it)| *it == Use::Program) => kind == MemoryKind::InPlace as u32,

@@ -1,5 +1,6 @@
 //! Tests of images, one program for all of them.
 
+mod channels;
 mod colours;
 mod common;
 mod compiled;

@@ -2,6 +2,7 @@
 //! cores have something to do until the last one ends.
 
 mod agree;
+mod apex;
 mod arena;
 mod ceilings;
 mod checklist;
@@ -26,6 +27,7 @@ mod monitors;
 mod partitions;
 mod per_server;
 mod platforms;
+mod ports;
 mod processes;
 mod reading;
 mod released;

@@ -86,6 +86,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         seed: 7,
         policy: Policy::PartitionedEdf,
         chains: Vec::new(),
+        channels: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components,

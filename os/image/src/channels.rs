@@ -1,0 +1,106 @@
+//! The memory of channels, and what components are told of their ports and of their partition.
+
+use crate::layout::Layout;
+use crate::parts::Parts;
+use crate::platform::stored;
+use crate::wire::Stored;
+use tactus_abi::image::{MemoryKind, WRITABLE};
+use tactus_abi::layout::{PAGE, PARTITION, PORT_CARDS};
+use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, DESTINATION, QUEUING, SAMPLING, SOURCE};
+use tactus_abi::shared::name;
+use tactus_model::{ChannelKind, Port, Server, System};
+use tactus_time::TaskId;
+
+/// How many cards each component has, by number.
+pub(crate) struct Told {
+    pub ports: Vec<u32>,
+    pub processes: Vec<u32>,
+}
+
+/// Lays out all channels, and the cards of ports and partitions.
+pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Told {
+    let count = parts.components.len();
+    let mut ports: Vec<Vec<PortCard>> = vec![Vec::new(); count];
+    for (number, channel) in system.channels.iter().enumerate() {
+        let (kind, depth, refresh) = match channel.kind {
+            ChannelKind::Sampling { refresh_period } => (SAMPLING, 0, refresh_period.as_nanos()),
+            ChannelKind::Queuing { depth, .. } => (QUEUING, depth, 0),
+        };
+        let card = |port: &Port, direction| PortCard {
+            name: name(&port.name),
+            channel: number as u32,
+            kind,
+            direction,
+            size: channel.size,
+            depth,
+            reserved: 0,
+            refresh,
+        };
+        let of = |port: &Port| component_of(parts, port.task);
+        let written = card(&channel.source, SOURCE);
+        let memory = layout.memory(MemoryKind::Copied, (written.words() as u64 * 8).next_multiple_of(PAGE), None);
+        let source = of(&channel.source);
+        layout.map(source as u32, memory, written.address(), WRITABLE);
+        ports[source].push(written);
+        for port in &channel.destinations {
+            let destination = of(port);
+            ports[destination].push(card(port, DESTINATION));
+            layout.map(destination as u32, memory, written.address(), 0);
+            if kind == QUEUING {
+                let taken = layout.memory(MemoryKind::Copied, PAGE, None);
+                layout.map(destination as u32, taken, written.taken_address(), WRITABLE);
+                layout.map(source as u32, taken, written.taken_address(), 0);
+            }
+        }
+    }
+    let mut told = Told { ports: Vec::new(), processes: vec![0; count] };
+    for (number, cards) in ports.iter().enumerate() {
+        told.ports.push(cards.len() as u32);
+        if !cards.is_empty() {
+            let memory = layout.in_place(&stored(cards));
+            layout.map(number as u32, memory, PORT_CARDS, 0);
+        }
+    }
+    for (number, part) in parts.components.iter().enumerate() {
+        let first = part.tasks.first().filter(|_| part.user.is_some());
+        let Some(partition) = first.and_then(|task| system.partition_of(task.index())) else { continue };
+        let mut bytes = stored(&[partition_card(system, partition)]);
+        part.tasks.iter().for_each(|task| process(system, *task).put(&mut bytes));
+        told.processes[number] = part.tasks.len() as u32;
+        let memory = layout.in_place(&bytes);
+        layout.map(number as u32, memory, PARTITION, 0);
+    }
+    told
+}
+
+/// The component that runs the task's jobs.
+fn component_of(parts: &Parts, task: usize) -> usize {
+    let mut threads = parts.threads.iter();
+    threads.find(|it| it.task() == Some(TaskId(task as u16))).map_or(0, |it| it.component as usize)
+}
+
+fn partition_card(system: &System, number: usize) -> PartitionCard {
+    let (server, partition): (&Server, _) =
+        (&system.scheduling.servers[number], &system.scheduling.partitions.list[number]);
+    PartitionCard {
+        name: name(&server.name),
+        number: number as u32,
+        cores: server.cores.iter().count() as u32,
+        period: partition.period.as_nanos(),
+        duration: partition.duration.as_nanos(),
+    }
+}
+
+fn process(system: &System, id: TaskId) -> ProcessCard {
+    let (task, place) = (&system.tasks[id.index()], system.scheduling.places.get(id.index()));
+    ProcessCard {
+        name: name(&task.name),
+        task: id.0.into(),
+        core: task.core.map_or(0, |core| core.0.into()),
+        priority: place.map_or(0, |place| place.priority),
+        reserved: 0,
+        period: task.period.as_nanos(),
+        capacity: task.budget().as_nanos(),
+        deadline: task.deadline.as_nanos(),
+    }
+}

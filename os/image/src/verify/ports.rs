@@ -1,0 +1,103 @@
+//! Channels: who writes and reads them by the mappings, held against what components are told of their ports; and what they are told of
+//! their partition.
+
+use super::contents::contents;
+use super::fault::{is_name, rule, Part, VerifyError};
+use crate::parsed::Parsed;
+use crate::wire::Stored;
+use tactus_abi::image::{role, WRITABLE};
+use tactus_abi::layout::{CHANNELS, CHANNEL_STRIDE, MAX_CHANNELS, PAGE, PARTITION, PORT_CARDS};
+use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, DESTINATION, QUEUING, SAMPLING, SOURCE};
+
+/// Every channel has one source, which alone writes its memory, and destinations with cards that say the same; of a queue one, which alone
+/// writes its page.
+pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
+    let mut sources: Vec<Option<PortCard>> = vec![None; MAX_CHANNELS];
+    let mut destinations: Vec<Vec<PortCard>> = vec![Vec::new(); MAX_CHANNELS];
+    for number in 0..image.components.len() {
+        let check = |holds, text| rule(holds, Part::Info, number, text);
+        let mut rest = contents(image, bytes, number, PORT_CARDS);
+        let mut cards: Vec<PortCard> = Vec::new();
+        for _ in 0..image.infos[number].ports {
+            let card = PortCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;
+            check(is_name(&card.name), "has a port whose name is no text")?;
+            check(cards.iter().all(|other| other.name != card.name), "has two ports of one name")?;
+            check(cards.iter().all(|other| other.channel != card.channel), "has two ends of one channel")?;
+            check((card.channel as usize) < MAX_CHANNELS, "has a port of a channel that there is not")?;
+            let sound = match card.kind {
+                SAMPLING => card.depth == 0,
+                QUEUING => card.depth > 0 && card.refresh == 0,
+                _ => false,
+            };
+            check(sound && card.size > 0 && card.reserved == 0, "has a port of no kind that there is")?;
+            // A sum that wraps would fit.
+            let small = card.size <= 1 << 16 && card.depth <= 1 << 16;
+            check(small && card.fits(), "has a port of a channel that is too large")?;
+            let writes = |address: u64| image.mapping_at(number, address).map(|mapping| mapping.flags == WRITABLE);
+            let source = card.direction == SOURCE;
+            check(source || card.direction == DESTINATION, "has a port that neither writes nor reads")?;
+            check(writes(card.address()) == Some(source), "does not see the messages of its port as it should")?;
+            let taken = (card.kind == QUEUING).then_some(!source);
+            check(writes(card.taken_address()) == taken, "does not see what is taken of its port as it should")?;
+            let mapping = image.mapping_at(number, card.address());
+            let length = mapping.map_or(0, |mapping| image.memories[mapping.memory as usize].bytes);
+            let wanted = (card.words() as u64 * 8).next_multiple_of(PAGE);
+            check(length == wanted, "has a port of other memory than its messages take")?;
+            let form = PortCard { name: [0; 24], direction: 0, ..card };
+            match source {
+                true => {
+                    let before = sources[card.channel as usize].replace(form);
+                    check(before.is_none(), "is the second source of a channel")?;
+                }
+                false => destinations[card.channel as usize].push(form),
+            }
+            cards.push(card);
+        }
+        check(
+            image.mapping_at(number, PORT_CARDS).is_some() != cards.is_empty(),
+            "is told of another number of ports",
+        )?;
+        let channels = image.mappings.iter().filter(|it| {
+            let end = CHANNELS + MAX_CHANNELS as u64 * CHANNEL_STRIDE;
+            it.component as usize == number && (CHANNELS..end).contains(&it.address)
+        });
+        let seen: usize = cards.iter().map(|card| if card.kind == QUEUING { 2 } else { 1 }).sum();
+        check(channels.count() == seen, "sees a channel of which it has no port")?;
+        partition(image, bytes, number)?;
+    }
+    for (source, destinations) in sources.iter().zip(&destinations) {
+        let check = |holds, text| rule(holds, Part::Header, 0, text);
+        let same = destinations.iter().all(|it| Some(it) == source.as_ref());
+        check(same && source.is_some() != destinations.is_empty(), "has a channel whose ends do not agree")?;
+        let queues = source.is_some_and(|card| card.kind == QUEUING);
+        check(!queues || destinations.len() == 1, "has a queue of several destinations")?;
+    }
+    Ok(())
+}
+
+/// What a component is told of its partition: its own tasks, all of them.
+fn partition(image: &Parsed, bytes: &[u8], number: usize) -> Result<(), VerifyError> {
+    let check = |holds, text| rule(holds, Part::Info, number, text);
+    let told = image.infos[number].processes;
+    check(image.mapping_at(number, PARTITION).is_some() == (told > 0), "is told of another number of processes")?;
+    if told == 0 {
+        return Ok(());
+    }
+    check(image.components[number].role & (role::ROOT | role::COMPUTES) == 0, "is told of a partition and has none")?;
+    let mut rest = contents(image, bytes, number, PARTITION);
+    let card = PartitionCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;
+    check(is_name(&card.name), "is of a partition whose name is no text")?;
+    check(card.duration <= card.period && card.period > 0, "is of a partition that has more than all time")?;
+    let first = image.header.cores as usize;
+    let threads = image.threads.iter().enumerate().skip(first).take(image.tasks());
+    let own: Vec<u32> =
+        threads.filter(|(_, it)| it.component as usize == number).map(|(at, _)| (at - first) as u32).collect();
+    let mut named = Vec::new();
+    for _ in 0..told {
+        let card = ProcessCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;
+        check(is_name(&card.name) && card.reserved == 0, "has a process whose name is no text")?;
+        check(card.core < image.header.cores, "has a process on a core that there is not")?;
+        named.push(card.task);
+    }
+    check(named == own, "is told of processes that are not its own")
+}

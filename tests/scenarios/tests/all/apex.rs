@@ -1,0 +1,69 @@
+//! Partitions of ARINC 653 on the machine: the suite of every service and return code, and the example of the crate `a653rs`.
+
+use std::path::PathBuf;
+use tactus_scenarios::{file, Finished, Scratch};
+
+/// A system of two partitions on one core, in frames of 10 ms: one is a program of `tests/scenarios/apex`, beside it tasks of the
+/// built-in workload, which write their numbers and take what comes.
+fn system(scratch: &Scratch, program: &str, more: &str) -> PathBuf {
+    let (apex, services) = (file("tests/scenarios/apex"), file("os/components/services"));
+    let text = format!(
+        "[system]\ncores = 1\nduration = '2 s'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitions'\nmajor-frame = '10 ms'\n\
+         [[component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n\
+         [[component]]\nname = '{program}'\ncrate = '{}'\nuses = {{ console = 'console.write' }}\n\
+         [[partition]]\nname = 'own'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '0 ms', length = '5 ms' }}]\n\
+         components = ['{program}']\n\
+         [[partition]]\nname = 'other'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '6 ms', length = '3 ms' }}]\n\
+         [[task]]\nname = 'peer'\npartition = 'other'\npriority = 1\nperiod = '10 ms'\nexecution = '500 us'\n{more}",
+        services.display(),
+        apex.display()
+    );
+    scratch.write("apex.toml", &text)
+}
+
+fn process(component: &str, name: &str, priority: u32, execution: &str) -> String {
+    format!(
+        "[[task]]\nname = '{name}'\ncomponent = '{component}'\npriority = {priority}\nperiod = '10 ms'\nexecution = '{execution}'\n"
+    )
+}
+
+fn channel(name: &str, source: &str, destination: &str, more: &str) -> String {
+    format!("[[channel]]\nname = '{name}'\nsource = '{source}'\ndestinations = ['{destination}']\n{more}\n")
+}
+
+#[test]
+fn every_service_of_apex_answers_as_the_standard_says() {
+    let scratch = Scratch::new("apex-suite");
+    let sampling = "kind = 'sampling'\nsize = '64 B'\nrefresh-period = '25 ms'";
+    let queuing = "kind = 'queuing'\nsize = '64 B'\ndepth = 4";
+    let more = [
+        process("suite", "worker", 2, "3 ms"),
+        process("suite", "helper", 1, "200 us"),
+        process("suite", "error-handler", 3, "200 us"),
+        channel("in", "peer", "worker", sampling),
+        channel("out", "worker", "peer", sampling),
+        channel("send", "worker", "peer", queuing),
+        channel("receive", "peer", "worker", queuing),
+    ];
+    let run = Finished::run(&system(&scratch, "suite", &more.concat()), &[]);
+    let told = run.log.lines().find(|line| line.contains("checks passed")).unwrap_or_else(|| panic!("{}", run.log));
+    println!("{told}");
+    let count: u32 = told.split(' ').find_map(|word| word.parse().ok()).expect("a number");
+    assert!(count >= 300 && told.contains(", 0 failed"), "{}", run.log);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+}
+
+#[test]
+fn the_example_partition_of_a653rs_runs() {
+    let scratch = Scratch::new("apex-hello");
+    let more = [
+        process("hello", "ap2", 1, "1 ms"),
+        process("hello", "periodic3", 2, "1 ms"),
+        channel("Ch1", "periodic3", "peer", "kind = 'sampling'\nsize = '1000 B'\nrefresh-period = '1 s'"),
+        channel("ChannelTwo", "peer", "periodic3", "kind = 'sampling'\nsize = '2000 B'\nrefresh-period = '500 ms'"),
+    ];
+    let run = Finished::run(&system(&scratch, "hello", &more.concat()), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    assert_eq!(run.summary.json["culprits"].as_array().map(Vec::len), Some(0), "{}", run.said.output);
+    assert_eq!(run.summary.task("periodic3").completed(), 200, "{}", run.said.output);
+}
