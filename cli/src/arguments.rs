@@ -286,7 +286,7 @@ pub struct Run {
     #[arg(long)]
     pub no_console: bool,
     /// Send every access through modelled caches and tell who drove out whose lines: those of geometry under [machine], else of an
-    /// i7-2600. The run is the same, and takes the host about ten times as long
+    /// i7-2600. The run is the same, and takes the host about five times as long
     #[arg(long)]
     pub caches: bool,
     /// Where the results go [default: out/<system>]
