@@ -71,7 +71,7 @@ pub use {
     timed::{Timed, TimedError},
 };
 
-/// The examples of `docs/monitors.md`, which are run as tests.
+/// The examples of the crate's page, which are run as tests.
 #[cfg(all(doctest, feature = "std"))]
-#[doc = include_str!("../../../docs/monitors.md")]
+#[doc = include_str!("../README.md")]
 struct Page;
