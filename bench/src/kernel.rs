@@ -56,6 +56,10 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
             }
         }
     }
+    let floating = guest::run(&programs, &systems::floating(FEWEST, false), None)?;
+    let paths_floating = guest::follow(&programs, &systems::floating(FEWEST, true), None)?;
+    let label = format!("{}, {FEWEST} tasks, floating point", POLICIES[0]);
+    all.extend(figures::periodic(&label, &floating.trace, &books(&floating.memory), &paths_floating));
     let smallest = smallest(&programs);
     let rows: Vec<Vec<String>> = all.iter().map(row).collect();
     lines::put(&lines::table(

@@ -10,7 +10,7 @@ use tactus_machine::failure::Failure;
 
 /// An operation beside its peers: ours by the beginning of its name, what it is compared as, the peers' medians, the
 /// bar that the project has set itself.
-pub const PEERS: [(&str, &str, &str, &str); 18] = [
+pub const PEERS: [(&str, &str, &str, &str); 19] = [
     ("null call", "null call", "seL4 89; Zephyr 141 to 203; Linux RT 337", "40"),
     (
         "call and return",
@@ -98,6 +98,12 @@ pub const PEERS: [(&str, &str, &str, &str); 18] = [
     (
         "end of job to next task's job, partitioned-edf, 10 tasks",
         "end of a job until the next task's job runs, through the root scheduler with records",
+        "–",
+        "–",
+    ),
+    (
+        "end of job to next task's job, partitioned-edf, 10 tasks, floating point",
+        "the same until the next job has executed its first instruction of the floating-point unit, both with floating point",
         "–",
         "–",
     ),

@@ -53,10 +53,19 @@ pub fn calls(cores: usize, victims: usize) -> (String, Vec<&'static str>) {
 /// A system of so many tasks under a real policy on one core, and the programs of its components in order: one task
 /// that notes when it is woken, two that follow each other, the rest the built-in workload at 30 % in all. One that is followed step by step is short.
 pub fn periodic(policy: &str, tasks: usize, followed: bool) -> (String, Vec<&'static str>) {
+    periodic_with(policy, tasks, followed, false)
+}
+
+/// As [`periodic`] under partitioned EDF; the two that follow each other have floating point.
+pub fn floating(tasks: usize, followed: bool) -> (String, Vec<&'static str>) {
+    periodic_with(POLICIES[0], tasks, followed, true)
+}
+
+fn periodic_with(policy: &str, tasks: usize, followed: bool, floating: bool) -> (String, Vec<&'static str>) {
     let duration = if followed { "12 ms" } else { "1 s" };
     let mut text = head(&format!("bench-{policy}-{tasks}"), 1, duration, policy);
     component(&mut text, "woken", "");
-    component(&mut text, "pair", "");
+    component(&mut text, "pair", if floating { "floating-point = true" } else { "" });
     let (mixed, global) = (policy == "mc2", policy.starts_with("global"));
     let mut task = |name: &str, level: &str, times: &str, takes: u64, body: &str| {
         let _ = writeln!(text, "[[task]]\nname = \"{name}\"\n{times}\n{body}");
@@ -102,7 +111,7 @@ pub fn periodic(policy: &str, tasks: usize, followed: bool) -> (String, Vec<&'st
         let times = format!("period = \"{period} ms\"");
         task(&format!("filler-{number}"), level, &times, (period * 300 / rest).max(5), "");
     }
-    (text, vec!["bench-periodic", "bench-pair"])
+    (text, vec!["bench-periodic", if floating { "bench-floating-pair" } else { "bench-pair" }])
 }
 
 /// The system in which the scheduler library measures itself, and the programs of its components in order. One that is followed

@@ -8,7 +8,7 @@ use crate::promise::RunPlan;
 use crate::results::Results;
 use crate::toolchain::{Network, Toolchain};
 use crate::watch::{self, Ended, Watch};
-use crate::{lines, place, progress, schedulers, sight};
+use crate::{heaps, lines, place, progress, schedulers, sight};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
@@ -19,7 +19,7 @@ use tactus_model::{DeviceKind, Release, System, TaskPlacement};
 use tactus_record::{EventKind, Record};
 use tactus_report::{ColourUse, Details};
 use tactus_time::CoreId;
-use tactus_trace::{Promise, Trace};
+use tactus_trace::{HeapUse, Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
 const PATIENCE: Real = Real::from_secs(30);
@@ -133,7 +133,8 @@ fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Re
     let toolchain = &found.map_err(machine)?;
     let mut users = Vec::new();
     for component in &system.components {
-        let unit = Unit::Crate(component.path.clone());
+        let (folder, floating_point) = (component.path.clone(), component.rights.floating_point);
+        let unit = Unit::Crate { folder, floating_point };
         // What a user's crate lacks is for the user to mend; that cargo does not start is not.
         let built = build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
             BuildFailure::Cargo(_) => machine(failure),
@@ -154,6 +155,8 @@ pub struct Ran {
     pub schedulers: Vec<Trace>,
     /// Who saw which frames at its end; nothing where memory has one colour and nobody asked.
     pub colours: Option<ColourUse>,
+    /// What components told of their heaps.
+    pub heaps: Vec<HeapUse>,
     /// How long it took the host.
     pub took: Real,
 }
@@ -208,7 +211,8 @@ pub fn boot_with(
     }
     let wanted = system.platform.colours > 1 || models;
     let colours = wanted.then(|| sight::look(image, &ended.rings)).transpose().map_err(machine)?;
-    Ok(Ran { trace, schedulers, colours, took: ended.took })
+    let heaps = heaps::read(&image.facts, &ended.rings).map_err(machine)?;
+    Ok(Ran { trace, schedulers, colours, heaps, took: ended.took })
 }
 
 /// Stands in a trace for events of monitors that did not fit into a core's ring: no event has this number.

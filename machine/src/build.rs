@@ -1,7 +1,7 @@
 //! Compiles kernel and components for the bare machine and says where the programs lie.
 
 use super::toolchain::Toolchain;
-use super::TARGET;
+use super::{FLOATING_POINT_TARGET, TARGET};
 use rustix::fs::{flock, FlockOperation};
 use std::collections::BTreeMap;
 use std::env;
@@ -26,7 +26,12 @@ pub enum Unit {
         names: Vec<String>,
     },
     /// The user's crate in this folder, with a workspace of its own.
-    Crate(PathBuf),
+    Crate {
+        /// The folder.
+        folder: PathBuf,
+        /// Whether it is compiled for a processor with floating point and vectors.
+        floating_point: bool,
+    },
 }
 
 /// The programs that came out, by the name of the binary.
@@ -55,7 +60,7 @@ impl fmt::Display for BuildFailure {
             BuildFailure::Refused { unit: Unit::Ours(packages) | Unit::Programs { packages, .. }, words } => {
                 write!(f, "{words}\n{} could not be built; the compiler's words are above", packages.join(", "))
             }
-            BuildFailure::Refused { unit: Unit::Crate(folder), words } => {
+            BuildFailure::Refused { unit: Unit::Crate { folder, .. }, words } => {
                 write!(f, "{words}\nthe component in {} could not be built", folder.display())
             }
             BuildFailure::NoProgram(folder) => {
@@ -87,13 +92,16 @@ pub fn build_with(
     let into = folder_for(root, unit);
     let cannot = |error: io::Error| BuildFailure::Cargo(error.to_string());
     let _held = match unit {
-        Unit::Crate(_) => Some(hold(&into).map_err(cannot)?),
+        Unit::Crate { .. } => Some(hold(&into).map_err(cannot)?),
         Unit::Ours(_) | Unit::Programs { .. } => None,
     };
-    if let Unit::Crate(folder) = unit {
+    if let Unit::Crate { folder, .. } = unit {
         forget_others(toolchain, folder, &into).map_err(cannot)?;
     }
-    let mut command = toolchain.build_bare(root, &into);
+    let mut command = match unit {
+        Unit::Crate { floating_point: true, .. } => toolchain.build_with_floating_point(root, &into),
+        _ => toolchain.build_bare(root, &into),
+    };
     command.arg("--message-format=json-render-diagnostics");
     match unit {
         Unit::Ours(packages) | Unit::Programs { packages, .. } => {
@@ -113,7 +121,7 @@ pub fn build_with(
                 command.arg("--features").arg(features);
             }
         }
-        Unit::Crate(folder) => {
+        Unit::Crate { folder, .. } => {
             command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
         }
     }
@@ -142,8 +150,8 @@ pub fn build_with(
         return Err(BuildFailure::Refused { unit: unit.clone(), words: words.trim_end().to_string() });
     }
     match unit {
-        Unit::Crate(folder) if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
-        Unit::Crate(folder) => keep_by_folder(programs, folder, &into).map_err(cannot),
+        Unit::Crate { folder, .. } if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),
+        Unit::Crate { folder, .. } => keep_by_folder(programs, folder, &into).map_err(cannot),
         Unit::Ours(_) | Unit::Programs { .. } => Ok(programs),
     }
 }
@@ -154,7 +162,7 @@ fn folder_for(root: &Path, unit: &Unit) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     match unit {
         Unit::Ours(_) | Unit::Programs { .. } => target,
-        Unit::Crate(_) => target.join("components"),
+        Unit::Crate { .. } => target.join("components"),
     }
 }
 
@@ -182,7 +190,9 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
     let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap_or_default();
     let packages = told["packages"].as_array().into_iter().flatten();
     let names: Vec<&str> = packages.filter_map(|package| package["name"].as_str()).collect();
-    for profile in [into.join("release"), into.join(TARGET).join("release")] {
+    for profile in
+        [into.to_path_buf(), into.join(TARGET), into.join(FLOATING_POINT_TARGET)].map(|it| it.join("release"))
+    {
         let Ok(entries) = profile.join(".fingerprint").read_dir() else { continue };
         for entry in entries {
             let entry = entry?;

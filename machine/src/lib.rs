@@ -9,6 +9,7 @@ pub mod costs;
 pub mod disk;
 pub mod emulator;
 pub mod failure;
+pub mod heaps;
 pub mod lines;
 pub mod lock;
 mod patience;
@@ -28,3 +29,6 @@ pub mod watch;
 
 /// The bare machine that kernel and components are compiled for.
 pub const TARGET: &str = "x86_64-unknown-none";
+
+/// The target of components with floating point.
+pub const FLOATING_POINT_TARGET: &str = "x86_64-unknown-linux-gnu";

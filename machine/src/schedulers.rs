@@ -70,8 +70,9 @@ pub fn replay(
     traces: &[Trace],
     allowed: Duration,
 ) -> Result<Result<Agreement, String>, Failure> {
-    // How long the user's own components compute is theirs to know.
-    let known = |task: TaskId| system.tasks.get(task.index()).filter(|task| task.body == Body::Workload);
+    // How long the user's own components compute is theirs to know; and a job that awaits events is done when it has done its steps.
+    let eventful = |task: TaskId| system.scheduling.programs.get(task.index()).is_some_and(|it| !it.order.is_empty());
+    let known = |task: TaskId| system.tasks.get(task.index()).filter(|it| it.body == Body::Workload && !eventful(task));
     let demand = |task: TaskId, job| Some(known(task)?.demand(system.seed, task, job));
     let mut all = Agreement::default();
     for (n, (setup, trace)) in of(system, setup)?.iter().zip(traces).enumerate() {

@@ -4,7 +4,7 @@
 //! does), cargo compiles `core` and `alloc` along with the kernel; that takes an option which stable compilers
 //! accept when asked with `RUSTC_BOOTSTRAP`, and this is the only use that Tactus makes of it.
 
-use super::TARGET;
+use super::{FLOATING_POINT_TARGET, TARGET};
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
@@ -163,20 +163,44 @@ impl Toolchain {
 
     /// `cargo build` for the bare machine, without the names of what is to be built.
     pub fn build_bare(&self, root: &Path, into: &Path) -> Command {
+        let mut command = self.build_for(TARGET, root, into);
+        if self.core == Core::Sources {
+            command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
+        }
+        if self.linker == Linker::System {
+            command.env("CARGO_TARGET_X86_64_UNKNOWN_NONE_LINKER", "ld.lld");
+        }
+        command
+    }
+
+    /// The same for a component with floating point and vectors. The bare target has none, and its `core` passes numbers the
+    /// other way; so such a component takes the `core` of the host's own target, which every toolchain carries compiled, and nothing
+    /// of the host's operating system: neither its library nor its start-up code. `tactus-rt` brings the five functions that `core` expects
+    /// from there.
+    pub fn build_with_floating_point(&self, root: &Path, into: &Path) -> Command {
+        let mut command = self.build_for(FLOATING_POINT_TARGET, root, into);
+        let linker = match self.linker {
+            Linker::Own => "rust-lld",
+            Linker::System => "ld.lld",
+        };
+        // The linker stands here and not under its own key, which would hold for build scripts as well.
+        let flags =
+            format!("--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld");
+        command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", flags);
+        // As on the bare target, whatever the crate's profile says: there is nobody to unwind for.
+        command.env("CARGO_PROFILE_RELEASE_PANIC", "abort");
+        command
+    }
+
+    fn build_for(&self, target: &str, root: &Path, into: &Path) -> Command {
         let mut command = self.cargo(root);
-        command.args(["build", "--release", "--target", TARGET]);
+        command.args(["build", "--release", "--target", target]);
         // The policy's decisions lie in crates of their own: optimised as one program they are a quarter shorter. The
         // environment says so, since the profile of our workspace does not hold for crates of the user's.
         command.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
         command.arg("--target-dir").arg(into);
         if self.network != Network::Fetching {
             command.args(["--offline", "--locked"]);
-        }
-        if self.core == Core::Sources {
-            command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
-        }
-        if self.linker == Linker::System {
-            command.env("CARGO_TARGET_X86_64_UNKNOWN_NONE_LINKER", "ld.lld");
         }
         command
     }

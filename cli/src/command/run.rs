@@ -51,14 +51,14 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     let shown = Show { console: !arguments.no_console };
     let plug_in = arguments.caches.then(|| modelled(&system, &results, arguments.building.network())).transpose()?;
     let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), plug_in)?;
-    let Ran { mut trace, schedulers, mut colours, took } = ran;
+    let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
     if let Some(colours) = colours.as_mut().filter(|_| arguments.caches) {
         let caches = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
         colours.caches = Some(caches.map_err(machine)?);
     }
     let foreign = colours.as_ref().map_or(0, ColourUse::foreign);
-
     let compared = disks(&system, &mut promised, &mut trace, &results)?;
+    promised.view.heaps = heaps;
 
     let allowed = schedulers::allowed(&system, &trace);
     // One scheduler for all is replayed by `agree`.
@@ -107,6 +107,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         lines::line("colours", if foreign == 0 { told } else { lines::bad(told) });
     }
     lines::line("verdict", verdict::text(&summary));
+    for heap in &summary.heaps {
+        lines::line("heap", format!("{}: {heap}", heap.component));
+    }
     lines::line("report", results.file("report.html").display());
     Ok(Outcome::held_if(
         summary.verdict.held() && foreign == 0 && compared.is_ok() && !matches!(replayed, Some(Err(_))),

@@ -3,7 +3,8 @@
 use crate::apart::Caches;
 use crate::problem::Location;
 use crate::{
-    Criticality, Demand, EarlyArrival, Migration, Overrun, Policy, ResourceProtocol, Schedulers, ServerKind, TaskOrder,
+    Criticality, Demand, EarlyArrival, EventRule, Migration, Overrun, Policy, Program, ResourceProtocol, Schedulers,
+    ServerKind, TaskOrder,
 };
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
@@ -75,6 +76,7 @@ pub(crate) struct Draft {
     pub chains: Vec<DraftChain>,
     pub channels: Vec<DraftChannel>,
     pub resources: Vec<DraftResource>,
+    pub events: Vec<EventRule>,
     pub changes: Vec<DraftChange>,
     pub monitors: Vec<DraftMonitor>,
     pub shift: Given<u8>,
@@ -125,6 +127,8 @@ pub(crate) struct DraftPlace {
     pub raised_by: Given<String>,
     pub sections: Given<Vec<DraftSection>>,
     pub waits: Given<Vec<DraftWait>>,
+    /// What its jobs do in the middle of their work, where they signal and await events, and whether the task releases itself.
+    pub program: Option<(Program, bool)>,
 }
 
 /// What one job at a time may hold.
@@ -305,6 +309,8 @@ pub(crate) struct DraftRights {
     pub lines: Vec<At<u64>>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
+    pub floating_point: Given<bool>,
+    pub heap: Given<u64>,
     pub counters: Given<bool>,
     pub restarted_by: Given<String>,
     pub restarts_place: Option<Location>,

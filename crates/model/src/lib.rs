@@ -47,7 +47,8 @@ pub use problem::{Complaint, Location, Problem, Problems};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{
-    Costs, CriticalSection, EarlyArrival, Overrun, Release, ResourceProtocol, ServerKind, TaskOrder, WaitLimit, Window,
+    Costs, CriticalSection, EarlyArrival, EventRule, JobAction, JobStep, Overrun, Program, Release, ResourceProtocol,
+    ServerKind, TaskOrder, WaitLimit, Window,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

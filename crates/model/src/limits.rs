@@ -92,6 +92,8 @@ pub const MAX_DEVICES: usize = 16;
 pub const LARGEST_DEVICE: u64 = 512 << 10;
 /// The most memory that one device may read and write.
 pub const LARGEST_DMA: u64 = 508 << 10;
+/// The largest heap of a component that the file gives it.
+pub const LARGEST_HEAP: u64 = 32 << 20;
 /// The most disks of a system.
 pub const MAX_DISKS: usize = 8;
 /// The most clients of a disk.

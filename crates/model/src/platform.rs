@@ -29,6 +29,10 @@ pub struct Rights {
     pub console: bool,
     /// It may give out and map memory.
     pub memory_manager: bool,
+    /// It has floating point and vectors, and is compiled for them.
+    pub floating_point: bool,
+    /// Its heap (bytes), where the file says more than the memory of its tasks.
+    pub heap: u64,
     /// It may read what is counted of its accesses.
     pub counters: bool,
     /// It may be restarted after a fault.

@@ -1,7 +1,7 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
 use crate::{Change, Partitions, Resource, Section, Wait};
-use tactus_task::{Overrun, Release, ServerKind, TaskOrder};
+use tactus_task::{EventRule, Overrun, Program, Release, ServerKind, TaskOrder};
 use tactus_time::{CoreSet, Duration};
 
 /// How cores share the queue of jobs.
@@ -48,6 +48,10 @@ pub struct Scheduling {
     pub sections: Vec<Vec<Section>>,
     /// By task: the waits of each of its jobs, those that come earlier first; empty if no task has any.
     pub waits: Vec<Vec<Wait>>,
+    /// What jobs signal and await.
+    pub events: Vec<EventRule>,
+    /// By task: what its jobs do in the middle of their work, where they signal and await events; empty if no task does.
+    pub programs: Vec<Program>,
 }
 
 /// A server.
@@ -112,6 +116,7 @@ impl Scheduling {
             && self.changes.is_empty()
             && self.sections.is_empty()
             && self.waits.is_empty()
+            && self.events.is_empty()
     }
 
     /// The critical sections of the task's jobs.

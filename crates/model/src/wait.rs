@@ -1,7 +1,7 @@
 //! Jobs that wait in the middle of their work.
 
 use crate::{Scheduling, System};
-use tactus_task::{JobSteps, WaitLimit};
+use tactus_task::{JobAction, JobStep, JobSteps, WaitLimit};
 use tactus_time::Duration;
 
 /// A wait of each job of a task.
@@ -24,10 +24,19 @@ impl Scheduling {
     /// How often and how long jobs of the task may wait.
     pub fn wait_limit(&self, task: usize) -> WaitLimit {
         let waits = self.waits_of(task);
-        WaitLimit {
-            most: waits.len() as u16,
-            longest: waits.iter().map(|wait| wait.length).max().unwrap_or(Duration::ZERO),
-        }
+        // Where jobs signal and await events, their programs tell.
+        let sleeps = |body: &Vec<JobStep>| -> Vec<Duration> {
+            let length = |step: &JobStep| match step.action {
+                JobAction::Sleep(length) => Some(length),
+                _ => None,
+            };
+            body.iter().filter_map(length).collect()
+        };
+        let bodies = self.programs.get(task).map_or(&[][..], |program| program.bodies.as_slice());
+        let bodies: Vec<Vec<Duration>> = bodies.iter().map(sleeps).collect();
+        let most = bodies.iter().map(Vec::len).max().unwrap_or(0).max(waits.len());
+        let lengths = waits.iter().map(|wait| wait.length).chain(bodies.into_iter().flatten());
+        WaitLimit { most: most as u16, longest: lengths.max().unwrap_or(Duration::ZERO) }
     }
 }
 
@@ -36,6 +45,6 @@ impl System {
     pub fn job_steps(&self) -> JobSteps {
         let wait = |it: &Wait| tactus_task::Wait { after: it.after, length: it.actual.unwrap_or(it.length) };
         let waits = self.scheduling.waits.iter().map(|all| all.iter().map(wait).collect()).collect();
-        JobSteps { sections: self.critical_sections(), waits }
+        JobSteps { sections: self.critical_sections(), waits, programs: self.scheduling.programs.clone() }
     }
 }

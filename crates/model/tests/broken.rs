@@ -230,12 +230,20 @@ const CASES: &[Case] = &[
     ("61-open-comment.json", &[(3, "this comment does not end")]),
     (
         "62-lock.json",
-        &[(5, "event \"lock\" is not supported: tasks share no locks"), (7, "event \"unlock\" is not supported")],
+        &[
+            (5, "lock is 5; write a name in quotes"),
+            (6, "wait is \"queue\"; write an object like"),
+            (8, "\"mutex\" is missing"),
+            (9, "unlock is"),
+        ],
     ),
-    ("63-barrier.json", &[(6, "event \"barrier\" is not supported: tasks wait for time only, not for each other")]),
+    ("63-barrier.json", &[(9, "a reservation is a promise, and threads of this file wait for each other")]),
     (
-        "64-suspend-without-value.json",
-        &[(5, "event \"suspend\" is not supported"), (10, "event \"resume\" is not supported")],
+        "64-after-the-timer.json",
+        &[
+            (7, "it goes on after the last timer of its cycle, so that two runs become one job; end the cycle"),
+            (14, "it waits on two timers, or on one with two periods (see line 13); use one timer with one period"),
+        ],
     ),
     (
         "65-memory-and-io.json",
@@ -249,7 +257,7 @@ const CASES: &[Case] = &[
     ("67-taskgroup.json", &[(5, "\"taskgroup\" \"/tg1\": groups of tasks share no budget here")]),
     ("68-never-waits.json", &[(4, "it runs without ever waiting, so nothing releases its jobs; add a \"timer\"")]),
     ("69-never-runs.json", &[(4, "it never runs; add a \"run\"")]),
-    ("70-suspends-itself.json", &[(6, "it sleeps in the middle of a job")]),
+    ("70-yields.json", &[(6, "event \"yield\" is not supported: a job keeps its core until it is done or preempted")]),
     ("71-two-periods.json", &[(7, "the period of its timer is 10 ms, not 20 ms as on line 6")]),
     (
         "72-phase-policy.json",
@@ -646,6 +654,16 @@ const CASES: &[Case] = &[
     ("d6-too-late-a-start.toml", &[(13, "start-frame is 2000000, more than 1000000")]),
     ("d7-half-a-promise.toml", &[(13, "\"duration\" is missing")]),
     ("d8-partition-elsewhere.toml", &[(9, "it has windows of its own, but policy \"partitioned-edf\" knows none"), (16, "it names a partition, but the policy knows none")]),
+    ("f0-floating-point.toml", &[
+        (13, "it is the root scheduler and is entered by the kernel at any time; compute in another component"),
+        (19, "it has floating point and is a scheduler, which the kernel enters at any time; compute in another"),
+        (25, "it has floating point and makes brands, whose upcalls come in the middle of its own work; receive in another"),
+        (30, "floating-point is \"sse2\""),
+    ]),
+    ("f1-heap.toml", &[
+        (12, "heap is 1 GiB, more than 32 MiB; lower it"),
+        (17, "heap is 65536; write a size like \"32 KiB\""),
+    ]),
     ("w0-waits.toml", &[
         (13, "it comes when the job has executed 0 ns, and a job executes 2 ms at most; let it begin after some"),
         (20, "it comes when the job has executed 2 ms, and a job executes 2 ms at most"),

@@ -29,6 +29,10 @@ struct File {
 /// What was measured on the emulated machine, in instructions, by number of cores.
 const MEASURED: &str = include_str!("../costs/emulated-pc.toml");
 
+/// By how many instructions an entry of the scheduler or the way out of it is longer at most where a component has floating point: half as much
+/// again as was seen.
+const FLOATING_POINT: u64 = 300;
+
 /// A file of costs has a handful of lines.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -96,9 +100,12 @@ impl std::error::Error for CostsError {}
 pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
     match named {
         "none" => Ok(Costs::default()),
-        "measured" => measured(system.cores, system.tasks.len(), system.machine.shift)
-            .map(|costs| Costs { switch: costs.switch + crate::monitors::longer_entry(system), ..costs })
-            .map_err(|reason| CostsError::NotMeasured { reason }),
+        "measured" => {
+            let floating = system.components.iter().any(|component| component.rights.floating_point);
+            measured(system.cores, system.tasks.len(), floating, system.machine.shift)
+                .map(|costs| Costs { switch: costs.switch + crate::monitors::longer_entry(system), ..costs })
+                .map_err(|reason| CostsError::NotMeasured { reason })
+        }
         _ => {
             let text = read_ordinary_text(Path::new(named), MAX_FILE)
                 .map_err(|reason| CostsError::Unreadable { named: named.to_string(), reason })?;
@@ -109,19 +116,20 @@ pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
 
 /// What the system's own work costs on the emulated machine: instructions, which take as long as the machine says. The
 /// emulator's cores take turns, so that every cost grows with their number; a decision grows with the tasks that are
-/// released at once.
-fn measured(cores: usize, tasks: usize, shift: u8) -> Result<Costs, String> {
+/// released at once. `floating`: a component has floating point.
+fn measured(cores: usize, tasks: usize, floating: bool, shift: u8) -> Result<Costs, String> {
     let file: MeasuredFile = toml::from_str(MEASURED).map_err(|error| error.to_string())?;
     let enough = file.machine.iter().filter(|line| line.cores >= cores && line.tasks >= tasks);
     let line = enough.min_by_key(|line| (line.cores, line.tasks));
     let line = line.ok_or_else(|| format!("no costs were measured with {cores} cores and {tasks} tasks"))?;
+    let more = if floating { FLOATING_POINT } else { 0 };
     let length = |instructions: u64| Duration::from_nanos(instructions << shift.min(6));
     Ok(Costs {
-        release: length(line.release),
+        release: length(line.release + more),
         schedule: length(line.schedule),
-        switch: length(line.switch),
-        inter_core: length(line.inter_core),
-        complete: length(line.complete),
+        switch: length(line.switch + more),
+        inter_core: length(line.inter_core + more),
+        complete: length(line.complete + more),
     })
 }
 
@@ -166,7 +174,7 @@ mod tests {
 
     #[test]
     fn measured_costs_grow_with_the_length_of_an_instruction_and_the_size_of_the_system() {
-        let at = |cores, tasks, shift| measured(cores, tasks, shift).expect("the file that comes along");
+        let at = |cores, tasks, shift| measured(cores, tasks, false, shift).expect("the file that comes along");
         assert_eq!(at(4, 24, 3).schedule, at(4, 24, 1).schedule * 4);
         for cores in 1..8 {
             assert!(at(cores, 24, 1).schedule <= at(cores + 1, 24, 1).schedule, "{cores} cores");

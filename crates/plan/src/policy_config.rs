@@ -124,7 +124,8 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     let alone = servers.is_empty()
         && system.scheduling.changes.is_empty()
         && system.scheduling.sections.is_empty()
-        && system.scheduling.waits.is_empty();
+        && system.scheduling.waits.is_empty()
+        && system.scheduling.events.is_empty();
     let plain = alone && places.iter().all(usual);
     match (spread, order) {
         (model::Migration::Partitioned, TaskOrder::DeadlineMonotonic) if plain => return PolicySpec::PartitionedDm,
@@ -151,7 +152,10 @@ fn ordered(system: &System, spread: model::Migration, order: TaskOrder) -> Polic
     }
     let tree = tree(system, spread, order);
     match resources::of(system) {
-        Some((thresholds, resources)) => PolicySpec::Resources(ResourceTree { tree, thresholds, resources }),
+        Some((thresholds, resources)) => {
+            let events = system.scheduling.events.clone();
+            PolicySpec::Resources(ResourceTree { tree, thresholds, resources, events })
+        }
         None => PolicySpec::Servers(tree),
     }
 }
@@ -194,7 +198,7 @@ fn tree(system: &System, spread: model::Migration, order: TaskOrder) -> Tree {
     let releases: Vec<Release> = places.iter().map(|place| place.release).collect();
     let timed = releases.iter().all(|release| *release == Release::Periodic);
     let releases = if timed { Vec::new() } else { releases };
-    let some = !system.scheduling.waits.is_empty();
+    let some = !system.scheduling.waits.is_empty() || !system.scheduling.events.is_empty();
     let waits = (0..system.tasks.len()).filter(|_| some).map(|n| system.scheduling.wait_limit(n)).collect();
     Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases, waits }
 }

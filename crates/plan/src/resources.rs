@@ -1,15 +1,16 @@
-//! What jobs keep from others: from a system file to the policy's thresholds and resources.
+//! What jobs keep from others, and await: from a system file to the policy's thresholds and resources.
 
 use tactus_model::System;
 use tactus_policy::{PolicyConfig, PolicySpec, Resource, ResourceUser};
 use tactus_time::{Duration, TaskId};
 
-/// The thresholds of all tasks, and the resources; nothing if no job keeps anything from another.
+/// The thresholds of all tasks, and the resources; nothing if no job keeps anything from another, or awaits an event.
 pub(crate) fn of(system: &System) -> Option<(Vec<Option<u32>>, Vec<Resource>)> {
     let scheduling = &system.scheduling;
     let threshold = |n: usize| scheduling.places.get(n).and_then(|place| place.threshold);
     let thresholds: Vec<Option<u32>> = (0..system.tasks.len()).map(threshold).collect();
-    if scheduling.sections.is_empty() && thresholds.iter().all(Option::is_none) {
+    let quiet = scheduling.sections.is_empty() && scheduling.events.is_empty();
+    if quiet && thresholds.iter().all(Option::is_none) {
         return None;
     }
     let user = |r: usize, n: usize| {

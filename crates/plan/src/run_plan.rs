@@ -74,6 +74,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         partitions: partitions(system),
         monitors: system.monitors.clone(),
         servers: servers(system),
+        heaps: Vec::new(),
     };
     let stations = disk::stations(system, &disks);
     RunPlan { setup, view, disks, stations, findings: findings(system, check) }

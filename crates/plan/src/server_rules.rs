@@ -51,7 +51,10 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
 
 /// What jobs that have begun keep from others.
 fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
-    let PolicySpec::Resources(ResourceTree { tree, thresholds, resources }) = &setup.kind else { return None };
+    let PolicySpec::Resources(ResourceTree { tree, thresholds, resources, .. }) = &setup.kind else { return None };
+    if resources.is_empty() && thresholds.iter().all(Option::is_none) {
+        return None;
+    }
     let order = tree.servers.first()?.order;
     let by_priority = |priority: u32| u64::from(u32::MAX - priority);
     let level = |(task, place): (&Task, &TaskPlacement)| match order {

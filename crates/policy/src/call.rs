@@ -1,7 +1,7 @@
 //! A call of a policy: what happened on a core, what the policy knows besides, and what it decides.
 
 use tactus_record::Sink;
-use tactus_task::Sections;
+use tactus_task::{EventCall, Sections};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 /// What happened on a core.
@@ -33,6 +33,8 @@ pub enum Event {
     /// The running job is to have a resource that another one holds, or that jobs of other cores use: which, was told by
     /// [`Input::Section`]. It has it when it has a core again. Harmless if it comes without cause.
     Lock = 10,
+    /// The running job signals or awaits events: which, was told by [`Input::Event`]. Harmless if it comes without cause.
+    Signal = 11,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -62,6 +64,8 @@ pub enum Input {
         /// Until when.
         until: Instant,
     },
+    /// The running job does this to an event. [`Event::Signal`] follows.
+    Event(EventCall),
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
     Sleep {
         /// Its proxy.

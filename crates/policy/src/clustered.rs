@@ -168,7 +168,8 @@ impl<R: Rule> Container<R> {
             | Event::Arrival
             | Event::Unlock
             | Event::Wait
-            | Event::Lock => {
+            | Event::Lock
+            | Event::Signal => {
                 if linked_here {
                     entry.running = Some(place);
                 } else {

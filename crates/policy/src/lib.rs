@@ -66,7 +66,8 @@ pub use parameters::{Clusters, Priorities};
 pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, Scheduler, Visitor};
 pub use tactus_task::{
-    EarlyArrival, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table, TaskOrder, Window,
+    EarlyArrival, EventCall, EventRule, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table,
+    TaskOrder, Window,
 };
 pub use tree::{
     divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser,

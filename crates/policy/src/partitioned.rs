@@ -121,7 +121,8 @@ impl<R: Rule> Core<R> {
                 | Event::Arrival
                 | Event::Unlock
                 | Event::Wait
-                | Event::Lock => unfinished = Some(task.subject()),
+                | Event::Lock
+                | Event::Signal => unfinished = Some(task.subject()),
             }
         }
         let timer = self.release_due(&mut records);

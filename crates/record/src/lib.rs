@@ -58,7 +58,7 @@ pub enum EventKind {
     /// Something arrived for the task and has no job. `job`: the number that its job would have had. `arg`: why: 0 it came less than
     /// a period after the release before it and is to be dropped then, 1 too many jobs wait already.
     ArrivalLost = 19,
-    /// The job begins to wait: it has no use for a core until then. `arg`: until when (ns).
+    /// The job begins to wait: it has no use for a core until then. `arg`: until when (ns), `u64::MAX` if for an event.
     Wait = 20,
     /// The job has waited, and could run again. `arg`: until when it was to wait (ns); the record's time is when that was noticed.
     Wake = 21,
@@ -184,11 +184,13 @@ pub enum EntryReason {
     Wait = 9,
     /// The running job wants a resource that another one may hold.
     Lock = 10,
+    /// The running job signals or awaits events.
+    Signal = 11,
 }
 
 impl EntryReason {
     /// One more than the largest number of a reason.
-    pub const NUMBERS: usize = EntryReason::Lock as usize + 1;
+    pub const NUMBERS: usize = EntryReason::Signal as usize + 1;
 
     /// The reason with this number, if there is one.
     pub const fn from_u8(n: u8) -> Option<EntryReason> {
@@ -202,6 +204,7 @@ impl EntryReason {
             8 => EntryReason::Unlock,
             9 => EntryReason::Wait,
             10 => EntryReason::Lock,
+            11 => EntryReason::Signal,
             _ => return None,
         })
     }
@@ -222,6 +225,10 @@ pub enum InputKind {
     Section = 8,
     /// The running job of the record's task asks to wait. The record's `arg`: until when (ns).
     Wait = 9,
+    /// The running job of the record's task signals an event. The record's `arg`: which. Its `job`: 1 if all are to go on.
+    Signal = 10,
+    /// The running job of the record's task awaits an event. The record's `arg`: which.
+    Await = 11,
 }
 
 impl InputKind {
@@ -233,6 +240,8 @@ impl InputKind {
             2 => InputKind::Arrival,
             8 => InputKind::Section,
             9 => InputKind::Wait,
+            10 => InputKind::Signal,
+            11 => InputKind::Await,
             _ => return None,
         })
     }

@@ -13,7 +13,7 @@ use crate::Details;
 use serde::{Deserialize, Serialize};
 use tactus_task::{EarlyArrival, Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
-use tactus_trace::{judge, ChainView, Promise, Summary, TaskView, Trace, View};
+use tactus_trace::{judge, ChainView, HeapUse, Promise, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 2;
@@ -71,6 +71,9 @@ struct Stored {
     /// Left out where there are no monitors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     servers: Vec<String>,
+    /// Left out where no component asked its heap for memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heaps: Vec<HeapUse>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -219,6 +222,7 @@ impl Kept {
             partitions: view.partitions.iter().map(partition::store).collect(),
             monitors: view.monitors.iter().map(monitor::store).collect(),
             servers: view.servers.clone(),
+            heaps: view.heaps.clone(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -259,6 +263,7 @@ impl Kept {
                 .collect::<Result<_, _>>()?,
             monitors: stored.monitors.into_iter().map(monitor::restore).collect::<Result<_, _>>()?,
             servers: stored.servers,
+            heaps: stored.heaps,
         };
         let details = Details {
             machine: stored.machine,
@@ -467,6 +472,8 @@ mod tests {
             line: 7,
         }];
         let tree = Some(tree);
+        let heap = HeapUse { component: "log".into(), bytes: 4096, used: 1, most: 2, allocations: 3, refused: 4 };
+        let heaps = vec![heap];
         let (cores, accepted, servers) = (2, true, vec![String::new(), "radio".into()]);
         let view = View {
             name,
@@ -482,6 +489,7 @@ mod tests {
             partitions,
             monitors,
             servers,
+            heaps,
         };
         let details = Details {
             machine: "m".into(),

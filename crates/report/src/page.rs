@@ -262,6 +262,9 @@ fn facts(view: &View, summary: &Summary, extra: &Details) -> String {
     for (name, value) in &extra.facts {
         fact(name, value);
     }
+    for heap in &summary.heaps {
+        fact(&format!("heap of {}", heap.component), &heap.to_string());
+    }
     if !extra.command.is_empty() {
         put(
             &mut out,

@@ -255,6 +255,7 @@ fn overhead_table(caption: &str, o: &Overheads) -> String {
         ("… by unlock", "a section ended for which a job waited", e.unlock),
         ("… by wait", "a job began to wait", e.wait),
         ("… by lock", "a job wanted what another one may hold", e.lock),
+        ("… by signal", "a job signalled or awaited an event", e.signal),
     ];
     let mut out = format!(
         "<table class=\"figures\"><caption>{}</caption><thead><tr><th>Kind</th><th>From, to</th>\

@@ -8,6 +8,7 @@
 //! - [`compare`] lays a free run beside a trace of the kernel and finds the first place where they part.
 #![forbid(unsafe_code)]
 
+mod bodies;
 pub mod compare;
 pub mod disk;
 mod keep;
@@ -122,6 +123,7 @@ fn run<S: Sink>(
     }
     simulation.hold(steps.sections);
     simulation.wait(steps.waits);
+    simulation.go_through(steps.programs);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
     simulation.end(end, sink);

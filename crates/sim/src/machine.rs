@@ -12,12 +12,13 @@
 //! **Charging.** A job is charged from decision to decision (see `tactus-policy`), costs included, and is finished
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
+use crate::bodies::Bodies;
 use crate::sections::Programs;
 use crate::waits::Waits;
 use std::fmt;
 use tactus_policy::{Event, Input, Policy, Running, MAX_ARRIVALS};
 use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
-use tactus_task::{Costs, CriticalSection, Wait};
+use tactus_task::{Costs, CriticalSection, EventCall, Program, Wait};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// A machine and a policy on it, at some point of a run.
@@ -30,6 +31,7 @@ pub struct Simulation<'p, P: Policy, D> {
     sources: Vec<ArrivalSource<'p>>,
     programs: Programs,
     waits: Waits,
+    bodies: Bodies,
     costs: Costs,
     counts: Counts,
     /// The instant of the last entry, and how many entries it has seen.
@@ -79,10 +81,11 @@ struct Entry {
 const NOTHING: Entry = Entry { at: Instant::NEVER, rank: 9 };
 
 /// What an entry's rank stands for, in the order of service at one instant.
-const RANKS: [(EntryReason, Event); 8] = [
+const RANKS: [(EntryReason, Event); 9] = [
     (EntryReason::Start, Event::Start),
     (EntryReason::Complete, Event::Complete),
     (EntryReason::Wait, Event::Wait),
+    (EntryReason::Signal, Event::Signal),
     (EntryReason::Unlock, Event::Unlock),
     (EntryReason::Lock, Event::Lock),
     (EntryReason::Timer, Event::Timer),
@@ -115,6 +118,8 @@ struct Core<C> {
     arrival: Instant,
     /// When the running job leaves a critical section for which somebody waits.
     unlock: Instant,
+    /// When the running job signals or awaits an event.
+    signal: Instant,
     /// When it enters one on a resource that may be another's.
     lock: Instant,
     /// When the running job asks to wait, if it does so before it has used its demand.
@@ -137,9 +142,11 @@ impl<C> Core<C> {
         let arrival = noticed(self.arrival, costs.release);
         let unlock = noticed(self.unlock, costs.complete);
         let lock = noticed(self.lock, costs.complete);
+        let signal = noticed(self.signal, costs.complete);
         let wait = noticed(self.wait, costs.complete);
         let sent = noticed(sent, costs.inter_core);
-        for (at, rank) in [(wait, 2), (unlock, 3), (lock, 4), (timer, 5), (sent, 6), (arrival, 7)] {
+        let job = [(wait, 2), (signal, 3), (unlock, 4), (lock, 5)];
+        for (at, rank) in job.into_iter().chain([(timer, 6), (sent, 7), (arrival, 8)]) {
             if at < first.at {
                 first = Entry { at, rank };
             }
@@ -184,6 +191,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             arrival: Instant::NEVER,
             unlock: Instant::NEVER,
             lock: Instant::NEVER,
+            signal: Instant::NEVER,
             wait: Instant::NEVER,
             decided: Instant::ZERO,
             free: Instant::ZERO,
@@ -196,6 +204,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             sources: Vec::new(),
             programs: Programs::default(),
             waits: Waits::default(),
+            bodies: Bodies::default(),
             costs: *costs,
             counts: Counts::default(),
             now: Instant::ZERO,
@@ -225,6 +234,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     /// Lets jobs hold resources: by task, the critical sections of each of its jobs.
     pub fn hold(&mut self, sections: Vec<Vec<CriticalSection>>) {
         self.programs = Programs::new(sections);
+    }
+
+    /// Lets jobs signal and await events: by task, what its jobs do.
+    pub fn go_through(&mut self, programs: Vec<Program>) {
+        self.bodies = Bodies::new(programs);
     }
 
     /// Lets jobs wait: by task, the waits of each of its jobs.
@@ -319,7 +333,8 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             self.take_arrivals(index, now, sink);
         }
         if let (Some(running), EntryReason::Wait) = (was, reason) {
-            let until = self.waits.take(&running, now);
+            let slept = self.bodies.sleep(&running).map(|length| now.saturating_add(length));
+            let until = slept.unwrap_or_else(|| self.waits.take(&running, now));
             sink.record(Record {
                 time: now,
                 arg: until.as_nanos(),
@@ -331,6 +346,26 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
                 ticket: 0,
             });
             self.policy.input(&mut self.cores[index].state, Input::Wait { until });
+        }
+        if let (Some(running), EntryReason::Signal) = (was, reason) {
+            for call in self.bodies.calls(&running) {
+                let (level, event, all) = match call {
+                    EventCall::Await(event) => (InputKind::Await, event, 0),
+                    EventCall::Signal(event) => (InputKind::Signal, event, 0),
+                    EventCall::Broadcast(event) => (InputKind::Signal, event, 1),
+                };
+                sink.record(Record {
+                    time: now,
+                    arg: event.into(),
+                    job: all,
+                    task: Some(running.task),
+                    kind: EventKind::Input,
+                    level: level as u8,
+                    core: id,
+                    ticket: 0,
+                });
+                self.policy.input(&mut self.cores[index].state, Input::Event(call));
+            }
         }
         if let Some(running) = was.filter(|_| !matches!(reason, EntryReason::Start | EntryReason::Complete)) {
             let core = &mut self.cores[index];
@@ -383,6 +418,12 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         core.wait = decision.run.map_or(Instant::NEVER, |job| self.waits.next(&job, now));
         if core.wait >= core.used {
             core.wait = Instant::NEVER;
+        }
+        core.signal = Instant::NEVER;
+        if let Some((at, sleeps)) = decision.run.and_then(|job| self.bodies.next(&job, now)) {
+            // It is done when all its steps are.
+            core.used = Instant::NEVER;
+            *(if sleeps { &mut core.wait } else { &mut core.signal }) = at;
         }
         if reason == EntryReason::Notify {
             // One that is sent while this one is on its way still comes.

@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod costs;
+mod event;
 mod order;
 mod release;
 mod resource;
@@ -17,6 +18,7 @@ mod wait;
 mod window;
 
 pub use costs::Costs;
+pub use event::{EventCall, EventRule, JobAction, JobStep, Program};
 pub use order::{Overrun, TaskOrder};
 pub use release::{EarlyArrival, Release};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};

@@ -12,7 +12,8 @@ pub enum Release {
     /// An arrival from outside: an interrupt, or an event that a component raises.
     Sporadic(EarlyArrival),
     /// The completion of a job of another task. The period is that of the other task or shorter. (With
-    /// [`EarlyArrival::Delay`] this is the release-guard protocol: Sun and Liu, ICDCS 1996.)
+    /// [`EarlyArrival::Delay`] this is the release-guard protocol: Sun and Liu, ICDCS 1996.) Or of the task itself: the first job comes its
+    /// offset after the start, each further one as soon as the one before it is complete, as a thread does that goes round.
     After(TaskId, EarlyArrival),
 }
 

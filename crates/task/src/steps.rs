@@ -1,6 +1,6 @@
 //! What jobs do beside executing.
 
-use crate::{CriticalSection, Wait};
+use crate::{CriticalSection, Program, Wait};
 use alloc::vec::Vec;
 
 /// What the jobs of each task do beside executing, by task; nothing where a list is empty.
@@ -10,4 +10,6 @@ pub struct JobSteps {
     pub sections: Vec<Vec<CriticalSection>>,
     /// Their waits.
     pub waits: Vec<Vec<Wait>>,
+    /// What they do besides, in which waits and sections have no part.
+    pub programs: Vec<Program>,
 }

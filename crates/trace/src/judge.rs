@@ -97,6 +97,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         overheads,
         disks,
         monitors,
+        heaps: view.heaps.clone(),
     }
 }
 

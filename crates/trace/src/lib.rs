@@ -10,6 +10,7 @@ mod disk_table;
 mod draw;
 mod file;
 mod headline;
+mod heap;
 mod jobs;
 mod judge;
 mod litmus;
@@ -31,6 +32,7 @@ pub use disk::{DiskClientView, DiskView, Served};
 pub use disk_table::{disk_table, read_disk_table};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
+pub use heap::HeapUse;
 pub use jobs::{jobs, Job};
 pub use judge::{judge, late_jobs, LateJob};
 pub use litmus::{litmus, write_litmus, LITMUS_RECORD_BYTES};
@@ -90,6 +92,8 @@ pub struct View {
     pub monitors: Vec<tactus_monitor::Monitor>,
     /// The names of the servers by the place that records name, the root's first; empty if there are none.
     pub servers: Vec<String>,
+    /// What components said of their heaps when the run ended.
+    pub heaps: Vec<HeapUse>,
 }
 
 impl View {

@@ -31,10 +31,10 @@ impl Samples {
 
     pub(crate) fn sum_up(mut self) -> Overheads {
         let mut all = self.entries.concat();
-        let [start, timer, complete, notify, fault, arrival, _, _, unlock, wait, lock] =
+        let [start, timer, complete, notify, fault, arrival, _, _, unlock, wait, lock, signal] =
             self.entries.each_mut().map(|e| Distribution::of(e));
         Overheads {
-            entries: Entries { start, timer, complete, notify, fault, arrival, unlock, wait, lock },
+            entries: Entries { start, timer, complete, notify, fault, arrival, unlock, wait, lock, signal },
             timer_lateness: Distribution::of(&mut self.lateness),
             release: Distribution::of(&mut self.release),
             schedule: Distribution::of(&mut all),

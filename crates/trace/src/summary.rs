@@ -21,7 +21,7 @@ pub use tasks::{Distribution, JobCounts, LevelSummary, PromiseSummary, TaskSumma
 pub(crate) use units::{nanos, some_nanos};
 pub use verdict::{Broken, Cause, Share, Verdict, VoidBy, VoidTask, What};
 
-use crate::ChainSummary;
+use crate::{ChainSummary, HeapUse};
 use serde::Serialize;
 use tactus_time::Duration;
 
@@ -77,6 +77,8 @@ pub struct Summary {
     pub disks: Vec<DiskSummary>,
     /// Each monitor, in file order.
     pub monitors: Vec<MonitorSummary>,
+    /// The heaps of components that asked theirs for memory, in the order of components.
+    pub heaps: Vec<HeapUse>,
 }
 
 impl Summary {

@@ -109,6 +109,8 @@ pub mod role {
     pub const WINDOW: u32 = 16;
     /// May tell how long it computes ([`crate::call::Call::Computes`]): the built-in workload.
     pub const COMPUTES: u32 = 32;
+    /// Has floating point and vectors. Neither a scheduler, nor one in which upcalls of brands begin.
+    pub const FLOATING_POINT: u32 = 64;
 }
 
 /// Stands for no component.

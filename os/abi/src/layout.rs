@@ -16,9 +16,14 @@ pub const TASK_PAGE: u64 = 0x1002_0000;
 /// The [`crate::shared::SectionPage`] of each of the component's tasks whose jobs have critical sections, one page for each task's
 /// number, writable.
 pub const SECTION_PAGE: u64 = 0x1020_0000;
-/// What the task's jobs take: `count` and then `count` lengths in ns, all `u64`; job `k` takes entry `k % count`.
+/// What the task's jobs take: `count` and then `count` lengths in ns, all `u64`; job `k` takes entry `k % count`. Then what they do: the
+/// number of waits, and for each what the job has executed before and its length; and the number of programs in turn, with where each
+/// lies in words from here: how many steps, and of each [`STEP_WORDS`].
 /// Read-only. Only for the built-in workload.
 pub const DEMANDS: u64 = 0x2000_0000;
+/// The words of a step: what the job has executed before it; 0 it sleeps, 1 it awaits an event, 2 it signals it, 3 it does so to all; how
+/// long, or which event; the semaphore that it gives back before it awaits, and one, or 0.
+pub const STEP_WORDS: usize = 4;
 /// Memory for the component's own use ([`crate::shared::Info::heap_bytes`]), writable.
 pub const HEAP: u64 = 0x3000_0000;
 /// The [`crate::shared::ComponentCard`] of every component, read-only. Only where the image gives the component a role

@@ -34,6 +34,8 @@ pub const RAISE: &str = "raise";
 /// The name of the service by which a scheduler is told that a job has left a critical section, or wants to enter one that may be
 /// another's, and of the grant of it.
 pub const SECTION: &str = "section";
+/// The name of the service by which a job signals and awaits events, and of the grant of it.
+pub const EVENT: &str = "event";
 /// The name of the service by which a job waits, and of the grant of it.
 pub const WAIT: &str = "wait";
 
@@ -102,6 +104,8 @@ pub struct Info {
     pub devices: u32,
     /// Colours of the frames that a memory manager gives out.
     pub colours: u32,
+    /// How many threads can be in the component: those that have a stack there.
+    pub threads: u32,
     /// How many [`crate::port::PortCard`]s lie at [`crate::layout::PORT_CARDS`].
     pub ports: u32,
     /// How many [`crate::port::ProcessCard`]s lie behind the card at [`crate::layout::PARTITION`]; if 0, neither is there.
@@ -110,6 +114,8 @@ pub struct Info {
     pub counters: u32,
     /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].
     pub watched: u32,
+    /// 0.
+    pub reserved: u32,
     /// The component's own name.
     pub name: Name,
     /// Scheduler only: name of the system.
@@ -117,6 +123,24 @@ pub struct Info {
     /// Names of the services that the component may call; the place is the grant's number. Place 0 is always a
     /// scheduler's "job finished"; if tasks of the component have other schedulers, theirs come last.
     pub grants: [Name; MAX_GRANTS],
+}
+
+/// What the first word of a [`HeapCard`] in use is.
+pub const HEAP_MAGIC: u64 = u64::from_le_bytes(*b"TACTHEAP");
+
+/// What a component with a heap tells of it, at [`crate::layout::HEAP`]. Written by the component, read by the machine's host.
+#[repr(C, align(64))]
+pub struct HeapCard {
+    /// [`HEAP_MAGIC`], once somebody has asked for memory.
+    pub magic: AtomicU64,
+    /// Bytes in use.
+    pub used: AtomicU64,
+    /// The most that were in use at once.
+    pub most: AtomicU64,
+    /// How often memory was taken.
+    pub allocations: AtomicU64,
+    /// How often there was none.
+    pub refused: AtomicU64,
 }
 
 /// What a task's component is told about its job. Written by the scheduler while the task's thread does not run, but for what

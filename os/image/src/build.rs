@@ -103,7 +103,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     }
 
     for (number, at) in infos.into_iter().enumerate() {
-        let it = info(request, &parts, number, (heaps[number], place.ring), (&placed, &told));
+        let threads = stacks.iter().filter(|stack| stack.component as usize == number).count() as u32;
+        let it = info(request, &parts, number, (heaps[number], threads), place.ring, (&placed, &told));
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -131,6 +132,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
+        heaps,
         threads: parts.threads,
         stacks,
         image_bytes,
@@ -204,7 +206,8 @@ fn info(
     request: &Request,
     parts: &Parts,
     number: usize,
-    (heap, ring): (u64, u64),
+    (heap, threads): (u64, u32),
+    ring: u64,
     (placed, told): (&Placed, &Told),
 ) -> Info {
     let (system, part) = (request.system, &parts.components[number]);
@@ -229,10 +232,12 @@ fn info(
         buffers: placed.buffers[number],
         devices: placed.devices[number],
         colours: system.platform.colours,
+        threads,
         ports: told.ports[number],
         processes: told.processes[number],
         counters: u32::from(counted(system, part)),
         watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
+        reserved: 0,
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
         grants,

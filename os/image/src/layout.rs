@@ -149,6 +149,7 @@ impl Layout {
             (false, true) => PAGE,
             (false, false) => USER_HEAP,
         };
+        let least = part.user.map_or(least, |place| least.max(system.components[place].rights.heap));
         let (bytes, limit) = (asked.max(least), TRACE - HEAP);
         if bytes > limit {
             let what = format!("the memory of component {:?}", part.name);

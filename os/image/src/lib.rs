@@ -93,6 +93,8 @@ pub struct Image {
 pub struct Facts {
     /// Names of the components, by component number. Number 0 is the scheduler.
     pub components: Vec<String>,
+    /// Length of each component's heap in bytes, by component number.
+    pub heaps: Vec<u64>,
     /// The threads, by thread number.
     pub threads: Vec<ThreadFact>,
     /// The stacks, by thread and then by component.

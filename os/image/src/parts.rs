@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
-use tactus_abi::shared::{is_complete, COMPLETE, NAME_BYTES, RAISE, SECTION, WAIT};
+use tactus_abi::shared::{is_complete, COMPLETE, EVENT, NAME_BYTES, RAISE, SECTION, WAIT};
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
@@ -182,9 +182,10 @@ impl Parts {
         let scheduling = &system.scheduling;
         let uses = |service: &str, task: &TaskId| match service {
             SECTION => !scheduling.sections_of(task.index()).is_empty(),
-            _ => !scheduling.waits_of(task.index()).is_empty(),
+            EVENT => scheduling.programs.get(task.index()).is_some_and(|program| !program.order.is_empty()),
+            _ => scheduling.wait_limit(task.index()).most > 0,
         };
-        for service in [SECTION, WAIT] {
+        for service in [SECTION, WAIT, EVENT] {
             for part in components.iter_mut().filter(|part| part.tasks.iter().any(|task| uses(service, task))) {
                 let entry = programs[root_program].service(service);
                 let entry = entry.ok_or_else(|| missing(root_name, None, service, None, &programs[root_program]))?;
@@ -303,8 +304,7 @@ fn grants(
         }
         if is_complete(name.as_bytes())
             || name == RAISE
-            || name == SECTION
-            || name == WAIT
+            || [SECTION, WAIT, EVENT].contains(&name.as_str())
             || !names.insert(&grant.name)
         {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });

@@ -38,7 +38,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Pl
         sees_components: vec![false; count],
         buffers: vec![0; count],
         devices: vec![0; count],
-        kernel_bytes: kernel_bytes(system, &cards),
+        kernel_bytes: kernel_bytes(system, &cards, parts.threads.len() as u64),
         pool_bytes: system.platform.pool,
         cards,
     };
@@ -91,6 +91,7 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         (rights.memory_manager, role::MEMORY),
         (rights.console, role::CONSOLE),
         (shares || rights.memory_manager, role::WINDOW),
+        (rights.floating_point, role::FLOATING_POINT),
     ] {
         card.role |= if has { bit } else { 0 };
     }
@@ -111,16 +112,20 @@ fn lines(parts: &Parts, system: &System, number: usize) -> u32 {
 }
 
 /// The pool and what the kernel notes about each of its frames; a page table for each window; what it notes about the
-/// memory of each component that can be restarted.
-fn kernel_bytes(system: &System, cards: &[ComponentCard]) -> u64 {
+/// memory of each component that can be restarted; what threads have in the registers of floating point, if anybody has it.
+fn kernel_bytes(system: &System, cards: &[ComponentCard], threads: u64) -> u64 {
     /// For a frame.
     const NOTE: u64 = 16;
     /// For a component: a stack of every thread at most.
     const PIECES: u64 = 4 * PAGE;
+    /// For a thread.
+    const REGISTERS: u64 = 512;
     let windows = cards.iter().filter(|card| card.role & role::WINDOW != 0).count() as u64;
     let restarted = cards.iter().filter(|card| card.restarted_by != NO_COMPONENT).count() as u64;
     let pool = system.platform.pool;
-    pool + pages((pool / PAGE) * NOTE) + windows * PAGE + restarted * PIECES
+    let floating = cards.iter().any(|card| card.role & role::FLOATING_POINT != 0);
+    let registers = if floating { pages(threads * REGISTERS) } else { 0 };
+    pool + pages((pool / PAGE) * NOTE) + windows * PAGE + restarted * PIECES + registers
 }
 
 /// The cards of all components, for those who have a role or restart another one.
@@ -129,7 +134,7 @@ fn components(layout: &mut Layout, placed: &mut Placed) {
     let memory = layout.in_place(&bytes);
     for number in 0..placed.cards.len() {
         let restarts = placed.cards.iter().any(|card| card.restarted_by == number as u32);
-        let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES);
+        let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT);
         if role != 0 || restarts {
             placed.sees_components[number] = true;
             let memory = if layout.memories[memory as usize].colours == 0 { memory } else { layout.again(memory) };

@@ -4,7 +4,7 @@
 use crate::ImageError;
 use tactus_abi::image::Interleaved;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
-use tactus_model::{Action, Demand, Part, System, Task, WaitLimit, KERNEL_MEMORY, MAX_MEMORY};
+use tactus_model::{Action, Demand, JobAction, JobStep, Part, Program, System, Task, KERNEL_MEMORY, MAX_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Duration, TaskId};
 
@@ -38,6 +38,8 @@ const RECORDS_PER_JOB: u64 = 16;
 const RECORDS_PER_PERIOD: u64 = 10;
 /// Records that a job costs at the least: release, entry and decision twice, dispatch, completion, and what follows.
 const LEAST_RECORDS_PER_JOB: u64 = 8;
+/// From job to job of a task that releases itself, on the average, at the least in most systems.
+const THREAD_JOB: Duration = Duration::from_millis(2);
 /// The smallest ring (bytes).
 const SMALLEST_RING: u64 = 64 << 10;
 
@@ -55,6 +57,9 @@ fn jobs(system: &System, task: TaskId) -> u64 {
         Action::Alter(values) => values.period,
         Action::Add | Action::Remove => None,
     });
+    // Of a task that releases itself nobody knows; so many as threads that wait for each other have.
+    let itself = system.scheduling.places.get(task.index()).is_some_and(|it| it.release.predecessor() == Some(task));
+    let period = if itself { THREAD_JOB.min(period) } else { period };
     let shortest = periods.fold(period, Duration::min);
     // It need not begin at its offset where it is added, and whenever it is, a job more than the time in between has periods.
     let added = changes.filter(|change| change.action == Action::Add).count() as u64;
@@ -64,7 +69,7 @@ fn jobs(system: &System, task: TaskId) -> u64 {
 
 /// What the task's jobs take, in the form of `tactus_abi::layout::DEMANDS`: the count, then so many lengths in ns, the
 /// next job taking the first again after the last; then the number of waits of each job, and for each what the job has executed before
-/// it and how long it is, in ns. `spare` is how many bytes there may be.
+/// it and how long it is, in ns; then its programs. `spare` is how many bytes there may be.
 pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u64>, ImageError> {
     let it = &system.tasks[task.index()];
     // One job may begin just at the end, and one more is in hand when it does.
@@ -74,7 +79,11 @@ pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u
         Demand::List(lengths) => all.min(lengths.len() as u64).max(1),
         Demand::Uniform { .. } | Demand::Beta { .. } => all,
     };
-    let (bytes, limit) = (count.saturating_add(WORDS_BESIDE).saturating_mul(8), (HEAP - DEMANDS).min(spare));
+    let program = system.scheduling.programs.get(task.index()).cloned().unwrap_or_default();
+    let waits = system.scheduling.waits_of(task.index()).len() as u64;
+    let programs = programs(&program, count + 2 + 2 * waits);
+    let words = count.saturating_add(2 + 2 * waits + programs.len() as u64);
+    let (bytes, limit) = (words.saturating_mul(8), (HEAP - DEMANDS).min(spare));
     if bytes > limit || count > u64::from(u32::MAX) {
         let what = format!("the lengths of the {count} jobs of task {:?} (line {})", it.name, it.line);
         let remedy = "write a shorter duration, a longer period, a fixed demand or more memory";
@@ -85,11 +94,36 @@ pub(crate) fn demands(system: &System, task: TaskId, spare: u64) -> Result<Vec<u
     let waits = steps.waits.get(task.index()).map_or(&[][..], Vec::as_slice);
     let waits = waits.iter().flat_map(|wait| [wait.after.as_nanos(), wait.length.as_nanos()]);
     let count_of_waits = system.scheduling.waits_of(task.index()).len() as u64;
-    Ok([count].into_iter().chain(lengths).chain([count_of_waits]).chain(waits).collect())
+    let first = [count].into_iter().chain(lengths).chain([count_of_waits]).chain(waits);
+    Ok(first.chain(programs).collect())
 }
 
-/// The words of a table of demands beside the demands: their number, and the waits with theirs.
-const WORDS_BESIDE: u64 = 2 + 2 * WaitLimit::MOST as u64;
+/// What jobs do, as words that begin so many words behind the beginning of the table.
+fn programs(program: &Program, start: u64) -> Vec<u64> {
+    let bodies: Vec<Vec<u64>> = program.bodies.iter().map(|steps| body(steps)).collect();
+    let mut at = start + 1 + program.order.len() as u64;
+    let mut places = Vec::new();
+    for words in &bodies {
+        places.push(at);
+        at += words.len() as u64;
+    }
+    let order = program.order.iter().map(|body| places.get(usize::from(*body)).copied().unwrap_or(0));
+    [program.order.len() as u64].into_iter().chain(order).chain(bodies.into_iter().flatten()).collect()
+}
+
+/// The steps of one job.
+fn body(steps: &[JobStep]) -> Vec<u64> {
+    let step = |step: &JobStep| {
+        let [kind, of, gives] = match step.action {
+            JobAction::Sleep(length) => [0, length.as_nanos(), 0],
+            JobAction::Await { event, gives } => [1, event.into(), gives.map_or(0, |gives| u64::from(gives) + 1)],
+            JobAction::Signal(event) => [2, event.into(), 0],
+            JobAction::Broadcast(event) => [3, event.into(), 0],
+        };
+        [step.after.as_nanos(), kind, of, gives]
+    };
+    [steps.len() as u64].into_iter().chain(steps.iter().flat_map(step)).collect()
+}
 
 /// Where the trace lies and how long it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -218,7 +252,12 @@ fn ring_for(records: u64) -> u64 {
 /// How often jobs of the task come to a core: each once, and once more after each wait.
 fn turns(system: &System, n: usize) -> u64 {
     let waits = system.scheduling.waits_of(n).len() as u64;
-    jobs(system, TaskId(n as u16)).saturating_mul(1 + waits)
+    let steps = |program: &Program| {
+        let of = |body: &u16| program.bodies.get(usize::from(*body)).map_or(0, Vec::len) as u64;
+        program.order.iter().map(of).sum::<u64>().div_ceil(program.order.len().max(1) as u64)
+    };
+    let steps = system.scheduling.programs.get(n).map_or(0, steps);
+    jobs(system, TaskId(n as u16)).saturating_mul(1 + waits + steps)
 }
 
 /// The most jobs on one core, if it does one in `share` of those that are bound to no core; those that wait count more than once.

@@ -235,6 +235,11 @@ pub fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
     let maker = component::get(caller.component);
     let depth = (caller.depth - up) as usize % (MAX_INVOCATIONS + 1);
     let home = if up == 1 { caller.frames[depth].component } else { caller.component };
+    // Its upcalls begin in the middle of whatever they interrupt, and the floating-point unit stays with that.
+    let above = caller.frames[..depth].iter().map(|frame| frame.component);
+    if above.chain([home]).any(|number| component::get(number).has_floating_point()) {
+        return Err(Error::NotAllowed);
+    }
     maker.brands.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).map_err(|_| Error::Exhausted)?;
     if let Some(number) = again(caller, home, depth) {
         return Ok(number as u64);

@@ -1,6 +1,7 @@
 //! The calls. Each checks in the order in which its failures are listed, and does a bounded amount of work.
 
 use crate::arch::apic;
+use crate::arch::registers::Registers;
 use crate::arch::serial::{self, say};
 use crate::dispatch::{enter, is_under, leave_kernel, post_root};
 use crate::path;
@@ -14,6 +15,7 @@ use crate::{
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{reason, BrandOperation, Call, Error, PANIC_PIECES};
 use tactus_abi::image::role;
+use tactus_abi::layout::MAX_INVOCATIONS;
 use tactus_abi::shared::{cause::Cause, event};
 use tactus_record::FaultKind;
 
@@ -33,7 +35,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     let result = match Call::ALL.get(thread.registers.rax as usize) {
         Some(Call::Invoke | Call::InvokeWide) => match monitor::invoke(core, a0) {
             Ok(()) => return,
-            Err(Error::NotGranted) => Err(refused_invocation(thread, a0)),
+            Err(Error::NotGranted) => return invoke(core, a0),
             refused => refused,
         },
         Some(Call::Signal) => return monitor::signal(core, a0),
@@ -78,18 +80,27 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     answer(core, result)
 }
 
-/// `(grant, a0, a1, a2, a3, a4)`: why the entry code did not do it, which makes the same checks.
-fn refused_invocation(thread: &Thread, grant: u64) -> Error {
-    match component::get(thread.component).grants.get(grant as usize) {
-        Some(grant) if grant.entry != 0 => {
-            if component::get(grant.component).is_stopped() {
-                Error::ComponentStopped
-            } else {
-                Error::TooDeep
-            }
-        }
-        _ => Error::NotGranted,
+/// `(grant, a0, a1, a2, a3, a4)`: the entry code did not do it, since it must be refused, or since one of the two components has
+/// floating point; then the words are saved.
+fn invoke(core: &mut Core, grant: u64) {
+    let part = core.caller;
+    let thread = running(core);
+    let caller = component::get(thread.component);
+    let grant = match caller.grants.get(grant as usize) {
+        Some(grant) if grant.entry != 0 => grant,
+        _ => return answer(core, Err(Error::NotGranted)),
+    };
+    let target = component::get(grant.component);
+    if target.is_stopped() {
+        return answer(core, Err(Error::ComponentStopped));
     }
+    if usize::from(thread.depth) >= MAX_INVOCATIONS {
+        return answer(core, Err(Error::TooDeep));
+    }
+    let who = thread.caller | part | u64::from(thread.component);
+    thread.push(None, grant.component, grant.entry, Registers { rdi: who, ..thread.registers });
+    core.enter_space(target.space);
+    leave_kernel(core)
 }
 
 /// `(v0, v1)`: comes here only if something stands in the way. Whoever leaves a scheduler that it is under while events wait
@@ -113,7 +124,7 @@ fn give_back(core: &mut Core, values: [u64; 2]) {
 fn give_back_wide(core: &mut Core) {
     let thread = running(core);
     let left = thread.component;
-    let words = thread.registers;
+    let words = Registers { r9: 0, ..thread.registers };
     let called = !thread.is_at_base();
     let mut values = [words.rdi, words.rsi];
     if !called {

@@ -8,8 +8,8 @@
 //! Cores run at the same time, or take turns at any instruction, so others may be in the middle of a change: what
 //! they may change counts as broken only if it stays so while they go on. What is this core's own is looked at once.
 
-use crate::arch::protect;
 use crate::arch::serial::say;
+use crate::arch::{floating_point, protect};
 use crate::component;
 use crate::path::{self, Entry, Path, Scheduler};
 use crate::percore::{self, Core};
@@ -96,6 +96,10 @@ fn goes_on(core: &Core, thread: &Thread) {
     // It may be stopped by another core while this one is on its way: then its request to leave is still to come here.
     if component::get(thread.component).is_stopped() && stop::has_left(core, thread.component) {
         broken("nobody runs in a component that this core was told to leave", thread.id.into());
+    }
+    let open = component::get(thread.component).has_floating_point();
+    if core.floating_point != open || floating_point::is_shut().is_some_and(|shut| shut == open) {
+        broken("the floating-point unit is open to those alone who have it", thread.id.into());
     }
 }
 

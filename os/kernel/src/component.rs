@@ -3,6 +3,7 @@
 use crate::arch::paging::AddressSpace;
 use crate::path::Rank;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
+use tactus_abi::image::role;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_GRANTS, MAX_SEQUENCES};
 use tactus_abi::shared::Name;
 
@@ -21,6 +22,11 @@ impl Grant {
     pub const NONE: Grant = Grant { entry: 0, component: 0 };
 }
 
+/// In [`Component::special`], and then alone: nobody enters it.
+pub const STOPPED: u8 = 1;
+/// In [`Component::special`]: who enters or leaves it finds the floating-point unit open or shut.
+pub const FLOATING_POINT: u8 = 2;
+
 /// A component. Everything but the atomics is written while the system is set up and only read afterwards. Known to the
 /// entry code.
 pub struct Component {
@@ -32,8 +38,9 @@ pub struct Component {
     pub entry: u64,
     /// What it may invoke.
     pub grants: [Grant; MAX_GRANTS],
-    /// Whether it has restartable sequences.
-    pub has_sequences: bool,
+    /// Whether a thread that is interrupted in it needs more than its general registers saved: it has restartable sequences, or
+    /// floating point.
+    pub is_special_inside: bool,
     /// Whether it has asked for its regions.
     pub shares: AtomicBool,
     /// What it is in the tree of schedulers, see [`Rank`].
@@ -56,8 +63,9 @@ pub struct Component {
     pub upcalls: [u16; MAX_CORES],
     /// For each slot of its regions who has it; none if it has no regions. See `tree.rs`.
     pub slots: Option<&'static [AtomicU16]>,
-    /// See [`Component::is_stopped`].
-    pub stopped: AtomicBool,
+    /// Why the entry code leaves the ways into it and out of it to the rest of the kernel: [`STOPPED`], [`FLOATING_POINT`]; 0 for
+    /// most.
+    pub special: AtomicU8,
     /// Pieces of text that it has said in this life before it gives up.
     pub pieces: AtomicU8,
 }
@@ -70,7 +78,7 @@ impl Component {
         space: AddressSpace::NONE,
         entry: 0,
         grants: [Grant::NONE; MAX_GRANTS],
-        has_sequences: false,
+        is_special_inside: false,
         shares: AtomicBool::new(false),
         rank: AtomicU64::new(0),
         sequences: [[0; 2]; MAX_SEQUENCES],
@@ -82,13 +90,18 @@ impl Component {
         spare: AtomicU16::new(0),
         upcalls: [0; MAX_CORES],
         slots: None,
-        stopped: AtomicBool::new(false),
+        special: AtomicU8::new(0),
         pieces: AtomicU8::new(0),
     };
 
     /// Whether it was stopped after a fault.
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire)
+        self.special.load(Ordering::Acquire) & STOPPED != 0
+    }
+
+    /// Whether it has floating point and vectors.
+    pub fn has_floating_point(&self) -> bool {
+        self.has_role(role::FLOATING_POINT)
     }
 
     /// See [`Rank`].
@@ -110,7 +123,12 @@ impl Component {
 
     /// Stops it: nobody enters it again.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Release);
+        self.special.store(STOPPED, Ordering::Release);
+    }
+
+    /// It runs again.
+    pub fn go_on(&self) {
+        self.special.store(if self.has_floating_point() { FLOATING_POINT } else { 0 }, Ordering::SeqCst);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::mailbox::{ring, MAIL, POSTED};
 use crate::path;
 use crate::percore::{self, Core};
 use crate::region::{post_slots, Shared};
-use crate::thread::{self, leave_sequence, Thread};
+use crate::thread::{self, Thread};
 use crate::upcall;
 use core::sync::atomic::Ordering::SeqCst;
 use tactus_abi::call::{source, Error};
@@ -71,7 +71,7 @@ extern "C" fn kernel_tick(now: u64) {
     core.cause = cause::INTERRUPT + VECTOR_TIMER;
     // SAFETY: a thread was running, and it is this core's.
     let thread = unsafe { &mut *core.current };
-    leave_sequence(thread);
+    thread::interrupted(thread);
     apic::end_of_interrupt();
     let passed = tick_passed(core);
     let next = core.timeouts[0].min(core.tick);

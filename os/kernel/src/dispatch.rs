@@ -2,7 +2,7 @@
 
 use crate::arch::paging::AddressSpace;
 use crate::arch::port::time_stamp;
-use crate::arch::speculation;
+use crate::arch::{floating_point, speculation};
 use crate::component;
 use crate::mailbox;
 use crate::path::{self, Scheduler};
@@ -10,17 +10,42 @@ use crate::percore::{self, Core, UNARMED};
 use crate::region::{count, Shared};
 use crate::slice::start_timer;
 use crate::thread::{self, state, Thread};
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tactus_abi::call::{reason, Call, NO_TIMEOUT};
 use tactus_abi::layout::MAX_SCHEDULERS;
 
+/// Whether a change of component takes more than a change of the address space: there are barriers, or components with floating
+/// point.
+pub static SPECIAL_CHANGES: AtomicBool = AtomicBool::new(false);
+
 impl Core {
-    /// Loads an address space unless it is the one loaded.
+    /// Loads the address space of the component that the running thread goes on in, unless it is the one loaded.
+    #[inline(always)]
     pub fn enter_space(&mut self, space: AddressSpace) {
         if self.space != space {
             self.space = space;
             space.load();
-            speculation::component_changes();
+            if SPECIAL_CHANGES.load(Relaxed) {
+                self.component_changes();
+            }
+        }
+    }
+
+    /// Another component begins: its branches are predicted by nothing that the one before taught, and it finds the floating-point
+    /// unit shut, or open with what the thread had in it. The entry code changes components by itself only where neither of the
+    /// two has floating point.
+    #[cold]
+    #[inline(never)]
+    fn component_changes(&mut self) {
+        speculation::component_changes();
+        if self.floating_point {
+            floating_point::shut();
+            self.floating_point = false;
+        }
+        // SAFETY: the running thread is this core's.
+        let Some(thread) = (unsafe { self.current.as_ref() }) else { return };
+        if component::get(thread.component).has_floating_point() {
+            self.floating_point = floating_point::enter(thread.id, thread.is_interrupted());
         }
     }
 

@@ -12,7 +12,7 @@ use crate::dispatch::{arm, enter, first_timeout, go_on, is_under, leave_unnoted,
 use crate::eviction::{caller_stopped, stop};
 use crate::percore::{self, Core, UNARMED};
 use crate::slice::{self, end_turn, start_timer};
-use crate::thread::{leave_sequence, Thread};
+use crate::thread::{self, Thread};
 use crate::{delivery, monitor, shootdown};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
@@ -29,7 +29,11 @@ extern "C" fn kernel_trap() {
     // SAFETY: a thread was running.
     let thread = unsafe { &mut *core.current };
     core.cause = cause::INTERRUPT + thread.registers.vector;
-    leave_sequence(thread);
+    #[cfg(feature = "lazy-floating-point")]
+    if crate::arch::floating_point::late::opens(core, thread) {
+        return crate::dispatch::leave_kernel(core);
+    }
+    thread::interrupted(thread);
     match thread.registers.vector {
         vector if is_interrupt(vector) => interrupt(core, vector),
         vector => {
@@ -185,6 +189,7 @@ fn describe(vector: u64, thread: &Thread) -> (FaultKind, u64) {
             };
             (kind, address)
         }
+        16 | 19 => (FaultKind::Arithmetic, registers.rip),
         _ => (FaultKind::Other, registers.rip),
     }
 }

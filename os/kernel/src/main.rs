@@ -45,7 +45,9 @@ mod upcall;
 use arch::loader::BootInfo;
 use arch::port::time_stamp;
 use arch::serial::say;
-use arch::{acpi, apic, descriptors, idle, lines, paging, protect, serial, smp, speculation as processor, time};
+use arch::{
+    acpi, apic, descriptors, floating_point, idle, lines, paging, protect, serial, smp, speculation as processor, time,
+};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
 use machine::{
@@ -89,8 +91,12 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     if told & speculation::ACCEPTS_MELTDOWN == 0 && processor::has_meltdown() {
         return Err(StartError::Meltdown);
     }
-    if told & speculation::BRANCH_BARRIERS != 0 && !processor::use_barriers() {
-        say!("tactus: branch barriers were asked for, and this processor has none");
+    if told & speculation::BRANCH_BARRIERS != 0 {
+        let there = processor::use_barriers();
+        dispatch::SPECIAL_CHANGES.store(there, Ordering::Relaxed);
+        if !there {
+            say!("tactus: branch barriers were asked for, and this processor has none");
+        }
     }
     let rates = time::rates();
     TIME_STAMP_RATE.store(rates.time_stamp, Ordering::Relaxed);
@@ -190,6 +196,7 @@ fn run_core() -> ! {
         core::hint::spin_loop();
     }
     processor::set_up_core();
+    floating_point::set_up_core();
     core.charged = time_stamp();
     core.entered = core.charged;
     #[cfg(feature = "check")]

@@ -80,6 +80,8 @@ pub struct Core {
     pub long: bool,
     /// When time was last charged to a thread, in time-stamp ticks.
     pub charged: u64,
+    /// Whether the floating-point unit is open: the component that was entered last has it.
+    pub floating_point: bool,
     /// Segment descriptors and task state.
     pub descriptors: Descriptors,
     /// The core's region of each component; [`NOBODYS_REGION`] for those that have none.
@@ -142,6 +144,7 @@ const UNUSED: Core = Core {
     lags: [0; 2],
     long: false,
     charged: 0,
+    floating_point: false,
     descriptors: Descriptors::EMPTY,
     regions: [(&raw mut NOBODYS_REGION).cast(); MAX_COMPONENTS],
     tails: [0; MAX_COMPONENTS],

@@ -152,7 +152,7 @@ impl Restorable {
             event_source::take_off_all(core, number);
             brand::end_of_life(number);
             component::get(number).pieces.store(0, Ordering::Relaxed);
-            component::get(number).stopped.store(false, Ordering::SeqCst);
+            component::get(number).go_on();
             return Ok(0);
         }
         self.step += 1;

@@ -1,10 +1,12 @@
 //! From the image to components and threads, once.
 
+use crate::arch::floating_point;
 use crate::arch::loader::{BootInfo, Range};
 use crate::arch::paging::{direct, AddressSpace, MapError, USER_END};
 use crate::arch::pci::PciError;
 use crate::arch::time::Rates;
 use crate::component::{self, Grant};
+use crate::dispatch::SPECIAL_CHANGES;
 use crate::frames::Frames;
 use crate::path::{Entry, Rank};
 use crate::percore;
@@ -164,7 +166,11 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 c.window_colours = entry.window_colours;
                 c.brands.store(entry.brands, Relaxed);
                 c.sequences = entry.sequences;
-                c.has_sequences = entry.sequences.iter().any(|[start, end]| start < end);
+                c.is_special_inside = entry.sequences.iter().any(|[start, end]| start < end);
+                if entry.role & role::FLOATING_POINT != 0 {
+                    c.is_special_inside = true;
+                    c.special.store(component::FLOATING_POINT, Relaxed);
+                }
                 if entry.role & role::ROOT != 0 {
                     c.rank.store(Rank::root(number as u16).0, Relaxed);
                     c.shares.store(true, Relaxed);
@@ -173,6 +179,10 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         }
     }
     let trace = objects::map(image, info, frames, rates)?;
+    if (0..header.components as u16).any(|number| component::get(number).has_floating_point()) {
+        floating_point::set_up(frames, header.threads as usize).ok_or(ImageError::OutOfMemory)?;
+        SPECIAL_CHANGES.store(true, Relaxed);
+    }
     memory::set_up_pool(frames, header.pool_frames.into(), header.colours.into()).ok_or(ImageError::OutOfMemory)?;
     for number in 0..header.components {
         let entry: image::Component = image.entry(0, number);

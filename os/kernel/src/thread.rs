@@ -7,7 +7,8 @@
 //! The owner's number and the state are one word, so that both can be looked at and changed in one piece. The entry code writes
 //! the halves, each only as the owner, and plainly: on this processor an aligned half is written in one piece as well.
 
-use crate::arch::registers::{Registers, USER_CODE, USER_DATA, USER_FLAGS, VECTOR_PASS};
+use crate::arch::floating_point;
+use crate::arch::registers::{Registers, USER_CODE, USER_DATA, USER_FLAGS, VECTOR_CALL, VECTOR_PASS};
 use crate::component;
 use crate::path::Path;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering};
@@ -260,11 +261,12 @@ impl Thread {
         self.pass_all(Registers { rdi, rsi, rdx, r10: words[1], ..Registers::NONE });
     }
 
-    /// Gives the words of a wide return to the thread; all registers count, as after an interrupt.
+    /// Gives words to the thread, those of a wide return for example; all general registers count, as after an interrupt, and no
+    /// others: no interrupt that a thread goes on after has vector 0.
     pub fn pass_all(&mut self, words: Registers) {
-        let Registers { rdi, rsi, rdx, r10, r8, rbx, r12, r13, r14, r15, .. } = words;
+        let Registers { rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, .. } = words;
         let Registers { rip, rsp, .. } = self.registers;
-        self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10, r8, rbx, r12, r13, r14, r15, ..Registers::NONE };
+        self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, ..Registers::NONE };
         (self.registers.cs, self.registers.ss) = (USER_CODE, USER_DATA);
         self.registers.rflags = USER_FLAGS;
     }
@@ -284,6 +286,11 @@ impl Thread {
         (registers.rax, registers.rdi, registers.rsi, registers.rdx) = (rax, rdi, rsi, rdx);
     }
 
+    /// Whether an interrupt or fault took the thread from its component, where it goes on with all that it had in its registers.
+    pub fn is_interrupted(&self) -> bool {
+        (1..VECTOR_CALL).contains(&self.registers.vector)
+    }
+
     /// Where the thread goes when it leaves the component.
     pub fn frame(&self) -> Option<&Frame> {
         self.frames.get(usize::from(self.depth.checked_sub(1)?))
@@ -298,19 +305,16 @@ impl Thread {
         }
     }
 
-    /// The thread goes on in the component, called from where it is; nothing where it has as many callers as it can have.
-    /// `row` is that of the grant if its return is watched, `words` are those of the call.
-    pub fn push(&mut self, row: Option<u16>, component: u16, entry: u64, words: Registers) -> Option<()> {
-        let frame = self.frames.get_mut(usize::from(self.depth))?;
+    /// Goes on in this component, called with these words by the one that it is in. There is room for one more caller. `row` is that
+    /// of the grant if its return is watched.
+    pub fn push(&mut self, row: Option<u16>, component: u16, entry: u64, words: Registers) {
         let Registers { rip, rsp, .. } = self.registers;
+        let place = usize::from(self.depth) % MAX_INVOCATIONS;
         let recorded = row.map_or(0, |row| WATCHED + row);
-        *frame = Frame { component: self.component, recorded, rip, rsp };
-        self.depth += 1;
-        self.component = component;
+        self.frames[place] = Frame { component: self.component, recorded, rip, rsp };
+        (self.depth, self.component) = (self.depth + 1, component);
         (self.registers.rip, self.registers.rsp) = (entry, self.fresh_stack);
         self.pass_all(words);
-        self.registers.r9 = words.r9;
-        Some(())
     }
 
     /// Goes back to the caller's place, with a status and two values; whether there was one.
@@ -404,12 +408,16 @@ pub fn slot(number: usize) -> *mut Thread {
     unsafe { (&raw mut THREADS).cast::<Thread>().add(number) }
 }
 
-/// Whoever was interrupted inside a restartable sequence of its component goes on at its beginning.
+/// What an interrupt does beside saving the thread's general registers. Whoever was inside a restartable sequence of its component
+/// goes on at its beginning; of whoever has floating point, that is saved.
 #[inline(always)]
-pub fn leave_sequence(thread: &mut Thread) {
+pub fn interrupted(thread: &mut Thread) {
     let component = component::get(thread.component);
-    if component.has_sequences {
+    if component.is_special_inside {
         restart_sequence(&component.sequences, &mut thread.registers.rip);
+        if component.has_floating_point() {
+            floating_point::save(thread.id);
+        }
     }
 }
 

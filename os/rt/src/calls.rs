@@ -36,6 +36,7 @@ fn enter(number: u64, words: [u64; 6]) -> (u64, [u64; 2]) {
             out("r13") _,
             out("r14") _,
             out("r15") _,
+            clobber_abi("sysv64"),
         );
     }
     (status, [v0, v1])
@@ -101,6 +102,7 @@ pub fn invoke_wide(grant: u64, words: [u64; 10]) -> Result<[u64; 10], Error> {
             inout("r14") w8,
             inout("r15") w9,
             out("r11") _,
+            clobber_abi("sysv64"),
         );
     }
     outcome(status, [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9])
@@ -143,6 +145,7 @@ pub fn switch_thread(thread: u64, flags: u64, timeout: u64) -> Result<(), Error>
             out("r13") _,
             out("r14") _,
             out("r15") _,
+            clobber_abi("sysv64"),
         );
     }
     outcome(status, ())

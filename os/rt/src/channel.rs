@@ -14,9 +14,11 @@
 use crate::calls::{self, Error};
 use crate::cards::buffer;
 use crate::service::{grant, Grant};
+use crate::Job;
 use core::sync::atomic::{fence, AtomicU64, Ordering};
 use tactus_abi::call::{CHANNEL_RECEIVE, CHANNEL_SEND};
 use tactus_abi::layout::{PAGE, WINDOW};
+use tactus_time::Instant;
 
 /// Words of a message.
 pub const WORDS: usize = 8;
@@ -39,6 +41,8 @@ pub enum ChannelError {
     Refused(Error),
     /// No room is left until the receiver takes something.
     Full,
+    /// Nothing came, and whoever reads bytes does not wait.
+    Empty,
     /// The other side has spoilt the channel.
     Broken,
     /// It was not opened.
@@ -106,10 +110,15 @@ impl End {
         self.base.load(Ordering::Relaxed) != 0
     }
 
+    /// The number of the kernel's channel, if there is one.
+    fn is_there(&self) -> Result<u64, ChannelError> {
+        self.own.load(Ordering::Relaxed).checked_sub(1).ok_or(ChannelError::Closed)
+    }
+
     /// Passes a message through the kernel, if the channel is there.
     #[cold]
     fn pass(&self, way: u64, message: &Message) -> Result<Message, ChannelError> {
-        let Some(number) = self.own.load(Ordering::Relaxed).checked_sub(1) else { return Err(ChannelError::Closed) };
+        let number = self.is_there()?;
         let [w0, w1, w2, w3, w4, w5, w6, w7] = *message;
         match calls::invoke_wide(way | number, [w0, w1, w2, w3, w4, w5, w6, w7, 0, 0]) {
             Ok([w0, w1, w2, w3, w4, w5, w6, w7, ..]) => Ok([w0, w1, w2, w3, w4, w5, w6, w7]),
@@ -174,6 +183,25 @@ impl Sender {
         Ok(end.shared(TAKEN).load(Ordering::Relaxed) == sent)
     }
 
+    /// Whether a message would find room. Of a channel that a monitor watches only [`Sender::send`] knows; then this is true.
+    ///
+    /// # Errors
+    /// [`ChannelError::Broken`], [`ChannelError::Closed`].
+    pub fn has_room(&self) -> Result<bool, ChannelError> {
+        let end = &self.end;
+        if !end.is_open() {
+            // Only the kernel knows, and sending tells.
+            return end.is_there().map(|_| true);
+        }
+        let sent = end.own.load(Ordering::Relaxed);
+        let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
+        match waiting.cmp(&end.slots.load(Ordering::Relaxed)) {
+            core::cmp::Ordering::Less => Ok(true),
+            core::cmp::Ordering::Equal => Ok(false),
+            core::cmp::Ordering::Greater => Err(ChannelError::Broken),
+        }
+    }
+
     /// Wakes the receiver by its brand. Needs the memory manager's service `wake` under that name.
     ///
     /// # Errors
@@ -222,8 +250,8 @@ impl Receiver {
     /// # Errors
     /// [`ChannelError::Refused`].
     pub fn listen(&self) -> Result<u64, ChannelError> {
-        if !self.end.is_open() && self.end.own.load(Ordering::Relaxed) == 0 {
-            return Err(ChannelError::Closed);
+        if !self.end.is_open() {
+            self.end.is_there()?;
         }
         let number = self.end.number.load(Ordering::Relaxed);
         let [brand, status] = grant("listen").call([number, 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
@@ -260,5 +288,43 @@ impl Receiver {
         end.own.store(taken.wrapping_add(1), Ordering::Relaxed);
         end.shared(TAKEN).store(taken.wrapping_add(1), Ordering::Release);
         Ok(Some(message))
+    }
+
+    /// As [`Receiver::receive`]; if there is none, the job waits until this point in time and looks again. That is one of the waits that its
+    /// task declares, and lasts no longer than that one may ([`Job::wait_until`]).
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`].
+    pub fn receive_until(&self, job: &Job, limit: Instant) -> Result<Option<Message>, ChannelError> {
+        Ok(select_until(&[self], job, limit)?.map(|(_, message)| message))
+    }
+}
+
+/// The oldest message of the first of these channels that has one, and which that is.
+///
+/// # Errors
+/// As [`Receiver::receive`], of any of them.
+pub fn select(receivers: &[&Receiver]) -> Result<Option<(usize, Message)>, ChannelError> {
+    for (number, receiver) in receivers.iter().enumerate() {
+        if let Some(message) = receiver.receive()? {
+            return Ok(Some((number, message)));
+        }
+    }
+    Ok(None)
+}
+
+/// As [`select`]; if there is none, the job waits as in [`Receiver::receive_until`].
+///
+/// # Errors
+/// As [`select`].
+pub fn select_until(
+    receivers: &[&Receiver],
+    job: &Job,
+    limit: Instant,
+) -> Result<Option<(usize, Message)>, ChannelError> {
+    match select(receivers)? {
+        Some(found) => Ok(Some(found)),
+        None if job.wait_until(limit) => select(receivers),
+        None => Ok(None),
     }
 }

@@ -12,16 +12,22 @@ pub const BYTES: usize = 32;
 /// of this component.
 pub struct Console;
 
-impl fmt::Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
+impl Console {
+    pub(crate) fn put(&mut self, text: &[u8]) -> fmt::Result {
         let service = grant("console");
-        for part in text.as_bytes().chunks(BYTES) {
+        for part in text.chunks(BYTES) {
             match service.call(words(part)) {
                 Ok([0, _]) => {}
                 _ => return Err(fmt::Error),
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.put(text.as_bytes())
     }
 }
 
@@ -37,7 +43,7 @@ fn words(part: &[u8]) -> [u64; 5] {
 }
 
 /// Says why and where the component gives up, as far as the kernel takes it: `src/main.rs:41: index out of bounds …`.
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", floating_point))]
 pub(crate) fn last_words(info: &core::panic::PanicInfo) {
     use fmt::Write;
     /// What is to be said as soon as it fills a call.

@@ -1,4 +1,4 @@
-//! The component's heap, for set-up: given out in order, never taken back. The feature `heap` makes it the allocator of `alloc`.
+//! The component's heap, for set-up: given out in order, never taken back. The feature `heap-for-set-up` makes it the allocator of `alloc`.
 
 use crate::service::info;
 use core::alloc::{GlobalAlloc, Layout};
@@ -9,7 +9,7 @@ struct Bump {
     used: AtomicU64,
 }
 
-#[cfg_attr(all(feature = "heap", target_os = "none"), global_allocator)]
+#[cfg_attr(all(feature = "heap-for-set-up", any(target_os = "none", floating_point)), global_allocator)]
 static HEAP_MEMORY: Bump = Bump { used: AtomicU64::new(0) };
 
 impl Bump {

@@ -2,7 +2,7 @@
 
 use crate::{calls, clock, info};
 use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
-use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, MAX_SECTIONS, WAIT};
+use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, EVENT, MAX_SECTIONS, WAIT};
 use tactus_time::{Duration, Instant};
 
 /// The running job of a task.
@@ -76,6 +76,24 @@ impl Job {
     /// Waits for this long from now on, or as long as the task may. As [`Job::wait_until`].
     pub fn wait(&self, length: Duration) -> bool {
         self.wait_until(clock::now().saturating_add(length))
+    }
+}
+
+/// Events: jobs await what others signal. Only for tasks that do so by their file.
+impl Job {
+    /// Waits until the event lets the job go on, and at the same instant gives a semaphore back, if one is named.
+    pub fn await_event(&self, event: u16, gives: Option<u16>) {
+        self.event([0, event.into(), gives.map_or(0, |gives| u64::from(gives) + 1)]);
+    }
+
+    /// Lets one go on that awaits the event, or `all`.
+    pub fn signal(&self, event: u16, all: bool) {
+        self.event([1 + u64::from(all), event.into(), 0]);
+    }
+
+    fn event(&self, [action, event, gives]: [u64; 3]) {
+        // Refused only if the image does not grant it, which the image builder does for such tasks.
+        let _ = crate::grant(EVENT).call([action, event, gives, 0, 0]);
     }
 }
 

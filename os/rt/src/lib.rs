@@ -12,16 +12,25 @@
 //! ```
 #![no_std]
 
+#[cfg(any(test, feature = "heap"))]
+#[cfg_attr(not(any(target_os = "none", floating_point)), allow(dead_code))]
+mod allocator;
 #[cfg(feature = "apex")]
 pub mod apex;
+#[cfg(any(test, feature = "embedded-io"))]
+pub mod bytes;
 pub mod calls;
 pub mod cards;
 pub mod channel;
 pub mod clock;
 mod console;
+#[cfg(floating_point)]
+mod core_needs;
 pub mod counters;
 pub mod demands;
 pub mod device;
+#[cfg(feature = "executor")]
+pub mod executor;
 pub mod heap;
 mod job;
 pub mod lock;
@@ -49,7 +58,7 @@ pub use single::Single;
 pub use tactus_abi as abi;
 pub use tactus_time as time;
 
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", floating_point))]
 use tactus_abi::call::reason;
 
 /// Why a thread begins in a component.
@@ -164,19 +173,19 @@ macro_rules! component {
 
 extern "Rust" {
     /// Written by [`component!`].
-    #[cfg(target_os = "none")]
+    #[cfg(any(target_os = "none", floating_point))]
     fn tactus_begin(beginning: Beginning) -> !;
 }
 
 extern "C" {
     /// Written by [`component!`]: an upcall of the core with this number.
-    #[cfg(target_os = "none")]
+    #[cfg(any(target_os = "none", floating_point))]
     fn tactus_upcall(why: u64, core: u64) -> !;
 }
 
 // Where every thread and upcall of the component begins. The kernel passes the fourth word in r10, a function expects it in
 // rcx.
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", floating_point))]
 core::arch::global_asm!(
     ".global _start",
     "_start: mov rcx, r10",
@@ -189,7 +198,7 @@ core::arch::global_asm!(
 );
 
 /// The kernel passes the reason and what belongs to it.
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", floating_point))]
 extern "C" fn begin(why: u64, first: u64, _thread: u64, second: u64) -> ! {
     let beginning = match why {
         reason::TASK => Beginning::Task(first as u32),
@@ -201,7 +210,7 @@ extern "C" fn begin(why: u64, first: u64, _thread: u64, second: u64) -> ! {
     unsafe { tactus_begin(beginning) }
 }
 
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", floating_point))]
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
     console::last_words(info);

@@ -16,9 +16,9 @@ use tactus_abi::layout::MAX_SEQUENCES;
 pub type Bounds = [u64; 2];
 
 // On the host, where tests step through the sequences, programs may lie anywhere: the table is filled in at load time.
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", floating_point))]
 global_asm!(".section .rodata.tactus_sequences,\"a\",@progbits");
-#[cfg(not(target_os = "none"))]
+#[cfg(not(any(target_os = "none", floating_point)))]
 global_asm!(".section .data.rel.ro.tactus_sequences,\"aw\",@progbits");
 
 global_asm!(

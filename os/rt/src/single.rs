@@ -33,6 +33,11 @@ impl<T> Single<T> {
         })
     }
 
+    /// Uses the value, which is put there first if there is none.
+    pub fn with_first<R>(&self, first: impl FnOnce() -> T, action: impl FnOnce(&mut T) -> R) -> R {
+        self.inside(|place| action(place.get_or_insert_with(first)))
+    }
+
     fn inside<R>(&self, action: impl FnOnce(&mut Option<T>) -> R) -> R {
         if self.busy.swap(true, Ordering::Acquire) {
             calls::give_up();

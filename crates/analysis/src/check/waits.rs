@@ -77,6 +77,15 @@ pub(super) fn by_priorities(
 /// Takes away the bounds of those for whom no test is known: where jobs in servers or partitions wait, since what a server offers
 /// was shown only for work that does not, and where jobs take turns or are ordered by laxity.
 pub(super) fn unknown(system: &System, check: &mut Check) {
+    if !system.scheduling.events.is_empty() {
+        // Whoever awaits what others signal waits for no time that anybody knows.
+        check.findings.clear();
+        for verdict in &mut check.tasks {
+            (verdict.bound, verdict.met) = (Bound::None, true);
+            verdict.explanation = "no test: jobs of this system wait for each other".into();
+        }
+        return;
+    }
     let inside = !system.scheduling.servers.is_empty() || system.policy == Policy::Partitions;
     let order = rank::of_policy(&system.policy).map(|(_, order)| order);
     let turns = matches!(order, Some(TaskOrder::RoundRobin | TaskOrder::LaxityAtRelease));

@@ -22,12 +22,13 @@ use crate::draft::{Draft, Given};
 use crate::problem::{Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
-    Machine, Policy, Schedulers, Scheduling, System, TaskPlacement, DEFAULT_MEMORY, DEFAULT_SEED, DEFAULT_SHIFT,
-    KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS, TASK_MEMORY,
+    EarlyArrival, Machine, Policy, Release, Schedulers, Scheduling, System, TaskPlacement, DEFAULT_MEMORY,
+    DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS,
+    TASK_MEMORY,
 };
 use names::{check_name, is_name_char, unique};
 use std::path::Path;
-use tactus_time::{Duration, MAX_CORES};
+use tactus_time::{Duration, TaskId, MAX_CORES};
 use task::Context;
 
 /// Checks a draft and makes a system of it; nothing if something is wrong with it.
@@ -70,6 +71,7 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     // After partitions, which are servers from here on.
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     wait::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
+    events(&draft, &mut scheduling);
     if !out.is_empty() {
         return None;
     }
@@ -104,6 +106,22 @@ pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option
     }
     reclaiming::check(&system, out);
     out.is_empty().then_some(system)
+}
+
+/// Sets what jobs signal and await. The reader of such files has seen to it that they can.
+fn events(draft: &Draft, scheduling: &mut Scheduling) {
+    if draft.events.is_empty() {
+        return;
+    }
+    scheduling.events.clone_from(&draft.events);
+    scheduling.places.resize(draft.tasks.len(), TaskPlacement::default());
+    for (n, task) in draft.tasks.iter().enumerate() {
+        let (program, itself) = task.placing.program.clone().unwrap_or_default();
+        scheduling.programs.push(program);
+        if itself {
+            scheduling.places[n].release = Release::After(TaskId(n as u16), EarlyArrival::Delay);
+        }
+    }
 }
 
 /// The policy is told in full where it is more than its kind; otherwise nothing is left to tell beside it.

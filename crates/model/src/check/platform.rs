@@ -8,8 +8,8 @@ use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Spe
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
-    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, MAX_BRANDS, MAX_DEVICES, MAX_LINE, MAX_MEMORY, MAX_POOL,
-    MAX_RESTARTS, MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
+    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, LARGEST_HEAP, MAX_BRANDS, MAX_DEVICES, MAX_LINE, MAX_MEMORY,
+    MAX_POOL, MAX_RESTARTS, MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
 };
 use tactus_time::Duration;
 
@@ -145,6 +145,9 @@ fn root(draft: &Draft, out: &mut Collector) -> Option<usize> {
         if let Some(at) = it.rights.scheduler.get() {
             not(at.place, "need not be said to be a scheduler", "remove the line");
         }
+        if let Some(at) = it.rights.floating_point.get().filter(|at| at.value) {
+            not(at.place, "is entered by the kernel at any time", "compute in another component, which its tasks run");
+        }
     }
     root
 }
@@ -176,6 +179,20 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         let why = "it has an interrupt line and no brand to wire to it";
         out.refuse(line.place, &draft.subject, why, "write brands = 1");
     }
+    if let Some(at) = it.floating_point.get().filter(|at| at.value) {
+        let mut not = |why: &str, remedy: &str| {
+            out.refuse(at.place, &draft.subject, format!("it has floating point and {why}"), remedy)
+        };
+        if it.scheduler.value() == Some(true) {
+            not("is a scheduler, which the kernel enters at any time", "compute in another component, which it calls");
+        }
+        if brands > 0 {
+            not(
+                "makes brands, whose upcalls come in the middle of its own work",
+                "receive in another component, which calls it",
+            );
+        }
+    }
     Rights {
         scheduler: None,
         threads,
@@ -183,9 +200,22 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         lines: it.lines.iter().filter_map(|line| u8::try_from(line.value).ok()).collect(),
         console: it.console.value().unwrap_or(false),
         memory_manager: it.memory_manager.value().unwrap_or(false),
+        floating_point: it.floating_point.value().unwrap_or(false),
+        heap: heap(draft, out),
         counters: it.counters.value().unwrap_or(false),
         restart: None,
     }
+}
+
+/// How much memory its heap has at least.
+fn heap(draft: &DraftComponent, out: &mut Collector) -> u64 {
+    let Some(at) = draft.rights.heap.get() else { return 0 };
+    if at.value > LARGEST_HEAP {
+        let (found, limit) = (format_size(at.value), format!("more than {}", format_size(LARGEST_HEAP)));
+        out.out_of_range(at.place, &draft.subject, "heap", found, limit, "lower it");
+        return 0;
+    }
+    at.value
 }
 
 /// Whether it may be a scheduler, and under whom.

@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 15] = [
+const COMPONENT: [&str; 17] = [
     "name",
     "crate",
     "provides",
@@ -19,6 +19,8 @@ const COMPONENT: [&str; 15] = [
     "lines",
     "console",
     "memory-manager",
+    "floating-point",
+    "heap",
     "restarted-by",
     "restarts",
     "colours",

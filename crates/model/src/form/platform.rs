@@ -18,6 +18,8 @@ pub(super) fn rights(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftRig
         lines: integers(section, reader, "lines", "a list of interrupt lines like [4]"),
         console: section.boolean(reader, "console"),
         memory_manager: section.boolean(reader, "memory-manager"),
+        floating_point: section.boolean(reader, "floating-point"),
+        heap: section.size(reader, "heap"),
         counters: section.boolean(reader, "counters"),
         restarted_by: section.string(reader, "restarted-by", "the name of a component in quotes, or \"root\""),
         ..DraftRights::default()

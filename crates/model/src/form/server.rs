@@ -195,5 +195,6 @@ pub(super) fn place(task: &Section<'_>, reader: &mut Reader<'_>) -> DraftPlace {
         raised_by: task.string(reader, "raised-by", "the name of a [[component]] in quotes"),
         sections: super::resource::sections(task, reader),
         waits: super::wait::waits(task, reader),
+        program: None,
     }
 }

@@ -5,7 +5,7 @@ use super::json::{Member, Node};
 use super::thread::read_loop;
 use crate::draft::{At, Given};
 use crate::problem::{Complaint, Location};
-use crate::{MAX_LIST, SHORTEST_JOB};
+use crate::{Program, MAX_LIST, SHORTEST_JOB};
 use tactus_time::Duration;
 
 /// The name that gives each thread a timer of its own begins with this.
@@ -22,25 +22,54 @@ fn kind(key: &str) -> Option<&'static str> {
     EVENTS.into_iter().find(|event| key.starts_with(event))
 }
 
+/// Whether the event waits for a timer, or for time to pass.
+pub(super) fn is_timer(key: &str) -> bool {
+    kind(key) == Some("timer")
+}
+
+pub(super) fn is_sleep(key: &str) -> bool {
+    kind(key) == Some("sleep")
+}
+
 pub(super) fn is_event(key: &str) -> bool {
     kind(key).is_some()
 }
 
-/// One event that has to do with time alone.
+/// Kinds by which threads wait for each other.
+const OTHERS: [&str; 11] =
+    ["lock", "unlock", "wait", "signal", "broad", "sync", "suspend", "resume", "barrier", "sem_post", "sem_wait"];
+
+/// Whether a thread that has such an event waits for others, or they for it.
+pub(super) fn concerns_others(key: &str) -> bool {
+    kind(key).is_some_and(|kind| OTHERS.contains(&kind))
+}
+
+/// One event.
 #[derive(Clone, Debug)]
-enum Event {
+pub(super) enum Event {
     Run(Duration),
     Sleep(Duration),
     Timer { name: String, period: Duration },
+    Lock(String),
+    Unlock(String),
+    Wait { queue: String, mutex: String },
+    Sync { queue: String, mutex: String },
+    Signal(String),
+    Broadcast(String),
+    Suspend(Option<String>),
+    Resume(String),
+    Barrier(String),
+    Post(String),
+    Take(String),
 }
 
 /// A sequence of events and how often it comes before the next phase.
 pub(super) struct Phase {
-    place: Location,
-    subject: String,
+    pub place: Location,
+    pub subject: String,
     /// Nothing inside for no end.
-    loops: Given<Option<u64>>,
-    events: Vec<At<Event>>,
+    pub loops: Given<Option<u64>>,
+    pub events: Vec<At<Event>>,
 }
 
 /// A thread's cycle as a periodic task.
@@ -54,6 +83,8 @@ pub(super) struct Cycle {
     pub run: Location,
     /// How many jobs there are, if there is an end.
     pub loops: Given<u64>,
+    /// What jobs do in the middle of their work, where threads wait for each other, and whether the thread releases itself.
+    pub program: Option<(Program, bool)>,
 }
 
 /// Reads the events of a phase, and reports keys that are neither events nor `known`.
@@ -95,18 +126,58 @@ fn read_event(kind: &'static str, member: &Member, fields: &Fields<'_>, reader: 
             return time.map(if kind == "sleep" { Event::Sleep } else { Event::Run });
         }
         "timer" => return read_timer(member, fields, reader),
-        "lock" | "unlock" => {
-            ("tasks share no locks", "leave it out, or add the time that the lock may cost to the run")
-        }
         "mem" | "memrun" => ("a job's memory traffic is not modelled", "write a \"run\" of the time that it takes"),
         "iorun" => ("there is no device to write to", "write a \"run\" of the time that it takes"),
         "yield" => ("a job keeps its core until it is done or preempted", "leave it out"),
         "fork" => ("all tasks are there from the start", "give the forked task an instance and a delay instead"),
-        _ => ("tasks wait for time only, not for each other", "give each task a \"timer\" of its own"),
+        _ => return read_other(kind, member, fields, reader),
     };
     let key: String = member.key.chars().take(40).collect();
     reader.out.refuse(member.place, &fields.subject, format!("event {key:?} is not supported: {why}"), remedy);
     None
+}
+
+/// An event by which threads wait for each other.
+fn read_other(kind: &'static str, member: &Member, fields: &Fields<'_>, reader: &mut Reader<'_>) -> Option<Event> {
+    let what: String = member.key.chars().take(40).collect();
+    let mut malformed = |expected: &str| {
+        let (what, found) = (what.clone(), describe(member.value.as_ref()));
+        reader.out.add(member.place, &fields.subject, Complaint::Malformed { what, found, expected: expected.into() });
+        None
+    };
+    let name = match member.value.as_ref().map(|value| &value.node) {
+        Some(Node::Text(name)) => Some(name.clone()),
+        None if kind == "suspend" => return Some(Event::Suspend(None)),
+        _ => None,
+    };
+    if matches!(kind, "wait" | "sync") {
+        let Some(value @ super::json::Value { node: Node::Object(_), .. }) = &member.value else {
+            return malformed("an object like { \"ref\" : \"queue\", \"mutex\" : \"mutex\" }");
+        };
+        let pair = Fields::open(value, format!("{}: {what:?}", fields.subject), reader)?;
+        pair.check_known(&["ref", "mutex"], reader);
+        let (queue, mutex) = (pair.text("ref", reader), pair.text("mutex", reader));
+        for (key, given) in [("ref", &queue), ("mutex", &mutex)] {
+            if given.is_absent() {
+                let complaint = Complaint::MissingKey { key, example: format!("{key:?} : \"{key}\"") };
+                reader.out.add(pair.place, &pair.subject, complaint);
+            }
+        }
+        let (queue, mutex) = (queue.get()?.value.clone(), mutex.get()?.value.clone());
+        return Some(if kind == "wait" { Event::Wait { queue, mutex } } else { Event::Sync { queue, mutex } });
+    }
+    let Some(name) = name else { return malformed("a name in quotes") };
+    Some(match kind {
+        "lock" => Event::Lock(name),
+        "unlock" => Event::Unlock(name),
+        "signal" => Event::Signal(name),
+        "broad" => Event::Broadcast(name),
+        "suspend" => Event::Suspend(Some(name)),
+        "resume" => Event::Resume(name),
+        "barrier" => Event::Barrier(name),
+        "sem_post" => Event::Post(name),
+        _ => Event::Take(name),
+    })
 }
 
 fn read_timer(member: &Member, fields: &Fields<'_>, reader: &mut Reader<'_>) -> Option<Event> {
@@ -195,6 +266,7 @@ pub(super) fn of(phases: &[Phase], thread: &Fields<'_>, instances: u64, reader: 
 fn is_nothing(event: &Event) -> bool {
     match event {
         Event::Run(time) | Event::Sleep(time) | Event::Timer { period: time, .. } => time.is_zero(),
+        _ => false,
     }
 }
 
@@ -252,12 +324,6 @@ fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, read
                 jobs.run(*time, event.place);
                 after_last = Some(event.place);
             }
-            Event::Sleep(_) => {
-                let why = "it sleeps in the middle of a job, and jobs do not suspend themselves";
-                let remedy = "leave the \"sleep\" out (the \"timer\" waits already), or take the \"timer\" out";
-                reader.out.refuse(event.place, subject, why, remedy);
-                return None;
-            }
             Event::Timer { name: other, period: length } => {
                 if other != name {
                     let why = format!("it waits on two timers, {name:?} and {other:?}");
@@ -277,6 +343,8 @@ fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, read
                     jobs.next();
                 }
             }
+            // Threads that sleep beside a timer, or wait for others, are read elsewhere.
+            _ => return None,
         }
     }
     if let (true, Some(place)) = (before_first, after_last) {
@@ -298,6 +366,7 @@ fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, read
         run: jobs.place(),
         jobs: jobs.done,
         loops: Given::Absent,
+        program: None,
     })
 }
 
@@ -352,7 +421,7 @@ fn sleeping(events: &[At<Event>], subject: &str, reader: &mut Reader<'_>) -> Opt
         period.value
     ));
     let run = jobs.place();
-    Some(Cycle { offset, period, jobs: jobs.done, run, loops: Given::Absent })
+    Some(Cycle { offset, period, jobs: jobs.done, run, loops: Given::Absent, program: None })
 }
 
 fn sleep_of(events: &[At<Event>]) -> Duration {

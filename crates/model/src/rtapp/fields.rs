@@ -1,5 +1,6 @@
 //! A typed reader of rt-app objects: takes keys one by one, reports what cannot be read, and goes on.
 
+use super::events::Events;
 use super::json::{Member, Node, Value};
 use crate::draft::{At, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
@@ -14,6 +15,9 @@ pub(super) struct Reader<'a> {
     pub thread: String,
     /// The timers that threads wait on, also of threads that have faults of another kind.
     pub timers: Vec<Timer>,
+    /// Whether threads of this file wait for each other, and by which events.
+    pub waits_for_others: bool,
+    pub events: Events,
 }
 
 /// A timer that a thread waits on.

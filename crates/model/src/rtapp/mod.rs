@@ -1,19 +1,24 @@
 //! rt-app files (github.com/scheduler-tools/rt-app): from JSON to a draft, as far as the meaning can be kept.
 //!
 //! A thread of rt-app is a cycle of events. Where the cycle runs and waits so that releases come at a fixed distance,
-//! it is a periodic task; everything else is refused by name and line. What has no bearing on the schedule (logs,
+//! it is a periodic task; where threads wait for each other, each time round is a job with steps; everything else is refused by name
+//! and line. What has no bearing on the schedule (logs,
 //! calibration) is ignored with a note. `docs/rt-app.md` tells the whole mapping.
 
 mod cycle;
+mod events;
 mod fields;
 mod json;
 mod policy;
 mod thread;
+mod threads;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{Collector, Complaint, Location};
 use crate::{LONGEST, MAX_TASKS};
+use events::Events;
 use fields::{Fields, Reader, Timer};
+use json::{Member, Node, Value};
 use policy::Class;
 use std::collections::{HashMap, HashSet};
 use tactus_time::{Duration, Instant};
@@ -56,7 +61,14 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
             return None;
         }
     };
-    let mut reader = Reader { out, notes: Vec::new(), thread: String::new(), timers: Vec::new() };
+    let mut reader = Reader {
+        out,
+        notes: Vec::new(),
+        thread: String::new(),
+        timers: Vec::new(),
+        waits_for_others: false,
+        events: Events::default(),
+    };
     let top = Fields::open(&root, "".into(), &mut reader)?;
     top.check_known(&TOP, &mut reader);
     let global = read_global(&top, &mut reader);
@@ -75,6 +87,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         reader.out.out_of_range(first.place, "", "the number of tasks", n, limit, "leave some out");
         return None;
     }
+    reader.waits_for_others = tasks.members().iter().any(waits_for_others);
     let mut threads = Vec::new();
     for member in tasks.members() {
         threads.extend(thread::read(member, global.default_class, &mut reader));
@@ -88,6 +101,21 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         return None;
     }
     draft(&threads, &global, tasks.place, reader)
+}
+
+/// Whether a thread waits for others, or they for it; or sleeps beside a timer. What there is no test for then, the whole file has none.
+fn waits_for_others(thread: &Member) -> bool {
+    let members = |value: &Option<Value>| -> Vec<Member> {
+        match value.as_ref().map(|value| &value.node) {
+            Some(Node::Object(members)) => members.clone(),
+            _ => Vec::new(),
+        }
+    };
+    let own = members(&thread.value);
+    let phases = own.iter().filter(|member| member.key == "phases").flat_map(|phases| members(&phases.value));
+    let inner: Vec<Member> = phases.flat_map(|phase| members(&phase.value)).collect();
+    let keys = || own.iter().chain(&inner).map(|member| member.key.as_str());
+    keys().any(cycle::concerns_others) || (keys().any(cycle::is_timer) && keys().any(cycle::is_sleep))
 }
 
 fn read_global(top: &Fields<'_>, reader: &mut Reader<'_>) -> Global {
@@ -132,14 +160,22 @@ fn draft(threads: &[Thread], global: &Global, place: Location, mut reader: Reade
         _ => end_of(threads, &mut reader),
     };
     check_ends(threads, duration, &mut reader);
-    let chosen = policy::choose(threads, cores, &mut reader)?;
+    let chosen = match reader.waits_for_others {
+        true => policy::choose_for_threads(threads, &mut reader)?,
+        false => policy::choose(threads, cores, &mut reader)?,
+    };
     let mut draft = Draft {
         place,
         cores: Given::is(cores as u64, place),
         duration: Given::is(duration, place),
         policy: Given::is(chosen.policy, place),
+        quantum: chosen.quantum.map_or(Given::Absent, |quantum| Given::is(quantum, place)),
         ..Draft::default()
     };
+    if reader.waits_for_others {
+        reader.note("threads of this file wait for each other: nothing is promised");
+        draft.events = std::mem::take(&mut reader.events).into_rules();
+    }
     for index in chosen.order {
         let thread = &threads[index];
         let bound = chosen.bound[index];
@@ -148,7 +184,8 @@ fn draft(threads: &[Thread], global: &Global, place: Location, mut reader: Reade
             if draft.tasks.len() > MAX_TASKS {
                 break;
             }
-            draft.tasks.push(thread.task(instance, chosen.levels[index], bound));
+            let priority = chosen.priorities.get(index).copied();
+            draft.tasks.push(thread.task(instance, (chosen.levels[index], bound, priority), duration));
         }
     }
     if draft.tasks.is_empty() {
@@ -160,7 +197,9 @@ fn draft(threads: &[Thread], global: &Global, place: Location, mut reader: Reade
 
 /// When the last thread has done its loops, or the default if one never has.
 fn end_of(threads: &[Thread], reader: &mut Reader<'_>) -> Duration {
-    let ends: Option<Vec<Instant>> = threads.iter().map(Thread::end).collect();
+    // Nobody knows when one has done its loops that waits for others.
+    let ends: Option<Vec<Instant>> =
+        threads.iter().filter(|thread| !thread.releases_itself()).map(Thread::end).collect();
     let last = ends.and_then(|ends| ends.into_iter().max()).map(|end| end.since(Instant::ZERO));
     match last {
         Some(end) if end <= LONGEST => {

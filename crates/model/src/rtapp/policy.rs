@@ -4,11 +4,13 @@ use super::fields::{Fields, Reader};
 use super::thread::Thread;
 use crate::draft::Given;
 use crate::problem::{nearest, Complaint};
-use crate::Policy;
-use tactus_time::{CoreId, Level, MAX_CORES};
+use crate::{Migration, Policy, TaskOrder};
+use tactus_time::{CoreId, Duration, Level, MAX_CORES};
 
 /// Cores where no task names any.
 const DEFAULT_CORES: usize = 4;
+/// The length of a turn of threads that wait for each other.
+const TURN: Duration = Duration::from_millis(3);
 const NAMES: [&str; 6] = ["SCHED_OTHER", "SCHED_BATCH", "SCHED_IDLE", "SCHED_FIFO", "SCHED_RR", "SCHED_DEADLINE"];
 
 /// What a scheduling policy of Linux is to Tactus.
@@ -89,6 +91,10 @@ pub(super) fn cores(threads: &[Thread], reader: &mut Reader<'_>) -> Option<usize
 pub(super) struct Choice {
     pub policy: Policy,
     pub levels: Vec<Option<Level>>,
+    /// Empty where tasks have none.
+    pub priorities: Vec<u64>,
+    /// The length of a turn, where turns are taken.
+    pub quantum: Option<Duration>,
     pub bound: Vec<Option<CoreId>>,
     pub order: Vec<usize>,
 }
@@ -108,14 +114,14 @@ pub(super) fn choose(threads: &[Thread], cores: usize, reader: &mut Reader<'_>) 
         // Among equal periods the first task goes first: so must the one with the higher priority.
         let mut order: Vec<usize> = (0..threads.len()).collect();
         order.sort_by_key(|i| std::cmp::Reverse(priority(&threads[*i])));
-        return Some(Choice { policy, levels: vec![None; threads.len()], bound, order });
+        return Some(Choice::of(policy, vec![None; threads.len()], bound, order));
     }
     let order = (0..threads.len()).collect();
     if !any(Class::BestEffort) {
         let bound = all_or_none(threads, bound, |_| true, reader)?;
         let partitioned = bound.first().is_some_and(Option::is_some);
         let policy = if partitioned { Policy::PartitionedEdf } else { Policy::GlobalEdf };
-        return Some(Choice { policy, levels: vec![None; threads.len()], bound, order });
+        return Some(Choice::of(policy, vec![None; threads.len()], bound, order));
     }
     // Deadlines above best effort: MC² without its ghosts, which Linux does not have.
     let mut bound = all_or_none(threads, bound, |thread| thread.class.value == Class::Deadline, reader)?;
@@ -137,7 +143,55 @@ pub(super) fn choose(threads: &[Thread], cores: usize, reader: &mut Reader<'_>) 
         }
     }
     reader.note("SCHED_OTHER is taken as best effort (level D): nothing is promised for these tasks");
-    Some(Choice { policy: Policy::Mc2 { enforce: true, slack_shifting: false }, levels, bound, order })
+    Some(Choice::of(Policy::Mc2 { enforce: true, slack_shifting: false }, levels, bound, order))
+}
+
+impl Choice {
+    fn of(policy: Policy, levels: Vec<Option<Level>>, bound: Vec<Option<CoreId>>, order: Vec<usize>) -> Choice {
+        Choice { policy, levels, priorities: Vec::new(), quantum: None, bound, order }
+    }
+}
+
+/// The same where threads wait for each other, whose reservations or levels no test here bounds: turns, or the priorities of the file.
+pub(super) fn choose_for_threads(threads: &[Thread], reader: &mut Reader<'_>) -> Option<Choice> {
+    if let Some(thread) = threads.iter().find(|thread| thread.class.value == Class::Deadline) {
+        let why =
+            "a reservation is a promise, and threads of this file wait for each other, for which there is no bound";
+        reader.out.refuse(
+            thread.class.place,
+            &thread.subject,
+            why,
+            "give it another policy, or no thread that waits for others",
+        );
+        return None;
+    }
+    let highest = threads.iter().filter_map(|thread| thread.cpus.as_ref()).flat_map(|cpus| &cpus.value).max();
+    let bound = bindings(threads, highest.map_or(DEFAULT_CORES, |highest| *highest as usize + 1), reader)?;
+    let bound = all_or_none(threads, bound, |_| true, reader)?;
+    let spread = match bound.first().is_some_and(Option::is_some) {
+        true => Migration::Partitioned,
+        false => Migration::Global,
+    };
+    let order: Vec<usize> = (0..threads.len()).collect();
+    let levels = vec![None; threads.len()];
+    if threads.iter().all(|thread| thread.class.value == Class::BestEffort) {
+        reader.note("SCHED_OTHER tasks take turns of 3 ms, all alike");
+        let policy = Policy::Ordered { spread, order: TaskOrder::RoundRobin };
+        return Some(Choice { quantum: Some(TURN), ..Choice::of(policy, levels, bound, order) });
+    }
+    if threads.iter().any(|thread| thread.class.value == Class::BestEffort) {
+        reader.note(
+            "SCHED_OTHER tasks go behind all with a fixed priority, first come first served by their place in the file",
+        );
+    }
+    // Those without come behind.
+    let own = |thread: &Thread| match thread.class.value {
+        Class::BestEffort => 1,
+        _ => priority(thread) as u64 + 1,
+    };
+    let priorities = threads.iter().map(own).collect();
+    let policy = Policy::Ordered { spread, order: TaskOrder::FixedPriority };
+    Some(Choice { priorities, ..Choice::of(policy, levels, bound, order) })
 }
 
 /// The core of each thread, or nothing if it may run on all.

@@ -4,6 +4,7 @@ use super::cycle::{self, Cycle, Phase};
 use super::fields::{describe, Fields, Reader};
 use super::json::Member;
 use super::policy::{self, Class};
+use super::threads;
 use crate::draft::{At, DraftDemand, DraftExecution, DraftPlace, DraftTask, Given};
 use crate::problem::{Complaint, Location};
 use crate::{Demand, MAX_TASKS};
@@ -108,7 +109,10 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
     };
     ignore(&fields, reader);
     let phases = phases?;
-    let cycle = cycle::of(&phases, &fields, instances.value, reader)?;
+    let cycle = match reader.waits_for_others {
+        true => threads::of(&phases, &fields, &member.key, instances.value, reader)?,
+        false => cycle::of(&phases, &fields, instances.value, reader)?,
+    };
     check_reservation(&reservation, class.value, &cycle, &subject, reader);
     Some(Thread {
         name: member.key.clone(),
@@ -281,14 +285,27 @@ fn check_reservation(reservation: &Reservation, class: Class, cycle: &Cycle, sub
 impl Thread {
     /// When the thread has done all its loops, if it ever has.
     pub fn end(&self) -> Option<Instant> {
+        if self.releases_itself() {
+            return None;
+        }
         let jobs = self.cycle.loops.value()?;
         let length = self.cycle.period.value.checked_mul(jobs)?;
         let start = Instant::ZERO.saturating_add(self.delay).saturating_add(self.cycle.offset);
         Some(start.saturating_add(length))
     }
 
-    /// One instance as a task. `level` and `core` as the policy asks for them.
-    pub fn task(&self, instance: u64, level: Option<Level>, core: Option<CoreId>) -> DraftTask {
+    /// Whether its next job comes as soon as the one before it is done.
+    pub fn releases_itself(&self) -> bool {
+        matches!(self.cycle.program, Some((_, true)))
+    }
+
+    /// One instance as a task. `level`, `core` and `priority` as the policy asks for them; `duration` is that of the run.
+    pub fn task(
+        &self,
+        instance: u64,
+        (level, core, priority): (Option<Level>, Option<CoreId>, Option<u64>),
+        duration: Duration,
+    ) -> DraftTask {
         let name = if self.instances.value == 1 { self.name.clone() } else { format!("{}-{instance}", self.name) };
         let place = self.cycle.period.place;
         let longest = self.cycle.jobs.iter().copied().max().unwrap_or_default();
@@ -307,7 +324,7 @@ impl Thread {
             level: level.map_or(Given::Absent, |level| Given::is(level, self.place)),
             core: core.map_or(Given::Absent, |core| Given::is(u64::from(core.0), self.place)),
             offset: Given::is(self.delay.checked_add(self.cycle.offset).unwrap_or(Duration::MAX), self.place),
-            period: Given::is(self.cycle.period.value, place),
+            period: Given::is(if self.releases_itself() { duration } else { self.cycle.period.value }, place),
             deadline: match (&self.reservation.deadline, self.class.value) {
                 (Given::Is(at), Class::Deadline) => Given::is(at.value, at.place),
                 _ => Given::Absent,
@@ -318,7 +335,11 @@ impl Thread {
             memory: Given::Absent,
             component: Given::Absent,
             colours: Vec::new(),
-            placing: DraftPlace::default(),
+            placing: DraftPlace {
+                priority: priority.map_or(Given::Absent, |priority| Given::is(priority, self.place)),
+                program: self.cycle.program.clone(),
+                ..DraftPlace::default()
+            },
         }
     }
 }

@@ -83,7 +83,8 @@ impl Local {
             | Event::Arrival
             | Event::Unlock
             | Event::Wait
-            | Event::Lock => {
+            | Event::Lock
+            | Event::Signal => {
                 if !task.exhaust(records) {
                     return true;
                 }

@@ -141,7 +141,8 @@ impl Shared {
             | Event::Arrival
             | Event::Unlock
             | Event::Wait
-            | Event::Lock => (true, task.exhaust(records)),
+            | Event::Lock
+            | Event::Signal => (true, task.exhaust(records)),
         };
         self.no_longer_current(me, ran.place(), changed);
         goes_on

@@ -202,7 +202,8 @@ impl Core {
             | Event::Arrival
             | Event::Unlock
             | Event::Wait
-            | Event::Lock => {
+            | Event::Lock
+            | Event::Signal => {
                 if task.charged < task.budget(self.mode) {
                     return Some((task.name, job));
                 }

@@ -17,7 +17,7 @@ impl Domain {
                 self.walk(core, me, now);
             }
             if self.shared.is_empty() {
-                self.take(me);
+                (0..self.core_states.len()).for_each(|core| self.take(core));
             } else {
                 self.settle(me, now, unfinished);
             }
@@ -93,7 +93,7 @@ impl Domain {
         self.aside.push(vp);
     }
 
-    /// A domain of one core: it gets what it found.
+    /// No core shares its queue: each gets what it found.
     fn take(&mut self, me: usize) {
         let core_state = &mut self.core_states[me];
         core_state.plan = match core_state.offer {

@@ -15,7 +15,9 @@ use tactus_time::{CoreId, CoreSet, Instant, TaskId, MAX_CORES};
 pub(super) fn domains(setup: &PolicyConfig, tree: &Tree) -> Vec<CoreSet> {
     let mut sets: Vec<CoreSet> = (0..setup.cores).map(|core| one(CoreId(core as u8))).collect();
     // Where a job releases another one, both are in one domain.
-    let linked = links(setup, tree);
+    let mut linked = links(setup, tree);
+    // Any job may wake any other one.
+    linked.extend(super::check::has_events(setup).then(|| CoreSet::first(setup.cores)));
     for queue in tree.servers.iter().flat_map(|server| &server.queues).chain(&linked) {
         let (apart, mut together): (Vec<CoreSet>, Vec<CoreSet>) =
             sets.into_iter().partition(|set| set.bits() & queue.bits() == 0);
@@ -137,6 +139,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         places,
         entry: 0,
         changes: None,
+        events: None,
         resources: None,
         lost: false,
         laxities,

@@ -42,7 +42,8 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         let id = TaskId(n as u16);
         let unforeseen = *release != Release::Periodic;
         let before = release.predecessor().map_or(0, TaskId::index);
-        if before >= setup.tasks.len() || release.predecessor() == Some(id) {
+        let itself = release.predecessor() == Some(id) && !has_events(setup);
+        if before >= setup.tasks.len() || itself {
             return Err(PolicyConfigError::Predecessor(id));
         }
         if unforeseen && tree.places[n].overrun == Overrun::Stop {
@@ -66,6 +67,11 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
     }
     Ok(())
+}
+
+/// Whether jobs signal and await events.
+pub(super) fn has_events(setup: &PolicyConfig) -> bool {
+    matches!(&setup.kind, crate::PolicySpec::Resources(all) if !all.events.is_empty())
 }
 
 /// Only where nothing is lost while a job waits, and where its deadline, not its laxity, orders it.

@@ -3,6 +3,7 @@
 
 use super::budget::{Budget, WhenIdle};
 pub(super) use super::core_state::{CoreState, Offer};
+use super::events::Events;
 use super::queues::Queues;
 use super::reconfigure::Changes;
 use super::resource::{Resources, SharedResources};
@@ -12,7 +13,7 @@ use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
 use alloc::vec::Vec;
 use tactus_record::{EventKind, Sink};
-use tactus_task::{Overrun, TaskOrder};
+use tactus_task::{EventCall, Overrun, TaskOrder};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 /// No task of the domain.
@@ -27,6 +28,8 @@ pub(super) struct Facts<'a> {
     pub(super) arrivals: &'a [(TaskId, Instant)],
     /// Until when the running job asks to wait, if that is the event.
     pub(super) wait: Instant,
+    /// What it does to events.
+    pub(super) calls: &'a [EventCall],
 }
 
 /// One call of the policy.
@@ -68,6 +71,8 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
+    /// What its jobs await beside time.
+    pub(super) events: Option<Events>,
     /// What its jobs keep from others.
     pub(super) resources: Option<alloc::boxed::Box<Resources>>,
     /// Whether a budget was forfeited for want of work in this decision.
@@ -136,7 +141,7 @@ impl Domain {
         core_state.since = now;
         let mut records = Recorder { sink: records, core: core_state.id, now };
         self.entry = self.entry.wrapping_add(1);
-        let unfinished = self.leave(me, (left, elapsed), (event, facts.wait), &mut records);
+        let unfinished = self.leave(me, (left, elapsed), (event, facts), &mut records);
         for (task, at) in facts.arrivals {
             let place = self.places.get(task.index()).copied().filter(|place| *place != NOWHERE);
             if let Some(place) = place {
@@ -198,7 +203,7 @@ impl Domain {
         &mut self,
         me: usize,
         (now, elapsed): (Instant, Duration),
-        (event, wait): (Event, Instant),
+        (event, facts): (Event, Facts),
         records: &mut Recorder,
     ) -> Option<(usize, u32)> {
         while let Some(ghost) = self.core_states[me].ghosts.pop() {
@@ -239,7 +244,11 @@ impl Domain {
             }
             Event::Wait => {
                 task.exhaust(records);
-                !task.wait((now, wait), holds, records)
+                !task.wait((now, facts.wait), holds, records)
+            }
+            Event::Signal => {
+                task.exhaust(records);
+                !self.do_to_events(place, facts.calls, records)
             }
             Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Lock => {
                 task.exhaust(records);
@@ -247,7 +256,7 @@ impl Domain {
             }
         };
         if self.laxities {
-            self.run_queues[task.queue].looks |= look || !goes_on;
+            self.run_queues[self.tasks[place].queue].looks |= look || !goes_on;
         }
         if goes_on && self.tasks[place].ready() {
             self.find_exceeded(place, records);
@@ -257,7 +266,7 @@ impl Domain {
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
-        if matches!(event, Event::Remove | Event::Wait) || task.overrun == Overrun::Kill || task.proxy {
+        if matches!(event, Event::Remove | Event::Wait | Event::Signal) || task.overrun == Overrun::Kill || task.proxy {
             self.plan_event(place);
         }
         if event == Event::Complete && !self.successors.is_empty() {
@@ -267,6 +276,50 @@ impl Domain {
             self.show(vp, now);
         }
         goes_on.then_some((place, job))
+    }
+
+    /// The running job does this to events. Whether it waits then.
+    pub(super) fn do_to_events(&mut self, place: usize, calls: &[EventCall], records: &mut Recorder) -> bool {
+        let Some(mut events) = self.events.take() else { return false };
+        let mut waits = false;
+        for call in calls {
+            match *call {
+                EventCall::Await(event) if !waits => {
+                    waits = events.await_event(event, place);
+                    if !waits && events.is_barrier(event) {
+                        self.let_go_on(&mut events, event, usize::MAX, records);
+                    }
+                }
+                EventCall::Await(_) => {}
+                EventCall::Signal(event) if !events.is_barrier(event) => {
+                    if self.let_go_on(&mut events, event, 1, records) == 0 {
+                        events.keep(event);
+                    }
+                }
+                EventCall::Broadcast(event) if !events.is_barrier(event) => {
+                    self.let_go_on(&mut events, event, usize::MAX, records);
+                }
+                EventCall::Signal(_) | EventCall::Broadcast(_) => {}
+            }
+        }
+        self.events = Some(events);
+        if waits {
+            self.tasks[place].await_event(records);
+        }
+        waits
+    }
+
+    /// Lets so many go on at most. How many did.
+    fn let_go_on(&mut self, events: &mut Events, event: u16, most: usize, records: &mut Recorder) -> usize {
+        let mut count = 0;
+        while count < most {
+            let Some(place) = events.pop(event) else { break };
+            self.tasks[place].wake_up(records);
+            self.queue(place, records.now);
+            self.plan_event(place);
+            count += 1;
+        }
+        count
     }
 
     /// A job of the task at `place` is complete, which releases jobs of others.

@@ -20,6 +20,7 @@ mod build;
 mod check;
 mod core_state;
 mod domain;
+mod events;
 mod laxity;
 mod parameters;
 mod per_server;
@@ -45,6 +46,7 @@ pub use per_server::{divide, DivideError};
 use resource::SharedResources;
 use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
+use tactus_task::EventCall;
 use tactus_time::{Instant, TaskId};
 
 /// What cores share: the domains of several cores.
@@ -67,6 +69,9 @@ pub struct Core {
     arrived: usize,
     /// Until when the running job asks to wait.
     wait: Instant,
+    /// What the running job does to events.
+    calls: [EventCall; EventCall::MOST],
+    called: usize,
     /// What the last decision made of resources: whether the end of a section is awaited, and which sections must ask.
     awaits_unlock: bool,
     locked: ResourceSet,
@@ -83,6 +88,8 @@ impl Core {
             arrivals,
             arrived: 0,
             wait: Instant::ZERO,
+            calls: [EventCall::Signal(u16::MAX); EventCall::MOST],
+            called: 0,
             awaits_unlock: false,
             locked: ResourceSet::default(),
         }
@@ -163,7 +170,11 @@ impl Policy for Servers {
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
-        let facts = Facts { arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)], wait: core.wait };
+        let facts = Facts {
+            arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)],
+            wait: core.wait,
+            calls: &core.calls[..core::mem::take(&mut core.called)],
+        };
         let entry = Entry { now, absent, event, facts, ticket: 0, shared: None };
         match &mut core.home {
             Home::Own(domain) => {
@@ -198,6 +209,12 @@ impl Policy for Servers {
                 }
             }
             (Input::Wait { until }, _) => core.wait = until,
+            (Input::Event(call), _) => {
+                if let Some(next) = core.calls.get_mut(core.called) {
+                    *next = call;
+                    core.called += 1;
+                }
+            }
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
             (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),
             // A core with a child scheduler shares no queue, nor does one with resources.

@@ -59,6 +59,8 @@ pub(crate) struct TaskState {
     pub(super) proxy: bool,
     /// What arrived for it and waits, if it is not time that releases its jobs.
     arrivals: Option<Box<Arrivals>>,
+    /// The least time between two of them.
+    distance: Duration,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
 }
@@ -71,8 +73,14 @@ impl TaskState {
         queue: usize,
     ) -> TaskState {
         let arrivals = release.early().map(|early| Box::new(Arrivals::new(early)));
-        let first = match &arrivals {
+        let itself = release.predecessor() == Some(id);
+        let mut arrivals = arrivals;
+        let first = match &mut arrivals {
             None => Instant::ZERO.saturating_add(task.offset),
+            Some(arrivals) if itself => {
+                let first = Instant::ZERO.saturating_add(task.offset);
+                arrivals.arrive(first, Duration::ZERO).map_or(Instant::NEVER, |()| first)
+            }
             Some(_) => Instant::NEVER,
         };
         TaskState {
@@ -102,6 +110,7 @@ impl TaskState {
             offset: task.offset,
             proxy: false,
             arrivals,
+            distance: if itself { Duration::ZERO } else { task.period },
             left_to_core: false,
         }
     }
@@ -248,7 +257,7 @@ impl TaskState {
     /// Something arrived at `at` that releases a job.
     pub(super) fn arrive(&mut self, at: Instant, records: &mut Recorder) {
         let Some(arrivals) = self.arrivals.as_mut().filter(|_| !self.removed) else { return };
-        match arrivals.arrive(at, self.period) {
+        match arrivals.arrive(at, self.distance) {
             Ok(()) => self.await_arrival(),
             Err(lost) => records.job(EventKind::ArrivalLost, self.name, self.released, lost as u64),
         }
@@ -308,6 +317,12 @@ impl TaskState {
         self.waits_until = Some(granted);
         records.job(EventKind::Wait, self.name, self.job, granted.as_nanos());
         true
+    }
+
+    /// The running job waits until an event lets it go on.
+    pub(super) fn await_event(&mut self, records: &mut Recorder) {
+        self.waits_until = Some(Instant::NEVER);
+        records.job(EventKind::Wait, self.name, self.job, Instant::NEVER.as_nanos());
     }
 
     /// Whether what is due at `at` is the end of a wait. Of several at once, the end of a job that is to be killed comes first.

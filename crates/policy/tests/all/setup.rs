@@ -161,7 +161,12 @@ fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSe
     let task = Task { level: Level::A, core: core(0), offset, period, deadline: period, budget };
     let place = TaskPlacement { server: 0, priority: 1, overrun: Overrun::Continue };
     let tree = Tree { servers: vec![root], places: vec![place; 2], releases: Vec::new(), waits: Vec::new() };
-    let kind = PolicySpec::Resources(tactus_policy::ResourceTree { tree, thresholds, resources: Vec::new() });
+    let kind = PolicySpec::Resources(tactus_policy::ResourceTree {
+        tree,
+        thresholds,
+        resources: Vec::new(),
+        events: Vec::new(),
+    });
     PolicyConfig { cores: cores.iter().count(), kind, tasks: vec![task; 2] }
 }
 

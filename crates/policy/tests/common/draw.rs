@@ -119,6 +119,7 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
                 Event::Unlock => "unlock",
                 Event::Wait => "wait",
                 Event::Lock => "lock",
+                Event::Signal => "signal",
                 Event::Remove => "remove",
             };
             let at = entry.now.as_nanos() as f64 / MS as f64;

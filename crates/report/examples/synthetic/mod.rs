@@ -132,6 +132,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         changes: None,
         disks: Vec::new(),
         partitions: Vec::new(),
+        heaps: Vec::new(),
         monitors: Vec::new(),
         servers: Vec::new(),
     };

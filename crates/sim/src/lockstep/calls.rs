@@ -3,6 +3,7 @@
 use super::report::{Disagreement, What};
 use tactus_policy::{Input, Sections};
 use tactus_record::{EntryReason, EventKind, InputKind, Record};
+use tactus_task::EventCall;
 use tactus_time::{CoreId, Instant};
 use tactus_trace::Trace;
 
@@ -37,6 +38,9 @@ impl<'t> Call<'t> {
                 (InputKind::Arrival, Some(task)) => Some(Input::Arrival { task, at }),
                 (InputKind::Section, Some(_)) => Some(Input::Section { held: Sections::from_bits(r.job), since: at }),
                 (InputKind::Wait, _) => Some(Input::Wait { until: at }),
+                (InputKind::Signal, _) if r.job != 0 => Some(Input::Event(EventCall::Broadcast(r.arg as u16))),
+                (InputKind::Signal, _) => Some(Input::Event(EventCall::Signal(r.arg as u16))),
+                (InputKind::Await, _) => Some(Input::Event(EventCall::Await(r.arg as u16))),
                 (InputKind::Sleep | InputKind::Arrival | InputKind::Section, None) => None,
             }
         })

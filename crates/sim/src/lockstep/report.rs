@@ -65,8 +65,20 @@ impl fmt::Display for Agreement {
         if *cut > 0 {
             write!(f, " · {cut} calls at the end not replayed")?;
         }
-        let names =
-            ["start", "time-out", "completion", "event", "fault", "arrival", "–", "–", "unlock", "wait", "lock"];
+        let names = [
+            "start",
+            "time-out",
+            "completion",
+            "event",
+            "fault",
+            "arrival",
+            "–",
+            "–",
+            "unlock",
+            "wait",
+            "lock",
+            "signal",
+        ];
         let all = names.iter().zip(&self.lateness).chain([(&"turn", &self.turns)]);
         for (name, lateness) in all.filter(|(_, l)| l.count > 0) {
             write!(f, "\n  {name:<11} {lateness}")?;

@@ -415,3 +415,23 @@ fn who_waits_for_another_core_keeps_its_own() {
     // `control` waits for one section of core 0; `sensor` for one of `logger`, which may wait for one of core 1 before.
     assert_eq!(bounds(&system), [30, 50, 35, 45]);
 }
+
+/// `low` stays in its section for 45 ms and declares 25: the resource is withdrawn then, every promise is held, and the culprit is named.
+#[test]
+fn what_is_withdrawn_keeps_others_waiting_no_longer_than_is_declared() {
+    for protocol in ["ceiling", "inheritance", "non-preemptive"] {
+        let withdrawn = format!("\"{protocol}\"\noverrun = \"withdraw\"");
+        let system = example("resources.toml", |text| {
+            let text = text.replace("\"ceiling\"", &withdrawn);
+            text.replace("length = \"25 ms\" }", "length = \"25 ms\", actual = \"45 ms\" }")
+        });
+        let (trace, verdict) = simulated(&system);
+        assert_eq!(verdict, Verdict::Held, "{protocol}");
+        let exceeded: Vec<_> = trace.cores[0].iter().filter(|r| r.kind == EventKind::SectionExceeded).collect();
+        let low = system.tasks.iter().position(|task| task.name == "low");
+        assert!(exceeded.len() >= 10 && exceeded.iter().all(|r| r.task.map(|task| task.index()) == low), "{protocol}");
+        // `high`, released at 20 ms, has 20 ms of its own and waits for 15 of the section, which began at 10 ms and ends at 35 ms.
+        let ended = completions(&trace, system.tasks.len())[0][0];
+        assert_eq!(ended, Some(55), "{protocol}");
+    }
+}

@@ -5,6 +5,7 @@ mod common;
 mod arrivals;
 mod ceilings;
 mod compare;
+mod events;
 mod generate;
 mod locks;
 mod lockstep;

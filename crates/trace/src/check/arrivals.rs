@@ -47,6 +47,10 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
         let mut releases = releases.remove(&id).unwrap_or_default();
         releases.sort_by_key(|r| r.job);
         let mut arrived = arrived.remove(&id).unwrap_or_default();
+        // A task that releases itself begins at its offset, and keeps no distance.
+        let itself = task.releases.predecessor() == Some(id);
+        let distance = if itself { Duration::ZERO } else { task.period };
+        arrived.extend(itself.then(|| Instant::ZERO.saturating_add(task.offset)));
         arrived.sort_unstable();
         let lost: Vec<u32> = lost.remove(&id).unwrap_or_default();
         let mut arrived = arrived.into_iter();
@@ -67,7 +71,7 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
                 violation(format!("job {} comes where job {expected} should", r.job));
                 break;
             }
-            let earliest = last.map(|last| last.saturating_add(task.period));
+            let earliest = last.map(|last| last.saturating_add(distance));
             if earliest.is_some_and(|earliest| release < earliest) {
                 violation(format!("released at {release}, less than a period after the release before it"));
             }
@@ -89,7 +93,7 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
             }
             last = Some(release);
         }
-        let earliest = last.map(|last| last.saturating_add(task.period));
+        let earliest = last.map(|last| last.saturating_add(distance));
         let waiting = arrived.next().map(|at| nominal(at, earliest)).filter(|_| lost.is_empty());
         if let Some(due) = waiting.filter(|due| due.saturating_add(PATIENCE) < end) {
             found.push(Violation {

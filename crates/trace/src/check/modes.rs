@@ -107,6 +107,7 @@ mod tests {
             partitions: Vec::new(),
             monitors: Vec::new(),
             servers: Vec::new(),
+            heaps: Vec::new(),
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
         };
         let until = Instant::from_nanos(r.arg);
         match r.kind {
+            // For an event.
+            EventKind::Wait | EventKind::Wake if r.arg == u64::MAX => {}
             EventKind::Wait => {
                 let count = counts.entry((task, r.job)).or_default();
                 *count += 1;

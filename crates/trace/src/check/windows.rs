@@ -216,6 +216,7 @@ mod tests {
             partitions: vec![partition(0, window(0, 4)), partition(1, window(4, 10))],
             monitors: Vec::new(),
             servers: Vec::new(),
+            heaps: Vec::new(),
         }
     }
 

@@ -68,4 +68,6 @@ pub struct Entries {
     pub wait: Option<Distribution>,
     /// A job wanted a resource that another one may hold.
     pub lock: Option<Distribution>,
+    /// A job signalled or awaited an event.
+    pub signal: Option<Distribution>,
 }

@@ -7,8 +7,9 @@
 #![no_main]
 
 use core::cmp::Reverse;
+use tactus_rt::abi::layout::STEP_WORDS;
 use tactus_rt::abi::shared::{name_text, slices, DEEPEST_SECTION};
-use tactus_rt::demands::{demand, waits};
+use tactus_rt::demands::{demand, steps, waits};
 use tactus_rt::heap::Lines;
 use tactus_rt::port::{PortError, QueuingDestination, QueuingSource, SamplingDestination, SamplingSource};
 use tactus_rt::spend::{self, execute, MOST_INSTRUCTIONS};
@@ -30,6 +31,20 @@ const LAST_INSTRUCTIONS: u64 = 400;
 const _: () = assert!(NEAR <= MOST_INSTRUCTIONS && LAST_INSTRUCTIONS <= MOST_INSTRUCTIONS);
 /// Instructions of a step, about. One long run of them is what an emulator executes fastest.
 const STEP_INSTRUCTIONS: u64 = 68;
+
+/// Goes through the steps of a job that signals and awaits events.
+#[cold]
+fn burn_through(job: &Job, steps: &[[u64; STEP_WORDS]], demand: Duration) {
+    for [after, kind, of, gives] in steps {
+        burn_until(job, Duration::from_nanos(*after));
+        match kind {
+            0 => _ = job.wait(Duration::from_nanos(*of)),
+            1 => job.await_event(*of as u16, (*gives as u16).checked_sub(1)),
+            _ => job.signal(*of as u16, *kind == 3),
+        }
+    }
+    burn_until(job, demand);
+}
 
 /// The longest message that it writes, and the longest that it reads (bytes).
 const MESSAGE: usize = 64;
@@ -68,8 +83,9 @@ fn burn(job: &Job) {
         exchange(job);
     }
     let demand = demand(job.number());
-    let waits = waits();
+    let (waits, steps) = (waits(), steps(job.number()));
     match job.sections() {
+        _ if !steps.is_empty() => burn_through(job, steps, demand),
         0 if waits.is_empty() => burn_until(job, demand),
         count => burn_with_steps(job, (count, waits), demand),
     }

@@ -7,7 +7,8 @@ use crate::wire::Stored;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
 use tactus_abi::layout::{
-    CARDS, COUNTERS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
+    CARDS, COUNTERS, DEMANDS, HEAP, INFO, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE, TASK_PAGES,
+    TRACE, WATCHED,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
 use tactus_model::WaitLimit;
@@ -24,11 +25,7 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
             let mut table = contents(image, bytes, number, DEMANDS);
             let count = u64::take(&mut table).unwrap_or(0);
             let holds = count > 0 && count < (table.len() / 8) as u64;
-            let waits = table.get(count as usize * 8..).filter(|_| holds).and_then(|mut rest| {
-                let waits = u64::take(&mut rest)?;
-                Some(waits <= WaitLimit::MOST as u64 && waits * 16 <= rest.len() as u64)
-            });
-            let holds = waits == Some(true);
+            let holds = holds && has_right_steps(table, count as usize) == Some(true);
             rule(holds, Part::Component, number, "has a table of demands that is empty or longer than its memory")?;
         }
     }
@@ -53,6 +50,29 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         )?;
     }
     Ok(())
+}
+
+/// Whether behind so many demands come waits and programs, each within the table, of steps that there are.
+fn has_right_steps(demands: &[u8], count: usize) -> Option<bool> {
+    let words: Vec<u64> =
+        demands.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect();
+    let word = |at: u64| words.get(usize::try_from(at).ok()?).copied();
+    let waits = word(count as u64)?;
+    if waits > WaitLimit::MOST as u64 {
+        return Some(false);
+    }
+    let programs = count as u64 + 1 + 2 * waits;
+    let sound = |n: u64| {
+        // Counted from the beginning of the table, which is one word before the demands.
+        let at = word(programs + 1 + n)?.checked_sub(1)?;
+        let steps = word(at)?;
+        let end = steps.checked_mul(STEP_WORDS as u64)?.checked_add(at + 1)?;
+        let kinds = (0..steps).all(|step| word(at + 2 + step * STEP_WORDS as u64).is_some_and(|kind| kind <= 3));
+        Some(end <= words.len() as u64 && kinds)
+    };
+    let most = words.len() as u64;
+    let order = word(programs)?;
+    Some(order <= most && (0..order).all(|n| sound(n) == Some(true)))
 }
 
 /// Whether what the page of the task begins with names the grant of the scheduler that writes it, and says nothing else.
@@ -121,8 +141,10 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(u64::from(info.counters) * PAGE == length(COUNTERS), "tells of other counters than it has")?;
     let watched = image.mapping_at(number, WATCHED).is_some();
     check(info.watched == u32::from(watched), "tells of monitors that there are not, or not of those that there are")?;
+    check(info.reserved == 0, "has something where zero belongs")?;
     check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
+    check(info.threads <= image.header.threads, "tells of more threads in it than there are")?;
     let (named, unused) = info.grants.split_at((info.grant_count as usize).min(MAX_GRANTS));
     check(named.iter().all(is_name), "has a grant whose name is no text")?;
     check(unused.iter().all(|name| *name == [0; NAME_BYTES]), "names a grant that it does not have")?;

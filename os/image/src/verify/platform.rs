@@ -22,7 +22,13 @@ const INTERRUPT_CONTROLLERS: [(u64, u64); 2] = [(0xfec0_0000, 0xfec0_1000), (0xf
 pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError> {
     let it = &image.components[number];
     let check = |holds, text| rule(holds, Part::Component, number, text);
-    let known = role::ROOT | role::SCHEDULER | role::MEMORY | role::CONSOLE | role::WINDOW | role::COMPUTES;
+    let known = role::ROOT
+        | role::SCHEDULER
+        | role::MEMORY
+        | role::CONSOLE
+        | role::WINDOW
+        | role::COMPUTES
+        | role::FLOATING_POINT;
     check(it.role & !known == 0, "has a role that there is not")?;
     check(it.role & role::SCHEDULER == 0 || number != 0, "is the root scheduler and to be promoted")?;
     // Where others have their window, it has the trace.
@@ -39,6 +45,11 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
     check(it.role & role::WINDOW == 0 || image.header.pool_frames > 0, "has a window, and there is no memory for it")?;
     check(it.brands as usize <= MAX_BRANDS, "may make more brands than there can be")?;
     check(it.lines == 0 || it.brands > 0, "has an interrupt line and no brand")?;
+    let entered = it.role & (role::ROOT | role::SCHEDULER) != 0 || it.brands > 0;
+    check(
+        it.role & role::FLOATING_POINT == 0 || !entered,
+        "has floating point and is entered in the middle of its work",
+    )?;
     check(it.lines >> 24 == 0, "has an interrupt line that no machine has")?;
     let others = image.components[..number].iter().fold(0, |bits, other| bits | other.lines);
     check(it.lines & others == 0, "has an interrupt line that is another's")?;
@@ -169,7 +180,7 @@ pub(super) fn mapped(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let schedules = it.role & (role::ROOT | role::SCHEDULER) != 0;
         check(image.mapping_at(number, REGIONS).is_some() == schedules, "is a scheduler without regions")?;
         let restarts = image.components.iter().any(|other| other.restarted_by as usize == number);
-        let told = it.role & !(role::WINDOW | role::COMPUTES) != 0 || restarts;
+        let told = it.role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT) != 0 || restarts;
         check(image.mapping_at(number, COMPONENTS).is_some() == told, "is not told of the others, or need not be")?;
         for [start, end] in it.sequences.into_iter().filter(|[_, end]| *end != 0) {
             let code = image.mappings.iter().any(|it| {

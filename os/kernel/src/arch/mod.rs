@@ -5,6 +5,7 @@ pub mod apic;
 pub mod boot;
 pub mod descriptors;
 pub mod entry;
+pub mod floating_point;
 pub mod idle;
 pub mod lines;
 pub mod loader;

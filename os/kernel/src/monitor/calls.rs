@@ -38,9 +38,7 @@ pub fn invoke(core: &mut Core, grant: u64) -> Result<(), Error> {
     let words = thread.registers;
     let told = thread.caller | of_core | u64::from(caller);
     let row = if watched.events[1] == NONE { None } else { Some(row) };
-    thread
-        .push(row, watched.right.component, watched.right.entry, Registers { rdi: told, ..words })
-        .ok_or(Error::TooDeep)?;
+    thread.push(row, watched.right.component, watched.right.entry, Registers { rdi: told, ..words });
     core.enter_space(target.space);
     leave(core, demands);
     Ok(())

@@ -43,6 +43,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Unlock => Event::Unlock,
         EntryReason::Wait => Event::Wait,
         EntryReason::Lock => Event::Lock,
+        EntryReason::Signal => Event::Signal,
     }
 }
 

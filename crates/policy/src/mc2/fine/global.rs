@@ -137,7 +137,8 @@ impl Global {
             | Event::Arrival
             | Event::Unlock
             | Event::Wait
-            | Event::Lock => (true, task.exhaust(records)),
+            | Event::Lock
+            | Event::Signal => (true, task.exhaust(records)),
         }
     }
 

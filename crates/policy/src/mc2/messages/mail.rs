@@ -164,7 +164,8 @@ impl Mail {
             | Event::Arrival
             | Event::Unlock
             | Event::Wait
-            | Event::Lock => 0,
+            | Event::Lock
+            | Event::Signal => 0,
         };
         let [[a, b, c], [d, e, f]] = [part(&report.parts[0]), part(&report.parts[1])];
         self.reports.send(&[a, b, c, d, e, f, event])

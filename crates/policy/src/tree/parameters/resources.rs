@@ -3,10 +3,11 @@
 use super::Tree;
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
-use tactus_task::ResourceProtocol;
+use tactus_task::{EventRule, ResourceProtocol};
 use tactus_time::{Duration, TaskId};
 
-/// A tree in which jobs keep their cores from others. It has no servers, and no two cores share a queue.
+/// A tree in which jobs keep their cores from others, or await what others signal. It has no servers; with resources or thresholds, no two
+/// cores share a queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ResourceTree {
     /// The root and the tasks.
@@ -15,6 +16,8 @@ pub struct ResourceTree {
     pub thresholds: Vec<Option<u32>>,
     /// The resources; [`Sections`](tactus_task::Sections) name them by their indices.
     pub resources: Vec<Resource>,
+    /// The events that jobs signal and await; [`EventCall`](tactus_task::EventCall)s name them by their indices.
+    pub events: Vec<EventRule>,
 }
 
 /// A resource that one job at a time may hold.
@@ -40,6 +43,7 @@ pub struct ResourceUser {
 }
 
 const USER_BYTES: usize = 2 + 8;
+const EVENT_BYTES: usize = 1 + 4;
 
 impl Parameters for ResourceTree {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -60,6 +64,16 @@ impl Parameters for ResourceTree {
                 put(out, user.longest.as_nanos());
             }
         }
+        put(out, self.events.len() as u64);
+        for event in &self.events {
+            let (kind, number) = match event {
+                EventRule::Condition => (0, 0),
+                EventRule::Semaphore(count) => (1, *count),
+                EventRule::Barrier(of) => (2, *of),
+            };
+            out.push(kind);
+            out.extend(u32::to_le_bytes(number));
+        }
     }
 
     fn decode(input: &mut Input) -> Result<ResourceTree, DecodeError> {
@@ -76,6 +90,16 @@ impl Parameters for ResourceTree {
             })?;
             Ok(Resource { protocol, order, withdrawn, users })
         })?;
-        Ok(ResourceTree { tree, thresholds, resources })
+        let events = input.list(EVENT_BYTES, |input| {
+            let kind = input.byte()?;
+            let number = u32::from_le_bytes(input.take()?);
+            match kind {
+                0 if number == 0 => Ok(EventRule::Condition),
+                1 => Ok(EventRule::Semaphore(number)),
+                2 => Ok(EventRule::Barrier(number)),
+                _ => Err(input.no_meaning()),
+            }
+        })?;
+        Ok(ResourceTree { tree, thresholds, resources, events })
     }
 }

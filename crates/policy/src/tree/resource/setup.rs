@@ -2,6 +2,7 @@
 
 use super::{Access, ResourceState, Resources, TaskResources};
 use crate::tree::domain::Domain;
+use crate::tree::events::Events;
 use crate::tree::parameters::{Resource, ResourceTree, ResourceUser};
 use crate::{PolicyConfig, PolicyConfigError};
 use alloc::boxed::Box;
@@ -21,7 +22,8 @@ pub(crate) fn check(setup: &PolicyConfig, all: &ResourceTree) -> Result<(), Poli
                 | TaskOrder::EarliestDeadline
         )
     });
-    if shared || !ordered || all.tree.servers.len() > 1 {
+    let nothing = all.resources.is_empty() && all.thresholds.iter().all(Option::is_none);
+    if (shared || !ordered) && !nothing || all.tree.servers.len() > 1 {
         return Err(PolicyConfigError::CeilingTree);
     }
     if all.thresholds.len() != setup.tasks.len() {
@@ -123,6 +125,12 @@ pub(crate) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTr
         ResourceState { ceiling, order: resource.order, withdrawn: resource.withdrawn, access }
     };
     let resources = all.resources.iter().map(one).collect();
+    if !all.events.is_empty() {
+        domain.events = Some(Events::new(&all.events, count));
+    }
+    if all.resources.is_empty() && all.thresholds.iter().all(Option::is_none) {
+        return;
+    }
     let (begun, returned) = (Vec::with_capacity(count), Vec::with_capacity(2 * Sections::DEEPEST + 2));
     domain.resources = Some(Box::new(Resources { tasks, begun, resources, spins: None, returned }));
 }

@@ -54,6 +54,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         partitions: Vec::new(),
         monitors: Vec::new(),
         servers: Vec::new(),
+        heaps: Vec::new(),
     }
 }
 

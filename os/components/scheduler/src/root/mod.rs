@@ -22,7 +22,7 @@ mod verdict;
 
 use crate::Decider;
 use state::{system, Core, CoreState, PolicyCore, System};
-use tactus_policy::{Decision, Input, Policy};
+use tactus_policy::{Decision, EventCall, Input, Policy};
 use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
@@ -34,7 +34,7 @@ use tactus_sched::runtime::{
     self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
 };
 
-tactus_rt::component! { upcall: upcall, services: [complete, raise, section, wait] }
+tactus_rt::component! { upcall: upcall, services: [complete, raise, section, wait, event] }
 
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
@@ -46,10 +46,13 @@ const UNLOCKED: u64 = 1 << 20;
 const WAITS: u64 = 1 << 21;
 /// The running job wants to enter a section that may be another's.
 const ASKS: u64 = 1 << 22;
+/// It signals or awaits events: which, stands in the core's state.
+const CALLS: u64 = 1 << 23;
 /// What is looked at before anything else: it concerns components.
 const RARE: u64 = event::FAULT | event::RESTARTED | event::RUN_ENDS;
 /// Events for the policy; the rest is for the scheduler itself.
-const FOR_POLICY: u64 = COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | BEGUN | event::NOTIFY | event::TIMER;
+const FOR_POLICY: u64 =
+    COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | CALLS | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -136,6 +139,26 @@ fn wait(caller: Caller, [until, ..]: [u64; 5]) -> [u64; 2] {
     [0; 2]
 }
 
+/// A job lets others go on that await an event, one if `action` is 1 and all if it is 2; or it awaits the event, if it is 0, and gives a
+/// semaphore back before, whose number plus one is `gives`, if that is not 0. It goes on when it has a core again. Gives 0, or 1 if the
+/// caller has no job here.
+fn event(caller: Caller, [action, event, gives, ..]: [u64; 5]) -> [u64; 2] {
+    let core = caller.core();
+    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
+    if !state.is_home(caller.thread().into(), caller.component().into()) {
+        return [1, 0];
+    }
+    let event = event as u16;
+    let gives = (gives as u16).checked_sub(1).map(EventCall::Signal);
+    state.event_calls = match action {
+        0 => [gives, Some(EventCall::Await(event))],
+        1 => [Some(EventCall::Signal(event)), None],
+        _ => [Some(EventCall::Broadcast(event)), None],
+    };
+    decide::<Root>(core, 0, CALLS, SWITCH_RETURN);
+    [0; 2]
+}
+
 impl runtime::Caller for CoreState {
     type Tasks = System;
     #[inline(always)]
@@ -206,7 +229,7 @@ impl Role for Root {
 /// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | WAITS | ASKS | ARRIVED | event::NOTIFY) == 0 {
+    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | WAITS | ASKS | CALLS | ARRIVED | event::NOTIFY) == 0 {
         // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -220,6 +243,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
         (EntryReason::Wait, WAITS)
     } else if due & UNLOCKED != 0 {
         (EntryReason::Unlock, UNLOCKED)
+    } else if due & CALLS != 0 {
+        (EntryReason::Signal, CALLS)
     } else if due & ASKS != 0 {
         (EntryReason::Lock, ASKS)
     } else if due & ARRIVED != 0 {
@@ -291,6 +316,29 @@ fn tell_wait<P: Policy>(
     policy.input(own, Input::Wait { until });
 }
 
+/// Tells the policy what the running job does to events.
+#[cold]
+#[inline(never)]
+fn tell_calls<P: Policy>(
+    policy: &P,
+    own: &mut P::Core,
+    (running, calls): (Subject, [Option<EventCall>; 2]),
+    (writer, core): (&mut RingWriter, CoreId),
+    now: Instant,
+) {
+    let Some(task) = running.task() else { return };
+    for call in calls.into_iter().flatten() {
+        let (kind, event, all) = match call {
+            EventCall::Await(event) => (InputKind::Await, event, 0),
+            EventCall::Signal(event) => (InputKind::Signal, event, 0),
+            EventCall::Broadcast(event) => (InputKind::Signal, event, 1),
+        };
+        let subject = Subject::new(task, kind as u8);
+        writer.store(Stored::about(subject, now, core, EventKind::Input, all, event.into()));
+        policy.input(own, Input::Event(call));
+    }
+}
+
 /// Calls the policy, and keeps, publishes and sends what it decides.
 #[inline(never)]
 fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason) -> ClockReading {
@@ -304,6 +352,10 @@ fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason)
         }
         if RESOURCES && reason == EntryReason::Wait {
             tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
+        }
+        if RESOURCES && reason == EntryReason::Signal {
+            let calls = core::mem::take(&mut state.event_calls);
+            tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
         }
         if RESOURCES && !state.sections.is_empty() {
             let running = state.running;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use tactus_policy::{Decision, Policy, PolicyConfig};
+use tactus_policy::{Decision, EventCall, Policy, PolicyConfig};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
@@ -111,6 +111,8 @@ pub struct CoreState {
     pub raised: Option<TaskId>,
     /// Until when the running job asks to wait, where it does.
     pub waits_until: Instant,
+    /// What the running job does to events.
+    pub event_calls: [Option<EventCall>; 2],
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
 }
@@ -149,6 +151,7 @@ impl CoreState {
             end_reported: false,
             raised: None,
             waits_until: Instant::ZERO,
+            event_calls: [None; 2],
             sections: none_reported(&system.setup),
         }
     }

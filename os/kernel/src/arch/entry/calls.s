@@ -30,8 +30,8 @@ invoke:
     cmp rdi, {max_grants}
     jae call_with_words
     imul r12, rbx, {component_bytes}
-    cmp byte ptr [r12 + {components} + {component_stopped}], 0
-    jne call_with_words
+    cmp byte ptr [r12 + {components} + {component_special}], 0
+    jne invoke_other
     mov r14, rdi
     shl r14, {grant_shift}
     mov r13, [r12 + r14 + {components} + {component_grants} + {grant_entry}]
@@ -39,8 +39,8 @@ invoke:
     jz call_with_words
     movzx r15d, word ptr [r12 + r14 + {components} + {component_grants} + {grant_component}]
     imul r14, r15, {component_bytes}
-    cmp byte ptr [r14 + {components} + {component_stopped}], 0
-    jne call_with_words
+    cmp byte ptr [r14 + {components} + {component_special}], 0
+    jne invoke_other
     movzx r12d, byte ptr [rbp + {thread_depth}]
     cmp r12d, {max_invocations}
     jae call_with_words
@@ -71,6 +71,23 @@ invoke:
     leave_kernel_half r15d
     sysretq
 
+# Where one of the two is stopped or has floating point (`call.rs`). The words are saved; those that there are not are cleared, since
+# others may stand in their places.
+invoke_other:
+    mov [rbp + {thread_rsi}], rsi
+    mov [rbp + {thread_rdx}], rdx
+    mov [rbp + {thread_r10}], r10
+    mov [rbp + {thread_r8}], r8
+    mov [rbp + {thread_r9}], r9
+    xor eax, eax
+    mov [rbp + {thread_rbx}], rax
+    mov [rbp + {thread_r12}], rax
+    mov [rbp + {thread_r13}], rax
+    mov [rbp + {thread_r14}], rax
+    mov [rbp + {thread_r15}], rax
+    mov eax, {call_invoke}
+    jmp call_other
+
 # The thread goes back to the component that called.
 # rbp: thread; rbx: its depth after the return; r12: place of the frame; r13, r14: the caller's number and place.
 give_back:
@@ -80,7 +97,7 @@ give_back:
     jc call_other
     movzx r13d, word ptr [rbp + {thread_component}]
     imul r14, r13, {component_bytes}
-    cmp byte ptr [r14 + {components} + {component_stopped}], 0
+    cmp byte ptr [r14 + {components} + {component_special}], 0
     jne call_other
     # Whoever leaves a scheduler while events wait for it is taken back (`call.rs`).
     mov r12, gs:[r13 * 8 + {regions}]
@@ -92,7 +109,7 @@ give_back:
     cmp r13d, 0xffff
     ja 3f
     imul r14, r13, {component_bytes}
-    cmp byte ptr [r14 + {components} + {component_stopped}], 0
+    cmp byte ptr [r14 + {components} + {component_special}], 0
     jne call_other
     # Nothing can fail from here on.
     mov [rbp + {thread_depth}], bl

@@ -10,7 +10,7 @@
     jne switch_other
     movzx r10d, word ptr [rbx + {threads} + {thread_component}]
     imul r10, r10, {component_bytes}
-    cmp byte ptr [r10 + {components} + {component_stopped}], 0
+    cmp byte ptr [r10 + {components} + {component_special}], 0
     jne switch_stopped
 .endm
 

@@ -46,7 +46,7 @@ trap_timer:
     cmp rcx, r8
     je 1f
     imul rcx, rcx, {component_bytes}
-    cmp byte ptr [rcx + {components} + {component_sequences}], 0
+    cmp byte ptr [rcx + {components} + {component_special_inside}], 0
     jne 1f
     # Charged and given up.
     mov r12, gs:[{region}]

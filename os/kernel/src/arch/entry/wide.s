@@ -8,8 +8,8 @@ invoke_wide:
     jae 2f
     movzx r11d, word ptr [rbp + {thread_component}]
     imul rax, r11, {component_bytes}
-    cmp byte ptr [rax + {components} + {component_stopped}], 0
-    jne 2f
+    cmp byte ptr [rax + {components} + {component_special}], 0
+    jne 3f
     mov rsp, rdi
     shl rsp, {grant_shift}
     add rsp, rax
@@ -17,8 +17,8 @@ invoke_wide:
     je 2f
     movzx eax, word ptr [rsp + {components} + {component_grants} + {grant_component}]
     imul rax, rax, {component_bytes}
-    cmp byte ptr [rax + {components} + {component_stopped}], 0
-    jne 2f
+    cmp byte ptr [rax + {components} + {component_special}], 0
+    jne 3f
     cmp byte ptr [rbp + {thread_depth}], {max_invocations}
     jae 2f
     # Nothing can fail from here on.
@@ -43,6 +43,17 @@ invoke_wide:
     xor ebp, ebp
     leave_kernel_half ebp
     sysretq
+# One of the two is stopped or has floating point: as `invoke_other`.
+3:  mov [rbp + {thread_rsi}], rsi
+    mov [rbp + {thread_rdx}], rdx
+    mov [rbp + {thread_r10}], r10
+    mov [rbp + {thread_r8}], r8
+    mov [rbp + {thread_r9}], r9
+    mov [rbp + {thread_rbx}], rbx
+    mov [rbp + {thread_r12}], r12
+    mov [rbp + {thread_r13}], r13
+    mov [rbp + {thread_r14}], r14
+    mov [rbp + {thread_r15}], r15
 2:  mov eax, {call_invoke_wide}
     jmp call_with_words
 
@@ -53,7 +64,7 @@ give_back_wide:
     mov rsp, rcx
     movzx eax, word ptr [rbp + {thread_component}]
     imul r11, rax, {component_bytes}
-    cmp byte ptr [r11 + {components} + {component_stopped}], 0
+    cmp byte ptr [r11 + {components} + {component_special}], 0
     jne 2f
     mov r9, gs:[rax * 8 + {regions}]
     cmp qword ptr [r9 + {region_pending}], 0
@@ -67,7 +78,7 @@ give_back_wide:
     cmp ecx, 0xffff
     ja 3f
     imul r11, rcx, {component_bytes}
-    cmp byte ptr [r11 + {components} + {component_stopped}], 0
+    cmp byte ptr [r11 + {components} + {component_special}], 0
     jne 2f
     # Nothing can fail from here on.
     mov [rbp + {thread_depth}], al
