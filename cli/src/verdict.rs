@@ -1,7 +1,9 @@
 //! What the judge found, in the words of the terminal: one line, then a table by level.
 
 use tactus_machine::lines::{self, brief, grouped};
-use tactus_trace::{ChainSummary, ChangeSummary, Fate, LevelSummary, PromiseSummary, Summary, TaskSummary, Verdict};
+use tactus_trace::{
+    ChainSummary, ChangeSummary, Fate, LevelSummary, MonitorSummary, PromiseSummary, Summary, TaskSummary, Verdict,
+};
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
@@ -14,6 +16,9 @@ pub fn text(summary: &Summary) -> String {
     );
     if !summary.chains.is_empty() {
         text = format!("{text}\n{}", by_chain(summary));
+    }
+    if !summary.monitors.is_empty() {
+        text = format!("{text}\n{}", by_monitor(summary));
     }
     for change in &summary.changes {
         text += &changed(change);
@@ -132,6 +137,28 @@ fn by_chain(summary: &Summary) -> String {
         ]
     };
     lines::table(&head, &summary.chains.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Every monitor: its verdict, what led there, and on whose word that rests.
+fn by_monitor(summary: &Summary) -> String {
+    let head = ["property", "verdict", "at", "by", "events", "rests on", "judged by"];
+    let row = |it: &MonitorSummary| {
+        let at = it.at.map_or("–".to_string(), |at| at.to_string());
+        let by = it.event.clone().unwrap_or("–".to_string());
+        let verdict = if it.is_broken() { lines::bad(&it.verdict) } else { it.verdict.clone() };
+        let rests_on = match it.rests_on {
+            "scheduler" => "root scheduler",
+            "component" => "its components",
+            _ => "kernel alone",
+        };
+        vec![it.name.clone(), verdict, at, by, grouped(it.events as u64), rests_on.into(), it.judged_by.into()]
+    };
+    let mut text = lines::table(&head, &summary.monitors.iter().map(row).collect::<Vec<_>>());
+    for it in summary.monitors.iter().filter(|it| it.is_broken() && !it.path.is_empty()) {
+        let steps = it.path.iter().map(|step| format!("{} {} → {}", step.at, step.event, step.state));
+        text += &format!("path of {}: {}\n", it.name, steps.collect::<Vec<_>>().join(", "));
+    }
+    text
 }
 
 fn row(level: &LevelSummary) -> Vec<String> {

@@ -34,6 +34,29 @@ pub fn chains(check: &Check) {
     check.channels.iter().for_each(|channel| lines::line("channel", channel));
 }
 
+/// `monitors` and a table: what each takes, and what the bounds count for them.
+pub fn monitors(system: &System) {
+    if system.monitors.is_empty() {
+        return;
+    }
+    let row = |it: &tactus_plan::monitors::MonitorCost| {
+        let numbers = [it.states, it.bytes].map(|number| number.to_string());
+        let clock = if it.timed { "yes" } else { "no" };
+        let words = [it.encoding.name().to_string(), clock.into(), brief(it.step), it.told.to_string()];
+        [it.name.clone()].into_iter().chain(numbers).chain(words).collect::<Vec<String>>()
+    };
+    let rows: Vec<Vec<String>> = tactus_plan::monitors::costs_of(system).iter().map(row).collect();
+    let head = ["monitor", "states", "bytes", "encoding", "clock", "a step at most", "events that the scheduler tells"];
+    lines::line("monitors", lines::table(&head, &rows));
+    let (entry, event) = (tactus_plan::monitors::longer_entry(system), tactus_plan::monitors::longest_event(system));
+    let text = format!(
+        "an entry of the scheduler is up to {} longer, which the bounds count; a call that a monitor watches takes its caller up to {} more",
+        brief(entry),
+        brief(event)
+    );
+    lines::line("", text);
+}
+
 /// `windows  flight-control (A): core 0 from 0 ns to 4 ms, …`, a line for each partition.
 pub fn windows(system: &System) {
     let Scheduling { servers, partitions, .. } = &system.scheduling;

@@ -44,7 +44,10 @@ fn trace(cores: u32, jobs: u32) -> (Trace, Vec<About>) {
         level: Some(Level::C),
         core: None,
     };
-    (Trace { cores: records, dropped: vec![0; cores as usize], disks: Vec::new() }, (0..7).map(about).collect())
+    (
+        Trace { cores: records, dropped: vec![0; cores as usize], disks: Vec::new(), observed: Vec::new() },
+        (0..7).map(about).collect(),
+    )
 }
 
 #[test]

@@ -48,6 +48,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     lines::line("check", promise::table(&check, free.as_ref(), &growth));
     promise::chains(&check);
     promise::windows(&system);
+    promise::monitors(&system);
     promise::untested(&check);
     if let Some(free) = &free {
         promise::overheads(&check, free, &costs, cache);

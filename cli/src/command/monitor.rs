@@ -8,7 +8,7 @@ use tactus_machine::lines;
 use tactus_machine::results::Results;
 use tactus_model::System;
 use tactus_monitor::{Built, Composed, Encoded, Encoding, Monitor, Verdict};
-use tactus_trace::{Conclusion, Finding};
+use tactus_trace::{Conclusion, Finding, View};
 
 /// Larger than any file of automata that a person wrote.
 const MOST_TEXT: u64 = 4 << 20;
@@ -117,18 +117,22 @@ fn judge(system: &System, results: &Path) -> Result<Outcome, Failure> {
             system.source.display()
         )));
     }
-    let servers: Vec<&str> =
-        std::iter::once("").chain(system.scheduling.servers.iter().map(|it| it.name.as_str())).collect();
-    let findings = tactus_trace::monitor(&kept.view, &trace, &servers, &system.monitors)
-        .map_err(|error| Failure::Input(error.to_string()))?;
+    let servers = system.scheduling.servers.iter().map(|it| it.name.clone());
+    let view = View { servers: std::iter::once(String::new()).chain(servers).collect(), ..kept.view };
+    let findings =
+        tactus_trace::monitor(&view, &trace, &system.monitors).map_err(|error| Failure::Input(error.to_string()))?;
     for (monitor, finding) in system.monitors.iter().zip(&findings) {
         lines::put(&told(monitor, finding));
+        if let Some(text) = &finding.disputed {
+            lines::line("note", lines::bad(text));
+        }
     }
     let lost: u64 = trace.dropped.iter().sum();
     if lost > 0 {
         lines::line("note", format!("{lost} records did not fit into the trace; what they tell was not watched"));
     }
-    Ok(Outcome::held_if(lost == 0 && findings.iter().all(|finding| !finding.is_broken())))
+    let sound = |finding: &Finding| !finding.is_broken() && finding.disputed.is_none();
+    Ok(Outcome::held_if(lost == 0 && findings.iter().all(sound)))
 }
 
 /// A line for each verdict, and the path to it where it is false.

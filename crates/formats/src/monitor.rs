@@ -1,7 +1,7 @@
 //! Monitors in the text of a system file.
 
 use std::fmt::{self, Write};
-use tactus_monitor::Monitor;
+use tactus_monitor::{Action, Monitor};
 
 /// Writes one `[[monitor]]`. What it says reads back as the same; names hold nothing that TOML would have to escape.
 pub(crate) fn write(text: &mut String, monitor: &Monitor) -> fmt::Result {
@@ -13,6 +13,9 @@ pub(crate) fn write(text: &mut String, monitor: &Monitor) -> fmt::Result {
         writeln!(text, "encoding = \"{encoding}\"")?;
     }
     writeln!(text, "minimise = {minimise}\nreset = {reset}\ntable-limit = \"{table_limit} B\"")?;
+    if monitor.action != Action::Note {
+        writeln!(text, "on-violation = \"{}\"", monitor.action)?;
+    }
     for automaton in automata {
         let list = |words: Vec<String>| words.join(", ");
         let states = list(automaton.states.iter().map(|state| format!("\"{state}\"")).collect());

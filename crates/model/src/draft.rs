@@ -282,6 +282,7 @@ pub(crate) struct DraftMonitor {
     pub minimise: Given<bool>,
     pub reset: Given<bool>,
     pub table_limit: Given<u64>,
+    pub action: Given<String>,
 }
 
 pub(crate) struct DraftAutomaton {

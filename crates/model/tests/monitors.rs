@@ -117,6 +117,67 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
     assert!(complaints(&twice).contains("monitor \"m\" is there already, on line 12"), "{}", complaints(&twice));
 }
 
+/// Components, a buffer of one component, and a monitor of this event that does this.
+fn of_components(event: &str, action: &str) -> String {
+    let property = format!(
+        "name = 'm'\nproperty = 'always (go -> next (not go unless done))'\non-violation = '{action}'\n\
+         events = {{ go = '{event}', done = 'complete nav' }}\n"
+    );
+    let components = "[[component]]\nname = 'log'\ncrate = 'x'\nprovides = ['write']\n[[component]]\nname = 'camera'\n\
+        crate = 'x'\nuses = { log = 'log.write' }\n[[component]]\nname = 'radio'\ncrate = 'x'\nrestarted-by = 'root'\n\
+        [[buffer]]\nname = 'frames'\nsize = '4 KiB'\nbetween = ['camera', 'radio']\n[[buffer]]\nname = 'own'\nsize = '4 KiB'\n\
+        between = ['camera']\n";
+    let text = format!("{HEAD}{components}[[monitor]]\n{property}");
+    match System::parse_toml(&text, Path::new("x.toml")) {
+        Ok(_) => String::new(),
+        Err(problems) => problems.to_string(),
+    }
+}
+
+#[test]
+fn events_of_components_and_actions_that_cannot_be_are_refused_with_a_remedy() {
+    let cases = [
+        ("signal ready", "note", "\"ready\" does not say whose it is; write the component before it, like \"signal camera.ready\""),
+        ("signal camra.ready", "note", "there is no component \"camra\"; did you mean \"camera\"?"),
+        ("signal", "note", "\"signal\" needs the name of a component and of its event, like camera.ready, after it"),
+        ("call camera.lgo", "note", "there is no grant \"lgo\"; did you mean \"log\"?"),
+        ("return radio.log", "note", "radio uses no service, and so calls none; leave the event out, or give the component a grant"),
+        ("call camera.", "note", "\"camera.\" does not say whose it is"),
+        ("send frame", "note", "there is no buffer \"frame\"; did you mean \"frames\"?"),
+        ("send own", "note", "nothing is sent through own, which is not between two components; write between = [sender, receiver]"),
+        ("receive frames now", "note", "\"now\" has no place after \"receive\"; leave it out"),
+        ("send frames", "halt", "on-violation is \"halt\"; write \"note\", \"stop\" or \"restart\" with the name of a component, or \"end\""),
+        ("send frames", "stop", "on-violation is \"stop\""),
+        ("send frames", "stop camra", "there is no component \"camra\"; did you mean \"camera\"?"),
+        ("send frames", "stop radio", "radio is restarted when it is stopped; write on-violation = \"restart radio\""),
+        ("send frames", "restart camera", "nobody may restart camera; write restarted-by = \"root\" in its [[component]]"),
+        ("send frames", "restart nav", "nobody may restart nav; write restarted-by = \"root\" in a [[component]] of its own"),
+    ];
+    for (event, action, words) in cases {
+        let said = of_components(event, action);
+        assert!(
+            said.lines().any(|line| line.starts_with("x.toml:") && line.contains(words)),
+            "{event}, {action}:\n{said}"
+        );
+    }
+    // A buffer that nobody watches needs somebody who maps it; one that is watched needs nobody.
+    for (event, action) in
+        [("signal camera.ready", "stop camera"), ("call camera.log", "end"), ("restart", "restart radio")]
+    {
+        let said = of_components(event, action);
+        assert!(
+            said.lines().all(|line| line.contains("no component manages memory") || line.contains("no Cargo.toml")),
+            "{event}, {action}:\n{said}"
+        );
+    }
+    let said = property("always (go -> next (not go unless done))").is_empty();
+    assert!(said);
+    let restart = complaints(
+        "name = 'm'\nevents = { go = 'restart', done = 'complete nav' }\nproperty = 'always (go -> next done)'",
+    );
+    assert!(restart.contains("\"restart\" cannot occur: no component of the system is restarted"), "{restart}");
+}
+
 #[test]
 fn the_monitors_of_the_page_are_taken() {
     let page = include_str!("../../../docs/monitors.md");

@@ -6,18 +6,54 @@ use crate::compose::{ComposeError, Composed, Specification};
 use crate::encode::Encoded;
 use crate::occurrence::Occurrence;
 use crate::property::Property;
-use crate::step::{Step, Stepper};
 use crate::table::{Encoding, Layout, TableError};
 use crate::timed::{Timed, TimedError};
-use crate::TimedStepper;
+use crate::watcher::Watcher;
 use std::fmt;
-use tactus_time::Instant;
 
 /// The bytes that the table of a monitor may take unless its definition says otherwise.
 pub const DEFAULT_TABLE_LIMIT: u64 = 64 << 10;
 
+/// What is done where a property is violated.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Action {
+    /// It is noted.
+    #[default]
+    Note,
+    /// The component with this name is stopped, and stays so.
+    Stop(String),
+    /// The component with this name is stopped, and begins anew by the rules of its restarts.
+    Restart(String),
+    /// The run ends.
+    End,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Note => f.write_str("note"),
+            Action::Stop(component) => write!(f, "stop {component}"),
+            Action::Restart(component) => write!(f, "restart {component}"),
+            Action::End => f.write_str("end"),
+        }
+    }
+}
+
+impl Action {
+    /// Reads `stop camera`; nothing if it is none.
+    pub fn parse(text: &str) -> Option<Action> {
+        match text.split_whitespace().collect::<Vec<_>>()[..] {
+            ["note"] => Some(Action::Note),
+            ["stop", component] => Some(Action::Stop(component.to_owned())),
+            ["restart", component] => Some(Action::Restart(component.to_owned())),
+            ["end"] => Some(Action::End),
+            _ => None,
+        }
+    }
+}
+
 /// A monitor as it is defined.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Monitor {
     /// Its name.
     pub name: String,
@@ -35,6 +71,8 @@ pub struct Monitor {
     pub reset: bool,
     /// The most bytes of its table.
     pub table_limit: u64,
+    /// What is done where it is violated, on the machine.
+    pub action: Action,
     /// The line of the system file, for messages.
     pub line: usize,
 }
@@ -150,45 +188,5 @@ impl Built {
             Built::Untimed { encoded, .. } => Watcher::Untimed(encoded.stepper(reset)?),
             Built::Timed(timed) => Watcher::Timed(timed.stepper(reset)?),
         })
-    }
-}
-
-/// A monitor at work, with or without a clock.
-#[derive(Clone, Copy, Debug)]
-pub enum Watcher<'t> {
-    /// Without.
-    Untimed(Stepper<'t>),
-    /// With.
-    Timed(TimedStepper<'t>),
-}
-
-impl Watcher<'_> {
-    /// Takes one event, by its column, and when it happens.
-    pub fn step(&mut self, event: u32, now: Instant) -> Step {
-        match self {
-            Watcher::Untimed(stepper) => stepper.step(event),
-            Watcher::Timed(stepper) => stepper.step(event, now),
-        }
-    }
-    /// The last instant at which the awaited event is in time, if one is awaited.
-    pub fn expiry(&self) -> Option<Instant> {
-        match self {
-            Watcher::Untimed(_) => None,
-            Watcher::Timed(stepper) => stepper.expiry(),
-        }
-    }
-    /// Tells that it is `now` and nothing happened.
-    pub fn expire(&mut self, now: Instant) -> Step {
-        match self {
-            Watcher::Untimed(_) => Step::Continues,
-            Watcher::Timed(stepper) => stepper.expire(now),
-        }
-    }
-    /// The present state.
-    pub fn state(&self) -> u32 {
-        match self {
-            Watcher::Untimed(stepper) => stepper.state(),
-            Watcher::Timed(stepper) => stepper.state(),
-        }
     }
 }

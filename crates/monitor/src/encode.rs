@@ -69,6 +69,15 @@ impl Encoded {
         Ok(Encoded { layout, bytes, initial: machine.initial, true_state, false_state })
     }
 
+    /// The state before the first event.
+    pub(crate) const fn initial(&self) -> u32 {
+        self.initial
+    }
+    /// The state in which the property is satisfied for good, and the one in which it is violated.
+    pub(crate) const fn finals(&self) -> (Option<u32>, Option<u32>) {
+        (self.true_state, self.false_state)
+    }
+
     /// A monitor over this table.
     ///
     /// # Errors

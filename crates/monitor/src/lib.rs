@@ -7,14 +7,20 @@
 
 pub use clock::{Rule, TimedDescriptor, TimedStepper, CONDITION, DEMAND, MOST_STAGES};
 pub use step::{Descriptor, Step, Stepper};
+pub use stored::{Stored, StoredError};
 pub use table::{bits_for, Encoding, Layout, Table, TableError, MOST_BITS};
 pub use verdict::Verdict;
+pub use watcher::Watcher;
 
 mod clock;
 mod step;
+mod stored;
 mod table;
 mod verdict;
+mod watcher;
 
+#[cfg(feature = "std")]
+mod alphabet;
 #[cfg(feature = "std")]
 mod automaton;
 #[cfg(feature = "std")]
@@ -48,23 +54,24 @@ mod timed;
 
 #[cfg(feature = "std")]
 pub use {
+    alphabet::alphabet,
     automaton::{Automaton, AutomatonError, Transition},
     budget::{Budget, OverBudget},
     clauses::Lasso,
     compose::{ComposeError, Composed, Specification},
-    definition::{BuildError, Built, Monitor, Watcher, DEFAULT_TABLE_LIMIT},
+    definition::{Action, BuildError, Built, Monitor, DEFAULT_TABLE_LIMIT},
     encode::{encode, Encoded, Operations},
     formula::{Formula, Span},
     moore::Moore,
     obligations::{Letter, MOST_OBLIGATIONS},
-    occurrence::{Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
+    occurrence::{Integrity, Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
     parse::{ParseError, DEEPEST, LONGEST},
     property::{Bound, Property},
     synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
     timed::{Timed, TimedError},
 };
 
-/// The examples of `docs/monitors.md`, which are run as tests.
+/// The examples of the crate's page, which are run as tests.
 #[cfg(all(doctest, feature = "std"))]
-#[doc = include_str!("../../../docs/monitors.md")]
+#[doc = include_str!("../README.md")]
 struct Page;

@@ -31,6 +31,27 @@ pub enum OccurrenceKind {
     Fault,
     /// A stopped component runs again.
     Restart,
+    /// A message is sent through a channel.
+    Send,
+    /// A message is taken out of a channel.
+    Receive,
+    /// A component calls a service by one of its grants.
+    Call,
+    /// Such a call returns.
+    Return,
+    /// A component raises an event of its own.
+    Signal,
+}
+
+/// On whose word an event rests.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Integrity {
+    /// The kernel makes it happen.
+    Kernel,
+    /// The root scheduler, which alone knows of it, tells the kernel.
+    Scheduler,
+    /// A component raises it when it likes.
+    Component,
 }
 
 /// Whose occurrences they are.
@@ -40,15 +61,38 @@ pub enum SubjectKind {
     Task,
     /// A task's or a server's.
     TaskOrServer,
+    /// A channel's: a buffer of the system file.
+    Channel,
+    /// A component's, with a name behind a dot: that of a grant, or of its own event.
+    Component,
     /// Nobody's: the word stands alone.
     Nobody,
 }
 
 impl OccurrenceKind {
     /// All of them.
-    pub const ALL: [OccurrenceKind; 13] = {
+    pub const ALL: [OccurrenceKind; 18] = {
         use OccurrenceKind::*;
-        [Release, Start, Dispatch, Preempt, Complete, Miss, Drop, Exhaust, Replenish, Mode, Reconfigure, Fault, Restart]
+        [
+            Release,
+            Start,
+            Dispatch,
+            Preempt,
+            Complete,
+            Miss,
+            Drop,
+            Exhaust,
+            Replenish,
+            Mode,
+            Reconfigure,
+            Fault,
+            Restart,
+            Send,
+            Receive,
+            Call,
+            Return,
+            Signal,
+        ]
     };
     /// The word of the system file.
     pub const fn word(self) -> &'static str {
@@ -66,6 +110,11 @@ impl OccurrenceKind {
             OccurrenceKind::Reconfigure => "reconfigure",
             OccurrenceKind::Fault => "fault",
             OccurrenceKind::Restart => "restart",
+            OccurrenceKind::Send => "send",
+            OccurrenceKind::Receive => "receive",
+            OccurrenceKind::Call => "call",
+            OccurrenceKind::Return => "return",
+            OccurrenceKind::Signal => "signal",
         }
     }
     /// Whose it is.
@@ -73,8 +122,25 @@ impl OccurrenceKind {
         match self {
             OccurrenceKind::Exhaust | OccurrenceKind::Replenish => SubjectKind::TaskOrServer,
             OccurrenceKind::Mode | OccurrenceKind::Reconfigure | OccurrenceKind::Restart => SubjectKind::Nobody,
+            OccurrenceKind::Send | OccurrenceKind::Receive => SubjectKind::Channel,
+            OccurrenceKind::Call | OccurrenceKind::Return | OccurrenceKind::Signal => SubjectKind::Component,
             _ => SubjectKind::Task,
         }
+    }
+    /// On whose word it rests.
+    pub const fn integrity(self) -> Integrity {
+        match self {
+            OccurrenceKind::Fault | OccurrenceKind::Restart => Integrity::Kernel,
+            OccurrenceKind::Send | OccurrenceKind::Receive | OccurrenceKind::Call | OccurrenceKind::Return => {
+                Integrity::Kernel
+            }
+            OccurrenceKind::Signal => Integrity::Component,
+            _ => Integrity::Scheduler,
+        }
+    }
+    /// Whether it happens on the machine alone: components do it, which the simulator does not run.
+    pub const fn is_of_components(self) -> bool {
+        matches!(self.subject(), SubjectKind::Channel | SubjectKind::Component)
     }
 }
 
@@ -114,10 +180,18 @@ impl fmt::Display for OccurrenceError {
         match self {
             OccurrenceError::UnknownKind { word } => {
                 let words = OccurrenceKind::ALL.map(OccurrenceKind::word).join(", ");
-                write!(f, "{word:?} is nothing that happens; write one of {words}, and the name of a task or server")
+                write!(f, "{word:?} is nothing that happens; write one of {words}, and the name of whose it is")
             }
             OccurrenceError::NoSubject { kind } => {
-                let whose = if kind.subject() == SubjectKind::Task { "a task" } else { "a task or server" };
+                let whose = match kind.subject() {
+                    SubjectKind::Task => "a task",
+                    SubjectKind::Channel => "a buffer",
+                    SubjectKind::Component if *kind == OccurrenceKind::Signal => {
+                        "a component and of its event, like camera.ready,"
+                    }
+                    SubjectKind::Component => "a component and of its grant, like camera.log,",
+                    SubjectKind::TaskOrServer | SubjectKind::Nobody => "a task or server",
+                };
                 write!(f, "{:?} needs the name of {whose} after it", kind.word())
             }
             OccurrenceError::Excess { kind, text } => {

@@ -1,6 +1,6 @@
 //! The stepper: a monitor's state, moved by events. The same code in the simulator, on the machine and over an old trace.
 
-use crate::table::Table;
+use crate::table::{Encoding, Table};
 use crate::verdict::Verdict;
 
 /// What does not change about a monitor.
@@ -32,28 +32,45 @@ pub enum Step {
 }
 
 /// A monitor at work.
+///
+/// A step in a plain table is a look-up and two comparisons: whether there is such an event, and whether the state concludes. All
+/// else is done aside.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepper<'t> {
-    descriptor: Descriptor<'t>,
-    /// The states that conclude; [`NO_STATE`] where there is none.
-    false_state: u32,
-    true_state: u32,
     state: u32,
+    /// How many events there are.
+    events: u32,
+    /// The states that conclude lie from this one on, `span` further ones included; others may lie between two of them.
+    first_final: u32,
+    span: u32,
+    /// The table, where it is plain and the monitor has not stopped; else nothing.
+    plain: &'t [u8],
     stopped: bool,
+    descriptor: Descriptor<'t>,
 }
 
 /// No table has that many states.
 const NO_STATE: u32 = u32::MAX;
 
+/// The bytes of a table in which a look-up takes one of them.
+fn plain<'t>(table: &Table<'t>) -> &'t [u8] {
+    match table.layout().encoding {
+        Encoding::Plain => table.bytes(),
+        _ => &[],
+    }
+}
+
 impl<'t> Stepper<'t> {
     /// A monitor that has seen no event.
     pub fn new(descriptor: Descriptor<'t>) -> Self {
-        let number = |state: Option<u32>| match state {
-            Some(state) => state,
-            None => NO_STATE,
+        let Descriptor { table, initial, true_state, false_state, .. } = descriptor;
+        let (first_final, span) = match (true_state, false_state) {
+            (Some(one), Some(other)) => (one.min(other), one.abs_diff(other)),
+            (Some(only), None) | (None, Some(only)) => (only, 0),
+            (None, None) => (NO_STATE, 0),
         };
-        let (false_state, true_state) = (number(descriptor.false_state), number(descriptor.true_state));
-        Stepper { state: descriptor.initial, false_state, true_state, descriptor, stopped: false }
+        let events = table.layout().events;
+        Stepper { state: initial, events, first_final, span, plain: plain(&table), stopped: false, descriptor }
     }
     /// The present state.
     pub const fn state(&self) -> u32 {
@@ -62,9 +79,9 @@ impl<'t> Stepper<'t> {
     /// The verdict until now. A monitor that starts anew forgets it.
     #[inline(always)]
     pub fn verdict(&self) -> Verdict {
-        if self.state == self.false_state {
+        if Some(self.state) == self.descriptor.false_state {
             Verdict::False
-        } else if self.state == self.true_state {
+        } else if Some(self.state) == self.descriptor.true_state {
             Verdict::True
         } else {
             Verdict::NotYet
@@ -73,27 +90,46 @@ impl<'t> Stepper<'t> {
     /// Takes one event, by its column. An event without a column changes nothing.
     #[inline]
     pub fn step(&mut self, event: u32) -> Step {
+        if event < self.events {
+            let index = self.state.wrapping_mul(self.events).wrapping_add(event);
+            if let Some(&next) = self.plain.get(index as usize) {
+                return self.enter(next.into());
+            }
+        }
+        self.look_up(event)
+    }
+    /// As [`Stepper::step`], in any table, of a monitor that may have stopped.
+    #[inline(never)]
+    fn look_up(&mut self, event: u32) -> Step {
         if self.stopped {
             return Step::Stopped;
         }
-        self.state = self.descriptor.table.next(self.state, event);
-        if self.state != self.false_state && self.state != self.true_state {
+        self.enter(self.descriptor.table.next(self.state, event))
+    }
+    #[inline(always)]
+    fn enter(&mut self, state: u32) -> Step {
+        self.state = state;
+        if state.wrapping_sub(self.first_final) > self.span {
             return Step::Continues;
         }
         self.conclude()
     }
     #[cold]
+    #[inline(never)]
     fn conclude(&mut self) -> Step {
         let verdict = self.verdict();
+        if verdict == Verdict::NotYet {
+            return Step::Continues;
+        }
         if self.descriptor.reset {
             self.state = self.descriptor.initial;
         } else {
-            self.stopped = true;
+            (self.stopped, self.plain) = (true, &[]);
         }
         Step::Concluded(verdict)
     }
     /// Forgets all events.
     pub fn restart(&mut self) {
-        (self.state, self.stopped) = (self.descriptor.initial, false);
+        *self = Stepper::new(self.descriptor);
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod costs;
 mod disk;
+pub mod monitors;
 mod policy_config;
 mod reconfiguration;
 mod resources;

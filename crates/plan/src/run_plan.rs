@@ -72,10 +72,21 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
+        monitors: system.monitors.clone(),
+        servers: servers(system),
         heaps: Vec::new(),
     };
     let disk_setups = disk::setups(system, &disks);
     RunPlan { setup, view, disks, disk_setups, findings: findings(system, check) }
+}
+
+/// The names of the servers by their places in the tree, where events of monitors may name one.
+fn servers(system: &System) -> Vec<String> {
+    if system.monitors.is_empty() {
+        return Vec::new();
+    }
+    let servers = system.scheduling.servers.iter().map(|server| server.name.clone());
+    std::iter::once(String::new()).chain(servers).collect()
 }
 
 /// The partitions, as the judge reads them.

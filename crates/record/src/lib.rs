@@ -100,6 +100,13 @@ pub enum EventKind {
     /// `task`: the task that something arrived for or that holds resources, the proxy of the child scheduler concerned, or none.
     /// `arg`: an instant (ns).
     Input = 40,
+    /// An event that monitors watch has happened, and they have taken it. `job`: its number among those of the system. `level` byte: the
+    /// group of monitors that agree on one order. `ticket`: its place in that order, from 1. Written by the kernel.
+    Observed = 41,
+    /// A monitor has come to a verdict. `job`: its number in the system file. `level` byte: 1 true, 0 false. `ticket`: the place of the
+    /// event in its group's order at which it was found. `arg`: 1 if that event brought it, 0 if what it awaited did not come in
+    /// time; the record's time is then the last at which that was in time. Written by the kernel.
+    Concluded = 42,
     /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
@@ -144,12 +151,18 @@ impl EventKind {
             37 => EventKind::End,
             39 => EventKind::Stage,
             40 => EventKind::Input,
+            41 => EventKind::Observed,
+            42 => EventKind::Concluded,
             _ => return None,
         })
     }
     /// Whether policies write this kind, as opposed to the machine around them.
     pub const fn is_policy(self) -> bool {
         (self as u8) < 32
+    }
+    /// Whether the kernel writes this kind, for monitors, into rings of its own.
+    pub const fn is_of_monitors(self) -> bool {
+        matches!(self, EventKind::Observed | EventKind::Concluded)
     }
 }
 
@@ -262,6 +275,9 @@ pub enum FaultKind {
     Panic = 8,
     /// No fault of its own: a thread came back to the component, which has begun anew since the thread called out of it.
     Gone = 9,
+    /// No fault of its own: a monitor found a property violated that the system file has it stopped for. The address is the
+    /// monitor's number.
+    Property = 10,
 }
 
 impl FaultKind {
@@ -278,6 +294,7 @@ impl FaultKind {
             7 => FaultKind::Other,
             8 => FaultKind::Panic,
             9 => FaultKind::Gone,
+            10 => FaultKind::Property,
             _ => return None,
         })
     }

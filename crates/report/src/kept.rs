@@ -5,6 +5,7 @@
 
 mod changes;
 mod disk;
+mod monitor;
 mod partition;
 mod tree;
 
@@ -64,6 +65,12 @@ struct Stored {
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     partitions: Vec<partition::Stored>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    monitors: Vec<monitor::Stored>,
+    /// Left out where there are no monitors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<String>,
     /// Left out where no component asked its heap for memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heaps: Vec<HeapUse>,
@@ -227,6 +234,8 @@ impl Kept {
             changes: view.changes.as_ref().map(changes::store),
             disks: view.disks.iter().map(disk::store).collect(),
             partitions: view.partitions.iter().map(partition::store).collect(),
+            monitors: view.monitors.iter().map(monitor::store).collect(),
+            servers: view.servers.clone(),
             heaps: view.heaps.clone(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
@@ -266,6 +275,8 @@ impl Kept {
                 .into_iter()
                 .map(|it| partition::restore(it, tasks))
                 .collect::<Result<_, _>>()?,
+            monitors: stored.monitors.into_iter().map(monitor::restore).collect::<Result<_, _>>()?,
+            servers: stored.servers,
             heaps: stored.heaps,
         };
         let details = Details {
@@ -355,6 +366,7 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_monitor::{Action, Automaton, Monitor, Occurrence, Property, Transition};
     use tactus_task::ServerKind;
     use tactus_time::CoreSet;
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
@@ -467,21 +479,42 @@ mod tests {
             background: true,
             tasks: vec![TaskId(1)],
         }];
+        let event = |name: &str, text: &str| (name.to_owned(), Occurrence::parse(text).expect("an event"));
+        let transition = Transition { from: "idle".into(), event: "go".into(), to: "busy".into() };
+        let monitors = vec![Monitor {
+            name: "order".into(),
+            property: Property::parse("always (done -> next (not go or busy)) unless done and idle").expect("one"),
+            events: vec![event("go", "signal camera.ready"), event("done", "complete nav")],
+            automata: vec![Automaton {
+                name: "a".into(),
+                states: vec!["idle".into(), "busy".into()],
+                transitions: vec![transition],
+            }],
+            encoding: Some(tactus_monitor::Encoding::BitString),
+            minimise: false,
+            reset: true,
+            table_limit: 900,
+            action: Action::Restart("camera".into()),
+            line: 7,
+        }];
         let tree = Some(tree);
         let heap = HeapUse { component: "log".into(), bytes: 4096, used: 1, most: 2, allocations: 3, refused: 4 };
         let heaps = vec![heap];
+        let (cores, accepted, servers) = (2, true, vec![String::new(), "radio".into()]);
         let view = View {
             name,
             policy,
-            cores: 2,
+            cores,
             duration,
-            accepted: true,
+            accepted,
             tasks,
             tree,
             chains,
             changes,
             disks,
             partitions,
+            monitors,
+            servers,
             heaps,
         };
         let details = Details {

@@ -11,6 +11,7 @@ mod colours;
 mod disk;
 mod history;
 mod kept;
+mod monitor;
 mod pack;
 mod page;
 mod partition;

@@ -1,7 +1,7 @@
 //! The page as a whole: the template and what goes into its places.
 
 use crate::colours::{self, ColourUse};
-use crate::{budget, disk, history, pack, partition, tables, text, verdict};
+use crate::{budget, disk, history, monitor, pack, partition, tables, text, verdict};
 use serde::Serialize;
 use tactus_trace::{Promise, Summary, Trace, View};
 use text::{counted, escape, put};
@@ -115,7 +115,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
         end,
         cores: view.cores.max(trace.cores.len()),
         tasks: page_tasks(view, summary),
-        faults: page_faults(summary, extra),
+        faults: page_faults(summary, extra).into_iter().chain(violations(view, summary)).collect(),
         servers: budgets
             .iter()
             .map(|b| PageServer { name: &b.name, core: b.core, budget: b.full, period: b.period })
@@ -139,6 +139,7 @@ pub fn html(view: &View, trace: &Trace, summary: &Summary, extra: &Details) -> S
                 "disks",
                 &(partition::section(view, trace)
                     + &disk::section(summary)
+                    + &monitor::section(summary)
                     + &colours::section(extra.colours.as_ref())),
             ),
             ("cores", &tables::cores(summary)),
@@ -198,6 +199,20 @@ fn page_faults(summary: &Summary, extra: &Details) -> Vec<PageFault> {
         what: format!("{}: {}", component_name(extra, c.component), c.what()),
     });
     faults.collect()
+}
+
+/// Violated properties, on the core and the task of the event that brought each, or of the first that it names.
+fn violations(view: &View, summary: &Summary) -> Vec<PageFault> {
+    let pairs = view.monitors.iter().zip(&summary.monitors);
+    let violation = |(monitor, it): (&tactus_monitor::Monitor, &tactus_trace::MonitorSummary)| {
+        let what = it.violation()?;
+        let of = monitor.events.iter().find(|(name, _)| Some(name) == it.event.as_ref()).or(monitor.events.first());
+        let of = of.and_then(|(_, what)| what.of.as_ref());
+        let task = view.tasks.iter().position(|task| Some(&task.name) == of);
+        let core = task.and_then(|task| view.tasks[task].core).map_or(0, |core| core.0);
+        Some(PageFault { time: it.at?.as_nanos(), core, task: task.map(|task| task as u16), what })
+    };
+    pairs.filter_map(violation).collect()
 }
 
 /// The component's name, or its number where none was given.

@@ -310,7 +310,8 @@ fn a_run_of_nothing_still_has_a_report() {
     let (mut view, _) = made_up(1, 1, false);
     view.tasks.clear();
     for cores in [0, 4] {
-        let trace = Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new() };
+        let trace =
+            Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new(), observed: Vec::new() };
         assert_balanced(&page(&view, &trace, &Details::default()));
     }
 }

@@ -13,7 +13,14 @@ pub struct Keep {
 impl Keep {
     /// An empty trace of `cores` cores.
     pub fn new(cores: usize) -> Keep {
-        Keep { trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new() } }
+        Keep {
+            trace: Trace {
+                cores: vec![Vec::new(); cores],
+                dropped: vec![0; cores],
+                disks: Vec::new(),
+                observed: Vec::new(),
+            },
+        }
     }
 
     /// What was kept.

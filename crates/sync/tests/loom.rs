@@ -177,3 +177,45 @@ fn letters_come_whole_and_in_order() {
         assert!(sent.len() >= 2);
     });
 }
+
+/// Monitors whose events happen on several cores: an event takes its place in the group's order, moves the states and is recorded, all
+/// while its core has the group's lock, as `os/kernel/src/monitor` does. Stepping the recorded events again, in the order of
+/// their places, comes to the same state; and each core waits for one step of the other at most before its own.
+#[test]
+fn events_of_a_group_have_one_order_and_its_replay_comes_to_the_same_state() {
+    /// The table of `always (a -> next (not b unless c))`, as bytes: states 0, 1 and the violation.
+    const NEXT: [[u8; 3]; 3] = [[1, 0, 0], [1, 2, 0], [2, 2, 2]];
+    #[derive(Default)]
+    struct Group {
+        events: u32,
+        state: u8,
+        record: [Option<(u32, usize)>; 4],
+    }
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let group = Arc::new(Lock::<Group, Outer>::new(Group::default()));
+        let happens = |group: &Lock<Group, Outer>, event: usize| {
+            let mut order = Order::unlocked();
+            let mut held = group.lock(&mut order);
+            let place = held.events;
+            held.events += 1;
+            held.state = NEXT[usize::from(held.state)][event];
+            held.record[place as usize] = Some((place, event));
+        };
+        let other = {
+            let group = Arc::clone(&group);
+            thread::spawn(move || [1, 2].into_iter().for_each(|event| happens(&group, event)))
+        };
+        [0, 1].into_iter().for_each(|event| happens(&group, event));
+        other.join().unwrap();
+        let mut order = Order::unlocked();
+        let held = group.lock(&mut order);
+        let again = held.record.iter().enumerate().fold(0, |state, (place, recorded)| {
+            let (taken, event) = recorded.expect("no place is left out");
+            assert_eq!(taken as usize, place);
+            NEXT[usize::from(state)][event]
+        });
+        assert_eq!((held.events, held.state), (4, again));
+    });
+}

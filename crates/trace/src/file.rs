@@ -209,7 +209,8 @@ impl Trace {
 
     /// The bytes of the trace file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let records: usize = self.cores.iter().map(Vec::len).sum();
+        let observed = |core: usize| self.observed.get(core).map_or(&[][..], Vec::as_slice);
+        let records: usize = (0..self.cores.len()).map(|core| self.cores[core].len() + observed(core).len()).sum();
         let blocks = self.cores.len() + records / BLOCK_RECORDS;
         let head = HEAD_BYTES + CORE_BYTES * self.cores.len() + CHECKSUM_BYTES;
         let mut out = Vec::with_capacity(head + CHECKSUM_BYTES * blocks + RECORD_BYTES * records);
@@ -217,17 +218,20 @@ impl Trace {
         out.extend(VERSION.to_le_bytes());
         out.extend((self.cores.len() as u32).to_le_bytes());
         for (core, records) in self.cores.iter().enumerate() {
-            out.extend((records.len() as u64).to_le_bytes());
+            out.extend(((records.len() + observed(core).len()) as u64).to_le_bytes());
             out.extend(self.dropped.get(core).copied().unwrap_or(0).to_le_bytes());
         }
         let mut checksum = Hasher::new();
         checksum.update(&out);
         out.extend(checksum.clone().finalize().to_le_bytes());
-        for block in self.cores.iter().flat_map(|records| records.chunks(BLOCK_RECORDS)) {
-            let from = out.len();
-            block.iter().for_each(|record| out.extend(record.to_bytes()));
-            checksum.update(&out[from..]);
-            out.extend(checksum.clone().finalize().to_le_bytes());
+        for (core, records) in self.cores.iter().enumerate() {
+            let mut all = records.iter().chain(observed(core)).peekable();
+            while all.peek().is_some() {
+                let from = out.len();
+                all.by_ref().take(BLOCK_RECORDS).for_each(|record| out.extend(record.to_bytes()));
+                checksum.update(&out[from..]);
+                out.extend(checksum.clone().finalize().to_le_bytes());
+            }
         }
         out
     }
@@ -263,9 +267,23 @@ impl Trace {
             trace.cores.push(file.records(core, count)?);
             trace.dropped.push(dropped);
         }
+        trace.separate();
         match bytes.len() - file.at {
             0 => Ok(trace),
             excess => Err(TraceError::TooLong { excess }),
+        }
+    }
+
+    /// Puts what the kernel recorded of monitors, which stands behind a core's other records, by itself.
+    fn separate(&mut self) {
+        let is_observed = |record: &Record| record.kind.is_of_monitors();
+        if !self.cores.iter().flatten().any(is_observed) {
+            return;
+        }
+        for records in &mut self.cores {
+            let (observed, others) = std::mem::take(records).into_iter().partition(is_observed);
+            *records = others;
+            self.observed.push(observed);
         }
     }
 

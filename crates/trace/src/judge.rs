@@ -9,7 +9,7 @@ use crate::void::{void, Void};
 use crate::{
     promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind,
 };
-use crate::{CoreSummary, Distribution, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
+use crate::{CoreSummary, Distribution, MonitorSummary, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
 use tactus_record::{EventKind, FaultKind};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
@@ -41,6 +41,12 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     let chains = view.chains.iter().map(|chain| crate::chains::sum_up(chain, &view.tasks, &jobs, end)).collect();
     let disks = crate::disk::judge(view, &trace.disks, end);
     let verdict = promise::with_disks(verdict, &disks);
+    // Tables of a system that was read can be built.
+    let findings = crate::monitor(view, trace, &view.monitors).unwrap_or_default();
+    let disputed = findings.iter().find_map(|finding| finding.disputed.clone());
+    let monitors: Vec<MonitorSummary> =
+        view.monitors.iter().zip(&findings).map(|(monitor, finding)| MonitorSummary::of(monitor, finding)).collect();
+    let verdict = promise::with_monitors(verdict, &monitors, disputed, end);
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {
@@ -90,6 +96,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         per_core: per_core(trace, &segments, samples),
         overheads,
         disks,
+        monitors,
         heaps: view.heaps.clone(),
     }
 }
@@ -341,6 +348,7 @@ fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
         Some(FaultKind::Other) => "an exception of another kind",
         Some(FaultKind::Panic) => "it gave up by itself (a panic)",
         Some(FaultKind::Gone) => "a thread came back to it from a call made in its life before",
+        Some(FaultKind::Property) => "a monitor found a property violated for which it is stopped",
         None => "a fault of an unknown kind",
     };
     faults

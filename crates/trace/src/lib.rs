@@ -57,6 +57,9 @@ pub struct Trace {
     pub dropped: Vec<u64>,
     /// The requests that each disk has served, in the order in which they ended. Not part of the trace file.
     pub disks: Vec<Vec<Served>>,
+    /// What the kernel recorded of monitors on each core, in its order; empty of a run that had none. In the trace file they stand
+    /// behind the core's other records.
+    pub observed: Vec<Vec<Record>>,
 }
 
 /// What a trace has to be read against: the system and the promises made for it.
@@ -85,6 +88,10 @@ pub struct View {
     pub disks: Vec<DiskView>,
     /// Partitions and their windows; empty where the system has none.
     pub partitions: Vec<PartitionView>,
+    /// The monitors, in the order of the file.
+    pub monitors: Vec<tactus_monitor::Monitor>,
+    /// The names of the servers by the place that records name, the root's first; empty if there are none.
+    pub servers: Vec<String>,
     /// What components said of their heaps when the run ended.
     pub heaps: Vec<HeapUse>,
 }

@@ -1,14 +1,17 @@
 //! Monitors over a trace: the records become events, the same stepper judges them that a running system has.
 //!
+//! Of a run on the machine the kernel has recorded each event that monitors took, in the order of their group; that order counts, and
+//! what comes of it must be what the kernel found. Of a simulated run, and for monitors that did not run, the scheduler's records tell.
+//!
 //! Records are taken in the order that causes respect. A record whose time is earlier than that of one before it, on another core,
 //! counts as happening at the later of the two. A deadline miss has no record: it happens at the deadline of a job that is
 //! neither finished nor given up by then, after all that is recorded for that instant.
 
 use crate::{in_order, run_end, Trace, View};
 use std::collections::{BTreeSet, VecDeque};
-use tactus_monitor::{BuildError, Monitor, Occurrence, OccurrenceKind, Step, Verdict};
-use tactus_record::{EventKind, Record};
-use tactus_time::{Duration, Instant};
+use tactus_monitor::{alphabet, BuildError, Integrity, Monitor, Occurrence, OccurrenceKind, Step, Verdict};
+use tactus_record::{EventKind, FaultKind, Record};
+use tactus_time::Instant;
 
 /// How many events before a verdict are told.
 pub const PATH: usize = 8;
@@ -46,6 +49,10 @@ pub struct Finding {
     pub conclusions: Vec<Conclusion>,
     /// How many events it saw.
     pub events: usize,
+    /// Whether the kernel recorded its events in the one order in which it stepped them; else the trace tells of them.
+    pub by_kernel: bool,
+    /// Where the kernel's own verdicts are others than those of its recorded events: which.
+    pub disputed: Option<String>,
 }
 
 impl Finding {
@@ -55,72 +62,178 @@ impl Finding {
     }
 }
 
-/// Lets monitors judge a run. `servers` are the names of the servers by the place that records name; the root's place is 0.
+/// Lets monitors judge a run: those that ran with it, or others over the same events.
 ///
 /// # Errors
 /// The table of a monitor cannot be built; those of a system that was read can.
-pub fn monitor(
-    view: &View,
-    trace: &Trace,
-    servers: &[&str],
-    monitors: &[Monitor],
-) -> Result<Vec<Finding>, Box<BuildError>> {
-    let occurrences = occurrences(view, trace, servers);
-    let end = run_end(trace);
+pub fn monitor(view: &View, trace: &Trace, monitors: &[Monitor]) -> Result<Vec<Finding>, Box<BuildError>> {
+    let recorded = Recorded::of(view, trace);
+    let derived = if monitors.iter().all(|it| recorded.has_all(it)) { Vec::new() } else { occurrences(view, trace) };
+    let end = first_end(trace).min(Instant::ZERO.saturating_add(view.duration));
     monitors
         .iter()
         .map(|monitor| {
-            let built = monitor.build().map_err(Box::new)?;
-            let mut watcher = built.watcher(monitor.reset).map_err(|error| Box::new(BuildError::Table(error)))?;
-            let mut finding = Finding { monitor: monitor.name.clone(), conclusions: vec![], events: 0 };
-            let mut path: VecDeque<Observed> = VecDeque::new();
-            for (at, occurrence) in &occurrences {
-                if let Some(expiry) = watcher.expiry().filter(|expiry| expiry < at) {
-                    late(&mut watcher, expiry, &mut path, &mut finding);
-                }
-                let named = monitor.events.iter().enumerate().filter(|(_, (_, what))| what == occurrence);
-                for (column, (name, _)) in named {
-                    finding.events += 1;
-                    let step = watcher.step(column as u32, *at);
-                    if step == Step::Stopped {
-                        continue;
-                    }
-                    path.push_back(Observed { at: *at, event: name.clone(), state: watcher.state() });
-                    if path.len() > PATH {
-                        path.pop_front();
-                    }
-                    if let Step::Concluded(verdict) = step {
-                        let path = path.drain(..).collect();
-                        finding.conclusions.push(Conclusion { at: *at, verdict, event: Some(name.clone()), path });
-                    }
-                }
-            }
-            if let Some(expiry) = watcher.expiry().filter(|&expiry| expiry < end) {
-                late(&mut watcher, expiry, &mut path, &mut finding);
+            let by_kernel = recorded.has_all(monitor);
+            let events = if by_kernel { recorded.events(monitor) } else { recorded.merged(&derived) };
+            let mut finding = judged(monitor, &events, end)?;
+            finding.by_kernel = by_kernel;
+            if by_kernel {
+                recorded.compare(monitor, end, &mut finding);
             }
             Ok(finding)
         })
         .collect()
 }
 
-/// The awaited event did not come until `expiry`.
-fn late(
-    watcher: &mut tactus_monitor::Watcher<'_>,
-    expiry: Instant,
-    path: &mut VecDeque<Observed>,
-    finding: &mut Finding,
-) {
-    let at = expiry.saturating_add(Duration::from_nanos(1));
-    if let Step::Concluded(verdict) = watcher.expire(at) {
-        finding.conclusions.push(Conclusion { at: expiry, verdict, event: None, path: path.drain(..).collect() });
+/// When the first core ended its run.
+fn first_end(trace: &Trace) -> Instant {
+    let ends = trace.cores.iter().filter_map(|records| records.iter().rfind(|it| it.kind == EventKind::End));
+    ends.map(|it| it.time).min().unwrap_or_else(|| run_end(trace))
+}
+
+/// What happened, and when.
+type Happened<'a> = (Instant, &'a Occurrence);
+
+/// A monitor's verdicts on these events.
+fn judged(monitor: &Monitor, events: &[Happened<'_>], end: Instant) -> Result<Finding, Box<BuildError>> {
+    let built = monitor.build().map_err(Box::new)?;
+    let mut watcher = built.watcher(monitor.reset).map_err(|error| Box::new(BuildError::Table(error)))?;
+    let name = monitor.name.clone();
+    let mut finding = Finding { monitor: name, conclusions: vec![], events: 0, by_kernel: false, disputed: None };
+    let mut path: VecDeque<Observed> = VecDeque::new();
+    for (at, occurrence) in events {
+        late(&mut watcher, *at, &mut path, &mut finding);
+        let named = monitor.events.iter().enumerate().filter(|(_, (_, what))| what == *occurrence);
+        for (column, (name, _)) in named {
+            finding.events += 1;
+            let step = watcher.step(column as u32, *at);
+            if step == Step::Stopped {
+                continue;
+            }
+            path.push_back(Observed { at: *at, event: name.clone(), state: watcher.state() });
+            if path.len() > PATH {
+                path.pop_front();
+            }
+            if let Step::Concluded(verdict) = step {
+                let path = path.drain(..).collect();
+                finding.conclusions.push(Conclusion { at: *at, verdict, event: Some(name.clone()), path });
+            }
+        }
+    }
+    late(&mut watcher, end, &mut path, &mut finding);
+    Ok(finding)
+}
+
+/// What was awaited until before `now` did not come.
+fn late(watcher: &mut tactus_monitor::Watcher<'_>, now: Instant, path: &mut VecDeque<Observed>, finding: &mut Finding) {
+    if let Some((at, verdict)) = watcher.expire(now) {
+        finding.conclusions.push(Conclusion { at, verdict, event: None, path: path.drain(..).collect() });
+    }
+}
+
+/// What the kernel recorded of monitors.
+struct Recorded<'a> {
+    /// The monitors of the run.
+    monitors: &'a [Monitor],
+    /// Group, place in its order, when, what.
+    events: Vec<(u8, u32, Instant, &'a Occurrence)>,
+    /// Monitor, place, when, what, and whether the event of that place brought it.
+    conclusions: Vec<(u32, u32, Instant, Verdict, bool)>,
+    /// Whether records are missing.
+    lost: bool,
+    /// Whether the root scheduler told of what it alone knows.
+    told: bool,
+}
+
+impl<'a> Recorded<'a> {
+    fn of(view: &'a View, trace: &Trace) -> Recorded<'a> {
+        let alphabet = alphabet(&view.monitors);
+        let mut it = Recorded {
+            monitors: &view.monitors,
+            events: Vec::new(),
+            conclusions: Vec::new(),
+            lost: false,
+            told: view.tree.as_ref().is_none_or(|tree| !tree.per_server),
+        };
+        for record in trace.observed.iter().flatten() {
+            match (record.kind, alphabet.get(record.job as usize)) {
+                (EventKind::Observed, Some(what)) => {
+                    it.events.push((record.level, record.ticket, record.time, *what));
+                }
+                (EventKind::Observed, None) => it.lost = true,
+                _ => {
+                    let verdict = if record.level == 1 { Verdict::True } else { Verdict::False };
+                    it.conclusions.push((record.job, record.ticket, record.time, verdict, record.arg == 1));
+                }
+            }
+        }
+        it.events.sort_by_key(|(group, place, ..)| (*group, *place));
+        it.conclusions.sort_by_key(|(monitor, place, _, _, by_event)| (*monitor, *place, *by_event));
+        it
+    }
+
+    /// Whether the kernel saw all that happened of what this monitor watches, in one order.
+    fn has_all(&self, monitor: &Monitor) -> bool {
+        let watches = |it: &Monitor, what: &Occurrence| it.events.iter().any(|(_, known)| known == what);
+        let told = |what: &Occurrence| self.told || what.kind.integrity() != Integrity::Scheduler;
+        let ran = self.monitors.iter().any(|it| monitor.events.iter().all(|(_, what)| watches(it, what) && told(what)));
+        ran && !self.events.is_empty()
+    }
+
+    /// The events of a monitor in the order in which the kernel stepped them.
+    fn events(&self, monitor: &Monitor) -> Vec<Happened<'a>> {
+        let its = self.events.iter().filter(|(.., what)| monitor.events.iter().any(|(_, it)| it == *what));
+        its.map(|(_, _, at, what)| (*at, *what)).collect()
+    }
+
+    /// What the trace tells of, with what components did, by time.
+    fn merged<'b>(&'b self, derived: &'b [(Instant, Occurrence)]) -> Vec<Happened<'b>> {
+        let of_components = self.events.iter().filter(|(.., what)| what.kind.is_of_components());
+        let mut all: Vec<Happened<'b>> = derived.iter().map(|(at, what)| (*at, what)).collect();
+        all.extend(of_components.map(|(_, _, at, what)| (*at, *what)));
+        all.sort_by_key(|(at, _)| *at);
+        all
+    }
+
+    /// Holds a finding against what the kernel found while the system ran. Where records are missing, the kernel's word alone counts.
+    fn compare(&self, monitor: &Monitor, end: Instant, finding: &mut Finding) {
+        let Some(number) = self.monitors.iter().position(|it| it == monitor) else { return };
+        let own: Vec<_> = self.conclusions.iter().filter(|(it, ..)| *it as usize == number).collect();
+        let conclusion = |(_, _, at, verdict, _): &&(u32, u32, Instant, Verdict, bool)| Conclusion {
+            at: *at,
+            verdict: *verdict,
+            event: None,
+            path: Vec::new(),
+        };
+        if self.lost {
+            finding.conclusions = own.iter().map(conclusion).collect();
+            return;
+        }
+        let replayed = finding.conclusions.len();
+        let same = own.iter().zip(&finding.conclusions).all(|((_, _, at, verdict, by_event), it)| {
+            (*at, *verdict, *by_event) == (it.at, it.verdict, it.event.is_some())
+        });
+        // A core that ended later than the first may have found what is late since.
+        let further = own.iter().skip(replayed).all(|(_, _, at, _, by_event)| !by_event && *at >= end);
+        if same && own.len() >= replayed && further {
+            finding.conclusions.extend(own[replayed..].iter().map(conclusion));
+        } else {
+            let told = |(_, _, at, verdict, _): &&(u32, u32, Instant, Verdict, bool)| format!("{verdict} at {at}");
+            let list = |all: Vec<String>| if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
+            let kernel = list(own.iter().map(told).collect());
+            let again = list(finding.conclusions.iter().map(|it| format!("{} at {}", it.verdict, it.at)).collect());
+            let name = &finding.monitor;
+            finding.disputed =
+                Some(format!("monitor {name}: the kernel found {kernel}, and its recorded events give {again}"));
+        }
     }
 }
 
 /// All that happened, in order, with times that never go back.
-fn occurrences(view: &View, trace: &Trace, servers: &[&str]) -> Vec<(Instant, Occurrence)> {
+fn occurrences(view: &View, trace: &Trace) -> Vec<(Instant, Occurrence)> {
     let mut history = History {
         view,
-        servers,
+        servers: &view.servers,
         now: Instant::ZERO,
         due: BTreeSet::new(),
         started: BTreeSet::new(),
@@ -134,7 +247,7 @@ fn occurrences(view: &View, trace: &Trace, servers: &[&str]) -> Vec<(Instant, Oc
 
 struct History<'a> {
     view: &'a View,
-    servers: &'a [&'a str],
+    servers: &'a [String],
     now: Instant,
     /// Deadline, task and job of each job that is not done.
     due: BTreeSet<(Instant, usize, u32)>,
@@ -164,7 +277,7 @@ impl History<'_> {
         self.misses_before(record.time);
         self.now = self.now.max(record.time);
         let task = record.task.map(|task| task.index()).filter(|&task| task < self.view.tasks.len());
-        let server = || self.servers.get(record.job as usize).map(|&name| name.to_owned());
+        let server = || self.servers.get(record.job as usize).cloned();
         let name = |history: &Self| task.map(|task| history.view.tasks[task].name.clone());
         let (kind, of) = match record.kind {
             EventKind::Release => {
@@ -193,6 +306,8 @@ impl History<'_> {
             EventKind::ServerReplenish => (OccurrenceKind::Replenish, server()),
             EventKind::Mode => return self.put(OccurrenceKind::Mode, None),
             EventKind::ChangeApplied => return self.put(OccurrenceKind::Reconfigure, None),
+            // Whoever is gone was stopped before.
+            EventKind::Fault if record.level == FaultKind::Gone as u8 => return,
             EventKind::Fault => (OccurrenceKind::Fault, name(self)),
             // A component that stays stopped does not run again.
             EventKind::Restarted if record.level == 0 => return self.put(OccurrenceKind::Restart, None),

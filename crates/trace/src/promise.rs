@@ -7,8 +7,8 @@ use crate::check::{self, Rule, TreeView};
 use crate::jobs::Job;
 use crate::void::{Ended, Void};
 use crate::{
-    Broken, Cause, DiskBroken, DiskFate, DiskSummary, Overheads, Promise, Segment, Trace, Verdict, View, VoidBy,
-    VoidTask, What,
+    Broken, Cause, DiskBroken, DiskFate, DiskSummary, MonitorSummary, Overheads, Promise, Segment, Trace, Verdict,
+    View, VoidBy, VoidTask, What,
 };
 use tactus_record::{EventKind, FaultKind};
 use tactus_time::{Duration, Instant, TaskId};
@@ -242,6 +242,30 @@ pub(crate) fn with_disks(tasks: Verdict, disks: &[DiskSummary]) -> Verdict {
         Verdict::Held | Verdict::NothingPromised | Verdict::NoJobEnded if any(DiskFate::Void) => Verdict::Void,
         Verdict::NothingPromised if any(DiskFate::Held) => Verdict::Held,
         other => other,
+    }
+}
+
+/// The verdict with what monitors found: a violated property is a broken promise.
+pub(crate) fn with_monitors(
+    verdict: Verdict,
+    monitors: &[MonitorSummary],
+    disputed: Option<String>,
+    end: Instant,
+) -> Verdict {
+    let about = |what, time, text: String| {
+        let cause = Cause { text, from: time, to: time, ..Cause::default() };
+        let (limit, actual) = (None, None);
+        Verdict::Broken(Broken { what, task_id: None, task: None, job: None, time, limit, actual, cause })
+    };
+    if let Some(text) = disputed {
+        return about(What::Rule, end, text);
+    }
+    let told = |it: &MonitorSummary| Some((it.at?, format!("{}; {}", it.violation()?, it.property)));
+    let violated = monitors.iter().filter_map(told);
+    match (violated.min_by_key(|(at, _)| *at), verdict) {
+        (Some((at, _)), Verdict::Broken(known)) if known.time <= at => Verdict::Broken(known),
+        (Some((at, text)), _) => about(What::Property, at, text),
+        (None, verdict) => verdict,
     }
 }
 

@@ -7,6 +7,7 @@ mod change;
 mod cores;
 mod disk;
 mod faults;
+mod monitor;
 mod tasks;
 mod units;
 mod verdict;
@@ -15,6 +16,7 @@ pub use change::{ChangeSummary, Fate};
 pub use cores::{CoreSummary, Entries, Overheads};
 pub use disk::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
 pub use faults::{Culprit, Restart};
+pub use monitor::{MonitorSummary, Step};
 pub use tasks::{Distribution, JobCounts, LevelSummary, PromiseSummary, TaskSummary};
 pub(crate) use units::{nanos, some_nanos};
 pub use verdict::{Broken, Cause, Share, Verdict, VoidBy, VoidTask, What};
@@ -73,6 +75,8 @@ pub struct Summary {
     pub overheads: Overheads,
     /// Each disk of the run, in file order.
     pub disks: Vec<DiskSummary>,
+    /// Each monitor, in file order.
+    pub monitors: Vec<MonitorSummary>,
     /// The heaps of components that asked theirs for memory, in the order of components.
     pub heaps: Vec<HeapUse>,
 }

@@ -57,11 +57,27 @@ pub enum Call {
     /// `(instant)`: until this reading of the time-stamp counter the thread computes: it calls nothing and does not end. Lets an
     /// emulated machine give its cores longer slices. Only a component that the image builder made for it.
     Computes = 18,
+    /// `(name)`: an event of the component's own, by [`crate::monitors::hash`] of its name, that a monitor watches.
+    Signal = 19,
+    /// `(event, instant)`: an event that monitors watch and the root scheduler alone knows of has happened at this instant (ns
+    /// since the start of the run). With [`EXPIRIES`] for the event: it is this instant, and nothing happened. In `rdi` comes back
+    /// until when what a monitor of this core awaits is in time, `u64::MAX` if nothing is awaited; in `rsi` how many violations there
+    /// were on all cores. The root scheduler only.
+    Observe = 20,
 }
+
+/// Added to the number of a channel that is monitored: in place of a grant it sends the first eight words of [`Call::InvokeWide`].
+/// Only the channel's sender.
+pub const CHANNEL_SEND: u64 = 1 << 32;
+/// As [`CHANNEL_SEND`], to take the oldest message, which comes back as the first eight of ten words. Only the channel's receiver.
+pub const CHANNEL_RECEIVE: u64 = 2 << 32;
+
+/// Stands for no event in [`Call::Observe`].
+pub const EXPIRIES: u64 = u64::MAX;
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 19] = [
+    pub const ALL: [Call; 21] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -81,6 +97,8 @@ impl Call {
         Call::InvokeWide,
         Call::ReturnWide,
         Call::Computes,
+        Call::Signal,
+        Call::Observe,
     ];
 }
 
@@ -251,6 +269,8 @@ pub enum Error {
     NotAllowed = 34,
     /// The frame has a colour that the component may not have.
     BadColour = 35,
+    /// The channel is full, or empty.
+    NoMessage = 36,
 }
 
 impl Error {
@@ -293,6 +313,7 @@ impl Error {
             33 => Error::InUse,
             34 => Error::NotAllowed,
             35 => Error::BadColour,
+            36 => Error::NoMessage,
             _ => return None,
         })
     }

@@ -145,7 +145,8 @@ pub enum MemoryKind {
     /// The shared regions of all cores, of the scheduler that maps them. Made by the kernel.
     Regions = 3,
     /// A scheduler's part of the trace memory: `offset` bytes from where the trace memory begins, the pages of its colours that follow
-    /// there; see [`Interleaved`].
+    /// there; see [`Interleaved`]. One that nobody maps is the kernel's, for
+    /// what monitors see.
     Trace = 4,
     /// A device's memory: `offset` is its physical address.
     Device = 5,
@@ -156,6 +157,8 @@ pub enum MemoryKind {
     /// Memory for a device to read and write: physically contiguous, zeros but for the first word, which is its own
     /// physical address. With `offset`, a [`pci`] number, that device may access memory from then on.
     Dma = 8,
+    /// The monitors of the system, see [`crate::monitors`]: the image's own pages, which no component sees.
+    Monitors = 9,
 }
 
 /// Numbers that name a PCI device and one of its base address registers in [`Memory::offset`]. They stand in a field that

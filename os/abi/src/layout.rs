@@ -77,6 +77,9 @@ pub const SECTION_PAGES: u64 = 0x1400_0000;
 pub const PLAN: u64 = 0x2000_0000;
 /// Scheduler only: the [`crate::shared::TaskCard`] of each task, read-only.
 pub const CARDS: u64 = 0x2800_0000;
+/// Root scheduler only: the events that monitors watch and it alone knows of, see [`crate::monitors::watched`], read-only. Only where
+/// [`crate::shared::Info::watched`] is not zero.
+pub const WATCHED: u64 = 0x2c00_0000;
 /// Scheduler only: the trace rings of all cores, one after another, writable.
 pub const TRACE: u64 = 0x4000_0000;
 

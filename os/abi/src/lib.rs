@@ -10,5 +10,6 @@ pub mod counters;
 pub mod frames;
 pub mod image;
 pub mod layout;
+pub mod monitors;
 pub mod port;
 pub mod shared;

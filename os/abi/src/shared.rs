@@ -112,6 +112,10 @@ pub struct Info {
     pub processes: u32,
     /// 1 if it has a page of counters at [`crate::layout::COUNTERS`], else 0.
     pub counters: u32,
+    /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].
+    pub watched: u32,
+    /// 0.
+    pub reserved: u32,
     /// Bytes at [`crate::layout::TOLD`].
     pub told_bytes: u64,
     /// The component's own name.
@@ -260,6 +264,8 @@ pub mod event {
     pub const RESTARTED: u64 = 256;
     /// A device interrupted on a line that releases jobs; see [`super::Region::lines`]. The root's only.
     pub const LINE: u64 = 512;
+    /// A monitor found a property violated for which the system file ends the run. The root's only, on each core.
+    pub const RUN_ENDS: u64 = 1024;
 }
 
 /// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.
@@ -466,8 +472,8 @@ pub struct BufferCard {
     pub reader: u32,
     /// The task whose jobs its messages release, plus one; 0 if there is none.
     pub releases: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The number, plus one, of the channel that the kernel keeps in its place, since monitors watch it; 0 if there is none.
+    pub channel: u32,
 }
 
 /// A device, for its driver. Written by the image builder.

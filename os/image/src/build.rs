@@ -3,7 +3,8 @@
 use crate::channels::{self, Told};
 use crate::colours::Colouring;
 use crate::layout::Layout;
-use crate::parts::{Part, Parts};
+use crate::monitors;
+use crate::parts::{Part, Parts, SCHEDULER};
 use crate::platform::{self, Placed};
 use crate::size::{self, pages};
 use crate::wire::Stored;
@@ -39,6 +40,19 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let trace = layout.memory(MemoryKind::Trace, 0, None);
         layout.map(*scheduler as u32, trace, TRACE, WRITABLE);
     }
+    let watched = monitors::lay_out(system, &parts)?;
+    let traces = schedulers.len() + usize::from(!watched.kernel.is_empty());
+    if traces > schedulers.len() {
+        // The kernel's own.
+        let log = layout.memory(MemoryKind::Trace, 0, None);
+        layout.memories[log as usize].colours = layout.colouring.kernel;
+        if let Some(monitor) = system.monitors.first().filter(|_| layout.colouring.apart) {
+            let why = "the kernel keeps no record of events where components have colours of their own; leave the colours of \
+                       components out, or judge a run by `tactus monitor` with the monitors in another file";
+            let (monitor, line) = (monitor.name.clone(), monitor.line);
+            return Err(ImageError::Monitor { monitor, line, why: why.into() });
+        }
+    }
     // A system may do without the built-in workload.
     let used = |number: usize| parts.components.iter().any(|part| part.program == number);
     let programs = parts.programs.iter().enumerate();
@@ -68,6 +82,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         schedulers.iter().map(|number| (*number, plan_of(request, &parts.components[*number]))).collect();
     layout.scheduler_tables(system.cores, &plans, &cards(request, &parts))?;
     let placed = platform::lay_out(&mut layout, &parts, request);
+    layout.monitors(&watched.kernel, &watched.root);
     let told = channels::lay_out(&mut layout, &parts, system);
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
@@ -83,10 +98,10 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         demand.fits(system, &parts, KERNEL_MEMORY + image_bytes)?;
         demand.bytes()
     } else {
-        layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes
+        layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes + watched.kernel_bytes
     };
-    let place = size::place(system, image_bytes, fresh, (schedulers.len(), trace))?;
-    for (number, memory) in layout.memories.iter_mut().take(schedulers.len()).enumerate() {
+    let place = size::place(system, image_bytes, fresh, (traces, trace))?;
+    for (number, memory) in layout.memories.iter_mut().take(traces).enumerate() {
         memory.bytes = place.ring * system.cores as u64;
         memory.offset = number as u64 * trace.extent(memory.bytes / PAGE) * PAGE;
     }
@@ -130,6 +145,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         ring_bytes: place.ring,
         ring_records: (place.ring - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,
         traces: schedulers.len(),
+        watched: traces > schedulers.len(),
         trace_pages: trace,
         colours: header.colours,
         kernel_colours: header.kernel_colours,
@@ -226,6 +242,8 @@ fn info(
         ports: told.ports[number],
         processes: told.processes[number],
         counters: u32::from(counted(system, part)),
+        watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
+        reserved: 0,
         told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },

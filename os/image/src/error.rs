@@ -18,6 +18,15 @@ pub enum ImageError {
         /// How many the request has.
         found: usize,
     },
+    /// A monitor of which no table can be made.
+    Monitor {
+        /// Its name.
+        monitor: String,
+        /// Its line in the system file.
+        line: usize,
+        /// Why.
+        why: String,
+    },
     /// A program cannot be loaded.
     Program {
         /// Whose it is: a component of the user's, or a part of the system.
@@ -205,6 +214,7 @@ impl fmt::Display for ImageError {
             ImageError::Incomplete { what, expected, found } => {
                 write!(f, "the image needs {expected} {what} and was given {found}; give one for each, in file order")
             }
+            ImageError::Monitor { monitor, line, why } => write!(f, "line {line}: monitor {monitor:?}: {why}"),
             ImageError::Program { component, crate_path, error } => {
                 write!(f, "{}: {error}", Who(component, crate_path.as_ref()))
             }

@@ -11,7 +11,7 @@ use std::mem::{offset_of, size_of};
 use tactus_abi::image::{Mapping, Memory, MemoryKind, EXECUTABLE, WRITABLE};
 use tactus_abi::layout::{
     CARDS, CHILD_PAGE, CHILD_PAGES, COUNTERS, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS,
-    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE,
+    REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, SECTION};
 use tactus_model::{CriticalSection, System};
@@ -279,6 +279,19 @@ impl Layout {
         Ok(())
     }
 
+    /// The monitors: the kernel's part, which nobody maps, and the root's page.
+    pub fn monitors(&mut self, kernel: &[u8], root: &[u8]) {
+        if kernel.is_empty() {
+            return;
+        }
+        let length = pages(kernel.len() as u64);
+        let contents = self.put(kernel, length);
+        let memory = self.memory(MemoryKind::Monitors, length, Some(contents));
+        self.memories[memory as usize].colours = self.colouring.kernel;
+        let page = self.in_place(root);
+        self.map(SCHEDULER as u32, page, WATCHED, 0);
+    }
+
     /// Gives a scheduler what it shares with the kernel, for each core.
     pub fn regions(&mut self, component: u32, cores: usize) {
         let regions = self.memory(MemoryKind::Regions, cores as u64 * REGION_STRIDE, None);
@@ -299,8 +312,13 @@ impl Layout {
 
     /// Memory that the kernel has to find beside the image and the trace: what is copied, and page tables but the trace's.
     pub fn fresh_bytes(&self, components: usize) -> u64 {
-        const ELSEWHERE: [u32; 4] =
-            [MemoryKind::InPlace as u32, MemoryKind::Trace as u32, MemoryKind::Device as u32, MemoryKind::Pci as u32];
+        const ELSEWHERE: [u32; 5] = [
+            MemoryKind::InPlace as u32,
+            MemoryKind::Monitors as u32,
+            MemoryKind::Trace as u32,
+            MemoryKind::Device as u32,
+            MemoryKind::Pci as u32,
+        ];
         let kept = |memory: &&Memory| !ELSEWHERE.contains(&memory.kind);
         let frames: u64 = self.memories.iter().filter(kept).map(|memory| memory.bytes).sum();
         frames + (self.tables().len() as u64 + components as u64) * PAGE

@@ -12,6 +12,7 @@ mod colours;
 mod error;
 mod iso;
 mod layout;
+mod monitors;
 mod parsed;
 mod parts;
 mod platform;
@@ -112,6 +113,8 @@ pub struct Facts {
     pub ring_records: u64,
     /// How many schedulers have rings for all cores, the root's first.
     pub traces: usize,
+    /// Whether the kernel has rings for what monitors see, behind those of the schedulers.
+    pub watched: bool,
     /// Which pages of the trace memory hold a scheduler's rings; the next one's begin behind their last turn.
     pub trace_pages: Interleaved,
     /// How many colours memory has.

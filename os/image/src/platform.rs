@@ -2,6 +2,7 @@
 //! devices.
 
 use crate::layout::Layout;
+use crate::monitors;
 use crate::parts::{Part, Parts, SCHEDULER};
 use crate::size::pages;
 use crate::wire::Stored;
@@ -96,7 +97,9 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
     }
     let Some(place) = part.user else { return card };
     let rights = &system.components[place].rights;
-    let shares = system.platform.buffers.iter().any(|it| it.between.contains(&place));
+    let channels = monitors::channels(system);
+    let mut buffers = system.platform.buffers.iter().enumerate().filter(|(number, _)| !channels.contains(number));
+    let shares = buffers.any(|(_, it)| it.between.contains(&place));
     for (has, bit) in [
         (rights.scheduler.is_some(), role::SCHEDULER),
         (rights.memory_manager, role::MEMORY),
@@ -162,6 +165,7 @@ fn components(layout: &mut Layout, placed: &mut Placed) {
 fn buffers(layout: &mut Layout, parts: &Parts, system: &System, placed: &mut Placed) {
     let mut window = 0;
     let colours = system.platform.colours;
+    let channels = monitors::channels(system);
     let mut cards = Vec::new();
     for (number, it) in system.platform.buffers.iter().enumerate() {
         let of = |place: &usize| parts.numbers[*place] as u32;
@@ -169,6 +173,7 @@ fn buffers(layout: &mut Layout, parts: &Parts, system: &System, placed: &mut Pla
         let every = every_colour(colours);
         let chosen = it.colours.iter().fold(0, |bits, colour| bits | 1 << colour);
         let pages = (it.bytes / PAGE) as u32;
+        let channel = channels.iter().position(|channel| *channel == number).map_or(0, |channel| channel as u32 + 1);
         cards.push(BufferCard {
             name: name(&it.name),
             colours: if chosen == 0 { every } else { chosen },
@@ -179,7 +184,7 @@ fn buffers(layout: &mut Layout, parts: &Parts, system: &System, placed: &mut Pla
             second: it.between.get(1).map_or(first, of),
             reader: it.reader.as_ref().map_or(NO_COMPONENT, of),
             releases: system.released_by(number).map_or(0, |task| u32::from(task.0) + 1),
-            reserved: 0,
+            channel,
         });
         window += pages;
     }

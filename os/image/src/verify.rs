@@ -3,6 +3,7 @@
 
 mod contents;
 mod fault;
+mod monitors;
 mod platform;
 mod ports;
 mod space;
@@ -30,6 +31,7 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     platform::mapped(&image, &uses)?;
     contents::read(&mut image, bytes)?;
     platform::told(&image, bytes)?;
+    monitors::check(&image, bytes)?;
     ports::told(&image, bytes)?;
     Ok(image)
 }

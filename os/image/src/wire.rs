@@ -152,6 +152,8 @@ stored!(Info {
     ports: u32,
     processes: u32,
     counters: u32,
+    watched: u32,
+    reserved: u32,
     told_bytes: u64,
     name: Name,
     system: Name,
@@ -202,7 +204,7 @@ stored!(BufferCard {
     second: u32,
     reader: u32,
     releases: u32,
-    reserved: u32,
+    channel: u32,
 });
 stored!(DeviceCard { name: Name, address: u64, bytes: u64, dma: u64, dma_bytes: u64, configuration: u64 });
 stored!(PortCard {

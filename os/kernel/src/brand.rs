@@ -9,7 +9,7 @@
 use crate::component::{self, Component};
 use crate::path::Path;
 use crate::percore::Core;
-use crate::thread::{self, state, Frame, Thread};
+use crate::thread::{self, state, Frame, Thread, RECORDED};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicU8, AtomicUsize};
 use tactus_abi::call::{reason, Error};
@@ -254,7 +254,7 @@ pub fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
     brand.home = home;
     for (recorded, frame) in brand.frames.iter_mut().zip(&caller.frames[..depth]) {
         let entry = component::get(frame.component).entry;
-        *recorded = Frame { component: frame.component, recorded: 1, rip: entry, rsp: 0 };
+        *recorded = Frame { component: frame.component, recorded: RECORDED, rip: entry, rsp: 0 };
     }
     brand.depth = depth as u8;
     brand.path.copy(caller.path());

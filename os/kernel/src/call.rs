@@ -9,7 +9,9 @@ use crate::percore::{self, Core};
 use crate::region::Shared;
 use crate::reply::{answer, answer_with, entered, running};
 use crate::thread::{state, Thread};
-use crate::{brand, component, delivery, event_source, eviction, mailbox, memory, restart, slice, tree, upcall};
+use crate::{
+    brand, component, delivery, event_source, eviction, mailbox, memory, monitor, restart, slice, tree, upcall,
+};
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{reason, BrandOperation, Call, Error, PANIC_PIECES};
 use tactus_abi::image::role;
@@ -31,7 +33,13 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         return answer(core, result);
     }
     let result = match Call::ALL.get(thread.registers.rax as usize) {
-        Some(Call::Invoke | Call::InvokeWide) => return invoke(core, a0),
+        Some(Call::Invoke | Call::InvokeWide) => match monitor::invoke(core, a0) {
+            Ok(()) => return,
+            Err(Error::NotGranted) => return invoke(core, a0),
+            refused => refused,
+        },
+        Some(Call::Signal) => return monitor::signal(core, a0),
+        Some(Call::Observe) => return monitor::observe(core, a0, a1),
         Some(Call::Return) => return give_back(core, [a0, a1]),
         Some(Call::ReturnWide) => return give_back_wide(core),
         Some(Call::Notify) => notify(thread, a0),
@@ -90,7 +98,7 @@ fn invoke(core: &mut Core, grant: u64) {
         return answer(core, Err(Error::TooDeep));
     }
     let who = thread.caller | part | u64::from(thread.component);
-    thread.push(grant, Registers { rdi: who, ..thread.registers });
+    thread.push(None, grant.component, grant.entry, Registers { rdi: who, ..thread.registers });
     core.enter_space(target.space);
     leave_kernel(core)
 }
@@ -307,10 +315,19 @@ fn restart(core: &mut Core, by: u16, component: u64, step: u64) {
     match restart::restart(core, by, component, step) {
         Ok(next) => {
             running(core).pass([Error::None as u64, next, 0, 0]);
-            if next != 0 || u64::from(by) == core.root {
+            if next != 0 {
                 return leave_kernel(core);
             }
-            Shared::of_root(core).note_restart(component as u16, by);
+            let demands = monitor::restarted(core);
+            if u64::from(by) == core.root {
+                return monitor::leave(core, demands);
+            }
+            let region = Shared::of_root(core);
+            region.note_restart(component as u16, by);
+            if demands.any() {
+                region.post(event::RESTARTED);
+                return monitor::leave(core, demands);
+            }
             post_root(core, event::RESTARTED)
         }
         Err(error) => answer(core, Err(error)),

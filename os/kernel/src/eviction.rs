@@ -4,6 +4,7 @@ use crate::arch::serial::say;
 use crate::component;
 use crate::dispatch::{charge, post_root};
 use crate::machine::{end, END_SCHEDULER_FAULT};
+use crate::monitor;
 use crate::percore::Core;
 use crate::region::Shared;
 use crate::stop::{self, DEAD};
@@ -26,6 +27,22 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     stop::stop(core, thread.component);
     let component = u64::from(thread.component);
     leave_stopped(core, Fault { component, kind: kind as u64, address, instruction, ..Fault::default() })
+}
+
+/// A monitor demands that the component is stopped: it is, whoever runs.
+#[cold]
+#[inline(never)]
+pub fn stop_for(core: &mut Core, component: u16, monitor: u64) {
+    stop::stop(core, component);
+    let (kind, nobody) = (FaultKind::Property as u64, Thread::NOBODY);
+    let told =
+        Fault { component: component.into(), kind, address: monitor, thread: nobody, survives: 1, instruction: 0 };
+    // SAFETY: the running thread, if any, is this core's.
+    if unsafe { core.current.as_ref() }.is_some_and(|it| it.component == component) {
+        return leave_stopped(core, told);
+    }
+    Shared::of_root(core).note_fault(told);
+    post_root(core, event::FAULT)
 }
 
 #[cold]
@@ -73,6 +90,9 @@ fn leave_stopped(core: &mut Core, told: Fault) {
         charge(core, thread);
         core.current = core::ptr::null_mut();
         thread.release();
+    }
+    if monitor::are_there() {
+        return monitor::faulted(core);
     }
     post_root(core, event::FAULT)
 }

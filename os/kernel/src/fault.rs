@@ -13,7 +13,7 @@ use crate::eviction::{caller_stopped, stop};
 use crate::percore::{self, Core, UNARMED};
 use crate::slice::{self, end_turn, start_timer};
 use crate::thread::{self, Thread};
-use crate::{delivery, shootdown};
+use crate::{delivery, monitor, shootdown};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{cause, event};
@@ -115,6 +115,7 @@ fn interrupt(core: &mut Core, vector: u64) {
             // SAFETY: the running thread, if any, is this core's.
             match unsafe { core.current.as_ref() } {
                 Some(thread) if component::get(thread.component).is_stopped() => caller_stopped(core),
+                _ if monitor::run_ends() => post_root(core, event::RUN_ENDS),
                 _ => go_on(core),
             }
         }

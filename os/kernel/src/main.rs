@@ -1,7 +1,7 @@
 //! The kernel of Tactus: mechanism only.
 //!
 //! It has components, threads, invocations, faults and cores; it has no scheduler, allocates nothing after start-up,
-//! takes no lock, and is not preemptible. Which thread runs is decided by the root scheduler, a component at user
+//! takes no lock but where monitors of several cores must agree on one order, and is not preemptible. Which thread runs is decided by the root scheduler, a component at user
 //! level, and by those below it in a tree, through `switch_thread`; see `call.rs` for every call and `dispatch.rs` for how
 //! events reach them.
 //!
@@ -26,6 +26,7 @@ mod frames;
 mod machine;
 mod mailbox;
 mod memory;
+mod monitor;
 mod objects;
 mod path;
 mod percore;

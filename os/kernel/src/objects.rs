@@ -7,6 +7,7 @@ use crate::arch::protect;
 use crate::arch::time::Rates;
 use crate::component;
 use crate::frames::Frames;
+use crate::monitor;
 use crate::percore;
 use crate::restart;
 use crate::set_up::{Image, ImageError};
@@ -35,6 +36,13 @@ pub fn map(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates) ->
         let memory: image::Memory = image.entry(2, number);
         let pages = memory.pages(header.cores).ok_or(ImageError::BadCount("pages"))?;
         let place = place(image, info, frames, &memory, &mut trace)?;
+        if let Place::Trace(base, _) = place {
+            let mut mappings = (0..header.mappings).map(|index| image.entry::<image::Mapping>(3, index));
+            if !mappings.any(|mapping| mapping.memory == number) {
+                // The image builder leaves colours apart only where there are no monitors.
+                monitor::set_up_log(base, memory.bytes, header.cores.into());
+            }
+        }
         if memory.kind == MemoryKind::Clock as u32 {
             if let Place::At(base) = place {
                 write_clock(base, rates);
@@ -173,6 +181,14 @@ fn place(
                 frames.reserve(*trace);
             }
             return Ok(Place::Trace(part.start, of));
+        }
+        k if k == MemoryKind::Monitors as u32 => {
+            if !within(memory.bytes) || memory.offset % 4096 != 0 {
+                return Err(ImageError::BadCount("bytes"));
+            }
+            let base = info.image.start + memory.offset;
+            monitor::set_up(frames, base, memory.bytes, header.components).map_err(ImageError::BadCount)?;
+            base
         }
         k if k == MemoryKind::Device as u32 => memory.offset,
         k if k == MemoryKind::Pci as u32 => {

@@ -154,6 +154,11 @@ impl Shared {
         write!(self, fault, fault);
     }
 
+    /// The fault that was noted last; the root may have written over it.
+    pub fn fault(self) -> Fault {
+        read!(self, fault)
+    }
+
     /// Notes who was restarted and by whom; the event is the caller's to post.
     pub fn note_restart(self, component: u16, by: u16) {
         write!(self, u64::from(by) << 32 | u64::from(component), restarted);

@@ -217,7 +217,7 @@ fn leave(core: &Core, number: usize, component: u16) -> Result<(), Error> {
         let it = &mut *thread;
         while it.component == component && it.pop_called(Error::Faulted as u64) {}
         for frame in it.frames.iter_mut().take(usize::from(it.depth)) {
-            if frame.component == component && frame.recorded == 0 {
+            if frame.component == component && frame.recorded != thread::RECORDED {
                 (frame.component, frame.rip) = (DEAD, component.into());
             }
         }

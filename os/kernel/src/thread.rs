@@ -31,14 +31,20 @@ const NOBODY: u64 = 0;
 pub struct Frame {
     /// The calling component.
     pub component: u16,
-    /// Not 0 if nobody called: the frame was recorded by a brand, and the thread goes on at the component's entry. The
-    /// entry code clears it with each invocation.
+    /// [`RECORDED`] if nobody called: the frame was recorded by a brand, and the thread goes on at the component's entry.
+    /// [`WATCHED`] or more if a monitor watches the return: what it adds is the row of the grant. The entry code clears it
+    /// with each invocation.
     pub recorded: u16,
     /// Its instruction.
     pub rip: u64,
     /// Its stack.
     pub rsp: u64,
 }
+
+/// See [`Frame::recorded`].
+pub const RECORDED: u16 = 1;
+/// See [`Frame::recorded`].
+pub const WATCHED: u16 = 2;
 
 /// What a thread is, as bits of [`Thread::state`]; 0 for an ordinary thread that any of its schedulers may dispatch.
 pub mod state {
@@ -146,6 +152,9 @@ impl Thread {
         fresh_stack: 0,
         quiet: 0,
     };
+
+    /// Stands for no thread in what a scheduler is told.
+    pub const NOBODY: u64 = u64::MAX;
 
     /// Upper end of the register area.
     pub fn registers_end(&self) -> u64 {
@@ -282,16 +291,6 @@ impl Thread {
         (1..VECTOR_CALL).contains(&self.registers.vector)
     }
 
-    /// Goes on in this component, called with these words by the one that it is in. There is room for one more caller.
-    pub fn push(&mut self, grant: &component::Grant, words: Registers) {
-        let Registers { rip, rsp, .. } = self.registers;
-        let place = usize::from(self.depth) % MAX_INVOCATIONS;
-        self.frames[place] = Frame { component: self.component, recorded: 0, rip, rsp };
-        (self.depth, self.component) = (self.depth + 1, grant.component);
-        (self.registers.rip, self.registers.rsp) = (grant.entry, self.fresh_stack);
-        self.pass_all(words);
-    }
-
     /// Where the thread goes when it leaves the component.
     pub fn frame(&self) -> Option<&Frame> {
         self.frames.get(usize::from(self.depth.checked_sub(1)?))
@@ -302,8 +301,20 @@ impl Thread {
     pub fn is_at_base(&self) -> bool {
         match self.depth.checked_sub(1) {
             None => true,
-            Some(top) => self.frames[usize::from(top) % MAX_INVOCATIONS].recorded != 0,
+            Some(top) => self.frames[usize::from(top) % MAX_INVOCATIONS].recorded == RECORDED,
         }
+    }
+
+    /// Goes on in this component, called with these words by the one that it is in. There is room for one more caller. `row` is that
+    /// of the grant if its return is watched.
+    pub fn push(&mut self, row: Option<u16>, component: u16, entry: u64, words: Registers) {
+        let Registers { rip, rsp, .. } = self.registers;
+        let place = usize::from(self.depth) % MAX_INVOCATIONS;
+        let recorded = row.map_or(0, |row| WATCHED + row);
+        self.frames[place] = Frame { component: self.component, recorded, rip, rsp };
+        (self.depth, self.component) = (self.depth + 1, component);
+        (self.registers.rip, self.registers.rsp) = (entry, self.fresh_stack);
+        self.pass_all(words);
     }
 
     /// Goes back to the caller's place, with a status and two values; whether there was one.

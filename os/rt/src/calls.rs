@@ -219,6 +219,22 @@ pub fn computes_until(reading: u64) -> Result<(), Error> {
     outcome(call(Call::Computes, [reading, 0, 0, 0, 0, 0]).0, ())
 }
 
+/// Raises an event of the component's own by the hash of its name ([`tactus_abi::monitors::hash`]).
+///
+/// # Errors
+/// [`Error::NotAllowed`] where no monitor watches it.
+#[inline]
+pub fn signal(name: u64) -> Result<(), Error> {
+    outcome(call(Call::Signal, [name, 0, 0, 0, 0, 0]).0, ())
+}
+
+/// Tells the monitors of an event, or of the instant alone; until when something is awaited, and how many violations there were. The
+/// root scheduler only.
+pub fn observe(event: u64, at: u64) -> Result<[u64; 2], Error> {
+    let (status, values) = call(Call::Observe, [event, at, 0, 0, 0, 0]);
+    outcome(status, values)
+}
+
 /// Any call with any words; its status. For tests that try what the kernel refuses.
 pub fn raw(number: u64, words: [u64; 6]) -> u64 {
     enter(number, words).0

@@ -4,6 +4,10 @@
 //! counters, each written by one side, and slots of one cache line. The side that sends wakes the other by its brand, but
 //! only when the channel was empty: whoever receives takes all that there is.
 //!
+//! A channel that a monitor watches has no buffer: its messages pass the kernel, which observes each one in the call that sends or
+//! receives it. Programs are the same for both kinds, and the way of those that nobody watches is the same as without monitors: what is
+//! different about a watched one is found where a channel that was never opened is.
+//!
 //! Neither side trusts the other: each keeps its own counter to itself, and refuses a shared one that cannot be
 //! ([`ChannelError::Broken`]). What a message holds is for the receiver to check.
 
@@ -12,6 +16,7 @@ use crate::cards::buffer;
 use crate::service::{grant, Grant};
 use crate::Job;
 use core::sync::atomic::{fence, AtomicU64, Ordering};
+use tactus_abi::call::{CHANNEL_RECEIVE, CHANNEL_SEND};
 use tactus_abi::layout::{PAGE, WINDOW};
 use tactus_abi::shared::{DeviceCard, RAISE};
 use tactus_time::Instant;
@@ -66,7 +71,7 @@ struct End {
     base: AtomicU64,
     slots: AtomicU64,
     number: AtomicU64,
-    /// This side's counter.
+    /// This side's counter; of a channel in the kernel its number, plus one.
     own: AtomicU64,
 }
 
@@ -76,6 +81,16 @@ impl End {
     }
 
     fn open(&self, name: &str, page: Option<u64>, own: u64) -> Result<u64, ChannelError> {
+        let card = buffer(name).ok_or(ChannelError::Unknown)?;
+        if card.channel != 0 {
+            // The kernel keeps the channel, which has no pages.
+            if page.is_some() {
+                return Err(ChannelError::Unknown);
+            }
+            self.number.store(card.number.into(), Ordering::Relaxed);
+            self.own.store(card.channel.into(), Ordering::Relaxed);
+            return Ok(card.number.into());
+        }
         let (mut base, mut pages) = attach(name)?;
         if let Some(page) = page {
             if page >= pages {
@@ -104,10 +119,24 @@ impl End {
         self.shared(SLOTS + number % slots * SLOT + word as u64 * 8)
     }
 
-    fn is_open(&self) -> Result<(), ChannelError> {
-        match self.base.load(Ordering::Relaxed) {
-            0 => Err(ChannelError::Closed),
-            _ => Ok(()),
+    fn is_open(&self) -> bool {
+        self.base.load(Ordering::Relaxed) != 0
+    }
+
+    /// The number of the kernel's channel, if there is one.
+    fn is_there(&self) -> Result<u64, ChannelError> {
+        self.own.load(Ordering::Relaxed).checked_sub(1).ok_or(ChannelError::Closed)
+    }
+
+    /// Passes a message through the kernel, if the channel is there.
+    #[cold]
+    fn pass(&self, way: u64, message: &Message) -> Result<Message, ChannelError> {
+        let number = self.is_there()?;
+        let [w0, w1, w2, w3, w4, w5, w6, w7] = *message;
+        match calls::invoke_wide(way | number, [w0, w1, w2, w3, w4, w5, w6, w7, 0, 0]) {
+            Ok([w0, w1, w2, w3, w4, w5, w6, w7, ..]) => Ok([w0, w1, w2, w3, w4, w5, w6, w7]),
+            Err(Error::NoMessage) => Err(ChannelError::Full),
+            Err(error) => Err(ChannelError::Refused(error)),
         }
     }
 }
@@ -154,10 +183,12 @@ impl Sender {
     /// How many more messages can be sent before the receiver takes some.
     ///
     /// # Errors
-    /// [`ChannelError::Broken`], [`ChannelError::Closed`].
+    /// [`ChannelError::Broken`], [`ChannelError::Closed`], also where monitors watch it.
     pub fn room(&self) -> Result<u64, ChannelError> {
         let end = &self.end;
-        end.is_open()?;
+        if !end.is_open() {
+            return Err(ChannelError::Closed);
+        }
         let waiting = end.own.load(Ordering::Relaxed).wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
         end.slots.load(Ordering::Relaxed).checked_sub(waiting).ok_or(ChannelError::Broken)
     }
@@ -180,7 +211,10 @@ impl Sender {
     /// Puts a message into the channel; whether that was empty.
     fn put(&self, message: &Message) -> Result<bool, ChannelError> {
         let end = &self.end;
-        end.is_open()?;
+        if !end.is_open() {
+            // Whether the receiver has taken everything before, only it knows.
+            return end.pass(CHANNEL_SEND, message).map(|_| true);
+        }
         let sent = end.own.load(Ordering::Relaxed);
         let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
         let slots = end.slots.load(Ordering::Relaxed);
@@ -200,13 +234,16 @@ impl Sender {
         Ok(end.shared(TAKEN).load(Ordering::Relaxed) == sent)
     }
 
-    /// Whether a message would find room.
+    /// Whether a message would find room. Of a channel that a monitor watches only [`Sender::send`] knows; then this is true.
     ///
     /// # Errors
     /// [`ChannelError::Broken`], [`ChannelError::Closed`].
     pub fn has_room(&self) -> Result<bool, ChannelError> {
         let end = &self.end;
-        end.is_open()?;
+        if !end.is_open() {
+            // Only the kernel knows, and sending tells.
+            return end.is_there().map(|_| true);
+        }
         let sent = end.own.load(Ordering::Relaxed);
         let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
         match waiting.cmp(&end.slots.load(Ordering::Relaxed)) {
@@ -271,7 +308,9 @@ impl Receiver {
     /// # Errors
     /// [`ChannelError::Refused`].
     pub fn listen(&self) -> Result<u64, ChannelError> {
-        self.end.is_open()?;
+        if !self.end.is_open() {
+            self.end.is_there()?;
+        }
         let number = self.end.number.load(Ordering::Relaxed);
         let [brand, status] = grant("listen").call([number, 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
         match Error::from_u64(status) {
@@ -286,7 +325,13 @@ impl Receiver {
     /// [`ChannelError::Broken`], [`ChannelError::Closed`].
     pub fn receive(&self) -> Result<Option<Message>, ChannelError> {
         let end = &self.end;
-        end.is_open()?;
+        if !end.is_open() {
+            return match end.pass(CHANNEL_RECEIVE, &[0; WORDS]) {
+                Ok(message) => Ok(Some(message)),
+                Err(ChannelError::Full) => Ok(None),
+                Err(error) => Err(error),
+            };
+        }
         let taken = end.own.load(Ordering::Relaxed);
         // See `Sender::send`: what was taken is told before this looks again.
         fence(Ordering::SeqCst);

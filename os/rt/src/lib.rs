@@ -42,6 +42,7 @@ pub mod restart;
 pub mod scheduler;
 pub mod sequences;
 mod service;
+mod signal;
 mod single;
 pub mod spend;
 #[cfg(feature = "virtio")]
@@ -53,6 +54,7 @@ pub use console::{Console, Screen};
 pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
+pub use signal::Signal;
 pub use single::Single;
 pub use tactus_abi as abi;
 pub use tactus_time as time;

@@ -15,13 +15,17 @@ pub struct Promises {
     pub lost: bool,
     /// A component stays stopped.
     pub stopped: bool,
+    /// A monitor found a property violated.
+    pub violated: bool,
 }
 
 impl Promises {
     /// The verdict's words, and whether a script may go on.
     pub fn verdict(&self) -> (&'static str, bool) {
         match self {
-            Promises { lost: true, .. } | Promises { missed: true, .. } => ("not every promise held", false),
+            Promises { lost: true, .. } | Promises { missed: true, .. } | Promises { violated: true, .. } => {
+                ("not every promise held", false)
+            }
             Promises { made: 0, stopped: false, .. } => ("nothing was promised", true),
             Promises { made: 0, .. } => ("nothing was promised, and a component was stopped", false),
             Promises { stopped: true, .. } => ("a component was stopped", false),
@@ -43,6 +47,7 @@ mod tests {
         let others = [
             Promises { missed: true, ..held },
             Promises { lost: true, ..held },
+            Promises { violated: true, ..held },
             Promises { stopped: true, ..held },
             Promises { judged: false, ..held },
             Promises { stopped: true, ..Promises::default() },

@@ -452,7 +452,10 @@ mod tests {
 
     fn seen(cores: Vec<Vec<Record>>) -> [Vec<u64>; 2] {
         let mut samples = Samples::default();
-        switches(&Trace { dropped: vec![0; cores.len()], cores, disks: Vec::new() }, &mut samples);
+        switches(
+            &Trace { dropped: vec![0; cores.len()], cores, disks: Vec::new(), observed: Vec::new() },
+            &mut samples,
+        );
         let [.., switch, wake_up, _] = samples;
         [switch, wake_up]
     }

@@ -7,6 +7,7 @@ mod component;
 mod disk;
 mod monitor;
 mod names;
+mod occurrence;
 mod partition;
 mod per_server;
 mod platform;

@@ -1,12 +1,10 @@
 //! The rules for monitors: what they name must be there, and a table must come of them.
 
+use super::names::runs_component;
 use crate::draft::{At, Draft, DraftMonitor, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::MAX_MONITORS;
-use tactus_monitor::{
-    Automaton, Encoding, Formula, Monitor, Occurrence, OccurrenceKind, Property, SubjectKind, Transition,
-    DEFAULT_TABLE_LIMIT,
-};
+use tactus_monitor::{Action, Automaton, Encoding, Formula, Monitor, Property, Transition, DEFAULT_TABLE_LIMIT};
 
 /// Checks all monitors and makes those with which nothing is wrong.
 pub(super) fn check(draft: &Draft, out: &mut Collector) -> Vec<Monitor> {
@@ -32,7 +30,7 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
     let mut events = Vec::new();
     let mut sound = true;
     for (name, what) in &draft.events {
-        match occurrence(what, system, subject, out) {
+        match super::occurrence::occurrence(what, system, subject, out) {
             Some(occurrence) => events.push((name.value.clone(), occurrence)),
             None => sound = false,
         }
@@ -44,6 +42,7 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
         }
     }
     let encoding = encoding(draft, subject, out)?;
+    let action = action(draft, system, out)?;
     let automata = draft.automata.iter().map(|automaton| {
         let transition =
             |[from, event, to]: &[String; 3]| Transition { from: from.clone(), event: event.clone(), to: to.clone() };
@@ -62,6 +61,7 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
         minimise: draft.minimise.value().unwrap_or(true),
         reset: draft.reset.value().unwrap_or(false),
         table_limit: draft.table_limit.value().unwrap_or(DEFAULT_TABLE_LIMIT),
+        action,
         line: draft.place.line,
     };
     if !sound {
@@ -88,46 +88,6 @@ fn is_name(name: &At<String>, what: &str, subject: &str, out: &mut Collector) ->
     plain
 }
 
-/// What an event is, if the system has it.
-fn occurrence(what: &At<String>, system: &Draft, subject: &str, out: &mut Collector) -> Option<Occurrence> {
-    let occurrence = match Occurrence::parse(&what.value) {
-        Ok(occurrence) => occurrence,
-        Err(error) => {
-            out.add(what.place, subject, Complaint::Syntax { reason: error.to_string() });
-            return None;
-        }
-    };
-    if occurrence.kind == OccurrenceKind::Miss && !system.changes.is_empty() {
-        let why = "deadlines change with [[change]], and \"miss\" knows those of the file's tasks only";
-        out.refuse(what.place, subject, why, "write always (release -> eventually[<= deadline] complete) instead");
-        return None;
-    }
-    if occurrence.kind == OccurrenceKind::Reconfigure && system.changes.is_empty() {
-        let why = "\"reconfigure\" cannot occur: the system has no [[change]]";
-        out.refuse(what.place, subject, why, "leave the event out, or add a change");
-        return None;
-    }
-    let Some(name) = &occurrence.of else { return Some(occurrence) };
-    let names = |given: &Given<String>| given.get().map(|at| at.value.clone());
-    let tasks = system.tasks.iter().filter_map(|task| names(&task.name));
-    let servers = system.servers.iter().filter_map(|server| names(&server.name));
-    let (what_kind, known): (&'static str, Vec<String>) = match occurrence.kind.subject() {
-        SubjectKind::TaskOrServer => ("task or server", tasks.chain(servers).collect()),
-        _ => ("task", tasks.collect()),
-    };
-    if known.contains(name) {
-        return Some(occurrence);
-    }
-    let complaint = Complaint::UnknownName {
-        what: what_kind,
-        name: name.chars().take(40).collect(),
-        nearest: nearest(name, known.iter().map(String::as_str)),
-        remedy: format!("the file has {}", known.join(", ")),
-    };
-    out.add(what.place, subject, complaint);
-    None
-}
-
 /// The encoding, if one is chosen; nothing at all if it is unknown.
 fn encoding(draft: &DraftMonitor, subject: &str, out: &mut Collector) -> Option<Option<Encoding>> {
     let at = match &draft.encoding {
@@ -146,4 +106,60 @@ fn encoding(draft: &DraftMonitor, subject: &str, out: &mut Collector) -> Option<
         out.add(at.place, subject, complaint);
     }
     found.map(Some)
+}
+
+/// What is done where the property is violated, if the system has whom it concerns.
+fn action(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Action> {
+    let (at, subject) = match &draft.action {
+        Given::Absent => return Some(Action::Note),
+        Given::Broken => return None,
+        Given::Is(at) => (at, draft.subject.as_str()),
+    };
+    let Some(action) = Action::parse(&at.value) else {
+        let (what, found) = ("on-violation".into(), format!("{:?}", at.value.chars().take(40).collect::<String>()));
+        let expected = crate::form::ACTIONS.into();
+        out.add(at.place, subject, Complaint::Malformed { what, found, expected });
+        return None;
+    };
+    let (Action::Stop(name) | Action::Restart(name)) = &action else { return Some(action) };
+    let component = system.components.iter().find(|it| it.name.get().is_some_and(|at| at.value == *name));
+    let is_own = |task: &&crate::draft::DraftTask| {
+        task.name.get().is_some_and(|at| at.value == *name) && task.component.is_absent()
+    };
+    let workload = system.tasks.iter().find(is_own);
+    let restarted = component.is_some_and(|it| !it.rights.restarted_by.is_absent());
+    let (why, remedy) = match &action {
+        _ if component.is_none() && workload.is_none() => {
+            let runs = system.tasks.iter().filter(|task| task.component.is_absent()).filter_map(|it| it.name.get());
+            let known = system.components.iter().filter_map(|it| it.name.get()).chain(runs);
+            let known: Vec<&str> = known.map(|at| at.value.as_str()).collect();
+            let complaint = Complaint::UnknownName {
+                what: "component",
+                name: name.chars().take(40).collect(),
+                nearest: nearest(name, known.iter().copied()),
+                remedy: format!("the file has {}", known.join(", ")),
+            };
+            out.add(at.place, subject, complaint);
+            return None;
+        }
+        _ if system.platform.root.get().is_some_and(|root| root.value == *name) => (
+            "it is the root scheduler, without which nothing runs".to_owned(),
+            "write on-violation = \"end\"".to_owned(),
+        ),
+        Action::Stop(_) if restarted => {
+            (format!("{name} is restarted when it is stopped"), format!("write on-violation = \"restart {name}\""))
+        }
+        Action::Restart(_) if !restarted => {
+            let tasks = system.tasks.iter().any(|task| runs_component(task, name));
+            let whose =
+                if tasks || component.is_some() { "in its [[component]]" } else { "in a [[component]] of its own" };
+            (
+                format!("nobody may restart {name}"),
+                format!("write restarted-by = \"root\" {whose}, or \"stop {name}\" here"),
+            )
+        }
+        _ => return Some(action),
+    };
+    out.refuse(at.place, subject, why, remedy);
+    None
 }

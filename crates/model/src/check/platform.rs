@@ -44,8 +44,9 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
     unique(subjects, "buffer", out);
     unique(draft.platform.devices.iter().map(|it| (&it.name, it.subject.as_str())), "device", out);
     let (managed, colours) = (!managers.is_empty(), (count, apart.as_ref()));
+    let kept = |it: &DraftBuffer| managed || it.name.get().is_some_and(|name| is_watched(draft, &name.value));
     let buffers: Vec<_> =
-        draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, managed, out)).collect();
+        draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, kept(it), out)).collect();
     let shared: u64 = buffers.iter().map(|it| it.bytes).fold(0, u64::saturating_add);
     if let Some(last) = draft.platform.buffers.last().filter(|_| shared > MAX_SHARED) {
         let limit = format!("more than {}", format_size(MAX_SHARED));
@@ -303,6 +304,13 @@ fn lines(drafts: &[DraftComponent], out: &mut Collector) {
             None => seen.push((line.value, &it.subject)),
         }
     }
+}
+
+/// Whether monitors watch what is sent through the buffer: the kernel keeps the messages, and nobody maps memory.
+fn is_watched(draft: &Draft, buffer: &str) -> bool {
+    let events = draft.monitors.iter().flat_map(|monitor| &monitor.events);
+    let mut kinds = events.map(|(_, what)| what.value.split_whitespace().collect::<Vec<_>>());
+    kinds.any(|words| words == ["send", buffer] || words == ["receive", buffer])
 }
 
 fn buffer(

@@ -15,6 +15,8 @@ mod server;
 mod task;
 mod wait;
 
+pub(crate) use monitor::ACTIONS;
+
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::text::Lines;

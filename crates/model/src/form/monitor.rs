@@ -6,7 +6,10 @@ use crate::draft::{At, DraftAutomaton, DraftMonitor};
 use crate::problem::Complaint;
 use toml::de::DeValue;
 
-const MONITOR: [&str; 8] = ["name", "property", "events", "automaton", "encoding", "minimise", "reset", "table-limit"];
+const MONITOR: [&str; 9] =
+    ["name", "property", "events", "automaton", "encoding", "minimise", "reset", "table-limit", "on-violation"];
+/// What can be done where a property is violated.
+pub(crate) const ACTIONS: &str = "\"note\", \"stop\" or \"restart\" with the name of a component, or \"end\"";
 const AUTOMATON: [&str; 3] = ["name", "states", "transitions"];
 
 /// Reads one monitor as far as it can be read.
@@ -30,6 +33,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         minimise: section.boolean(reader, "minimise"),
         reset: section.boolean(reader, "reset"),
         table_limit: section.size(reader, "table-limit"),
+        action: section.string(reader, "on-violation", ACTIONS),
         subject: section.subject,
     })
 }

@@ -133,8 +133,15 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         disks: Vec::new(),
         partitions: Vec::new(),
         heaps: Vec::new(),
+        monitors: Vec::new(),
+        servers: Vec::new(),
     };
-    let trace = Trace { cores: vec![Vec::new(); wanted.cores], dropped: vec![0; wanted.cores], disks: Vec::new() };
+    let trace = Trace {
+        cores: vec![Vec::new(); wanted.cores],
+        dropped: vec![0; wanted.cores],
+        disks: Vec::new(),
+        observed: Vec::new(),
+    };
     let mut run = Run {
         dice,
         view,

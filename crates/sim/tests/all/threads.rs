@@ -134,7 +134,7 @@ fn real_threads_agree_with_the_policy_under_every_policy() {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         let dropped = vec![0; cores.len()];
-        let trace = Trace { cores, dropped, disks: Vec::new() };
+        let trace = Trace { cores, dropped, disks: Vec::new(), observed: Vec::new() };
         removed += trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Removed).count();
         out_of_order += exchanged(&trace);
         // Threads of a busy host sleep for as long as it likes.

@@ -105,6 +105,8 @@ mod tests {
             changes: None,
             disks: Vec::new(),
             partitions: Vec::new(),
+            monitors: Vec::new(),
+            servers: Vec::new(),
             heaps: Vec::new(),
         }
     }
@@ -129,7 +131,7 @@ mod tests {
             at(10, EventKind::Dispatch, Some(1), 1, 1, 0),
         ];
         spoil(&mut records);
-        modes(&view(), &Trace { cores: vec![records], dropped: vec![0], disks: Vec::new() }).len()
+        modes(&view(), &Trace { cores: vec![records], dropped: vec![0], disks: Vec::new(), observed: Vec::new() }).len()
     }
 
     #[test]

@@ -214,6 +214,8 @@ mod tests {
             changes: None,
             disks: Vec::new(),
             partitions: vec![partition(0, window(0, 4)), partition(1, window(4, 10))],
+            monitors: Vec::new(),
+            servers: Vec::new(),
             heaps: Vec::new(),
         }
     }
@@ -227,7 +229,7 @@ mod tests {
             records.push(record(at(*time), *kind, Some(TaskId(*task)).filter(|_| *kind != EventKind::Idle)));
         }
         records.push(record(at(20), EventKind::End, None));
-        Trace { cores: vec![records], dropped: vec![0], disks: Vec::new() }
+        Trace { cores: vec![records], dropped: vec![0], disks: Vec::new(), observed: Vec::new() }
     }
 
     use EventKind::{Complete, Dispatch, Idle, Preempt, Release as Released};

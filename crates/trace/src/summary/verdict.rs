@@ -119,6 +119,8 @@ pub enum What {
     Rule,
     /// A request to a disk took longer than its bound; the cause says whose.
     Request,
+    /// A property that a monitor watched was violated; the cause says which.
+    Property,
 }
 
 /// What went on between the release of a job and the time at which its promise was broken.

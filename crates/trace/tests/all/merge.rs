@@ -15,7 +15,7 @@ fn record(time: u64, kind: EventKind, task: Option<u16>, job: u32) -> Record {
 
 fn part(records: &[(u64, EventKind, Option<u16>, u32)]) -> Trace {
     let records = records.iter().map(|(time, kind, task, job)| record(*time, *kind, *task, *job)).collect();
-    Trace { cores: vec![records], dropped: vec![1], disks: Vec::new() }
+    Trace { cores: vec![records], dropped: vec![1], disks: Vec::new(), observed: Vec::new() }
 }
 
 fn told(parts: &[Trace]) -> Vec<(u64, EventKind, Option<u16>, u32)> {
@@ -140,7 +140,7 @@ fn decisions_of_several_cores_are_in_the_order_in_which_they_were_made() {
         part(records).cores[0].iter().map(|r| Record { core: CoreId(core), ..*r }).collect()
     };
     let order = |cores: [Vec<Record>; 2]| -> Vec<(u8, EventKind)> {
-        let trace = Trace { cores: cores.to_vec(), dropped: vec![0; 2], disks: Vec::new() };
+        let trace = Trace { cores: cores.to_vec(), dropped: vec![0; 2], disks: Vec::new(), observed: Vec::new() };
         let mut kinds = Vec::new();
         in_order(&trace, |r| kinds.push((r.core.0, r.kind)));
         kinds

@@ -8,7 +8,7 @@ use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
 use tactus_abi::layout::{
     CARDS, COUNTERS, DEMANDS, HEAP, INFO, LINES, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE,
-    TASK_PAGES, TRACE,
+    TASK_PAGES, TRACE, WATCHED,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
 use tactus_model::WaitLimit;
@@ -142,6 +142,9 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(info.cores == image.header.cores, "tells of another number of cores")?;
     check(info.tasks as usize == image.tasks(), "tells of another number of tasks")?;
     check(u64::from(info.counters) * PAGE == length(COUNTERS), "tells of other counters than it has")?;
+    let watched = image.mapping_at(number, WATCHED).is_some();
+    check(info.watched == u32::from(watched), "tells of monitors that there are not, or not of those that there are")?;
+    check(info.reserved == 0, "has something where zero belongs")?;
     check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
     check(info.threads <= image.header.threads, "tells of more threads in it than there are")?;

@@ -56,7 +56,6 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         .fold(it.lines & it.releases, |bits, other| bits | other.lines | other.releases);
     check((it.lines | it.releases) & others == 0, "has an interrupt line that is another's")?;
     check(it.releases == 0 || number != 0, "is the root scheduler and has jobs that a line releases")?;
-    check(it.reserved == 0, "has a field that should be zero")?;
     let mut end = 0;
     let mut over = false;
     for [start, stop] in it.sequences {

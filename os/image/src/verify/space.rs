@@ -8,7 +8,7 @@ use tactus_abi::layout::{
     BUFFERS, CARDS, CHANNELS, CHANNEL_STRIDE, CHILD_PAGE, CHILD_PAGES, CLOCK, COMPONENTS, COUNTERS, DEMANDS, DEVICES,
     DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, HEAP, INFO, MAX_CHANNELS, MAX_THREADS, PAGE,
     PARENT_PAGE, PARENT_PAGES, PARTITION, PLAN, PORT_CARDS, PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE,
-    SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD, TRACE,
+    SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD, TRACE, WATCHED,
 };
 use tactus_model::every_colour;
 
@@ -59,6 +59,8 @@ pub(super) enum Use {
     Dma,
     /// What a device says of itself.
     Configuration,
+    /// The events that the root tells monitors of.
+    Watched,
 }
 
 /// The most that an image may ask of memory in one object (bytes): keeps sums of addresses in range.
@@ -68,7 +70,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     let cores = u64::from(image.header.cores);
     let first = image.array_bytes.div_ceil(PAGE) * PAGE;
     let mut ranges = Vec::new();
-    let mut made = [0; 9];
+    let mut made = [0; 10];
     let mut traced = 0;
     for (number, it) in image.memories.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Memory, number, text);
@@ -93,8 +95,9 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
         const CLOCK_PAGE: u32 = MemoryKind::Clock as u32;
         const REGION_PAGES: u32 = MemoryKind::Regions as u32;
         const RINGS: u32 = MemoryKind::Trace as u32;
+        const MONITORS: u32 = MemoryKind::Monitors as u32;
         match it.kind {
-            IN_PLACE => check(it.file_bytes == it.bytes, "lies in the image, but not all of it does")?,
+            IN_PLACE | MONITORS => check(it.file_bytes == it.bytes, "lies in the image, but not all of it does")?,
             COPIED => {}
             CLOCK_PAGE | REGION_PAGES | RINGS => {
                 check(it.file_bytes == 0, "is made by the kernel and has contents")?;
@@ -120,6 +123,9 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     }
     let schedulers = image.components.iter().filter(|it| it.role & (role::ROOT | role::SCHEDULER) != 0).count();
     let traces = (0..image.components.len()).filter(|number| platform::plans(image, *number)).count();
+    let monitors = made[MemoryKind::Monitors as usize];
+    rule(monitors <= 1, Part::Header, 0, "has the monitors of several systems")?;
+    let traces = traces + monitors;
     for (kind, count) in [(MemoryKind::Clock, 1), (MemoryKind::Regions, schedulers), (MemoryKind::Trace, traces)] {
         let text = "counts no clock, regions or trace, or more of them than belong there";
         rule(made[kind as usize] == count, Part::Header, 0, text)?;
@@ -211,8 +217,9 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         }
         REGIONS if is_scheduler(image, it.component) => Use::Regions,
         PLAN if scheduler && end <= CARDS => Use::Plan,
-        CARDS if scheduler && end <= HEAP => Use::Cards,
+        CARDS if scheduler && end <= WATCHED => Use::Cards,
         DEMANDS if !scheduler && end <= HEAP => Use::Demands,
+        WATCHED if it.component == 0 && end <= HEAP => Use::Watched,
         HEAP if end <= TRACE => Use::Heap,
         TRACE if scheduler && end <= STACKS => Use::Trace,
         COMPONENTS if end <= BUFFERS => Use::Components,
@@ -258,7 +265,7 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Program if flags == WRITABLE => (MemoryKind::Copied, WRITABLE),
         Use::Program => (MemoryKind::InPlace, flags),
         Use::Info | Use::Plan | Use::Cards | Use::Demands => (MemoryKind::InPlace, 0),
-        Use::Components | Use::Buffers | Use::DeviceCards | Use::Setup => (MemoryKind::InPlace, 0),
+        Use::Components | Use::Buffers | Use::DeviceCards | Use::Setup | Use::Watched => (MemoryKind::InPlace, 0),
         Use::PortCards | Use::Partition => (MemoryKind::InPlace, 0),
         // Who writes is the business of the cards.
         Use::Messages(_) | Use::Taken(_) => (MemoryKind::Copied, flags & WRITABLE),
@@ -284,9 +291,13 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         seen[it.memory as usize].push((it.component, *what));
     }
     let cores = image.header.cores as usize;
+    let monitors = image.memories.iter().any(|it| it.kind == MemoryKind::Monitors as u32);
+    let last_ring = image.memories.iter().rposition(|it| it.kind == MemoryKind::Trace as u32);
     for (number, by) in seen.iter().enumerate() {
         let kind = image.memories[number].kind;
+        let kernels = kind == MemoryKind::Monitors as u32 || monitors && last_ring == Some(number);
         let holds = match by.as_slice() {
+            all if kernels => all.is_empty(),
             [] => false,
             [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::ParentPage | Use::ParentPageWritten(_))] => false,
             [(_, Use::ChildPage | Use::ChildPageRead(_) | Use::SectionPage(_) | Use::SectionPageRead(_))] => false,

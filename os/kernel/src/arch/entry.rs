@@ -89,6 +89,7 @@ global_asm!(
     thread_rdx = const offset_of!(Thread, registers.rdx),
     thread_r10 = const offset_of!(Thread, registers.r10),
     thread_r8 = const offset_of!(Thread, registers.r8),
+    last_recorded = const ((crate::thread::RECORDED as u32) << 16) | 0xffff,
     thread_r9 = const offset_of!(Thread, registers.r9),
     thread_rbx = const offset_of!(Thread, registers.rbx),
     thread_r12 = const offset_of!(Thread, registers.r12),

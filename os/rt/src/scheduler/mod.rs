@@ -14,7 +14,7 @@ mod trace_ring;
 pub use own_region::{Locked, OwnRegion};
 pub use pages::{
     child_counts, held_sections, plan, publish_awaited, publish_counts, publish_job, publish_locked, published_job,
-    release_sections, task_cards, StoppedSet,
+    release_sections, task_cards, watched_rows, StoppedSet,
 };
 pub use per_core::{Borrowed, Once, PerCore};
 pub use trace_ring::{ReservedWriter, RingWriter, TraceRing, RESERVED};

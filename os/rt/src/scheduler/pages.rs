@@ -5,7 +5,9 @@ use core::ptr::{addr_of, addr_of_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_abi::layout::{
     CARDS, CHILD_PAGE, CHILD_PAGES, MAX_COMPONENTS, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, SECTION_PAGES, TASK_PAGES,
+    WATCHED,
 };
+use tactus_abi::monitors::watched;
 use tactus_abi::shared::{ChildPage, ParentPage, SectionPage, TaskCard, TaskPage, DEEPEST_SECTION};
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -24,6 +26,20 @@ pub fn task_cards() -> &'static [TaskCard] {
         0 => &[],
         // SAFETY: the image builder maps this number of cards there, read-only, never changed.
         tasks => unsafe { core::slice::from_raw_parts(CARDS as *const TaskCard, tasks as usize) },
+    }
+}
+
+/// The events that monitors watch and the root scheduler tells of, and whether a monitor has a clock; nothing if the system has no
+/// monitors, or this is not the root.
+pub fn watched_rows() -> Option<(&'static [[u32; watched::ROW]], bool)> {
+    if info().watched == 0 {
+        return None;
+    }
+    let head = WATCHED as *const u32;
+    // SAFETY: the image builder maps these words there, read-only, never changed: their number, a mark, and the rows.
+    unsafe {
+        let rows = core::slice::from_raw_parts(head.add(watched::HEAD).cast(), head.read() as usize);
+        Some((rows, head.add(1).read() != 0))
     }
 }
 

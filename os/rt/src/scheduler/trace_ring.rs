@@ -139,6 +139,19 @@ impl TraceRing {
         self.set(ENDED, 1);
     }
 
+    /// Shows each record that was kept since the ring was so far; how far it is now. Begin with 0.
+    pub fn since(&self, upto: u64, mut show: impl FnMut(Stored)) -> u64 {
+        let first = self.base + RING_HEADER_BYTES as u64;
+        let mut at = first + upto.min(self.writer.next - first);
+        while at < self.writer.next {
+            // SAFETY: a record that was written, inside this core's part of the trace memory; any word is a value.
+            let [time, arg, what, place] = unsafe { (at as *const [u64; RECORD_BYTES / 8]).read() };
+            show(Stored { time, arg, what, place });
+            at += RECORD_BYTES as u64;
+        }
+        self.writer.next - first
+    }
+
     /// How many records did not fit.
     pub fn dropped(&self) -> u64 {
         self.dropped

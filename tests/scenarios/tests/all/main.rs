@@ -27,6 +27,7 @@ mod images;
 mod interrupts;
 mod iso;
 mod isolation;
+mod monitored;
 mod monitors;
 mod partitions;
 mod per_server;

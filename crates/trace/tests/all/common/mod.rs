@@ -52,6 +52,8 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         changes: None,
         disks: Vec::new(),
         partitions: Vec::new(),
+        monitors: Vec::new(),
+        servers: Vec::new(),
         heaps: Vec::new(),
     }
 }
@@ -74,7 +76,12 @@ pub struct Call<'a> {
 impl Builder {
     pub fn new(cores: usize) -> Builder {
         Builder {
-            trace: Trace { cores: vec![Vec::new(); cores], dropped: vec![0; cores], disks: Vec::new() },
+            trace: Trace {
+                cores: vec![Vec::new(); cores],
+                dropped: vec![0; cores],
+                disks: Vec::new(),
+                observed: Vec::new(),
+            },
             ticket: 0,
             has: vec![None; cores],
         }

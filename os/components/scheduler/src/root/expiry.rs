@@ -18,7 +18,7 @@ pub fn upcall(core: u8) {
     let Some(Core { policy, state }) = state::running(core) else { return };
     let look = state.read_clock();
     // The limit of a core that has ended is past.
-    if look.now < state.wake || look.now >= state.limit {
+    if look.now < state.wake || look.now >= state.short_limit {
         return;
     }
     state.look = look;

@@ -15,6 +15,7 @@
 mod arrivals;
 mod expiry;
 mod kill;
+mod observe;
 mod sections;
 mod start;
 mod state;
@@ -49,7 +50,7 @@ const ASKS: u64 = 1 << 22;
 /// It signals or awaits events: which, stands in the core's state.
 const CALLS: u64 = 1 << 23;
 /// What is looked at before anything else: it concerns components and devices.
-const RARE: u64 = event::FAULT | event::RESTARTED | event::LINE;
+const RARE: u64 = event::FAULT | event::RESTARTED | event::LINE | event::RUN_ENDS;
 /// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 =
     COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | CALLS | BEGUN | event::NOTIFY | event::TIMER;
@@ -290,6 +291,7 @@ fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut
             return end(state, look);
         }
         recovery::go_on(state);
+        observe::late(state, look.now);
         look = state.read_clock();
     }
     state.look = look;
@@ -366,6 +368,10 @@ fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason)
     if !decision.notify.is_empty() {
         notify(decision.notify);
     }
+    let system = state.system;
+    if let Some(watched) = &system.watched {
+        observe::tell(state, watched);
+    }
     after
 }
 
@@ -381,8 +387,9 @@ fn report_end(state: &mut CoreState) {
 /// The run is over on this core.
 #[cold]
 fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
+    observe::late(state, look.now.min(state.end));
     state.ended = true;
-    state.limit = Instant::ZERO;
+    (state.limit, state.short_limit) = (Instant::ZERO, Instant::ZERO);
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look
@@ -425,10 +432,14 @@ fn rare(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
         due = due & !event::LINE | ARRIVED;
     }
     if due & event::FAULT != 0 {
-        fault(state, region, due)
-    } else {
-        due
+        due = fault(state, region, due);
+        observe::late(state, clock::now());
     }
+    if due & event::RUN_ENDS != 0 && !state.ended {
+        let look = state.read_clock();
+        end(state, look);
+    }
+    due & !event::RUN_ENDS
 }
 
 /// A component was stopped while this core ran one of its threads. What is due from then on.

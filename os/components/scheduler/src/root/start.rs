@@ -1,6 +1,7 @@
 //! Set-up: core 0 makes the policy from what the image holds, before the run begins; the others wait for it.
 
 use crate::root::arrivals::line_tasks;
+use crate::root::observe::Watched;
 use crate::root::state::{is_ready, place, System};
 use core::sync::atomic::AtomicBool;
 use tactus_rt::scheduler::task_cards;
@@ -21,5 +22,6 @@ pub fn start(core: u8) {
     let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     let lines = line_tasks(task_cards());
-    place(System { scheduler, setup, end, recovery, lines, given_up }, policies);
+    let watched = Watched::new(&setup);
+    place(System { scheduler, setup, end, recovery, lines, given_up, watched }, policies);
 }

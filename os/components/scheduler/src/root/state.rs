@@ -1,6 +1,7 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
 use crate::root::arrivals::{Arrivals, LineTasks};
+use crate::root::observe::{Reporting, Watched};
 use crate::root::sections::{none_reported, Reported};
 use crate::Decider;
 use alloc::vec::Vec;
@@ -34,6 +35,8 @@ pub struct System {
     pub lines: LineTasks,
     /// By task: the policy ended its last job, and its thread is still in the middle of that.
     pub given_up: Vec<AtomicBool>,
+    /// What monitors watch, if there are any.
+    pub watched: Option<Watched>,
 }
 
 impl System {
@@ -79,8 +82,16 @@ pub struct CoreState {
     pub epoch: u64,
     /// When the run ends.
     pub end: Instant,
-    /// When something beside the policy's work is due: the next piece of a restart, or the end.
+    /// When something beside the policy's work is due: the next piece of a restart, what monitors await, or the end.
     pub limit: Instant,
+    /// The same for the short path, which monitors see nothing of: zero where there are any.
+    pub short_limit: Instant,
+    /// When the next piece of a restart is due.
+    restart: Instant,
+    /// When something that monitors await is late.
+    watch: Instant,
+    /// What monitors were told.
+    pub reporting: Reporting,
     /// When this core must be entered next at the latest.
     pub wake: Instant,
     /// The same as a reading of the time-stamp counter.
@@ -122,6 +133,10 @@ impl CoreState {
             epoch: clock.epoch,
             end: system.end,
             limit: system.end,
+            short_limit: if system.watched.is_some() { Instant::ZERO } else { system.end },
+            restart: Instant::NEVER,
+            watch: Instant::NEVER,
+            reporting: Reporting::default(),
             wake: Instant::NEVER,
             timeout: NO_TIMEOUT,
             thread: IDLE,
@@ -184,6 +199,24 @@ impl CoreState {
         self.running.task().map(|task| (task, self.job))
     }
 
+    /// Monitors await something until then.
+    #[cold]
+    pub fn watch(&mut self, at: Instant) {
+        self.watch = at;
+        self.set_limit();
+        self.wake_at(self.wake.min(self.limit));
+    }
+
+    fn set_limit(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.limit = self.end.min(self.restart).min(self.watch);
+        if self.system.watched.is_none() {
+            self.short_limit = self.limit;
+        }
+    }
+
     /// This core must be entered then.
     #[inline(always)]
     pub fn wake_at(&mut self, wake: Instant) {
@@ -212,7 +245,8 @@ impl Host for CoreState {
         self.aborted();
     }
     fn restart_at(&mut self, at: Option<Instant>) {
-        self.limit = at.map_or(self.end, |at| self.end.min(at));
+        self.restart = at.unwrap_or(Instant::NEVER);
+        self.set_limit();
     }
     fn enter_at(&mut self, at: Instant) {
         self.wake_at(at);

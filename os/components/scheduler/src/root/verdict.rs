@@ -239,6 +239,13 @@ pub fn print() -> bool {
         let _ = writeln!(console, "{dropped} records did not fit");
         promises.lost = true;
     }
+    if system().watched.is_some() {
+        let violations = crate::root::observe::violations();
+        if violations > 0 {
+            let _ = writeln!(console, "{violations} violations of monitored properties");
+            promises.violated = true;
+        }
+    }
     let (words, held) = promises.verdict();
     let _ = writeln!(console, "verdict: {words}");
     held

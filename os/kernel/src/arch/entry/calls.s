@@ -28,7 +28,7 @@ invoke:
     mov rbp, gs:[{current}]
     movzx ebx, word ptr [rbp + {thread_component}]
     cmp rdi, {max_grants}
-    jae call_other
+    jae call_with_words
     imul r12, rbx, {component_bytes}
     cmp byte ptr [r12 + {components} + {component_special}], 0
     jne invoke_other
@@ -36,14 +36,14 @@ invoke:
     shl r14, {grant_shift}
     mov r13, [r12 + r14 + {components} + {component_grants} + {grant_entry}]
     test r13, r13
-    jz call_other
+    jz call_with_words
     movzx r15d, word ptr [r12 + r14 + {components} + {component_grants} + {grant_component}]
     imul r14, r15, {component_bytes}
     cmp byte ptr [r14 + {components} + {component_special}], 0
     jne invoke_other
     movzx r12d, byte ptr [rbp + {thread_depth}]
     cmp r12d, {max_invocations}
-    jae call_other
+    jae call_with_words
     # Nothing can fail from here on.
     lea eax, [r12 + 1]
     mov [rbp + {thread_depth}], al
@@ -107,7 +107,7 @@ give_back:
     # A frame that a brand recorded, which its upper half tells, is no caller's: the thread climbs (`call.rs`).
     mov r13d, [rbp + r12 * 8 + {thread_frames} + {frame_component}]
     cmp r13d, 0xffff
-    ja call_other
+    ja 3f
     imul r14, r13, {component_bytes}
     cmp byte ptr [r14 + {components} + {component_special}], 0
     jne call_other
@@ -121,3 +121,11 @@ give_back:
     xor eax, eax
     xor edx, edx
     jmp leave_clean
+# A return that a monitor watches.
+# kernel_watched_return(v0, v1, is it wide)
+3:  cmp r13d, {last_recorded}
+    jbe call_other
+    save_call
+    xor edx, edx
+    call kernel_watched_return
+    jmp resume

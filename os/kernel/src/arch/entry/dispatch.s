@@ -1,15 +1,5 @@
 # The dispatch that nothing stands in the way of; and the way into the kernel for whatever is not done here.
 
-# Saves where the caller goes on.
-.macro save_call
-    mov rbp, gs:[{current}]
-    mov [rbp + {thread_rip}], rcx
-    mov rcx, gs:[{scratch}]
-    mov [rbp + {thread_rsp}], rcx
-    mov qword ptr [rbp + {thread_vector}], {vector_call}
-    mov rsp, gs:[{kernel_stack}]
-.endm
-
 # rdi: the thread wanted, taken for this core if nobody has it; rbx: its place. Owner and state are one word here: nobody
 # has an ordinary thread if both are 0. r10: its component's place.
 .macro take_thread
@@ -219,4 +209,13 @@ call_other:
 1:  call kernel_trigger
     jmp resume
 2:  call kernel_upcall_done
+    jmp resume
+
+# An invocation that is not done here: its words are saved as well, since a monitor may watch it.
+call_with_words:
+    save_call
+    mov [rbp + {thread_rax}], rax
+    mov [rbp + {thread_r9}], r9
+    save_words
+    call kernel_call
     jmp resume

@@ -36,6 +36,30 @@
     pop rax
 .endm
 
+# Saves where the caller goes on.
+.macro save_call
+    mov rbp, gs:[{current}]
+    mov [rbp + {thread_rip}], rcx
+    mov rcx, gs:[{scratch}]
+    mov [rbp + {thread_rsp}], rcx
+    mov qword ptr [rbp + {thread_vector}], {vector_call}
+    mov rsp, gs:[{kernel_stack}]
+.endm
+
+# The words of a call with ten of them, into the thread at rbp.
+.macro save_words
+    mov [rbp + {thread_rdi}], rdi
+    mov [rbp + {thread_rsi}], rsi
+    mov [rbp + {thread_rdx}], rdx
+    mov [rbp + {thread_r10}], r10
+    mov [rbp + {thread_r8}], r8
+    mov [rbp + {thread_rbx}], rbx
+    mov [rbp + {thread_r12}], r12
+    mov [rbp + {thread_r13}], r13
+    mov [rbp + {thread_r14}], r14
+    mov [rbp + {thread_r15}], r15
+.endm
+
 # The base of GS is the component's again, and its selector is cleared: the register must be zero. Any component can load selectors,
 # and none may pass from one to another; of the other segments they are cleared where the address space changes.
 .macro leave_kernel_half zero

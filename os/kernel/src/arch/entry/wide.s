@@ -55,7 +55,7 @@ invoke_wide:
     mov [rbp + {thread_r14}], r14
     mov [rbp + {thread_r15}], r15
 2:  mov eax, {call_invoke_wide}
-    jmp call_other
+    jmp call_with_words
 
 # As `give_back`. Left are rax, rcx (saved in rsp), r9 and r11. rbp: thread; rax: its depth after the return; rcx, r11: the
 # caller's number and place.
@@ -76,7 +76,7 @@ give_back_wide:
     # A frame that a brand recorded, which its upper half tells, is no caller's: it takes two words.
     mov ecx, [rbp + r9 * 8 + {thread_frames} + {frame_component}]
     cmp ecx, 0xffff
-    ja 2f
+    ja 3f
     imul r11, rcx, {component_bytes}
     cmp byte ptr [r11 + {components} + {component_special}], 0
     jne 2f
@@ -95,15 +95,15 @@ give_back_wide:
     sysretq
 # The words are saved: whoever the thread comes back to gets them later.
 2:  mov rcx, rsp
-    mov [rbp + {thread_rdi}], rdi
-    mov [rbp + {thread_rsi}], rsi
-    mov [rbp + {thread_rdx}], rdx
-    mov [rbp + {thread_r10}], r10
-    mov [rbp + {thread_r8}], r8
-    mov [rbp + {thread_rbx}], rbx
-    mov [rbp + {thread_r12}], r12
-    mov [rbp + {thread_r13}], r13
-    mov [rbp + {thread_r14}], r14
-    mov [rbp + {thread_r15}], r15
+    save_words
     mov eax, {call_return_wide}
     jmp call_other
+# A return that a monitor watches.
+3:  cmp ecx, {last_recorded}
+    jbe 2b
+    mov rcx, rsp
+    save_words
+    save_call
+    mov edx, 1
+    call kernel_watched_return
+    jmp resume

@@ -1,0 +1,460 @@
+//! Monitors at work on the machine: verdicts that the kernel comes to while the system runs, what it does for them, and components that
+//! try to change what is found of others.
+
+use std::fs;
+use tactus_record::EventKind;
+use tactus_scenarios::{file, Finished, Scratch};
+use tactus_trace::{Finding, Trace};
+
+/// A system file made of an example by changes of its text, each of which has exactly one place.
+fn changed(scratch: &Scratch, example: &str, changes: &[(&str, &str)], more: &str) -> std::path::PathBuf {
+    let mut text = fs::read_to_string(file(example)).expect("the example");
+    for (from, to) in changes {
+        assert_eq!(text.matches(from).count(), 1, "{from} is not there once");
+        text = text.replace(from, to);
+    }
+    let folder = file(example).parent().expect("a folder").display().to_string();
+    text = text.replace("crate = \"", &format!("crate = \"{folder}/")) + more;
+    let path = scratch.path().join("system.toml");
+    fs::write(&path, text).expect("a system file");
+    path
+}
+
+/// What `summary.json` says of a monitor.
+fn monitor<'a>(finished: &'a Finished, name: &str, whole: &'a serde_json::Value) -> &'a serde_json::Value {
+    let all = whole["monitors"].as_array().expect("a list of monitors");
+    let found = all.iter().find(|it| it["name"] == name);
+    found.unwrap_or_else(|| panic!("no monitor {name}:\n{}", finished.said.output))
+}
+
+fn summary(finished: &Finished) -> serde_json::Value {
+    serde_json::from_str(&finished.text("summary.json")).expect("a summary")
+}
+
+const LOOP: &str = "examples/monitored-loop/monitored-loop.toml";
+
+#[test]
+fn a_loop_of_components_is_watched_by_the_kernel_and_one_changed_line_breaks_each_property() {
+    let scratch = Scratch::new("monitored");
+    let whole = Finished::run(&changed(&scratch, LOOP, &[], ""), &[]);
+    assert_eq!(whole.said.status, 0, "{}", whole.said.output);
+    let json = summary(&whole);
+    for (name, events, rests_on) in [
+        ("order", 150, "kernel"),
+        ("fresh", 100, "kernel"),
+        ("latency", 200, "kernel"),
+        ("journal-answers", 100, "kernel"),
+        ("not-blind", 0, "component"),
+        ("sensor-works", 100, "scheduler"),
+    ] {
+        let it = monitor(&whole, name, &json);
+        assert_eq!((&it["verdict"], &it["events"]), (&"not yet".into(), &events.into()), "{name}: {it}");
+        assert_eq!((&it["rests_on"], &it["judged_by"]), (&rests_on.into(), &"kernel".into()), "{name}: {it}");
+    }
+    let variants: [(&str, &[(&str, &str)]); 6] = [
+        // Commands of the period before are taken between two readings.
+        ("order", &[("offset = \"6 ms\"", "offset = \"1 ms\"")]),
+        ("fresh", &[("offset = \"3 ms\"", "offset = \"7 ms\""), ("offset = \"6 ms\"", "offset = \"8 ms\"")]),
+        ("latency", &[("offset = \"6 ms\"", "offset = \"9900 us\"")]),
+        ("journal-answers", &[("[<= 200 us]", "[<= 400 ns]")]),
+        (
+            "not-blind",
+            &[(
+                "period = \"10 ms\"\ndeadline = \"2 ms\"\nexecution = \"200 us\"\n\n[[task]]\nname = \"control\"",
+                "period = \"20 ms\"\ndeadline = \"2 ms\"\nexecution = \"200 us\"\n\n[[task]]\nname = \"control\"",
+            )],
+        ),
+        ("sensor-works", &[("[<= 2 ms] sensed", "[<= 900 ns] sensed")]),
+    ];
+    for (name, changes) in variants {
+        let broken = Finished::run(&changed(&scratch, LOOP, changes, ""), &["--duration", "60 ms"]);
+        let json = summary(&broken);
+        let it = monitor(&broken, name, &json);
+        assert_eq!((broken.said.status, &it["verdict"]), (1, &"false".into()), "{name}: {}", broken.said.output);
+        assert_eq!(json["verdict"]["what"], "property", "{name}: {}", broken.said.output);
+        assert!(
+            broken.said.output.contains(&format!("property {name} was violated"))
+                || name == "order"
+                || broken.said.output.contains(name),
+            "{name}: {}",
+            broken.said.output
+        );
+    }
+}
+
+/// What a monitor demands is done at the event: the component that it names has not come so far again.
+#[test]
+fn a_violated_property_stops_a_component_restarts_it_or_ends_the_run() {
+    let scratch = Scratch::new("actions");
+    let twice = (
+        "period = \"10 ms\"\ndeadline = \"2 ms\"\nexecution = \"200 us\"\n\n[[task]]\nname = \"control\"",
+        "period = \"20 ms\"\ndeadline = \"2 ms\"\nexecution = \"200 us\"\n\n[[task]]\nname = \"control\"",
+    );
+    let act = |action: &str, more: &[(&str, &str)]| {
+        let wanted = format!("property = \"always not blind\"\non-violation = \"{action}\"");
+        let changes: Vec<(&str, &str)> =
+            [twice, ("property = \"always not blind\"", wanted.as_str())].iter().chain(more).copied().collect();
+        Finished::run(&changed(&scratch, LOOP, &changes, ""), &["--duration", "100 ms"])
+    };
+    // The controller is blind at 13 ms.
+    let ended = act("end", &[]);
+    assert_eq!(ended.said.status, 1, "{}", ended.said.output);
+    let end = ended.trace().cores.iter().flatten().map(|record| record.time.as_nanos()).max().expect("records");
+    assert!((13_000_000..13_200_000).contains(&end), "the run ends at {end} ns");
+
+    let stopped = act("stop actuator", &[]);
+    let json = summary(&stopped);
+    assert_eq!(stopped.said.status, 1, "{}", stopped.said.output);
+    let culprit = &json["culprits"][0];
+    assert_eq!(culprit["component_name"], "actuator", "{}", stopped.said.output);
+    assert!(culprit["fault"].as_str().expect("words").contains("property"), "{culprit}");
+    let time = culprit["time_ns"].as_u64().expect("a time");
+    assert!((13_000_000..13_100_000).contains(&time), "{culprit}");
+    let act_jobs = &json["tasks"][2]["jobs"]["completed"];
+    assert_eq!(*act_jobs, 1, "only the job before: {}", stopped.said.output);
+
+    let own = act("stop controller", &[]);
+    let json = summary(&own);
+    assert_eq!(json["culprits"][0]["component_name"], "controller", "{}", own.said.output);
+    assert_eq!(json["culprits"].as_array().map(Vec::len), Some(1), "{}", own.said.output);
+
+    let restarts = ("name = \"actuator\"\ncrate = \"", "name = \"actuator\"\nrestarted-by = \"root\"\ncrate = \"");
+    let again = act("restart actuator", &[restarts]);
+    let json = summary(&again);
+    assert_eq!(json["restarts"][0]["component_name"], "actuator", "{}", again.said.output);
+    assert!(json["tasks"][2]["jobs"]["completed"].as_u64().expect("jobs") >= 8, "{}", again.said.output);
+}
+
+/// A component that sends on channels of others, raises their events, tells what only the scheduler may, floods its own event and dies:
+/// every other verdict is what it was, and every other promise holds.
+#[test]
+fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() {
+    let scratch = Scratch::new("intruder");
+    let more = "\n[[component]]\nname = \"intruder\"\ncrate = \"parts\"\n[[task]]\nname = \"intrude\"\ncomponent = \"intruder\"\n\
+        core = 0\nperiod = \"20 ms\"\nexecution = \"2 ms\"\n[[monitor]]\nname = \"flooded\"\n\
+        property = \"always (begins -> next flood)\"\nevents = { flood = \"signal intruder.flood\", begins = \"release intrude\" }\n\
+        [[monitor]]\nname = \"gone\"\nproperty = \"always not gone\"\nevents = { gone = \"fault intrude\" }\n";
+    let folder = file(LOOP).parent().expect("a folder").display().to_string();
+    let more = more.replace("crate = \"parts\"", &format!("crate = \"{folder}/parts\""));
+    const OTHERS: [&str; 6] = ["order", "fresh", "latency", "journal-answers", "not-blind", "sensor-works"];
+    let with = Finished::run(&changed(&scratch, LOOP, &[], &more), &["--duration", "90 ms"]);
+    let alone = Finished::run(&changed(&scratch, LOOP, &[], ""), &["--duration", "90 ms"]);
+    let (with_json, alone_json) = (summary(&with), summary(&alone));
+    for name in OTHERS {
+        let (with, alone) = (monitor(&with, name, &with_json), monitor(&alone, name, &alone_json));
+        assert_eq!((&with["verdict"], &with["events"]), (&alone["verdict"], &alone["events"]), "{name}");
+    }
+    assert_eq!(monitor(&with, "flooded", &with_json)["events"], 1_505, "{}", with.said.output);
+
+    // It dies in the middle of a flood that the record has no room for: no verdict is hidden.
+    let with = Finished::run(&changed(&scratch, LOOP, &[], &more), &["--duration", "200 ms"]);
+    let with_json = summary(&with);
+    for name in OTHERS {
+        assert_eq!(monitor(&with, name, &with_json)["verdict"], "not yet", "{name}");
+    }
+    let gone = monitor(&with, "gone", &with_json);
+    assert_eq!((&gone["verdict"], &gone["verdicts"]), (&"false".into(), &1.into()), "{gone}");
+    assert!((100_000_000..104_000_000).contains(&gone["at_ns"].as_u64().expect("a time")), "{gone}");
+    let culprits = with_json["culprits"].as_array().expect("culprits");
+    assert_eq!(culprits.len(), 1, "{}", with.said.output);
+    assert_eq!(culprits[0]["component_name"], "intruder");
+    for task in with_json["tasks"].as_array().expect("tasks").iter().filter(|task| task["name"] != "intrude") {
+        assert_eq!(task["jobs"]["missed"], 0, "{task}");
+    }
+}
+
+/// Instructions that the gauge found: the median and the most.
+fn gauged(log: &str) -> std::collections::BTreeMap<String, (u64, u64)> {
+    let lines = log.lines().filter_map(|line| line.split_once("gauge ")).map(|(_, rest)| rest);
+    let read = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), (words.next()?.parse().ok()?, words.next()?.parse().ok()?)))
+    };
+    lines.filter_map(read).collect()
+}
+
+const DATAFLOW: &str = "[[monitor.automaton]]\nname = \"m_sync\"\nstates = [\"sync\", \"nosync\", \"inprog\"]\n\
+    transitions = [\"sync s00 nosync\", \"nosync r10 inprog\", \"inprog s00 nosync\", \"inprog s11 sync\"]\n\
+    [[monitor.automaton]]\nname = \"m_t2\"\nstates = [\"begin\", \"firstb0\", \"firstb1\"]\n\
+    transitions = [\"begin r20 firstb0\", \"firstb0 r21 begin\", \"begin r21 firstb1\", \"firstb1 r20 begin\"]\n";
+
+/// The system that measures: one signal for each number of monitors, one for each encoding of the source's second property (without its
+/// automaton of b0), one with a clock; a channel and a grant that are watched beside some that are not.
+fn gauges() -> String {
+    use std::fmt::Write;
+    let folder = file(LOOP).parent().expect("a folder").join("parts").display().to_string();
+    let mut text = format!(
+        "[system]\nname = \"gauge\"\ncores = 1\nduration = \"40 ms\"\n[machine]\ninstruction = \"1 ns\"\n[policy]\nkind = \"partitioned-edf\"\n\
+         [[component]]\nname = \"gauge\"\ncrate = \"{folder}\"\nconsole = true\n\
+         uses = {{ nothing = \"watcher.nothing\", watched = \"watcher.nothing\", step = \"watcher.step\", attach = \"memory.attach\" }}\n\
+         [[component]]\nname = \"watcher\"\ncrate = \"{folder}\"\nprovides = [\"nothing\", \"step\"]\n\
+         [[component]]\nname = \"memory\"\ncrate = \"{}\"\nmemory-manager = true\nbrands = 1\nprovides = [\"attach\"]\n\
+         [[task]]\nname = \"measure\"\ncomponent = \"gauge\"\ncore = 0\nperiod = \"40 ms\"\nexecution = \"20 ms\"\n\
+         [[buffer]]\nname = \"watched\"\nsize = \"8 KiB\"\nbetween = [\"gauge\", \"watcher\"]\n\
+         [[buffer]]\nname = \"plain\"\nsize = \"8 KiB\"\nbetween = [\"gauge\", \"watcher\"]\n",
+        file("os/components/services").display()
+    );
+    let mut monitor = |name: &str, event: &str, more: &str| {
+        let _ = write!(
+            text,
+            "[[monitor]]\nname = \"{name}\"\nproperty = \"always (b -> next (not a unless c))\"\n\
+             events = {{ a = \"{event}\", b = \"signal gauge.b\", c = \"signal gauge.c\" }}\n{more}"
+        );
+    };
+    for count in [1, 2, 3, 4, 6, 8, 10] {
+        for n in 0..count {
+            monitor(&format!("k{count}-{n}"), &format!("signal gauge.k{count}"), "encoding = \"plain\"\n");
+        }
+    }
+    monitor("channel", "send watched", "encoding = \"plain\"\n");
+    monitor("grant", "call gauge.watched", "encoding = \"plain\"\n");
+    for (encoding, name) in
+        [("plain", "plain"), ("row-per-word", "row"), ("packed-words", "packed"), ("bit-string", "bits")]
+    {
+        let _ = write!(
+            text,
+            "[[monitor]]\nname = \"{name}\"\nproperty = \"always ((firstb0 or firstb1) -> (sync until begin))\"\n\
+             encoding = \"{encoding}\"\nminimise = false\nevents = {{ s00 = \"signal gauge.{name}\", s11 = \"signal gauge.b\", \
+             r10 = \"signal gauge.c\", r20 = \"signal gauge.d\", r21 = \"signal gauge.e\" }}\n{DATAFLOW}"
+        );
+    }
+    text + "[[monitor]]\nname = \"timed\"\nproperty = \"distance(a) <= 1 s\"\nevents = { a = \"signal gauge.timed\" }\n"
+}
+
+#[test]
+fn statements_12_to_15_what_a_step_in_the_kernel_costs() {
+    let scratch = Scratch::new("gauges");
+    let path = scratch.path().join("gauge.toml");
+    fs::write(&path, gauges()).expect("a system file");
+    let run = Finished::run(&path, &[]);
+    let all = gauged(&run.log);
+    let of = |name: &str| all.get(name).unwrap_or_else(|| panic!("no {name}:\n{}", run.log)).0;
+    for (name, (median, most)) in &all {
+        println!("{name:20} {median:6} {most:6}");
+    }
+    // Affine in the number of monitors, exactly.
+    let each = of("signals-2") - of("signals-1");
+    for k in [3, 4, 6, 8, 10] {
+        // Names lie in a hash table: some need one more look.
+        let (found, line) = (of(&format!("signals-{k}")), of("signals-1") + (k - 1) * each);
+        assert!(found.abs_diff(line) <= 24, "{k} monitors, {each} each: {found}, not {line}");
+    }
+    // The quickest encoding is plain.
+    for encoding in ["row-per-word", "bit-string", "packed-words"] {
+        assert!(of("plain") <= of(encoding), "{encoding}");
+    }
+    // What `tactus_plan::monitors` counts is more than any step here.
+    assert!(each <= 60 && of("timed") - of("signals-1") + each <= 350, "{each} a step");
+    assert!(["row-per-word", "bit-string", "packed-words"].iter().all(|it| of(it) - of("plain") + each <= 150));
+    assert!(of("signals-1") - each <= 500 && of("send-watched") - of("send-unwatched") <= 500 + each);
+}
+
+/// The verdicts of the judge over the scheduler's records alone, as if the kernel had recorded nothing.
+fn derived(finished: &Finished) -> Vec<Finding> {
+    let kept = tactus_report::Kept::from_json(&finished.text("run.json")).expect("a run");
+    let trace = Trace { observed: Vec::new(), ..finished.trace() };
+    tactus_trace::monitor(&kept.view, &trace, &kept.view.monitors).expect("tables")
+}
+
+/// What a monitor said, and after how many of its events.
+fn said(finding: &Finding) -> Vec<(String, Option<String>, usize)> {
+    let one = |it: &tactus_trace::Conclusion| (it.verdict.to_string(), it.event.clone(), it.path.len());
+    finding.conclusions.iter().map(one).collect()
+}
+
+/// Whether events of a simulated run are so close together that what the system's own work takes may change their order.
+fn is_close(trace: &Trace) -> bool {
+    let kinds = [EventKind::Release, EventKind::Dispatch, EventKind::Preempt, EventKind::Complete];
+    let all = trace.cores.iter().flatten().filter(|it| kinds.contains(&it.kind));
+    let mut all: Vec<(u64, u8)> = all.map(|it| (it.time.as_nanos(), it.core.0)).collect();
+    all.sort_unstable();
+    let close = |pair: &[(u64, u8)]| match pair[1].0 - pair[0].0 {
+        0 => pair[0].1 != pair[1].1,
+        apart => apart < 150_000,
+    };
+    all.windows(2).any(close)
+}
+
+/// One file, three judges: the simulated run, the kernel, and the trace read back. False if this system is none that can be compared.
+fn three_judges(seed: u64, scratch: &Scratch) -> bool {
+    let path = scratch.path().join("random.toml");
+    fs::write(&path, random::system(seed)).expect("a system file");
+    let simulated = Finished::simulate(&path, &[]);
+    if is_close(&simulated.trace()) {
+        return false;
+    }
+    let machine = Finished::run(&path, &[]);
+    let kept = tactus_report::Kept::from_json(&machine.text("run.json")).expect("a run");
+    let kernel = tactus_trace::monitor(&kept.view, &machine.trace(), &kept.view.monitors).expect("tables");
+    let (again, simulated) = (derived(&machine), derived(&simulated));
+    for ((kernel, again), simulated) in kernel.iter().zip(&again).zip(&simulated) {
+        let which = format!("seed {seed}, {}", kernel.monitor);
+        assert_eq!(kernel.disputed, None, "{which}");
+        assert!(kernel.by_kernel || kernel.events == 0, "{which}");
+        assert_eq!((said(kernel), kernel.events), (said(again), again.events), "{which}: kernel and trace");
+        // At the end of the run one more event may be before or behind it.
+        assert_eq!(said(kernel), said(simulated), "{which}: kernel and simulator");
+        let events = (kernel.events as i64 - simulated.events as i64).abs();
+        assert!(events <= 2, "{which}: {} and {} events", kernel.events, simulated.events);
+    }
+    true
+}
+
+#[test]
+fn simulator_kernel_and_trace_come_to_the_same_verdicts_of_random_properties() {
+    let scratch = Scratch::new("judges");
+    assert_eq!((0..).filter(|seed| three_judges(*seed, &scratch)).take(4).count(), 4);
+}
+
+/// `TACTUS_BIN=… cargo test --release -p tactus-scenarios --test all five_hundred -- --ignored --nocapture`
+#[test]
+#[ignore = "500 systems: a quarter of an hour"]
+fn simulator_kernel_and_trace_come_to_the_same_verdicts_of_five_hundred_systems() {
+    let count: u64 = std::env::var("TACTUS_SYSTEMS").map_or(500, |count| count.parse().expect("a number"));
+    let scratch = Scratch::new("judges");
+    let compared = (1_000..).filter(|seed| three_judges(*seed, &scratch)).take(count as usize).count();
+    println!("{compared} systems, the same verdicts by simulator, kernel and trace");
+}
+
+/// Eight cores that raise events at once, and monitors that all of these concern: the kernel's verdicts are those of its recorded order.
+fn eight_cores(length: &str, least: usize) {
+    use std::fmt::Write;
+    let scratch = Scratch::new("crowd");
+    let folder = file(LOOP).parent().expect("a folder").join("parts").display().to_string();
+    let mut text = format!(
+        "[system]\nname = \"crowd\"\ncores = 8\nduration = \"{length}\"\nmemory = \"256 MiB\"\n[policy]\nkind = \"partitioned-edf\"\n\
+         [[component]]\nname = \"crowd\"\ncrate = \"{folder}\"\n"
+    );
+    for core in 0..8 {
+        let _ = write!(
+            text,
+            "[[task]]\nname = \"t{core}\"\ncomponent = \"crowd\"\ncore = {core}\nperiod = \"1 ms\"\nexecution = \"200 us\"\n"
+        );
+    }
+    let events: Vec<String> = (0..8).map(|n| format!("s{n} = \"signal crowd.s{n}\"")).collect();
+    let others = |n: usize| (0..8).filter(|it| *it != n).map(|it| format!("s{it}")).collect::<Vec<_>>().join(" or ");
+    for n in 0..4 {
+        let _ = write!(
+            text,
+            "[[monitor]]\nname = \"m{n}\"\nproperty = \"always (s{n} -> next (s{n} or (next ({}))))\"\nreset = true\n\
+             events = {{ {} }}\n[[monitor]]\nname = \"d{n}\"\nproperty = \"distance(s{n} or s{}) >= 3 us\"\nreset = true\n\
+             events = {{ s{n} = \"signal crowd.s{n}\", s{} = \"signal crowd.s{}\" }}\n",
+            others(n),
+            events.join(", "),
+            n + 4,
+            n + 4,
+            n + 4
+        );
+    }
+    let path = scratch.path().join("crowd.toml");
+    fs::write(&path, text).expect("a system file");
+    let run = Finished::run(&path, &[]);
+    let kept = tactus_report::Kept::from_json(&run.text("run.json")).expect("a run");
+    let trace = run.trace();
+    let mut places: Vec<u32> =
+        trace.observed.iter().flatten().filter(|it| it.kind == EventKind::Observed).map(|it| it.ticket).collect();
+    places.sort_unstable();
+    assert!(places.len() >= least, "{} events", places.len());
+    assert!(places.iter().zip(1..).all(|(place, wanted)| *place == wanted), "places are counted without a gap");
+    let cores = trace.observed.iter().filter(|records| !records.is_empty()).count();
+    let findings = tactus_trace::monitor(&kept.view, &trace, &kept.view.monitors).expect("tables");
+    for finding in &findings {
+        assert!(finding.by_kernel, "{}", finding.monitor);
+        assert_eq!(finding.disputed, None);
+    }
+    let verdicts: usize = findings.iter().map(|it| it.conclusions.len()).sum();
+    assert!(cores == 8 && verdicts > 100, "{verdicts} verdicts");
+    println!("{} events of {cores} cores in one order, {verdicts} verdicts, all as in its replay", places.len());
+}
+
+#[test]
+fn monitors_of_eight_cores_agree_on_one_order() {
+    eight_cores("20 ms", 2_000);
+}
+
+/// `TACTUS_BIN=… cargo test --release -p tactus-scenarios --test all hundred_thousand -- --ignored --nocapture`
+#[test]
+#[ignore = "100,000 events: minutes"]
+fn monitors_of_eight_cores_agree_on_one_order_of_a_hundred_thousand_events() {
+    eight_cores("950 ms", 100_000);
+}
+
+/// Random systems whose events of different tasks are never close together, so that their order does not depend on what the system's own
+/// work takes.
+mod random {
+    use std::fmt::Write;
+
+    struct Numbers(u64);
+    impl Numbers {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % limit
+        }
+        fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+            from[self.below(from.len() as u64) as usize]
+        }
+    }
+
+    pub fn system(seed: u64) -> String {
+        let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+        let cores = 1 + numbers.below(2);
+        let policy = numbers.pick(&["partitioned-edf", "partitioned-rm"]);
+        let mut text = format!(
+            "[system]\nname = \"random\"\ncores = {cores}\nduration = \"121 ms\"\n[policy]\nkind = \"{policy}\"\n"
+        );
+        let tasks = 2 + numbers.below(3);
+        for task in 0..tasks {
+            let core = task % cores;
+            let period = [8, 12, 16, 24][numbers.below(4) as usize];
+            // Tasks are apart by a tenth of a millisecond and never end where another begins.
+            let (offset, execution) =
+                (numbers.below(4) * 1_000 + task * 137, 700 + task * 31 + numbers.below(2) * 1_000);
+            let late = if numbers.below(4) == 0 {
+                format!("actual = \"{} us\"\n", execution + period * 400)
+            } else {
+                String::new()
+            };
+            let _ = write!(
+                text,
+                "[[task]]\nname = \"t{task}\"\ncore = {core}\noffset = \"{offset} us\"\nperiod = \"{period} ms\"\n\
+                 deadline = \"{} us\"\nexecution = \"{execution} us\"\n{late}",
+                period * 1_000 - 253
+            );
+        }
+        for monitor in 0..4 {
+            let mut event = |name: &str| {
+                let kind = numbers.pick(&["release", "start", "complete", "complete", "preempt", "miss"]);
+                format!("{name} = \"{kind} t{}\"", numbers.below(tasks))
+            };
+            let events = [event("a"), event("b"), event("c")].join(", ");
+            let bound = 1 + numbers.below(20);
+            let timed = [
+                format!("always (a -> eventually[<= {bound}570 us] (b or c))"),
+                format!("always (a -> once[<= {bound}570 us] (b or c))"),
+                format!("always (a -> always[<= {bound}570 us] not (b and not c))"),
+                format!("distance(a or b or c) >= {}570 us", bound % 3),
+                format!("distance(a or b or c) <= {bound}570 us"),
+                format!("latency(a, b, c) <= {bound}570 us"),
+            ];
+            let untimed = [
+                "always (a -> next (not b unless c))",
+                "always (a -> next (b or c))",
+                "(not c) until (a or b)",
+                "always ((a and not b) -> next (not a unless (b or c)))",
+                "always (b -> next next (a or c))",
+            ];
+            let property = match numbers.below(2) {
+                0 => timed[numbers.below(timed.len() as u64) as usize].clone(),
+                _ => numbers.pick(&untimed).to_owned(),
+            };
+            let reset = numbers.below(2) == 0;
+            let encoding = numbers.pick(&["plain", "plain", "bit-string", "packed-words"]);
+            let _ = write!(
+                text,
+                "[[monitor]]\nname = \"m{monitor}\"\nproperty = \"{property}\"\nevents = {{ {events} }}\nreset = {reset}\n\
+                 encoding = \"{encoding}\"\n"
+            );
+        }
+        text
+    }
+}
