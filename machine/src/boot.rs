@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Image, Request};
-use tactus_model::{DeviceKind, Release, System, TaskPlacement};
+use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_record::{EventKind, Record};
 use tactus_report::{ColourUse, Details};
 use tactus_time::CoreId;
