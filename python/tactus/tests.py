@@ -21,7 +21,7 @@ A name is a policy and a test as the literature calls it; :func:`names` lists th
 ======================================  ==================================================================================
 
 Fixed priorities are the tasks' own where every task has one, else deadline-monotonic. An exact test that would need too long
-says no. The papers and assumptions are in the book, `docs/analysis-tests.md`.
+says no. The papers and assumptions are in the book, `crates/analysis/README.md`.
 """
 
 from ._native import accepts, accepts_all, partition, responses
