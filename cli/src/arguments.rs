@@ -285,7 +285,7 @@ pub struct Run {
     /// Do not show the lines that components print; the report and run.log have them all the same
     #[arg(long)]
     pub no_console: bool,
-    /// Send every access through modelled caches and tell who drove out whose lines: those of geometry under [machine], else of an
+    /// Send every access through modelled caches and tell who drove out whose lines: those of `geometry` in the file, else of an
     /// i7-2600. The run is the same, and takes the host about five times as long
     #[arg(long)]
     pub caches: bool,

@@ -49,6 +49,11 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
             "tells another scheduler than its task's of the end of its jobs",
         )?;
     }
+    for (number, it) in image.components.iter().enumerate() {
+        let own = image.cards.iter().filter(|card| card.home == number as u64 && card.line < LINES as u64);
+        let lines = own.fold(0, |bits, card| bits | 1 << card.line);
+        rule(it.releases == lines, Part::Component, number, "has other lines that release jobs than its tasks have")?;
+    }
     Ok(())
 }
 

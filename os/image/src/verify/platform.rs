@@ -50,6 +50,7 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         it.role & role::FLOATING_POINT == 0 || !entered,
         "has floating point and is entered in the middle of its work",
     )?;
+    check(it.reserved == 0, "has a field that should be zero")?;
     check((it.lines | it.releases) >> LINES == 0, "has an interrupt line that no machine has")?;
     let others = image.components[..number]
         .iter()

@@ -206,7 +206,7 @@ fn sequences_that_are_none_are_refused() {
     }
 }
 
-// Fields of a component: role at 40, restarted_by at 44, brands at 48, lines at 52, sequences at 56.
+// Fields of a component: role at 40, restarted_by at 44, brands at 48, lines at 52, sequences at 80.
 caught! {
     image(&example()).unwrap().bytes;
     an_unknown_role_is_caught: |it| it.u32(it.component(DRIVER) + 40, 1 << 31) => "role that there is not";
@@ -225,8 +225,8 @@ caught! {
     a_line_that_no_machine_has_is_caught: |it| it.u32(it.component(DRIVER) + 52, 1 << 30) => "no machine has";
     too_many_brands_are_caught: |it| it.u32(it.component(DRIVER) + 48, 33) => "more brands";
     a_sequence_in_data_is_caught: |it| {
-        it.u64(it.component(DRIVER) + 72, 0x40_3000);
-        it.u64(it.component(DRIVER) + 80, 0x40_3008);
+        it.u64(it.component(DRIVER) + 80, 0x40_3000);
+        it.u64(it.component(DRIVER) + 88, 0x40_3008);
     } => "no code of its own";
 
     a_window_without_a_pool_is_caught: |it| it.u32(36, 0) => "no memory for it";
