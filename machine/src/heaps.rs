@@ -24,7 +24,9 @@ pub fn read(facts: &Facts, rings: &Rings) -> io::Result<Vec<HeapUse>> {
     }
     let mut heaps = Vec::new();
     for (number, component) in facts.components.iter().enumerate() {
-        let Some(at) = translate(rings, told(card::word::TOPS + number)?, HEAP)? else { continue };
+        // The upper half tells where its counters are.
+        let top = told(card::word::TOPS + number)? & u64::from(u32::MAX);
+        let Some(at) = translate(rings, top, HEAP)? else { continue };
         let field = |offset: usize| word(rings, at + offset as u64);
         if field(offset_of!(HeapCard, magic))? != HEAP_MAGIC {
             continue;

@@ -177,10 +177,12 @@ mod global {
 
     // SAFETY: what `Heap` gives out is its own memory, aligned as asked, and nobody else's until it comes back.
     unsafe impl GlobalAlloc for Global {
+        // SAFETY: the caller keeps what the trait demands of it.
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             heap().allocate(thread(), layout)
         }
 
+        // SAFETY: the caller gives back what it was given, with its layout.
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             // SAFETY: promised by the caller.
             unsafe { heap().deallocate(block, layout) }

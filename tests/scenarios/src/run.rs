@@ -127,8 +127,8 @@ impl Finished {
                 "nothing was promised, and a component was stopped",
                 "not every promise held",
             ],
-            // The console knows jobs, not the rules of a schedule: those are judged from the trace.
-            _ if sentence("broken: a rule of every schedule was broken") => {
+            // The console knows jobs, not the rules of a schedule nor what disks do: those are judged from the trace.
+            _ if sentence("broken: a rule of every schedule was broken") || sentence("void by disk") => {
                 &["not every promise held", "nothing was promised", "every promise held"]
             }
             _ => &["not every promise held"],
