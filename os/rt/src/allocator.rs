@@ -177,12 +177,14 @@ mod global {
 
     // SAFETY: what `Heap` gives out is its own memory, aligned as asked, and nobody else's until it comes back.
     unsafe impl GlobalAlloc for Global {
-        // SAFETY: the caller keeps what the trait demands of it.
+        /// # Safety
+        /// As the trait demands.
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             heap().allocate(thread(), layout)
         }
 
-        // SAFETY: the caller gives back what it was given, with its layout.
+        /// # Safety
+        /// As the trait demands: a block that was given out, with its layout.
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             // SAFETY: promised by the caller.
             unsafe { heap().deallocate(block, layout) }
