@@ -114,8 +114,8 @@ pub struct Info {
     pub counters: u32,
     /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].
     pub watched: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Root scheduler only: to how many clients of disks something is promised, which the host alone judges, from the trace.
+    pub disk_clients_promised: u32,
     /// Bytes at [`crate::layout::TOLD`].
     pub told_bytes: u64,
     /// The component's own name.
@@ -266,6 +266,8 @@ pub mod event {
     pub const LINE: u64 = 512;
     /// A monitor found a property violated for which the system file ends the run. The root's only, on each core.
     pub const RUN_ENDS: u64 = 1024;
+    /// A monitor found a property violated for which a job is released on this core. The root's only.
+    pub const VIOLATION: u64 = 2048;
 }
 
 /// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.
