@@ -23,6 +23,7 @@ mod event_source;
 mod eviction;
 mod fault;
 mod frames;
+mod layout;
 mod machine;
 mod mailbox;
 mod memory;
@@ -42,6 +43,7 @@ mod thread;
 mod tree;
 mod upcall;
 
+use arch::entry::leave;
 use arch::loader::BootInfo;
 use arch::port::time_stamp;
 use arch::serial::say;
@@ -114,7 +116,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     machine::CORES.store(wanted, Ordering::Relaxed);
     lines::set_up(info.acpi_root);
     machine::COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
-    idle::set_up(wanted);
+    idle::set_up(wanted, rates.emulated && image.header.turn != 0);
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
     if wanted > 1 {
@@ -205,7 +207,7 @@ fn run_core() -> ! {
     unsafe { (*core.upcall).take(core.id) };
     dispatch::post_root(core, event::START);
     // SAFETY: the core's current thread is the upcall, complete; the stack in use is not needed any more.
-    unsafe { core::arch::asm!("jmp resume", options(noreturn)) }
+    unsafe { leave() }
 }
 
 /// Decides the start of the run, the same for all cores: 20 ms ahead, and as much for every four further schedulers, so that

@@ -3,6 +3,7 @@
 //! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
 
 use crate::arch::descriptors::{Descriptors, FAULT_STACKS};
+use crate::arch::port::core_block;
 use crate::brand::Brand;
 use crate::path::Scheduler;
 use crate::thread::{self, Thread};
@@ -194,12 +195,8 @@ pub fn is_guard(address: u64) -> bool {
 /// # Safety
 /// Only inside the kernel after `set_up`, and no other reference to the block may be alive.
 pub unsafe fn current() -> &'static mut Core {
-    let this: *mut Core;
-    // SAFETY: GS holds the block's address inside the kernel, and the block's first field is that address.
-    unsafe {
-        core::arch::asm!("mov {}, gs:[0]", out(reg) this, options(nostack, preserves_flags, readonly));
-        &mut *this
-    }
+    // SAFETY: the block was set up, and its first field is its address; no other reference is alive, by the caller's promise.
+    unsafe { &mut *core_block::<Core>() }
 }
 
 /// Fills the current core's block and makes it current: descriptors, the way in for calls, GS base.

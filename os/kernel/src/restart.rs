@@ -13,6 +13,7 @@
 //! fewer.
 
 use crate::arch::paging::direct;
+use crate::arch::port::copy_and_clear;
 use crate::brand;
 use crate::component;
 use crate::event_source;
@@ -188,9 +189,7 @@ fn restore(frame: u64, source: u64, bytes: u64) {
     // SAFETY: the frame belongs to a component that is stopped and that nobody is in; what it begins with lies in the
     // image, page-aligned and padded to whole pages, so that whole words can be read.
     unsafe {
-        core::arch::asm!("rep movsq", "mov rcx, {rest}", "rep stosq", rest = in(reg) PAGE / 8 - words,
-            inout("rcx") words => _, inout("rdi") direct::<u64>(frame) => _, inout("rsi") direct::<u64>(source) => _,
-            in("rax") 0, options(nostack, preserves_flags));
+        copy_and_clear(direct(frame), direct(source), words, PAGE / 8 - words);
         if bytes % 8 != 0 {
             let last = direct::<u8>(frame);
             (bytes..words * 8).for_each(|at| last.add(at as usize).write(0));

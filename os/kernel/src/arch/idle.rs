@@ -7,9 +7,8 @@
 //! executing, until another wakes. Blocks of instructions that do nothing cost the emulator next to nothing.
 
 use super::port::time_stamp;
-use crate::machine::{cores, turn};
 use core::arch::asm;
-use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use tactus_abi::call::NO_TIMEOUT;
 use tactus_abi::layout::MAX_CORES;
 
@@ -20,9 +19,13 @@ pub static CLOCK_KEEPER: AtomicU64 = AtomicU64::new(0);
 /// When each sleeping core wants to wake, in time-stamp ticks.
 static UNTIL: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(NO_TIMEOUT) }; MAX_CORES];
 
-/// Tells how many cores there are, before the run begins.
-pub fn set_up(cores: usize) {
+/// How many cores there are that take turns; 0 where they run at the same time.
+static TAKE_TURNS: AtomicUsize = AtomicUsize::new(0);
+
+/// Tells how many cores there are and whether they take turns, before the run begins.
+pub fn set_up(cores: usize, take_turns: bool) {
     AWAKE.store(cores as u64, SeqCst);
+    TAKE_TURNS.store(if take_turns { cores } else { 0 }, SeqCst);
 }
 
 /// The core was interrupted while it had nothing to run.
@@ -32,15 +35,16 @@ pub fn wake() {
 }
 
 /// The core with this number waits for an interrupt, and has a time-out then. It does not come back here: the way out of the kernel
-/// begins anew.
+/// restarts.
 pub fn wait(core: u64, expiry: u64) -> ! {
     let place = core as usize % MAX_CORES;
     UNTIL[place].store(expiry, SeqCst);
     let last = AWAKE.fetch_sub(1, SeqCst) == 1;
-    if last && turn() != 0 && cores() > 1 {
+    let cores = TAKE_TURNS.load(SeqCst);
+    if last && cores > 1 {
         let me = core + 1;
         CLOCK_KEEPER.store(me, SeqCst);
-        let first = UNTIL[..cores()].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
+        let first = UNTIL[..cores.min(MAX_CORES)].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
         if first != NO_TIMEOUT {
             // SAFETY: nothing is left to do with interrupts off; whoever interrupts the idle core takes the stack.
             unsafe { asm!("sti", options(nomem, nostack)) };

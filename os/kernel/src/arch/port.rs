@@ -1,4 +1,4 @@
-//! I/O ports and model-specific registers.
+//! I/O ports, model-specific registers and the few instructions that the rest of the kernel asks for by name.
 
 use core::arch::asm;
 
@@ -46,4 +46,36 @@ pub unsafe fn write_msr(register: u32, value: u64) {
 pub fn time_stamp() -> u64 {
     // SAFETY: reading the counter has no effect.
     unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// Stops the core for good.
+pub fn halt() -> ! {
+    loop {
+        // SAFETY: nothing runs on the core any more.
+        unsafe { asm!("cli", "hlt", options(nomem, nostack)) }
+    }
+}
+
+/// The address of the current core's block, which is its first field.
+///
+/// # Safety
+/// Only inside the kernel after the core's descriptors were set up: GS holds the block's address then.
+#[inline(always)]
+pub unsafe fn core_block<T>() -> *mut T {
+    let this: *mut T;
+    // SAFETY: promised by the caller.
+    unsafe { asm!("mov {}, gs:[0]", out(reg) this, options(nostack, preserves_flags, readonly)) }
+    this
+}
+
+/// Copies so many words, and writes so many zeros behind them. By words: an emulator counts one instruction for each element.
+///
+/// # Safety
+/// The words can be read, all places can be written, and nobody else uses them.
+pub unsafe fn copy_and_clear(to: *mut u64, from: *const u64, words: u64, zeros: u64) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        asm!("rep movsq", "mov rcx, {zeros}", "rep stosq", zeros = in(reg) zeros, inout("rcx") words => _,
+            inout("rdi") to => _, inout("rsi") from => _, in("rax") 0, options(nostack, preserves_flags));
+    }
 }
