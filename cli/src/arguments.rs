@@ -525,6 +525,9 @@ pub struct Agree {
     /// Systems in which jobs wait in the middle of their work
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources"])]
     pub waits: bool,
+    /// Systems in which jobs share resources, wait, and are released by each other and by events, all at once
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "raised", "resources", "waits", "partitions"])]
+    pub combined: bool,
     /// Systems of partitions, with windows in a major frame
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources", "waits"])]
     pub partitions: bool,
