@@ -865,6 +865,20 @@ fn no_broken_file_is_left_out_of_the_table() {
     assert!(listed.len() >= 30);
 }
 
+/// Releases, waits, resources, thresholds, floating point, heaps.
+#[test]
+fn what_is_not_periodic_is_refused_in_sixty_ways() {
+    let of = |name: &str| {
+        let name = name.split('-').next().unwrap_or_default();
+        let arrivals = ["b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9", "ba", "bb", "bc", "bd"];
+        name.starts_with(['p', 'r', 'w']) || arrivals.contains(&name)
+    };
+    let disks = |name: &str| name.contains("disk");
+    let cases = CASES.iter().filter(|(name, _)| of(name) && !disks(name) || name.contains("floating-point") || *name == "f1-heap.toml");
+    let kinds: BTreeSet<&str> = cases.flat_map(|(_, complaints)| complaints.iter().map(|(_, words)| *words)).collect();
+    assert!(kinds.len() >= 60, "{}", kinds.len());
+}
+
 #[test]
 fn a_file_of_another_name_or_that_is_not_there_or_not_text_is_refused() {
     let read = |path: &Path| System::read(path).expect_err("accepted").to_string();

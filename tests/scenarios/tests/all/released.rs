@@ -137,6 +137,37 @@ fn from_interrupt_to_message_a_chain_keeps_its_bound_and_its_run_is_replayed_and
     assert_eq!(trace(&first), trace(&second), "two runs of one file");
 }
 
+/// The controller's job 50 sends two commands, or none: it is named with the number, and the chain is not held.
+#[test]
+fn a_job_that_sends_no_message_or_two_is_named() {
+    for (topic, times, words) in [
+        ("imu-none", "if job.number() == 50 { 0 } else { 1 }", "control job 50 sent no message"),
+        ("imu-two", "if job.number() == 50 { 2 } else { 1 }", "control job 50 sent 2 messages instead of one"),
+    ] {
+        let scratch = Scratch::new(topic);
+        let part = |name: &str| std::fs::read_to_string(file(&format!("examples/imu/parts/{name}"))).expect("a part");
+        let (old, new) = ("if COMMANDS.send(", format!("for _ in 0..{times} {{\n    if COMMANDS.send("));
+        let controller = part("src/controller.rs");
+        assert!(controller.contains(old) && controller.ends_with("    }\n}\n"), "{controller}");
+        scratch.write("parts/src/controller.rs", &(controller.replace(old, &new) + "}\n"));
+        // It takes what comes.
+        let check = "assert!(number == job.number(), \"a command was lost\");";
+        let actuator = part("src/actuator.rs");
+        assert!(actuator.contains(check), "{actuator}");
+        scratch.write("parts/src/actuator.rs", &actuator.replace(check, "let _ = number;"));
+        for name in ["filter.rs", "imu.rs"] {
+            scratch.write(&format!("parts/src/{name}"), &part(&format!("src/{name}")));
+        }
+        let runtime = format!("path = {:?}", file("os/rt").display().to_string());
+        scratch.write("parts/Cargo.toml", &part("Cargo.toml").replace("path = \"../../../os/rt\"", &runtime));
+        let parts = file("examples/imu/parts").display().to_string();
+        let example = imu(&scratch, &[(&parts, "parts")]);
+        let run = Finished::run(&example, &["--duration", "100 ms"]);
+        assert_eq!(run.said.status, 1, "{}", run.said.output);
+        assert!(run.said.output.contains(words), "{words}: {}", run.said.output);
+    }
+}
+
 #[test]
 fn a_device_that_interrupts_ten_times_as_often_as_declared_takes_nothing_from_others() {
     let scratch = Scratch::new("imu-flood");
