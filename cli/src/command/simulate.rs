@@ -1,7 +1,9 @@
 //! `tactus simulate`: the schedule that the policy makes, worked out on this computer.
 
-use crate::arguments::Simulate;
+use crate::arguments::{duration, Simulate};
 use crate::{subject, verdict};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
@@ -12,6 +14,7 @@ use tactus_machine::{costs, place};
 use tactus_model::System;
 use tactus_record::RECORD_BYTES;
 use tactus_report::{Details, Kept};
+use tactus_time::{Instant as Time, TaskId};
 
 /// A simulation keeps its records until they are judged and drawn: this many, of 32 bytes each, make a trace of 1 GiB, and
 /// judge, exports and report take two to three times as much beside it.
@@ -37,10 +40,49 @@ fn fits(system: &System) -> Result<(), Failure> {
     )))
 }
 
-/// What arrives from outside, as the file tells it.
-fn arrivals(system: &System) -> Vec<tactus_sim::Arrivals<'static>> {
-    let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(all)) };
-    system.arrivals().into_iter().map(boxed).collect()
+/// What arrives from outside: for tasks that a list of arrivals names, as that tells it, for the others as the system file does.
+fn arrivals(system: &System, list: Option<&Path>) -> Result<Vec<tactus_sim::Arrivals<'static>>, Failure> {
+    let listed = list.map_or(Ok(BTreeMap::new()), |file| listed(system, file))?;
+    let of = |(task, all)| -> tactus_sim::Arrivals {
+        match listed.get(&task) {
+            Some(times) => (task, Box::new(times.clone().into_iter())),
+            None => (task, Box::new(all)),
+        }
+    };
+    Ok(system.arrivals().into_iter().map(of).collect())
+}
+
+/// Reads a list of arrivals.
+fn listed(system: &System, file: &Path) -> Result<BTreeMap<TaskId, Vec<Time>>, Failure> {
+    let input = |line: Option<usize>, words: String| {
+        let line = line.map_or(String::new(), |line| format!(":{}", line + 1));
+        Failure::Input(format!("{}{line}: {words}", file.display()))
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| input(None, format!("cannot be read: {error}")))?;
+    let outside: Vec<TaskId> = system.arrivals().into_iter().map(|(task, _)| task).collect();
+    let mut all: BTreeMap<TaskId, Vec<Time>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let input = |words: String| input(Some(number), words);
+        let Some((name, time)) = line.split_once(char::is_whitespace) else {
+            return Err(input(format!("{line:?} is no arrival; write a task and a time, like `sensor 12.5 ms`")));
+        };
+        let task = system.tasks.iter().position(|task| task.name == name).map(|n| TaskId(n as u16));
+        let task = task.ok_or_else(|| input(format!("there is no task {name:?}; name one of the system file")))?;
+        if !outside.contains(&task) {
+            return Err(input(format!("nothing from outside releases {name:?}; give it an interrupt, a message or release = \"sporadic\"")));
+        }
+        let time = duration(time.trim()).map_err(|error| input(format!("{error}")))?;
+        let (time, times) = (Time::ZERO + time, all.entry(task).or_default());
+        if times.last().is_some_and(|last| *last > time) {
+            return Err(input(format!("an arrival for {name:?} at {time} stands after a later one; sort them by time")));
+        }
+        times.push(time);
+    }
+    Ok(all)
 }
 
 /// Checks, simulates, judges and writes the results.
@@ -61,7 +103,7 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let begin = Instant::now();
     let wait = progress::Wait::new("simulate", "");
     let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    let arrivals = arrivals(&system);
+    let arrivals = arrivals(&system, arguments.arrivals.as_deref())?;
     let mut trace = tactus_sim::simulate_with_steps(
         &promised.setup,
         system.duration,
@@ -75,7 +117,9 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     wait.end();
     let took = begin.elapsed();
 
-    let more = if free { Vec::new() } else { vec![format!("--costs {}", subject::quoted(&arguments.costs))] };
+    let mut more = if free { Vec::new() } else { vec![format!("--costs {}", subject::quoted(&arguments.costs))] };
+    let list = arguments.arrivals.as_ref().map(|file| subject::quoted(&file.display().to_string()));
+    more.extend(list.map(|file| format!("--arrivals {file}")));
     let details = Details {
         machine: "simulator".to_string(),
         seed: system.seed,

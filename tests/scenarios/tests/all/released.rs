@@ -70,6 +70,28 @@ fn what_nothing_raises_on_the_machine_is_refused_there_and_simulated() {
 }
 
 #[test]
+fn arrivals_come_from_a_list_when_simulated_and_a_bad_list_is_refused_on_its_line() {
+    let scratch = Scratch::new("listed");
+    let system = with(&scratch, "name = \"housekeeping\"\n", "name = \"housekeeping\"\nrelease = \"sporadic\"\n");
+    let list = scratch.write("arrivals.txt", "# three\nhousekeeping 10 ms\nhousekeeping 100 ms\nhousekeeping 500 ms # far\n");
+    let words = ["--arrivals", list.to_str().expect("a name")];
+    let run = Finished::simulate(&system, &words);
+    assert_eq!((run.summary.outcome(), run.summary.task("housekeeping").released()), ("held", 3), "{}", run.said.output);
+    for (text, words) in [
+        ("housekeeping 10 ms\nhousekeeping\n", "arrivals.txt:2: \"housekeeping\" is no arrival"),
+        ("housekeping 10 ms\n", "arrivals.txt:1: there is no task \"housekeping\""),
+        ("filter 10 ms\n", "arrivals.txt:1: nothing from outside releases \"filter\""),
+        ("housekeeping 10 ms\n\nhousekeeping 5 ms\n", "arrivals.txt:3: an arrival for \"housekeeping\" at"),
+        ("housekeeping 10 parsecs\n", "arrivals.txt:1: "),
+    ] {
+        let list = scratch.write("arrivals.txt", text);
+        let said = tactus(["simulate".as_ref(), system.as_os_str(), "--arrivals".as_ref(), list.as_os_str()]);
+        assert_eq!(said.status, 2, "{}", said.output);
+        assert!(said.errors.contains(words), "{words}: {}", said.errors);
+    }
+}
+
+#[test]
 fn a_component_raises_what_others_do_at_once_or_when_the_period_is_over() {
     let folder = Scratch::new("raises");
     // The first task that it raises in each job, the second one in every third; a third there is not.
