@@ -26,7 +26,8 @@ use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
 use tactus_generate::{
-    any, changing, changing_levels, combined, lasting, partitions, per_server, raised, released, sharing, waiting, RAISER,
+    any, changing, changing_levels, combined, lasting, partitions, per_server, raised, released, sharing, waiting,
+    RAISER,
 };
 use tactus_machine::boot::{boot, compile_ours, details, image, Ran};
 use tactus_machine::build::Programs;

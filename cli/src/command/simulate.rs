@@ -73,12 +73,16 @@ fn listed(system: &System, file: &Path) -> Result<BTreeMap<TaskId, Vec<Time>>, F
         let task = system.tasks.iter().position(|task| task.name == name).map(|n| TaskId(n as u16));
         let task = task.ok_or_else(|| input(format!("there is no task {name:?}; name one of the system file")))?;
         if !outside.contains(&task) {
-            return Err(input(format!("nothing from outside releases {name:?}; give it an interrupt, a message or release = \"sporadic\"")));
+            return Err(input(format!(
+                "nothing from outside releases {name:?}; give it an interrupt, a message or release = \"sporadic\""
+            )));
         }
         let time = duration(time.trim()).map_err(|error| input(format!("{error}")))?;
         let (time, times) = (Time::ZERO + time, all.entry(task).or_default());
         if times.last().is_some_and(|last| *last > time) {
-            return Err(input(format!("an arrival for {name:?} at {time} stands after a later one; sort them by time")));
+            return Err(input(format!(
+                "an arrival for {name:?} at {time} stands after a later one; sort them by time"
+            )));
         }
         times.push(time);
     }

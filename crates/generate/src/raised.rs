@@ -37,7 +37,11 @@ pub(crate) fn raise(random: &mut Random, system: &mut System) -> bool {
         let place = &mut system.scheduling.places[n];
         let (core, period) = (system.tasks[n].core, system.tasks[n].period);
         let reached = core.is_some() || place.server.is_none();
-        if !reached || !matches!(place.release, Release::Periodic) || place.overrun == Overrun::Stop || random.chance(0.5) {
+        if !reached
+            || !matches!(place.release, Release::Periodic)
+            || place.overrun == Overrun::Stop
+            || random.chance(0.5)
+        {
             continue;
         }
         let early = if random.chance(0.2) { EarlyArrival::Drop } else { EarlyArrival::Delay };

@@ -874,7 +874,9 @@ fn what_is_not_periodic_is_refused_in_sixty_ways() {
         name.starts_with(['p', 'r', 'w']) || arrivals.contains(&name)
     };
     let disks = |name: &str| name.contains("disk");
-    let cases = CASES.iter().filter(|(name, _)| of(name) && !disks(name) || name.contains("floating-point") || *name == "f1-heap.toml");
+    let cases = CASES
+        .iter()
+        .filter(|(name, _)| of(name) && !disks(name) || name.contains("floating-point") || *name == "f1-heap.toml");
     let kinds: BTreeSet<&str> = cases.flat_map(|(_, complaints)| complaints.iter().map(|(_, words)| *words)).collect();
     assert!(kinds.len() >= 60, "{}", kinds.len());
 }

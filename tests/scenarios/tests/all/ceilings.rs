@@ -100,7 +100,9 @@ fn ceilings_order_the_example_of_their_authors_on_the_machine() {
     let section = |resource, after, length| {
         format!("{{ resource = \"{resource}\", after = \"{after} ms\", length = \"{length} ms\" }}")
     };
-    let mut text = "[system]\nname = \"ceilings\"\ncores = 1\nduration = \"1 s\"\n[policy]\nkind = \"partitioned-fp\"\n".to_owned();
+    let mut text =
+        "[system]\nname = \"ceilings\"\ncores = 1\nduration = \"1 s\"\n[policy]\nkind = \"partitioned-fp\"\n"
+            .to_owned();
     for name in ["S0", "S1", "S2"] {
         text += &format!("[[resource]]\nname = \"{name}\"\nprotocol = \"ceiling\"\n");
     }

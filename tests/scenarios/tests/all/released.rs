@@ -73,10 +73,16 @@ fn what_nothing_raises_on_the_machine_is_refused_there_and_simulated() {
 fn arrivals_come_from_a_list_when_simulated_and_a_bad_list_is_refused_on_its_line() {
     let scratch = Scratch::new("listed");
     let system = with(&scratch, "name = \"housekeeping\"\n", "name = \"housekeeping\"\nrelease = \"sporadic\"\n");
-    let list = scratch.write("arrivals.txt", "# three\nhousekeeping 10 ms\nhousekeeping 100 ms\nhousekeeping 500 ms # far\n");
+    let list =
+        scratch.write("arrivals.txt", "# three\nhousekeeping 10 ms\nhousekeeping 100 ms\nhousekeeping 500 ms # far\n");
     let words = ["--arrivals", list.to_str().expect("a name")];
     let run = Finished::simulate(&system, &words);
-    assert_eq!((run.summary.outcome(), run.summary.task("housekeeping").released()), ("held", 3), "{}", run.said.output);
+    assert_eq!(
+        (run.summary.outcome(), run.summary.task("housekeeping").released()),
+        ("held", 3),
+        "{}",
+        run.said.output
+    );
     for (text, words) in [
         ("housekeeping 10 ms\nhousekeeping\n", "arrivals.txt:2: \"housekeeping\" is no arrival"),
         ("housekeping 10 ms\n", "arrivals.txt:1: there is no task \"housekeping\""),
