@@ -22,7 +22,8 @@ struct Seen {
     long: usize,
 }
 
-/// Sections last as long as declared, or shorter; in every fourth system some last up to half as long again, which is told.
+/// Sections last as long as declared, or shorter; in every fourth system some last up to half as long again: they may reach into
+/// what is to come next, which is refused then.
 fn stretch(random: &mut Random, system: &mut System) -> bool {
     let longer = random.chance(0.25);
     let mut some = false;
@@ -32,7 +33,6 @@ fn stretch(random: &mut Random, system: &mut System) -> bool {
             false if random.chance(0.5) => 1.0,
             false => 0.1 + 0.9 * random.unit(),
         };
-        // What lies inside another one, or has others inside, keeps its end.
         some |= scale > 1.0;
         section.actual = Some(Duration::from_nanos((section.length.as_nanos() as f64 * scale) as u64));
     }
@@ -105,7 +105,7 @@ fn compare(seeds: std::ops::Range<u64>) -> Seen {
 fn resources_waits_and_arrivals_together_keep_every_rule_and_bound() {
     let seen = compare(0..200);
     println!("{seen:?}");
-    assert!(seen.accepted > 30 && seen.promises > 200 && seen.early > 10 && seen.long > 5, "{seen:?}");
+    assert!(seen.accepted > 20 && seen.promises > 500 && seen.early > 10 && seen.long > 5, "{seen:?}");
 }
 
 /// As many as `TACTUS_SYSTEMS` says, from seed `TACTUS_FIRST` on.
