@@ -103,7 +103,7 @@ fn compare(seeds: std::ops::Range<u64>) -> Seen {
 
 #[test]
 fn resources_waits_and_arrivals_together_keep_every_rule_and_bound() {
-    let seen = compare(0..200);
+    let seen = compare(0..300);
     println!("{seen:?}");
     assert!(seen.accepted > 20 && seen.promises > 500 && seen.early > 10 && seen.long > 5, "{seen:?}");
 }
@@ -113,6 +113,6 @@ fn resources_waits_and_arrivals_together_keep_every_rule_and_bound() {
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_as_many_as_are_asked_for() {
     let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise);
-    let first = number("TACTUS_FIRST", 200);
+    let first = number("TACTUS_FIRST", 300);
     println!("{:?}", compare(first..first + number("TACTUS_SYSTEMS", 100_000)));
 }

@@ -150,7 +150,8 @@ impl<'v> Holders<'v> {
     /// The job has only so many of the outermost, and wants no more.
     fn keep(&mut self, n: usize, keeps: usize) {
         let (word, held) = self.jobs[n];
-        for resource in word.iter().take(held).skip(keeps) {
+        let kept = |resource: &u8| word.iter().take(keeps).any(|it| it == *resource);
+        for resource in word.iter().take(held).skip(keeps).filter(|resource| !kept(resource)) {
             if let Some(owner) = self.owners.get_mut(usize::from(resource)).filter(|owner| **owner == Some(n)) {
                 *owner = None;
             }
