@@ -4,17 +4,19 @@ use crate::arguments::{duration, Simulate};
 use crate::{subject, verdict};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::progress;
 use tactus_machine::promise::{can_run, promised};
 use tactus_machine::results::Results;
 use tactus_machine::{costs, place};
-use tactus_model::System;
+use tactus_model::{Costs, System};
+use tactus_monitor::{Action, Verdict};
+use tactus_plan::RunPlan;
 use tactus_record::RECORD_BYTES;
 use tactus_report::{Details, Kept};
-use tactus_time::{Instant as Time, TaskId};
+use tactus_time::{Duration, Instant, TaskId};
+use tactus_trace::{Conclusion, Trace, View};
 
 /// A simulation keeps its records until they are judged and drawn: this many, of 32 bytes each, make a trace of 1 GiB, and
 /// judge, exports and report take two to three times as much beside it.
@@ -41,26 +43,28 @@ fn fits(system: &System) -> Result<(), Failure> {
 }
 
 /// What arrives from outside: for tasks that a list of arrivals names, as that tells it, for the others as the system file does.
-fn arrivals(system: &System, list: Option<&Path>) -> Result<Vec<tactus_sim::Arrivals<'static>>, Failure> {
-    let listed = list.map_or(Ok(BTreeMap::new()), |file| listed(system, file))?;
+fn arrivals(system: &System, listed: &Listed) -> Vec<tactus_sim::Arrivals<'static>> {
     let of = |(task, all)| -> tactus_sim::Arrivals {
         match listed.get(&task) {
             Some(times) => (task, Box::new(times.clone().into_iter())),
             None => (task, Box::new(all)),
         }
     };
-    Ok(system.arrivals().into_iter().map(of).collect())
+    system.arrivals().into_iter().map(of).collect()
 }
 
+/// By task, when something arrives for it.
+type Listed = BTreeMap<TaskId, Vec<Instant>>;
+
 /// Reads a list of arrivals.
-fn listed(system: &System, file: &Path) -> Result<BTreeMap<TaskId, Vec<Time>>, Failure> {
+fn listed(system: &System, file: &Path) -> Result<Listed, Failure> {
     let input = |line: Option<usize>, words: String| {
         let line = line.map_or(String::new(), |line| format!(":{}", line + 1));
         Failure::Input(format!("{}{line}: {words}", file.display()))
     };
     let text = std::fs::read_to_string(file).map_err(|error| input(None, format!("cannot be read: {error}")))?;
     let outside: Vec<TaskId> = system.arrivals().into_iter().map(|(task, _)| task).collect();
-    let mut all: BTreeMap<TaskId, Vec<Time>> = BTreeMap::new();
+    let mut all = Listed::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
@@ -77,8 +81,8 @@ fn listed(system: &System, file: &Path) -> Result<BTreeMap<TaskId, Vec<Time>>, F
                 "nothing from outside releases {name:?}; give it an interrupt, a message or release = \"sporadic\""
             )));
         }
-        let time = duration(time.trim()).map_err(|error| input(format!("{error}")))?;
-        let (time, times) = (Time::ZERO + time, all.entry(task).or_default());
+        let time = duration(time.trim()).map_err(input)?;
+        let (time, times) = (Instant::ZERO + time, all.entry(task).or_default());
         if times.last().is_some_and(|last| *last > time) {
             return Err(input(format!(
                 "an arrival for {name:?} at {time} stands after a later one; sort them by time"
@@ -87,6 +91,56 @@ fn listed(system: &System, file: &Path) -> Result<BTreeMap<TaskId, Vec<Time>>, F
         times.push(time);
     }
     Ok(all)
+}
+
+/// The most times that a run is simulated again for the sake of handlers.
+const MOST_ROUNDS: usize = 1_000;
+
+/// When violations release jobs of each task that handles some, by what monitors say of this run.
+fn violations(system: &System, view: &View, trace: &Trace) -> Result<Vec<(TaskId, Vec<Instant>)>, Failure> {
+    let findings =
+        tactus_trace::monitor(view, trace, &system.monitors).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut all = Vec::new();
+    for task in (0..system.tasks.len() as u16).map(TaskId).filter(|task| system.handles(*task)) {
+        let name = &system.tasks[task.index()].name;
+        let its = system.monitors.iter().zip(&findings);
+        let its = its.filter(|(monitor, _)| matches!(&monitor.action, Action::Run(handler) if handler == name));
+        let violated = its.flat_map(|(_, finding)| &finding.conclusions).filter(|it| it.verdict == Verdict::False);
+        // What did not come is missed right after its time.
+        let after = |it: &Conclusion| it.at.saturating_add(Duration::from_nanos(u64::from(it.event.is_none())));
+        let mut at: Vec<Instant> = violated.map(after).collect();
+        at.sort_unstable();
+        all.push((task, at));
+    }
+    Ok(all)
+}
+
+/// Simulates the run. Jobs that violations release are released where the run itself shows the violations: it is simulated again with
+/// those that were found until they are the same ones. Each time at least one more is certain, since a job changes nothing of what was
+/// before its release.
+fn run(system: &System, promised: &RunPlan, costs: &Costs, listed: &Listed) -> Result<Trace, Failure> {
+    let mut released = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+        let of_handlers = released.iter().map(|(task, all): &(TaskId, Vec<Instant>)| -> tactus_sim::Arrivals {
+            (*task, Box::new(all.iter().copied()))
+        });
+        let arrivals = arrivals(system, listed).into_iter().chain(of_handlers).collect();
+        let (demands, steps) = ((demand, arrivals), system.job_steps());
+        let trace = tactus_sim::simulate_with_steps(&promised.setup, system.duration, demands, steps, costs)
+            .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+        if system.monitors.iter().all(|it| !matches!(it.action, Action::Run(_))) {
+            return Ok(trace);
+        }
+        let found = violations(system, &promised.view, &trace)?;
+        if found == released {
+            return Ok(trace);
+        }
+        released = found;
+    }
+    let why =
+        format!("its properties are violated so often that {MOST_ROUNDS} simulations did not settle when handlers run");
+    Err(Failure::Input(format!("{}: {why}; give a shorter time", system.source.display())))
 }
 
 /// Checks, simulates, judges and writes the results.
@@ -104,18 +158,10 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
         return Ok(Outcome::Broken);
     }
 
-    let begin = Instant::now();
+    let begin = std::time::Instant::now();
     let wait = progress::Wait::new("simulate", "");
-    let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    let arrivals = arrivals(&system, arguments.arrivals.as_deref())?;
-    let mut trace = tactus_sim::simulate_with_steps(
-        &promised.setup,
-        system.duration,
-        (demand, arrivals),
-        system.job_steps(),
-        &costs,
-    )
-    .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+    let listed = arguments.arrivals.as_deref().map_or(Ok(BTreeMap::new()), |file| listed(&system, file))?;
+    let mut trace = run(&system, &promised, &costs, &listed)?;
     let stations = promised.disk_setups.iter().filter_map(|it| it.station(false));
     trace.disks = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
     wait.end();
