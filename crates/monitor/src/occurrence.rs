@@ -31,6 +31,8 @@ pub enum OccurrenceKind {
     Fault,
     /// A stopped component runs again.
     Restart,
+    /// A component has been restarted as often as it may, and stays stopped.
+    GiveUp,
     /// A message is sent through a channel.
     Send,
     /// A message is taken out of a channel.
@@ -65,13 +67,15 @@ pub enum SubjectKind {
     Channel,
     /// A component's, with a name behind a dot: that of a grant, or of its own event.
     Component,
+    /// A component's that the root scheduler restarts.
+    Restarted,
     /// Nobody's: the word stands alone.
     Nobody,
 }
 
 impl OccurrenceKind {
     /// All of them.
-    pub const ALL: [OccurrenceKind; 18] = {
+    pub const ALL: [OccurrenceKind; 19] = {
         use OccurrenceKind::*;
         [
             Release,
@@ -87,6 +91,7 @@ impl OccurrenceKind {
             Reconfigure,
             Fault,
             Restart,
+            GiveUp,
             Send,
             Receive,
             Call,
@@ -110,6 +115,7 @@ impl OccurrenceKind {
             OccurrenceKind::Reconfigure => "reconfigure",
             OccurrenceKind::Fault => "fault",
             OccurrenceKind::Restart => "restart",
+            OccurrenceKind::GiveUp => "give-up",
             OccurrenceKind::Send => "send",
             OccurrenceKind::Receive => "receive",
             OccurrenceKind::Call => "call",
@@ -123,6 +129,7 @@ impl OccurrenceKind {
             OccurrenceKind::Exhaust | OccurrenceKind::Replenish => SubjectKind::TaskOrServer,
             OccurrenceKind::Mode | OccurrenceKind::Reconfigure | OccurrenceKind::Restart => SubjectKind::Nobody,
             OccurrenceKind::Send | OccurrenceKind::Receive => SubjectKind::Channel,
+            OccurrenceKind::GiveUp => SubjectKind::Restarted,
             OccurrenceKind::Call | OccurrenceKind::Return | OccurrenceKind::Signal => SubjectKind::Component,
             _ => SubjectKind::Task,
         }
@@ -140,7 +147,7 @@ impl OccurrenceKind {
     }
     /// Whether it happens on the machine alone: components do it, which the simulator does not run.
     pub const fn is_of_components(self) -> bool {
-        matches!(self.subject(), SubjectKind::Channel | SubjectKind::Component)
+        matches!(self.subject(), SubjectKind::Channel | SubjectKind::Component | SubjectKind::Restarted)
     }
 }
 
@@ -190,6 +197,7 @@ impl fmt::Display for OccurrenceError {
                         "a component and of its event, like camera.ready,"
                     }
                     SubjectKind::Component => "a component and of its grant, like camera.log,",
+                    SubjectKind::Restarted => "a component that is restarted",
                     SubjectKind::TaskOrServer | SubjectKind::Nobody => "a task or server",
                 };
                 write!(f, "{:?} needs the name of {whose} after it", kind.word())

@@ -154,8 +154,8 @@ pub const fn place_of(component: u32, name: u64, places: u32) -> u32 {
     mixed as u32 & places.wrapping_sub(1)
 }
 
-/// A kind of event that the root scheduler tells of, as a row of [`crate::layout::WATCHED`] names it: kind, task or server
-/// ([`NONE`] for neither), event. Words of 32 bits; the first is the number of rows, the second not zero if a monitor has a clock.
+/// A kind of event that the root scheduler tells of, as a row of [`crate::layout::WATCHED`] names it: kind, task, server or
+/// component ([`NONE`] for none), event. Words of 32 bits; the first is the number of rows, the second not zero if a monitor has a clock.
 pub mod watched {
     /// Words before the rows.
     pub const HEAD: usize = 2;
@@ -189,6 +189,8 @@ pub mod watched {
     pub const MODE: u32 = 11;
     /// Nobody's.
     pub const RECONFIGURE: u32 = 12;
+    /// A component's.
+    pub const GIVE_UP: u32 = 13;
 }
 
 #[cfg(test)]
