@@ -94,6 +94,7 @@ pub fn image(
         system,
         plan: &plan,
         promises: &promises,
+        disk_clients_promised: promised.view.disk_clients_promised() as u32,
         scheduler: &read(&program(&scheduler)?)?,
         children: &schedulers::children(system, &setups),
         workload: &read(&program("tactus-workload")?)?,

@@ -176,11 +176,11 @@ fn hold(folder: &Path) -> io::Result<File> {
 }
 
 /// Cargo tells packages of one name and version in several workspaces apart by nothing: it would take what it built of one for the
-/// other, where that one's files are older. So what was built of packages of these names is built again where the last one that
-/// was built here lies in another folder.
+/// other, where that one's files are older. So what was built of packages of these names is built again where the last one of that
+/// name that was built here lies in another folder.
 fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Result<()> {
-    let (own, last) = (folder.as_os_str().as_encoded_bytes(), into.join("last-built"));
-    if fs::read(&last).is_ok_and(|last| last == own) {
+    let (own, last) = (folder.to_string_lossy(), into.join("last-built"));
+    if fs::read_to_string(&last).is_ok_and(|last| last == own) {
         return Ok(());
     }
     let mut metadata = toolchain.cargo(folder);
@@ -189,7 +189,18 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
     // A manifest that cannot be read is the compiler's to tell of.
     let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap_or_default();
     let packages = told["packages"].as_array().into_iter().flatten();
-    let names: Vec<&str> = packages.filter_map(|package| package["name"].as_str()).collect();
+    // Where the manifests lie of the packages of which something was built here, by their names. A component of our own workspace is
+    // told of with all of that.
+    let kept = into.join("built-from.json");
+    let mut from: BTreeMap<String, String> =
+        fs::read(&kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    let mut others = Vec::new();
+    for package in packages {
+        let [Some(name), Some(manifest)] = ["name", "manifest_path"].map(|key| package[key].as_str()) else { continue };
+        if from.insert(name.to_owned(), manifest.to_owned()).as_deref() != Some(manifest) {
+            others.push(name);
+        }
+    }
     for profile in
         [into.to_path_buf(), into.join(TARGET), into.join(FLOATING_POINT_TARGET)].map(|it| it.join("release"))
     {
@@ -197,12 +208,13 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
         for entry in entries {
             let entry = entry?;
             let package = entry.file_name().to_string_lossy().rsplit_once('-').map(|(package, _)| package.to_owned());
-            if package.is_some_and(|package| names.contains(&package.as_str())) {
+            if package.is_some_and(|package| others.contains(&package.as_str())) {
                 fs::remove_dir_all(entry.path())?;
             }
         }
     }
-    fs::write(last, own)
+    fs::write(kept, serde_json::to_vec(&from)?)?;
+    fs::write(last, own.as_bytes())
 }
 
 /// The programs of a crate, copied to where no other crate's are.

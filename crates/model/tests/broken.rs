@@ -891,6 +891,23 @@ fn no_broken_file_is_left_out_of_the_table() {
     assert!(listed.len() >= 30);
 }
 
+/// How many kinds of fault files with these beginnings hold: complaints that differ in more than numbers and names.
+fn kinds(files: &[&str]) -> usize {
+    let named = CASES.iter().filter(|(name, _)| files.iter().any(|begins| name.starts_with(begins)));
+    let words = named.flat_map(|(_, complaints)| complaints.iter().map(|(_, words)| *words));
+    let plain = words.map(|words| {
+        let unquoted: String = words.split('"').step_by(2).collect();
+        unquoted.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>()
+    });
+    plain.collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+fn thirty_kinds_of_faults_of_disks_and_more_are_refused() {
+    let found = kinds(&["b0-disks", "b1-disk-clients", "b2-disk-places", "b3-disk-service", "b4-disk-memory"]);
+    assert!(found >= 30, "{found}");
+}
+
 #[test]
 fn a_file_of_another_name_or_that_is_not_there_or_not_text_is_refused() {
     let read = |path: &Path| System::read(path).expect_err("accepted").to_string();

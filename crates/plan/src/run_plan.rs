@@ -75,6 +75,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         monitors: system.monitors.clone(),
         servers: servers(system),
         heaps: Vec::new(),
+        refuted: None,
     };
     let disk_setups = disk::setups(system, &disks);
     RunPlan { setup, view, disks, disk_setups, findings: findings(system, check) }

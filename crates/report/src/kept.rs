@@ -74,6 +74,8 @@ struct Stored {
     /// Left out where no component asked its heap for memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heaps: Vec<HeapUse>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refuted: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -237,6 +239,7 @@ impl Kept {
             monitors: view.monitors.iter().map(monitor::store).collect(),
             servers: view.servers.clone(),
             heaps: view.heaps.clone(),
+            refuted: view.refuted.clone(),
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -278,6 +281,7 @@ impl Kept {
             monitors: stored.monitors.into_iter().map(monitor::restore).collect::<Result<_, _>>()?,
             servers: stored.servers,
             heaps: stored.heaps,
+            refuted: stored.refuted,
         };
         let details = Details {
             machine: stored.machine,
@@ -516,6 +520,7 @@ mod tests {
             monitors,
             servers,
             heaps,
+            refuted: Some("a decision that is not the policy's".into()),
         };
         let details = Details {
             machine: "m".into(),

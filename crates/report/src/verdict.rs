@@ -84,6 +84,7 @@ fn first_broken(out: &mut String, broken: &Broken) {
         What::Dropped => "records were dropped, so nothing can be said about the rest of the run",
         What::Rule => "a rule that holds in every run was broken",
         What::Request => "a request to a disk took longer than its bound",
+        What::Machine => "the machine did what nobody had decided",
         What::Property => "a property that a monitor watched was violated",
     };
     let cause = &broken.cause;

@@ -95,6 +95,7 @@ fn first_broken(broken: &Broken) -> String {
         What::Dropped => "records were lost, so nothing can be said",
         What::Rule => "a rule of every schedule was broken",
         What::Request => "a request to a disk took longer than its bound",
+        What::Machine => return format!("broken: {}", broken.cause.text),
         What::Property => {
             let text = &broken.cause.text;
             return format!("broken: {}", text.split_once("; ").map_or(text.as_str(), |(violation, _)| violation));

@@ -47,6 +47,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     let monitors: Vec<MonitorSummary> =
         view.monitors.iter().zip(&findings).map(|(monitor, finding)| MonitorSummary::of(monitor, finding)).collect();
     let verdict = promise::with_monitors(verdict, &monitors, disputed, end);
+    let verdict = promise::with_machine(verdict, view.refuted.as_deref(), end);
 
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {

@@ -94,9 +94,22 @@ pub struct View {
     pub servers: Vec<String>,
     /// What components said of their heaps when the run ended.
     pub heaps: Vec<HeapUse>,
+    /// What the machine did that was not decided for it, where whoever ran it found such a thing: a decision that is not the
+    /// policy's, a page of a foreign colour, a request that the disk's own rules give to another.
+    pub refuted: Option<String>,
 }
 
 impl View {
+    /// To how many clients of disks something is promised.
+    pub fn disk_clients_promised(&self) -> usize {
+        let clients = self.disks.iter().flat_map(|disk| &disk.clients);
+        if self.accepted {
+            clients.filter(|client| client.bound.is_some()).count()
+        } else {
+            0
+        }
+    }
+
     /// How many tasks are promised something at some time.
     pub fn promised(&self) -> usize {
         let ever = |n: &usize| {

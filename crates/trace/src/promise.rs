@@ -252,11 +252,6 @@ pub(crate) fn with_monitors(
     disputed: Option<String>,
     end: Instant,
 ) -> Verdict {
-    let about = |what, time, text: String| {
-        let cause = Cause { text, from: time, to: time, ..Cause::default() };
-        let (limit, actual) = (None, None);
-        Verdict::Broken(Broken { what, task_id: None, task: None, job: None, time, limit, actual, cause })
-    };
     if let Some(text) = disputed {
         return about(What::Rule, end, text);
     }
@@ -267,6 +262,21 @@ pub(crate) fn with_monitors(
         (Some((at, text)), _) => about(What::Property, at, text),
         (None, verdict) => verdict,
     }
+}
+
+/// The verdict where the machine did what nobody decided: nothing that was promised can be said to hold then.
+pub(crate) fn with_machine(verdict: Verdict, refuted: Option<&str>, end: Instant) -> Verdict {
+    match (refuted, verdict) {
+        (None, verdict) | (Some(_), verdict @ Verdict::Broken(_)) => verdict,
+        (Some(text), _) => about(What::Machine, end, text.to_owned()),
+    }
+}
+
+/// A broken promise of no job.
+fn about(what: What, time: Instant, text: String) -> Verdict {
+    let cause = Cause { text, from: time, to: time, ..Cause::default() };
+    let (limit, actual) = (None, None);
+    Verdict::Broken(Broken { what, task_id: None, task: None, job: None, time, limit, actual, cause })
 }
 
 /// How a job with a promise did.

@@ -114,8 +114,8 @@ pub struct Info {
     pub counters: u32,
     /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].
     pub watched: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Root scheduler only: to how many clients of disks something is promised, which the host alone judges, from the trace.
+    pub disk_clients_promised: u32,
     /// Bytes at [`crate::layout::TOLD`].
     pub told_bytes: u64,
     /// The component's own name.

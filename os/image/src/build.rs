@@ -243,7 +243,7 @@ fn info(
         processes: told.processes[number],
         counters: u32::from(counted(system, part)),
         watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
-        reserved: 0,
+        disk_clients_promised: if number == SCHEDULER { request.disk_clients_promised } else { 0 },
         told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },

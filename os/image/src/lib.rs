@@ -45,6 +45,8 @@ pub struct Request<'a> {
     pub plan: &'a [u8],
     /// What was promised for each task, in the order of [`System::tasks`].
     pub promises: &'a [Promise],
+    /// To how many clients of disks something was promised.
+    pub disk_clients_promised: u32,
     /// The scheduler's program: an ELF file.
     pub scheduler: &'a [u8],
     /// Schedulers below the root's that run the same program, each after the one that it is below.

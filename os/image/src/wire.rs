@@ -153,7 +153,7 @@ stored!(Info {
     processes: u32,
     counters: u32,
     watched: u32,
-    reserved: u32,
+    disk_clients_promised: u32,
     told_bytes: u64,
     name: Name,
     system: Name,

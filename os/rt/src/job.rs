@@ -82,11 +82,15 @@ impl Job {
 
 /// Interrupts: a line that releases the task's jobs is silent from one interrupt until a job acknowledges it.
 impl Job {
+    /// The interrupt line that releases the task's jobs, if one does.
+    pub fn line(&self) -> Option<u64> {
+        // SAFETY: as in `Job::number`; written by the image builder alone.
+        unsafe { (&raw const (*self.page()).line).read() }.checked_sub(1)
+    }
+
     /// The device has been served, and may interrupt again. False, and nothing else, if no line releases the task's jobs.
     pub fn acknowledge(&self) -> bool {
-        // SAFETY: as in `Job::number`; written by the image builder alone.
-        let line = unsafe { (&raw const (*self.page()).line).read() };
-        let Some(line) = line.checked_sub(1) else { return false };
+        let Some(line) = self.line() else { return false };
         calls::brand_control(BrandOperation::AcknowledgeLine, line, 0).is_ok()
     }
 }

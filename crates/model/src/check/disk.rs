@@ -2,7 +2,7 @@
 
 use super::names::{names, runs_component, unique};
 use crate::disk::{Disk, DiskClient};
-use crate::draft::{At, Draft, DraftClient, DraftDisk, DraftFaults, Given};
+use crate::draft::{At, Draft, DraftClient, DraftDisk, DraftFaults, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint};
 use crate::units::format_size;
 use crate::{
@@ -118,11 +118,17 @@ fn component(it: &DraftDisk, beside: &Beside<'_>, out: &mut Collector) -> Option
     if found.is_none() {
         let known: Vec<&str> = names(drafts).collect();
         unknown("component", at, &known, "describe it in a [[component]]".into(), &it.subject, out);
-    } else if !beside.draft.tasks.iter().any(|task| runs_component(task, &at.value)) {
+    } else if !beside.draft.tasks.iter().any(|task| runs_component(task, &at.value) && !is_interrupt(task)) {
         let why = format!("component {:?} is to serve it and has no task in which it could", at.value);
-        out.refuse(at.place, &it.subject, why, format!("add a [[task]] with component = {:?}", at.value));
+        let remedy = format!("add a [[task]] with component = {:?}, and no interrupt", at.value);
+        out.refuse(at.place, &it.subject, why, remedy);
     }
     found
+}
+
+/// Whether the task is released by a device, and does nothing but hear it.
+fn is_interrupt(task: &DraftTask) -> bool {
+    task.placing.interrupt.get().is_some()
 }
 
 /// What the component keeps of the disk's bytes.

@@ -133,6 +133,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         disks: Vec::new(),
         partitions: Vec::new(),
         heaps: Vec::new(),
+        refuted: None,
         monitors: Vec::new(),
         servers: Vec::new(),
     };

@@ -14,11 +14,16 @@ pub use drift::explain;
 use points::Points;
 use std::fmt;
 use steps::Steps;
-use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReconfigurableTree, ResourceTree};
+use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReconfigurableTree, Resource, ResourceUser, Tree};
 use tactus_task::Costs;
 use tactus_task::JobSteps;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
+
+/// Whether several cores take from one queue.
+fn shares_queues(tree: &Tree) -> bool {
+    tree.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some())
+}
 
 /// A core begins to run a job, or the job is finished there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,9 +176,16 @@ pub fn compare(
         | PolicySpec::PerServer(_) => false,
         PolicySpec::Servers(tree)
         | PolicySpec::Partitions(Partitions { tree, .. })
-        | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. })
-        | PolicySpec::Resources(ResourceTree { tree, .. }) => {
-            tree.servers.iter().flat_map(|s| &s.queues).any(|queue| queue.iter().nth(1).is_some())
+        | PolicySpec::ReconfigurableTree(ReconfigurableTree { tree, .. }) => shares_queues(tree),
+        // Who waits for what another core holds, or signals, waits longer if that one is late.
+        PolicySpec::Resources(all) => {
+            let core = |user: &ResourceUser| setup.tasks.get(user.task.index()).and_then(|task| task.core);
+            let spans = |resource: &Resource| {
+                let mut cores = resource.users.iter().map(core);
+                let first = cores.next();
+                cores.any(|core| Some(core) != first)
+            };
+            shares_queues(&all.tree) || !all.events.is_empty() || all.resources.iter().any(spans)
         }
         PolicySpec::GlobalRm | PolicySpec::GlobalDm | PolicySpec::GlobalEdf | PolicySpec::GlobalFp(_) => true,
         PolicySpec::ClusteredRm(given)
@@ -219,7 +231,12 @@ pub fn compare(
         // A turn that ended, or not, as something more urgent came: who is next shows when that is done.
         let turned = steps::left_before(&left, core, divergence);
         let hidden_turn = || points.hidden_turn(turned?, window, here);
-        let race = race(divergence.time()).or_else(inner_race).or_else(hidden_turn);
+        // A job that may hold what another one asks for later.
+        let holders = [divergence.expected, divergence.found].into_iter().flatten().filter(|step| !step.finished);
+        let holders =
+            holders.filter_map(|step| Some((step.task, steps::left_task(&left, core, step.task, divergence)?)));
+        let hidden_section = || holders.into_iter().find_map(|it| points.hidden_section(it, window));
+        let race = race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(hidden_section);
         divergence.cause = match (race, earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },

@@ -15,6 +15,16 @@ pub struct Points {
     rivals: Vec<(Point, Instant)>,
     /// Where a turn of a job ends in the instant of a release.
     turn_ends: Vec<Point>,
+    /// Where jobs lose their cores, and how close to a beginning or end of a critical section.
+    preempted: Vec<Preempted>,
+}
+
+/// A job that lost its core.
+struct Preempted {
+    task: TaskId,
+    time: Instant,
+    /// What the job has executed since it entered or left a critical section, or would have until it did so; the shortest.
+    apart: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -48,7 +58,8 @@ impl Points {
         let follows: Vec<bool> = setup.kind.tree().map_or_else(Vec::new, |tree| {
             tree.servers.iter().map(|server| server.supply.is_some_and(follows_work)).collect()
         });
-        let mut points = Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new() };
+        let mut points =
+            Points { events: Vec::new(), rivals: Vec::new(), turn_ends: Vec::new(), preempted: Vec::new() };
         let mut turns = Vec::new();
         for records in &trace.cores {
             points.add_core(records, &follows, &mut turns);
@@ -92,6 +103,10 @@ impl Points {
     fn add_steps(&mut self, turn: &Turn, (before, after): (Duration, Duration), steps: &JobSteps) {
         let task = turn.job.0.index();
         let sections = steps.sections.get(task).into_iter().flatten().flat_map(|it| [it.from, it.until]);
+        // The section that the job is about to enter or leave as it loses its core, or has just entered or left.
+        let apart = |at: Duration| at.max(after) - at.min(after);
+        let closest = sections.clone().filter(|at| *at >= before && !turn.completed).min_by_key(|at| apart(*at));
+        self.preempted.extend(closest.map(|at| Preempted { task: turn.job.0, time: turn.end.time, apart: apart(at) }));
         let waits = steps.waits.get(task).into_iter().flatten().map(|it| it.after);
         for at in sections.chain(waits) {
             if at > after {
@@ -186,6 +201,13 @@ impl Points {
         let near = |p: &&Point| time.since(p.time) <= window && p.time.since(time) <= window;
         let found = self.turn_ends.iter().filter(near).find(|p| core.is_none_or(|c| c == p.core));
         found.map(|p| (p.time, p.time))
+    }
+
+    /// Where the task's job lost its core at `lost`, less than `window` from the beginning or end of a critical section: one of the runs
+    /// may hold the resource then, and the other one not. That shows only when another job asks for it, which may be much later.
+    pub fn hidden_section(&self, (task, lost): (TaskId, Instant), window: Duration) -> Option<(Instant, Instant)> {
+        let here = |it: &&Preempted| it.task == task && it.time == lost && it.apart <= window;
+        self.preempted.iter().find(here).map(|it| (it.time, it.time.saturating_add(it.apart)))
     }
 
     /// The closest pair of events around `time`, on `core` if one is given, that lie within `window` of each other.

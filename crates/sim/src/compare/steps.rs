@@ -183,6 +183,13 @@ pub fn left_before(expected: &Steps, core: usize, divergence: &Divergence) -> Op
     Some(steps.get(last + 1)?.time)
 }
 
+/// When the free run's core last left a job of the task, before the runs part.
+pub fn left_task(expected: &Steps, core: usize, task: TaskId, divergence: &Divergence) -> Option<Instant> {
+    let steps = expected.on(core);
+    let last = steps.get(..divergence.place)?.iter().rposition(|step| step.task == task)?;
+    Some(steps.get(last + 1)?.time)
+}
+
 /// What a job was charged on all cores until `until`, from decision to decision.
 fn charged(trace: &Trace, step: &Step, until: Instant) -> Duration {
     let mut sum = Duration::ZERO;

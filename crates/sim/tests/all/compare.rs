@@ -1,5 +1,6 @@
 //! Free runs beside each other.
 
+use crate::ceilings::parsed;
 use crate::common::*;
 use tactus_generate::{generate, POLICIES};
 use tactus_policy::{
@@ -7,7 +8,9 @@ use tactus_policy::{
 };
 use tactus_record::EventKind;
 use tactus_sim::compare::{compare, explain, Cause};
-use tactus_sim::{simulate, Costs, Keep, Simulation};
+
+use tactus_model::System;
+use tactus_sim::{simulate, simulate_with_steps, Costs, Keep, Simulation};
 use tactus_task::JobSteps;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
@@ -220,4 +223,44 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
     let found = simulate(&long, ms(40), budgets(&long), &Costs::default()).unwrap();
     let beside = compare(&short, (|t, j| Some(budgets(&short)(t, j)), &JobSteps::default()), &free, &found, us(1));
     assert!(!beside.agrees(), "{beside}");
+}
+
+/// `low` leaves its section after 16 ms; `high` comes at `offset` and asks for the resource 5 ms later.
+fn inherits(offset: &str, length: &str) -> System {
+    parsed(&format!(
+        "[system]\ncores = 1\nduration = '130 ms'\n[policy]\nkind = 'partitioned-fp'\n\
+         [[resource]]\nname = 'bus'\nprotocol = 'inheritance'\n\
+         [[task]]\nname = 'high'\noffset = '{offset}'\nperiod = '100 ms'\nexecution = '9 ms'\npriority = 2\n\
+         sections = [{{ resource = 'bus', after = '5 ms', length = '1 ms' }}]\n\
+         [[task]]\nname = 'first'\nperiod = '100 ms'\nexecution = '1 ms'\npriority = 3\n\
+         [[task]]\nname = 'low'\nperiod = '100 ms'\nexecution = '30 ms'\npriority = 1\n\
+         sections = [{{ resource = 'bus', after = '5 ms', length = '{length}' }}]\n"
+    ))
+}
+
+#[test]
+fn a_section_that_ends_as_its_job_loses_the_core_is_a_race_that_shows_when_the_resource_is_asked_for() {
+    let beside = |expected: &System, found: &System| {
+        let setup = setup_of(expected, Duration::ZERO);
+        let run = |system: &System, costs: &Costs| {
+            simulate_with_steps(&setup, ms(100), (budgets(&setup), Vec::new()), system.job_steps(), costs).unwrap()
+        };
+        // After another job, `low` begins that much later.
+        let late = Costs { complete: us(10), ..Costs::default() };
+        let (free, costly) = (run(expected, &Costs::default()), run(found, &late));
+        let known = |task, job| Some(budgets(&setup)(task, job));
+        compare(&setup, (known, &expected.job_steps()), &free, &costly, us(1))
+    };
+    let close = inherits("16002 us", "10 ms");
+    let found = beside(&close, &close);
+    let causes: Vec<Cause> = found.divergences().map(|(_, d)| d.cause).collect();
+    let [Cause::Race { first, second }] = causes[..] else { panic!("{found}") };
+    assert_eq!((first, second), (at(16_002_000), at(16_004_000)), "{found}");
+    // `high` asks at 21 ms, long after either.
+    assert!(found.to_string().contains("at 21"), "{found}");
+    // Where nothing is close, nothing else excuses it.
+    let far = inherits("18 ms", "10 ms");
+    assert!(beside(&far, &far).is_equal());
+    let longer = beside(&far, &inherits("18 ms", "14 ms"));
+    assert!(!longer.agrees(), "{longer}");
 }

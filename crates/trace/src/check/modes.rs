@@ -108,6 +108,7 @@ mod tests {
             monitors: Vec::new(),
             servers: Vec::new(),
             heaps: Vec::new(),
+            refuted: None,
         }
     }
 

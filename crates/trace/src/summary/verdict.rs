@@ -121,6 +121,8 @@ pub enum What {
     Request,
     /// A property that a monitor watched was violated; the cause says which.
     Property,
+    /// The machine did what nobody had decided; the cause says what.
+    Machine,
 }
 
 /// What went on between the release of a job and the time at which its promise was broken.

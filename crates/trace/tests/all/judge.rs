@@ -457,3 +457,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_machine_that_did_what_nobody_had_decided_has_not_held_its_promises() {
+    let (mut view, trace) = two_cores();
+    view.refuted = Some("core 1 decided what the policy does not".into());
+    let b = broken(&view, &trace);
+    assert_eq!((b.what, b.task.as_deref()), (What::Machine, None));
+    let headline = judge(&view, &trace).headline();
+    assert_eq!(headline, "broken: core 1 decided what the policy does not");
+}

@@ -1,4 +1,5 @@
-//! The component that serves a disk of the system file: one task, whose jobs look what is due and what clients ask.
+//! The component that serves a disk of the system file: one task, whose jobs look what is due and what clients ask, and perhaps a
+//! second one, which the interrupt of its virtio disk releases.
 //!
 //! Its bytes are on the device that it drives, a virtio disk or memory that the host lends (ivshmem); without one they are in its
 //! own memory where clients are components, and nowhere where all requests are the disk's own.
@@ -19,12 +20,13 @@ mod component {
     use core::fmt::Write;
     use tactus_block::Disk;
     use tactus_disk::DiskSetup;
+    use tactus_rt::virtio::{disk_interrupted, disk_line};
     use tactus_rt::{calls, cards, now, Job, Screen};
     use tactus_sync::{Lock, Order, Rank};
 
     tactus_rt::component! { job: work, services: [] }
 
-    /// The component has one task, so that nobody ever waits for its state.
+    /// One task has the component's state, so that nobody ever waits for it.
     struct Only;
 
     impl Rank for Only {
@@ -36,7 +38,10 @@ mod component {
     /// Things done in one job at most. A job that does not come so far goes on in the next, before it looks at clients.
     const MOST: u32 = 16;
 
-    fn work(_: &Job) {
+    fn work(job: &Job) {
+        if let Some(line) = job.line() {
+            return interrupted(job, line);
+        }
         let mut order = Order::unlocked();
         let mut state = STATE.lock(&mut order);
         let Some(disk) = &mut *state else {
@@ -50,6 +55,22 @@ mod component {
         disk.work(now(), MOST, &mut |line| {
             let _ = Screen.write_str(line);
         });
+        if let Some([announced, waited]) = disk.platter().answers_to_tell() {
+            let _ = writeln!(Screen, "block: its interrupt announced {announced} answers, {waited} were waited for");
+        }
+    }
+
+    /// The device has an answer. It is handed over at the instant that the model says, by the task that serves the disk.
+    fn interrupted(job: &Job, line: u64) {
+        match disk_line().map(u64::from) {
+            Some(own) if own == line => {}
+            Some(own) => give_up(format_args!("its disk interrupts on line {own}; write interrupt = {own}")),
+            None => {
+                give_up("a line releases its task, but it has no [[device]] of kind virtio-blk; remove \"interrupt\"")
+            }
+        }
+        disk_interrupted();
+        job.acknowledge();
     }
 
     fn begin() -> Disk<Buffer, Platter> {

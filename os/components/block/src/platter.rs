@@ -32,6 +32,8 @@ pub struct Platter {
     /// What is read from memory that is no slice.
     copy: Vec<u8>,
     generated: Generated,
+    /// How many answers had been announced when that was told last.
+    told: u64,
 }
 
 /// The places of clients whose requests the disk makes itself.
@@ -89,7 +91,17 @@ impl Platter {
             Some(Store::Lent(_)) => alloc::vec![0; slot],
             _ => Vec::new(),
         };
-        Ok(Platter { store, first, copy, generated })
+        Ok(Platter { store, first, copy, generated, told: 0 })
+    }
+
+    /// How many answers the device's interrupt announced, and how many were waited for; for every 64 of the former, once.
+    pub fn answers_to_tell(&mut self) -> Option<[u64; 2]> {
+        let Some(Store::Virtio(disk)) = &self.store else { return None };
+        let answers = disk.answers();
+        (answers[0] / 64 > self.told / 64).then(|| {
+            self.told = answers[0];
+            answers
+        })
     }
 
     /// Gives one more place its first contents; false if all have them.

@@ -126,7 +126,8 @@ fn print(last: &CoreState, cores: usize) -> bool {
     }
     let _ = writeln!(console, "{}", name_text(&info().system));
     let _ = writeln!(console, "scheduler              jobs  missed  worst response  worst / bound  tardiness");
-    let mut promises = Promises::default();
+    let of_disks = info().disk_clients_promised as usize;
+    let mut promises = Promises { made: of_disks, left_out: of_disks, ..Promises::default() };
     line(&mut console, "root", &own, last.system.end, &mut promises);
     for (number, card) in components().iter().enumerate() {
         if card.role & (role::SCHEDULER | role::ROOT) != role::SCHEDULER {

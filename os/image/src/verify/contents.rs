@@ -3,6 +3,7 @@
 use super::fault::{is_name, rule, Part, VerifyError};
 use super::platform;
 use crate::parsed::Parsed;
+use crate::parts::SCHEDULER;
 use crate::wire::Stored;
 use std::mem::{offset_of, size_of};
 use tactus_abi::image::Grant;
@@ -149,7 +150,11 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     check(u64::from(info.counters) * PAGE == length(COUNTERS), "tells of other counters than it has")?;
     let watched = image.mapping_at(number, WATCHED).is_some();
     check(info.watched == u32::from(watched), "tells of monitors that there are not, or not of those that there are")?;
-    check(info.reserved == 0, "has something where zero belongs")?;
+    let is_root = number == SCHEDULER;
+    check(
+        is_root || info.disk_clients_promised == 0,
+        "is told of the disks' promises, which only the root scheduler is",
+    )?;
     check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
     check(info.threads <= image.header.threads, "tells of more threads in it than there are")?;

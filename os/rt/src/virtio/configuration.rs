@@ -40,6 +40,33 @@ impl Configuration {
         self.word(0)
     }
 
+    /// The interrupt line that firmware has led the device to.
+    pub fn line(&self) -> u8 {
+        self.word(0x3c) as u8
+    }
+
+    /// Where in the memory that the driver sees the register lies that tells why the device interrupts, and lets the line down when it
+    /// is read (Virtio 1.2, 4.1.4.5). Nothing if there is none there.
+    pub(super) fn interrupt_status(&self) -> Option<u64> {
+        const VENDOR: u32 = 9;
+        const STATUS: u32 = 3;
+        // A list of 48 entries at most fits the space; one that goes in a circle ends there.
+        let mut next = self.word(0x34) as u8;
+        for _ in 0..48 {
+            let (at, head) = (next & !3, self.word(next));
+            next = (head >> 8) as u8;
+            if at == 0 {
+                return None;
+            }
+            if head & 0xff == VENDOR && head >> 24 == STATUS {
+                let register = FIRST_REGISTER + 4 * (self.word(at.wrapping_add(4)) as u8 % 6);
+                let offset = u64::from(self.word(at.wrapping_add(8)));
+                return (self.wide(register) == Some(self.physical()) && offset < self.card.bytes).then_some(offset);
+            }
+        }
+        None
+    }
+
     /// The physical address of the memory that the driver sees, from the register that it is in.
     pub fn physical(&self) -> u64 {
         (0..5).map(|place| FIRST_REGISTER + 4 * place).find_map(|offset| self.wide(offset)).unwrap_or(0)

@@ -9,6 +9,6 @@ mod memory;
 mod network;
 
 pub use configuration::Configuration;
-pub use disk::{DiskError, Transfer, VirtioDisk, MOST_BYTES};
+pub use disk::{disk_interrupted, disk_line, DiskError, Transfer, VirtioDisk, MOST_BYTES};
 pub use memory::Memory;
 pub use network::NetworkCard;

@@ -166,4 +166,5 @@ fn components_of_one_name_in_two_folders_are_not_taken_for_each_other() {
     let (one, two) = (write("one", ""), write("two", "panic!()"));
     assert_eq!(Finished::run(&one, &[]).summary.outcome(), "held");
     assert_eq!(Finished::run(&two, &[]).summary.outcome(), "stopped");
+    assert_eq!(Finished::run(&one, &[]).summary.outcome(), "held");
 }

@@ -55,6 +55,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         monitors: Vec::new(),
         servers: Vec::new(),
         heaps: Vec::new(),
+        refuted: None,
     }
 }
 

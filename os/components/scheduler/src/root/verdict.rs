@@ -171,7 +171,9 @@ pub fn print() -> bool {
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
     let changes = !system().setup.kind.changes().is_empty();
-    let mut promises = Promises { stopped: system().recovery.any_stopped(), ..Promises::default() };
+    let of_disks = info.disk_clients_promised as usize;
+    let stopped = system().recovery.any_stopped();
+    let mut promises = Promises { made: of_disks, left_out: of_disks, stopped, ..Promises::default() };
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
     let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
@@ -230,8 +232,11 @@ pub fn print() -> bool {
     if made + refused > 0 {
         let _ = writeln!(console, "changes: {made} applied, {refused} refused");
     }
-    if promises.left_out > 0 {
-        let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out);
+    if promises.left_out > of_disks {
+        let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out - of_disks);
+    }
+    if of_disks > 0 {
+        let _ = writeln!(console, "{of_disks} clients of disks are judged from the trace");
     }
     system().recovery.report(&mut console);
     let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
