@@ -64,3 +64,24 @@ fn a_process_that_never_ends_is_cut_off_suspended_or_stopped_with_its_partition(
     let ends = run(NEVER_ENDS, "deadline-missed = 'end-module'");
     assert_eq!(others(&ends), 4, "{}", ends.said.output);
 }
+
+#[test]
+fn a_crash_loop_of_a_thousand_restarts_a_second_has_ten_in_any_200_ms_and_the_other_partition_keeps_its_promise() {
+    let scratch = Scratch::new("crash-loop");
+    let text = format!(
+        "[system]\ncores = 1\nduration = '400 ms'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitions'\nmajor-frame = '1 ms'\n\
+         [[component]]\nname = 'wild-0'\ncrate = '{}'\n\
+         [[partition]]\nname = 'a'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '0 ms', length = '400 us' }}]\n\
+         health = {{ fault = 'restart', restarts = {{ most = 10, per = '200 ms' }}, exhausted = 'wait' }}\n\
+         [[task]]\nname = 'w'\npartition = 'a'\ncomponent = 'wild-0'\npriority = 1\nperiod = '1 ms'\nexecution = '100 us'\n\
+         [[partition]]\nname = 'b'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '500 us', length = '400 us' }}]\n\
+         [[task]]\nname = 'other'\npartition = 'b'\npriority = 1\nperiod = '1 ms'\nexecution = '200 us'\n",
+        file("tests/scenarios/wild").display()
+    );
+    let run = Finished::run(&scratch.write("crash-loop.toml", &text), &[]);
+    let (times, given_up) = restarts(&run);
+    assert!((15..=20).contains(&times) && !given_up, "{times}: {}", run.said.output);
+    let other = run.summary.task("other");
+    assert_eq!((other.missed(), other.completed()), (0, 400), "{}", run.said.output);
+    assert!(other.worst_over_bound().is_some_and(|share| share <= 1.0), "{}", run.said.output);
+}
