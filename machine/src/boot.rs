@@ -18,7 +18,7 @@ use tactus_image::{Image, Request};
 use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_record::{EventKind, Record};
 use tactus_report::{ColourUse, Details};
-use tactus_time::CoreId;
+use tactus_time::{CoreId, TaskId};
 use tactus_trace::{HeapUse, Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
@@ -41,14 +41,16 @@ pub fn details(system: &System, emulator: &Emulator, image: &Image, command: Str
 
 /// What arrives from outside comes from nobody on this machine: a run would be one of another system.
 fn has_its_arrivals(system: &System) -> Result<(), Failure> {
-    let sporadic = |place: &TaskPlacement| {
-        place.release.is_from_outside() && place.raised_by.is_none() && place.interrupt.is_none()
+    let sporadic = |(n, place): (usize, &TaskPlacement)| {
+        let raised = place.raised_by.is_some() || place.interrupt.is_some() || system.handles(TaskId(n as u16));
+        (place.release.is_from_outside() && !raised).then_some(n)
     };
-    match system.scheduling.places.iter().position(sporadic) {
+    match system.scheduling.places.iter().enumerate().find_map(sporadic) {
         None => Ok(()),
         Some(n) => Err(Failure::Input(format!(
             "{}:{}: task {:?} is sporadic, and nothing raises it on the machine: name a component with a line like \
-             raised-by = \"driver\", its device by interrupt = 20, or use `tactus simulate`",
+             raised-by = \"driver\", its device by interrupt = 20, the [[monitor]] whose violations it handles by \
+             on-violation = \"run …\", or use `tactus simulate`",
             system.source.display(),
             system.tasks[n].line,
             system.tasks[n].name,

@@ -16,7 +16,7 @@ const MOST_TEXT: u64 = 4 << 20;
 /// Shows the monitors, or lets them judge.
 pub fn monitor(arguments: &Arguments) -> Result<Outcome, Failure> {
     let ending = arguments.file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if matches!(ending, "oil" | "dot") {
+    if matches!(ending, "oil" | "dot" | "hoa") {
         return foreign(arguments, ending);
     }
     let system = System::read(&arguments.file).map_err(|problems| Failure::Input(problems.to_string()))?;
@@ -56,7 +56,8 @@ fn foreign(arguments: &Arguments, ending: &str) -> Result<Outcome, Failure> {
         let oil = tactus_formats::read_oil_text(&text, file).map_err(|fault| input(&fault))?;
         oil.rules.into_iter().map(|rule| (rule.name, rule.composed)).collect()
     } else {
-        let specification = tactus_formats::read_rv_text(&text, file).map_err(|fault| input(&fault))?;
+        let read = if ending == "hoa" { tactus_formats::read_hoa_text } else { tactus_formats::read_rv_text };
+        let specification = read(&text, file).map_err(|fault| input(&fault))?;
         let composed = Composed::new(&specification);
         let composed = composed.map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
         vec![(specification.automata[0].name.clone(), composed)]

@@ -2,16 +2,19 @@
 
 use crate::arguments::Simulate;
 use crate::{subject, verdict};
-use std::time::Instant;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::progress;
 use tactus_machine::promise::{can_run, promised};
 use tactus_machine::results::Results;
 use tactus_machine::{costs, place};
-use tactus_model::System;
+use tactus_model::{Costs, System};
+use tactus_monitor::{Action, Verdict};
+use tactus_plan::RunPlan;
 use tactus_record::RECORD_BYTES;
 use tactus_report::{Details, Kept};
+use tactus_time::{Duration, Instant, TaskId};
+use tactus_trace::{Conclusion, Trace, View};
 
 /// A simulation keeps its records until they are judged and drawn: this many, of 32 bytes each, make a trace of 1 GiB, and
 /// judge, exports and report take two to three times as much beside it.
@@ -43,6 +46,56 @@ fn arrivals(system: &System) -> Vec<tactus_sim::Arrivals<'static>> {
     system.arrivals().into_iter().map(boxed).collect()
 }
 
+/// The most times that a run is simulated again for the sake of handlers.
+const MOST_ROUNDS: usize = 1_000;
+
+/// When violations release jobs of each task that handles some, by what monitors say of this run.
+fn violations(system: &System, view: &View, trace: &Trace) -> Result<Vec<(TaskId, Vec<Instant>)>, Failure> {
+    let findings =
+        tactus_trace::monitor(view, trace, &system.monitors).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut all = Vec::new();
+    for task in (0..system.tasks.len() as u16).map(TaskId).filter(|task| system.handles(*task)) {
+        let name = &system.tasks[task.index()].name;
+        let its = system.monitors.iter().zip(&findings);
+        let its = its.filter(|(monitor, _)| matches!(&monitor.action, Action::Run(handler) if handler == name));
+        let violated = its.flat_map(|(_, finding)| &finding.conclusions).filter(|it| it.verdict == Verdict::False);
+        // What did not come is missed right after its time.
+        let after = |it: &Conclusion| it.at.saturating_add(Duration::from_nanos(u64::from(it.event.is_none())));
+        let mut at: Vec<Instant> = violated.map(after).collect();
+        at.sort_unstable();
+        all.push((task, at));
+    }
+    Ok(all)
+}
+
+/// Simulates the run. Jobs that violations release are released where the run itself shows the violations: it is simulated again with
+/// those that were found until they are the same ones. Each time at least one more is certain, since a job changes nothing of what was
+/// before its release.
+fn run(system: &System, promised: &RunPlan, costs: &Costs) -> Result<Trace, Failure> {
+    let mut released = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+        let of_handlers = released.iter().map(|(task, all): &(TaskId, Vec<Instant>)| -> tactus_sim::Arrivals {
+            (*task, Box::new(all.iter().copied()))
+        });
+        let arrivals = arrivals(system).into_iter().chain(of_handlers).collect();
+        let (demands, steps) = ((demand, arrivals), system.job_steps());
+        let trace = tactus_sim::simulate_with_steps(&promised.setup, system.duration, demands, steps, costs)
+            .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+        if system.monitors.iter().all(|it| !matches!(it.action, Action::Run(_))) {
+            return Ok(trace);
+        }
+        let found = violations(system, &promised.view, &trace)?;
+        if found == released {
+            return Ok(trace);
+        }
+        released = found;
+    }
+    let why =
+        format!("its properties are violated so often that {MOST_ROUNDS} simulations did not settle when handlers run");
+    Err(Failure::Input(format!("{}: {why}; give a shorter time", system.source.display())))
+}
+
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?.sending_at_completion();
@@ -58,18 +111,9 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
         return Ok(Outcome::Broken);
     }
 
-    let begin = Instant::now();
+    let begin = std::time::Instant::now();
     let wait = progress::Wait::new("simulate", "");
-    let demand = |task: tactus_time::TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    let arrivals = arrivals(&system);
-    let mut trace = tactus_sim::simulate_with_steps(
-        &promised.setup,
-        system.duration,
-        (demand, arrivals),
-        system.job_steps(),
-        &costs,
-    )
-    .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
+    let mut trace = run(&system, &promised, &costs)?;
     let stations = promised.disk_setups.iter().filter_map(|it| it.station(false));
     trace.disks = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
     wait.end();

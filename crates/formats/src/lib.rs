@@ -8,6 +8,7 @@
 mod channel;
 mod fault;
 mod format;
+mod hoa;
 mod lexer;
 mod monitor;
 mod number;
@@ -24,6 +25,7 @@ mod xml;
 
 pub use fault::{Fault, Reason};
 pub use format::{Format, Options, Written};
+pub use hoa::read_hoa_text;
 pub use oil::{read_oil_text, Oil, OilAction, OilEvent, OilRule};
 pub use rv::{read_rv_text, VIOLATION};
 pub use set::{Task, TaskSet};

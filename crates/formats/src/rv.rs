@@ -6,6 +6,7 @@
 
 use crate::fault::{Fault, Reason};
 use crate::lexer::{tokens, Token, TokenKind};
+use std::collections::HashSet;
 use std::path::Path;
 use tactus_monitor::{Automaton, Budget, Formula, Specification, Transition};
 
@@ -39,26 +40,31 @@ pub fn read_rv_text(text: &str, source: &Path) -> Result<Specification, Fault> {
     if events.is_empty() {
         return Err(missing("an edge with an event (\"a\" -> \"b\" [ label = \"event\" ])"));
     }
-    let mut transitions = reader.transitions;
+    let name = source.file_stem().map_or("automaton".into(), |stem| stem.to_string_lossy().into_owned());
+    violated_elsewhere(Automaton { name, states, transitions: reader.transitions }, events)
+        .map_err(|reason| fault((0, reason)))
+}
+
+/// The automaton with one more state, to which all events lead that it has no transition for, as a property: that state is never
+/// reached.
+pub(crate) fn violated_elsewhere(automaton: Automaton, events: Vec<String>) -> Result<Specification, Reason> {
+    let Automaton { name, mut states, mut transitions } = automaton;
     if states.iter().chain(&events).any(|name| name == VIOLATION) {
         let (what, remedy) = (format!("the name {VIOLATION:?}, which the reader needs"), "rename it".into());
-        return Err(fault((0, Reason::Refused { what, remedy })));
+        return Err(Reason::Refused { what, remedy });
     }
-    let mut complete = true;
-    for state in &states {
-        for event in &events {
-            if !transitions.iter().any(|known| known.from == *state && known.event == *event) {
-                complete = false;
-                transitions.push(Transition { from: state.clone(), event: event.clone(), to: VIOLATION.into() });
-            }
-        }
-    }
-    if complete {
+    let known: HashSet<(&str, &str)> = transitions.iter().map(|it| (it.from.as_str(), it.event.as_str())).collect();
+    let pairs = states.iter().flat_map(|state| events.iter().map(move |event| (state, event)));
+    let missing = pairs.filter(|(state, event)| !known.contains(&(state.as_str(), event.as_str())));
+    let missing: Vec<Transition> = missing
+        .map(|(from, event)| Transition { from: from.clone(), event: event.clone(), to: VIOLATION.into() })
+        .collect();
+    if missing.is_empty() {
         let what = "an automaton that allows every event in every state: nothing could violate it".into();
-        return Err(fault((0, Reason::Refused { what, remedy: "leave the monitor out, or an edge".into() })));
+        return Err(Reason::Refused { what, remedy: "leave the monitor out, or an edge".into() });
     }
+    transitions.extend(missing);
     states.push(VIOLATION.into());
-    let name = source.file_stem().map_or("automaton".into(), |stem| stem.to_string_lossy().into_owned());
     Ok(Specification {
         automata: vec![Automaton { name, states, transitions }],
         events,

@@ -1,7 +1,7 @@
-//! Monitors in the languages of other tools: OIL with the source's objects, and Linux's runtime verification.
+//! Monitors in the languages of other tools: OIL with the source's objects, Linux's runtime verification, and the Hanoi format.
 
 use std::path::Path;
-use tactus_formats::{read_oil_text, read_rv_text, OilAction, VIOLATION};
+use tactus_formats::{read_hoa_text, read_oil_text, read_rv_text, OilAction, VIOLATION};
 use tactus_monitor::{Composed, Encoded, Step, Verdict};
 
 const DATAFLOW: &str = include_str!("../../../examples/monitors/dataflow.oil");
@@ -75,7 +75,8 @@ fn statement_18_inconsistent_configurations_are_rejected_with_their_line() {
 
 /// What the events lead to, one after the other.
 fn run(text: &str, events: &[&str]) -> Vec<Step> {
-    let specification = read_rv_text(text, Path::new("x.dot")).expect("an automaton");
+    let read = if text.starts_with("HOA") { read_hoa_text } else { read_rv_text };
+    let specification = read(text, Path::new("x")).expect("an automaton");
     let composed = Composed::new(&specification).expect("a machine").minimised();
     let encoded = Encoded::new(&composed, None).expect("a table");
     let mut stepper = encoded.stepper(false).expect("a sound table");
@@ -132,4 +133,60 @@ fn graphs_that_are_no_automaton_are_refused_with_their_line_and_a_remedy() {
         assert!(said.contains(words.trim_matches('"')) || said.contains(&words.replace('"', "")), "{text}\n{said}");
         assert_eq!(fault.line, line, "{text}\n{said}");
     }
+}
+
+const IN_TURN: &str = include_str!("../../../examples/monitors/in-turn.hoa");
+
+#[test]
+fn automata_in_the_hanoi_format_are_broken_where_no_run_is_left() {
+    let broken = Step::Concluded(Verdict::False);
+    let goes = Step::Continues;
+    assert_eq!(run(IN_TURN, &["read", "write", "read", "read"]), [goes, goes, goes, broken]);
+    // As Spot's pages show a monitor: named states, no edge for what is violated, another tool's headers, a comment.
+    let spot = "HOA: v1\nname: \"G(p0 | p1 | p2)\"\nStates: 1\nStart: 0\nAP: 3 \"p0\" \"p1\" \"p2\"\nacc-name: all\n\
+        Acceptance: 0 t\nproperties: trans-labels explicit-labels state-acc deterministic\ntool: \"x\" \"1\"\n--BODY--\n\
+        /* one */ State: 0 \"G\"\n[0 | (1 & !2)] 0\n--END--\n";
+    assert_eq!(run(spot, &["p0", "p1", "p2"]), [goes, goes, broken]);
+    // Whoever comes to a state without an edge is lost already.
+    let doomed = IN_TURN.replace("[!0&!1] 1\n[!0&1] 0\n", "");
+    let oops = read_hoa_text(&doomed, Path::new("x")).expect("an automaton");
+    assert_eq!(oops.automata[0].states, ["s0", VIOLATION]);
+    assert_eq!(run(&doomed, &["write", "read"]), [goes, broken]);
+}
+
+#[test]
+fn files_in_the_hanoi_format_that_are_no_deterministic_monitor_are_refused_with_their_line_and_a_remedy() {
+    for (written, changed, line, words) in [
+        ("HOA: v1", "HOA: v2", 1, "where HOA: v1 is wanted"),
+        ("Start: 0", "Start: 0\nStart: 1", 5, "a second initial state; let the tool write a deterministic monitor"),
+        ("Start: 0", "Start: 0&1", 4, "where a header or --BODY-- is wanted"),
+        ("Start: 0", "Start: first", 4, "where the number of a state is wanted"),
+        ("Start: 0", "Start: 9", 0, "accepts no sequence of events"),
+        ("Start: 0\n", "", 9, "a head without Start:"),
+        ("Acceptance: 0 t", "Acceptance: 1 Inf(0)", 7, "a condition of acceptance beside 0 t; let the tool"),
+        ("\"write\"\n", "\"read\"\n", 5, "the proposition \"read\" twice"),
+        ("AP: 2", "AP: 3", 5, "2 propositions, where 3 are told"),
+        ("AP: 2", "AP: 99999999999999999999", 5, "where the number of propositions is wanted"),
+        ("acc-name: all", "Alias: @a 0", 6, "an alias; write what it stands for"),
+        ("[!0] 0", "[!7] 0", 12, "the number of a proposition, t or f"),
+        ("[!0] 0", "[!0 0", 12, "where \"]\" is wanted"),
+        ("[!0] 0", "[t] 0", 13, "the event \"read\", which leads from 0 to two states"),
+        ("[!0] 0", "[!0] 5", 17, "an edge to the state 5, which is not there"),
+        ("State: 1", "State: 0", 16, "the state 0 twice"),
+        ("State: 1", "State: [0] 1", 14, "write labels on edges"),
+        ("--END--", "--ABORT--", 17, "where \"State:\" or --END-- is wanted"),
+        ("--END--\n", "--END--\nHOA: v1\n", 17, "a second automaton"),
+        ("State: 0", "State: 0 \"", 11, "a text begins here and never ends"),
+        ("State: 0", "State: 0 /*", 11, "a comment begins here and never ends"),
+        ("State: 0", "State: 0 $", 11, "'$' has no place in this format"),
+    ] {
+        assert!(IN_TURN.contains(written), "{written}");
+        let text = IN_TURN.replacen(written, changed, 1);
+        let fault = read_hoa_text(&text, Path::new("x.hoa")).expect_err(changed);
+        let said = fault.to_string();
+        assert!(said.contains(words), "{changed}\n{said}");
+        assert_eq!(fault.line, line, "{changed}\n{said}");
+    }
+    let flat = IN_TURN.replacen("[!0] 0", &format!("[{}0{}] 0", "(".repeat(99), ")".repeat(99)), 1);
+    assert!(read_hoa_text(&flat, Path::new("x")).expect_err("too deep").to_string().contains("nested deeper than 64"));
 }

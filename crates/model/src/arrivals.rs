@@ -20,7 +20,15 @@ pub struct Arrivals {
 }
 
 impl System {
-    /// The arrivals of each sporadic task. Where they come in bursts, distances are drawn from zero on, and what would come too early
+    /// Whether violations of a monitor's property release the task's jobs, and nothing else does.
+    pub fn handles(&self, task: TaskId) -> bool {
+        let name = self.tasks.get(task.index()).map(|task| &task.name);
+        self.monitors
+            .iter()
+            .any(|it| matches!(&it.action, tactus_monitor::Action::Run(handler) if Some(handler) == name))
+    }
+
+    /// The arrivals of each sporadic task but of those that handle violations. Where they come in bursts, distances are drawn from zero on, and what would come too early
     /// comes as soon as it may. Where the file gives a longest distance, distances are uniform between the period and
     /// that; else they come as close as they may, the first at time zero, which no test finds better than anything else.
     pub fn arrivals(&self) -> Vec<(TaskId, Arrivals)> {
@@ -30,7 +38,7 @@ impl System {
             let guard = place.release.burst().map(|burst| ReleaseGuard::new(least, Some(burst)));
             let longest = if guard.is_some() { place.longest_distance.unwrap_or_default() } else { longest };
             let arrivals = Arrivals { task, seed: self.seed, least, longest, number: 0, last: Instant::ZERO, guard };
-            place.release.is_from_outside().then_some((task, arrivals))
+            (place.release.is_from_outside() && !self.handles(task)).then_some((task, arrivals))
         };
         self.scheduling.places.iter().enumerate().filter_map(sporadic).collect()
     }

@@ -1,5 +1,6 @@
 //! Monitors that a system file cannot have: each is refused with its line, and with what to do.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use tactus_model::System;
 
@@ -27,45 +28,53 @@ fn a_sound_monitor_is_taken() {
     assert_eq!(property("always (go -> eventually[<= 10 ms] done)"), "");
 }
 
+/// Properties that cannot be watched, and what is said of each.
+const PROPERTIES: &[(&str, &str)] = &[
+    ("always (go -> next done", "column 24 of the property: the text ends here, where \")\" is wanted"),
+    ("always go done", "column 11 of the property: found the name \"done\", where the property should end"),
+    ("go $ done", "column 4 of the property: the sign '$' is not part of the language"),
+    ("always (go -> once done)", "once looks back and needs a bound: write once[<= 20 ms]"),
+    ("always (go -> eventually[< 10 ms] done)", "the sign '<' is not part of the language"),
+    ("always (go -> eventually[<= 10 min] done)", "\"min\" is not a unit of time; write ns, us, ms or s"),
+    ("always (go -> eventually[<= 0 ms] done)", "a bound of no time at all"),
+    ("always (go -> eventually[<= 99999999999999999999 ms] done)", "is too large; write it in a larger unit"),
+    ("distance(go until done) >= 1 ms", "distance takes propositions joined with not, and, or; found go until done"),
+    ("latency(go) <= 1 ms", "a chain has two events or more"),
+    ("always (go -> eventually[<= 1 ms] always[<= 1 ms] done)", "bounds on time are nested"),
+    ("eventually[<= 1 ms] (go or done)", "with a bound on time it must begin with always"),
+    ("always eventually (go and not done) and always (done or true)", "no sequence of events ever decides"),
+    ("always (go or not go) or done", "is true before any event"),
+    ("eventually (go and done)", "is false before any event"),
+    ("always (go -> next halt) or done", "\"halt\""),
+    ("always not go", "neither the property nor an automaton names the event \"done\""),
+];
+
 #[test]
 fn properties_that_cannot_be_watched_are_refused_with_their_line_and_a_remedy() {
-    for (text, words) in [
-        ("always (go -> next done", "column 24 of the property: the text ends here, where \")\" is wanted"),
-        ("always go done", "column 11 of the property: found the name \"done\", where the property should end"),
-        ("go $ done", "column 4 of the property: the sign '$' is not part of the language"),
-        ("always (go -> once done)", "once looks back and needs a bound: write once[<= 20 ms]"),
-        ("always (go -> eventually[< 10 ms] done)", "the sign '<' is not part of the language"),
-        ("always (go -> eventually[<= 10 min] done)", "\"min\" is not a unit of time; write ns, us, ms or s"),
-        ("always (go -> eventually[<= 0 ms] done)", "a bound of no time at all"),
-        ("always (go -> eventually[<= 99999999999999999999 ms] done)", "is too large; write it in a larger unit"),
-        (
-            "distance(go until done) >= 1 ms",
-            "distance takes propositions joined with not, and, or; found go until done",
-        ),
-        ("latency(go) <= 1 ms", "a chain has two events or more"),
-        ("always (go -> eventually[<= 1 ms] always[<= 1 ms] done)", "bounds on time are nested"),
-        ("eventually[<= 1 ms] (go or done)", "with a bound on time it must begin with always"),
-        ("always eventually (go and not done) and always (done or true)", "no sequence of events ever decides"),
-        ("always (go or not go) or done", "is true before any event"),
-        ("eventually (go and done)", "is false before any event"),
-        ("always (go -> next halt) or done", "\"halt\""),
-        ("always not go", "neither the property nor an automaton names the event \"done\""),
-    ] {
+    for (text, words) in PROPERTIES {
         let said = property(text);
         assert!(said.starts_with("x.toml:14: monitor \"m\": ") && said.contains(words), "{text}\n{said}");
     }
 }
 
-#[test]
-fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_line_and_a_remedy() {
-    let sound = "property = 'always (go -> next (not go unless done))'";
-    let with = |events: &str, more: &str| format!("name = 'm'\nevents = {{ {events} }}\n{sound}\n{more}");
-    let ok = "go = 'start nav', done = 'complete nav'";
-    let automaton = |states: &str, transitions: &str| {
-        let head = "name = 'm'\nevents = { go = 'start nav', done = 'complete nav' }\nproperty = 'always (go -> busy)'";
-        format!("{head}\n[[monitor.automaton]]\nname = 'a'\nstates = [{states}]\ntransitions = [{transitions}]")
-    };
-    for (keys, line, words) in [
+const SOUND: &str = "property = 'always (go -> next (not go unless done))'";
+const EVENTS: &str = "go = 'start nav', done = 'complete nav'";
+
+/// A monitor with these events and further keys.
+fn with(events: &str, more: &str) -> String {
+    format!("name = 'm'\nevents = {{ {events} }}\n{SOUND}\n{more}")
+}
+
+/// A monitor with an automaton.
+fn automaton(states: &str, transitions: &str) -> String {
+    let head = "name = 'm'\nevents = { go = 'start nav', done = 'complete nav' }\nproperty = 'always (go -> busy)'";
+    format!("{head}\n[[monitor.automaton]]\nname = 'a'\nstates = [{states}]\ntransitions = [{transitions}]")
+}
+
+/// Keys, events and automata that are wrong, the line, and what is said of each.
+fn keys() -> Vec<(String, usize, &'static str)> {
+    let (sound, ok) = (SOUND, EVENTS);
+    vec![
         (format!("events = {{ {ok} }}\n{sound}"), 11, "\"name\" is missing"),
         (format!("name = 'm'\nevents = {{ {ok} }}"), 11, "\"property\" is missing"),
         (with(ok, "speed = 3"), 15, "key \"speed\" is not known here"),
@@ -105,7 +114,12 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
             14,
             "could be the event \"go\" or the state \"go\"",
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_line_and_a_remedy() {
+    for (keys, line, words) in keys() {
         let said = complaints(&keys);
         let start = format!("x.toml:{line}: ");
         assert!(
@@ -113,7 +127,7 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
             "{keys}\nwanted {start}{words}\n{said}"
         );
     }
-    let twice = format!("{}\n[[monitor]]\n{}", with(ok, ""), with(ok, ""));
+    let twice = format!("{}\n[[monitor]]\n{}", with(EVENTS, ""), with(EVENTS, ""));
     assert!(complaints(&twice).contains("monitor \"m\" is there already, on line 12"), "{}", complaints(&twice));
 }
 
@@ -125,6 +139,9 @@ fn of_components(event: &str, action: &str) -> String {
     );
     let components = "[[component]]\nname = 'log'\ncrate = 'x'\nprovides = ['write']\n[[component]]\nname = 'camera'\n\
         crate = 'x'\nuses = { log = 'log.write' }\n[[component]]\nname = 'radio'\ncrate = 'x'\nrestarted-by = 'root'\n\
+        uses = { plan = 'planner.plan' }\n[[component]]\nname = 'planner'\ncrate = 'x'\nscheduler = true\nprovides = ['plan']\n\
+        [[task]]\nname = 'later'\ncore = 0\nafter = 'nav'\nperiod = '10 ms'\nexecution = '1 us'\n[[task]]\nname = 'raised'\n\
+        core = 0\nrelease = 'sporadic'\nraised-by = 'camera'\nperiod = '10 ms'\nexecution = '1 us'\n\
         [[buffer]]\nname = 'frames'\nsize = '4 KiB'\nbetween = ['camera', 'radio']\n[[buffer]]\nname = 'own'\nsize = '4 KiB'\n\
         between = ['camera']\n";
     let text = format!("{HEAD}{components}[[monitor]]\n{property}");
@@ -134,26 +151,42 @@ fn of_components(event: &str, action: &str) -> String {
     }
 }
 
-#[test]
-fn events_of_components_and_actions_that_cannot_be_are_refused_with_a_remedy() {
-    let cases = [
+/// Events of components and actions that cannot be, and what is said of each.
+const COMPONENTS: &[(&str, &str, &str)] = &[
         ("signal ready", "note", "\"ready\" does not say whose it is; write the component before it, like \"signal camera.ready\""),
         ("signal camra.ready", "note", "there is no component \"camra\"; did you mean \"camera\"?"),
         ("signal", "note", "\"signal\" needs the name of a component and of its event, like camera.ready, after it"),
         ("call camera.lgo", "note", "there is no grant \"lgo\"; did you mean \"log\"?"),
-        ("return radio.log", "note", "radio uses no service, and so calls none; leave the event out, or give the component a grant"),
+        ("return log.log", "note", "log uses no service, and so calls none; leave the event out, or give the component a grant"),
         ("call camera.", "note", "\"camera.\" does not say whose it is"),
         ("send frame", "note", "there is no buffer \"frame\"; did you mean \"frames\"?"),
         ("send own", "note", "nothing is sent through own, which is not between two components; write between = [sender, receiver]"),
         ("receive frames now", "note", "\"now\" has no place after \"receive\"; leave it out"),
-        ("send frames", "halt", "on-violation is \"halt\"; write \"note\", \"stop\" or \"restart\" with the name of a component, or \"end\""),
+        ("send frames", "halt", "on-violation is \"halt\"; write \"note\", \"stop\" or \"restart\" with the name of a component, \"run\" with that of a task, or \"end\""),
+        ("send frames", "run", "on-violation is \"run\""),
+        ("send frames", "run nva", "there is no task \"nva\"; did you mean \"nav\"?"),
+        ("send frames", "run nav", "time releases nav; write release = \"sporadic\" in its [[task]]"),
+        ("send frames", "run later", "something else releases later; give the handler a task of its own"),
+        ("send frames", "run raised", "components release raised, and what they raise and what is violated would not be told apart"),
+        ("call radio.plan", "note", "radio.plan calls a scheduler, which may give the core to others before it returns"),
         ("send frames", "stop", "on-violation is \"stop\""),
         ("send frames", "stop camra", "there is no component \"camra\"; did you mean \"camera\"?"),
         ("send frames", "stop radio", "radio is restarted when it is stopped; write on-violation = \"restart radio\""),
         ("send frames", "restart camera", "nobody may restart camera; write restarted-by = \"root\" in its [[component]]"),
         ("send frames", "restart nav", "nobody may restart nav; write restarted-by = \"root\" in a [[component]] of its own"),
-    ];
-    for (event, action, words) in cases {
+];
+
+/// The files of other tools have their own: `crates/formats/tests/monitors.rs`.
+#[test]
+fn more_than_fifty_kinds_of_wrong_monitors_are_told_apart() {
+    let all = PROPERTIES.iter().map(|it| it.1).chain(COMPONENTS.iter().map(|it| it.2));
+    let kinds: BTreeSet<&str> = all.chain(keys().into_iter().map(|it| it.2)).collect();
+    assert!(kinds.len() > 50, "{}", kinds.len());
+}
+
+#[test]
+fn events_of_components_and_actions_that_cannot_be_are_refused_with_a_remedy() {
+    for (event, action, words) in COMPONENTS {
         let said = of_components(event, action);
         assert!(
             said.lines().any(|line| line.starts_with("x.toml:") && line.contains(words)),
@@ -172,6 +205,11 @@ fn events_of_components_and_actions_that_cannot_be_are_refused_with_a_remedy() {
     }
     let said = property("always (go -> next (not go unless done))").is_empty();
     assert!(said);
+    let per_server =
+        format!("{HEAD}[[monitor]]\nname = 'm'\nevents = {{ go = 'start nav' }}\nproperty = 'always not go'\n")
+            .replace("'partitioned-edf'", "'partitioned-edf'\nschedulers = 'per-server'");
+    let said = System::parse_toml(&per_server, Path::new("x.toml")).expect_err("no events").to_string();
+    assert!(said.contains("x.toml:14: monitor \"m\": \"start\" is known to the scheduler of a server alone"), "{said}");
     let restart = complaints(
         "name = 'm'\nevents = { go = 'restart', done = 'complete nav' }\nproperty = 'always (go -> next done)'",
     );

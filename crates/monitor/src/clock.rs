@@ -64,6 +64,8 @@ pub struct TimedStepper<'t> {
     /// The instants that the rule remembers; [`Instant::NEVER`] for none. All but a chain use the first only.
     stamps: [Instant; MOST_STAGES],
     stopped: bool,
+    /// The state in which the event, or the time, that brought the last verdict found it.
+    left: u32,
 }
 
 const NONE: Instant = Instant::NEVER;
@@ -71,11 +73,16 @@ const NONE: Instant = Instant::NEVER;
 impl<'t> TimedStepper<'t> {
     /// A monitor that has seen no event.
     pub const fn new(descriptor: TimedDescriptor<'t>) -> Self {
-        TimedStepper { state: descriptor.initial, descriptor, stamps: [NONE; MOST_STAGES], stopped: false }
+        let initial = descriptor.initial;
+        TimedStepper { state: initial, descriptor, stamps: [NONE; MOST_STAGES], stopped: false, left: initial }
     }
     /// The state of its automata.
     pub const fn state(&self) -> u32 {
         self.state
+    }
+    /// The state in which the event, or the time, that brought the last verdict found the monitor.
+    pub const fn left(&self) -> u32 {
+        self.left
     }
     /// The last instant at which the awaited event is in time, if one is awaited.
     pub fn expiry(&self) -> Option<Instant> {
@@ -88,7 +95,7 @@ impl<'t> TimedStepper<'t> {
             return Step::Stopped;
         }
         match self.expiry() {
-            Some(expiry) if expiry < now => self.conclude(),
+            Some(expiry) if expiry < now => self.conclude(self.state),
             _ => Step::Continues,
         }
     }
@@ -104,12 +111,13 @@ impl<'t> TimedStepper<'t> {
         if event >= self.descriptor.table.layout().events {
             return Step::Continues;
         }
-        self.state = self.descriptor.table.next(self.state, event);
+        let left = self.state;
+        self.state = self.descriptor.table.next(left, event);
         let class = self.descriptor.classes.get(self.state as usize).copied().unwrap_or(0);
         if self.allows(class, now) {
             Step::Continues
         } else {
-            self.conclude()
+            self.conclude(left)
         }
     }
     /// Forgets all events.
@@ -117,12 +125,13 @@ impl<'t> TimedStepper<'t> {
         *self = TimedStepper::new(self.descriptor);
     }
 
-    fn conclude(&mut self) -> Step {
+    fn conclude(&mut self, left: u32) -> Step {
         if self.descriptor.reset {
             self.restart();
         } else {
             self.stopped = true;
         }
+        self.left = left;
         Step::Concluded(Verdict::False)
     }
 

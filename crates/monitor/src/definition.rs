@@ -24,6 +24,8 @@ pub enum Action {
     Stop(String),
     /// The component with this name is stopped, and begins anew by the rules of its restarts.
     Restart(String),
+    /// A job of the task with this name is released, which may ask what was violated.
+    Run(String),
     /// The run ends.
     End,
 }
@@ -34,6 +36,7 @@ impl fmt::Display for Action {
             Action::Note => f.write_str("note"),
             Action::Stop(component) => write!(f, "stop {component}"),
             Action::Restart(component) => write!(f, "restart {component}"),
+            Action::Run(task) => write!(f, "run {task}"),
             Action::End => f.write_str("end"),
         }
     }
@@ -46,6 +49,7 @@ impl Action {
             ["note"] => Some(Action::Note),
             ["stop", component] => Some(Action::Stop(component.to_owned())),
             ["restart", component] => Some(Action::Restart(component.to_owned())),
+            ["run", task] => Some(Action::Run(task.to_owned())),
             ["end"] => Some(Action::End),
             _ => None,
         }

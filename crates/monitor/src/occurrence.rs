@@ -72,77 +72,65 @@ pub enum SubjectKind {
 impl OccurrenceKind {
     /// All of them.
     pub const ALL: [OccurrenceKind; 18] = {
-        use OccurrenceKind::*;
-        [
-            Release,
-            Start,
-            Dispatch,
-            Preempt,
-            Complete,
-            Miss,
-            Drop,
-            Exhaust,
-            Replenish,
-            Mode,
-            Reconfigure,
-            Fault,
-            Restart,
-            Send,
-            Receive,
-            Call,
-            Return,
-            Signal,
-        ]
+        let mut all = [OccurrenceKind::Release; KINDS.len()];
+        let mut n = 0;
+        while n < all.len() {
+            all[n] = KINDS[n].0;
+            n += 1;
+        }
+        all
     };
+    /// What is known of it.
+    const fn row(self) -> &'static Row {
+        // The rows are in the order of the kinds, which a test holds them to.
+        &KINDS[self as usize]
+    }
     /// The word of the system file.
     pub const fn word(self) -> &'static str {
-        match self {
-            OccurrenceKind::Release => "release",
-            OccurrenceKind::Start => "start",
-            OccurrenceKind::Dispatch => "dispatch",
-            OccurrenceKind::Preempt => "preempt",
-            OccurrenceKind::Complete => "complete",
-            OccurrenceKind::Miss => "miss",
-            OccurrenceKind::Drop => "drop",
-            OccurrenceKind::Exhaust => "exhaust",
-            OccurrenceKind::Replenish => "replenish",
-            OccurrenceKind::Mode => "mode",
-            OccurrenceKind::Reconfigure => "reconfigure",
-            OccurrenceKind::Fault => "fault",
-            OccurrenceKind::Restart => "restart",
-            OccurrenceKind::Send => "send",
-            OccurrenceKind::Receive => "receive",
-            OccurrenceKind::Call => "call",
-            OccurrenceKind::Return => "return",
-            OccurrenceKind::Signal => "signal",
-        }
+        self.row().1
     }
     /// Whose it is.
     pub const fn subject(self) -> SubjectKind {
-        match self {
-            OccurrenceKind::Exhaust | OccurrenceKind::Replenish => SubjectKind::TaskOrServer,
-            OccurrenceKind::Mode | OccurrenceKind::Reconfigure | OccurrenceKind::Restart => SubjectKind::Nobody,
-            OccurrenceKind::Send | OccurrenceKind::Receive => SubjectKind::Channel,
-            OccurrenceKind::Call | OccurrenceKind::Return | OccurrenceKind::Signal => SubjectKind::Component,
-            _ => SubjectKind::Task,
-        }
+        self.row().2
     }
     /// On whose word it rests.
     pub const fn integrity(self) -> Integrity {
-        match self {
-            OccurrenceKind::Fault | OccurrenceKind::Restart => Integrity::Kernel,
-            OccurrenceKind::Send | OccurrenceKind::Receive | OccurrenceKind::Call | OccurrenceKind::Return => {
-                Integrity::Kernel
-            }
-            OccurrenceKind::Signal => Integrity::Component,
-            _ => Integrity::Scheduler,
-        }
+        self.row().3
     }
     /// Whether it happens on the machine alone: components do it, which the simulator does not run.
     pub const fn is_of_components(self) -> bool {
         matches!(self.subject(), SubjectKind::Channel | SubjectKind::Component)
     }
 }
+
+/// A kind, its word, whose it is, and on whose word it rests.
+type Row = (OccurrenceKind, &'static str, SubjectKind, Integrity);
+
+const KINDS: [Row; 18] = {
+    use Integrity::{Kernel, Scheduler};
+    use OccurrenceKind::*;
+    use SubjectKind::{Channel, Component, Nobody, Task, TaskOrServer};
+    [
+        (Release, "release", Task, Scheduler),
+        (Start, "start", Task, Scheduler),
+        (Dispatch, "dispatch", Task, Scheduler),
+        (Preempt, "preempt", Task, Scheduler),
+        (Complete, "complete", Task, Scheduler),
+        (Miss, "miss", Task, Scheduler),
+        (Drop, "drop", Task, Scheduler),
+        (Exhaust, "exhaust", TaskOrServer, Scheduler),
+        (Replenish, "replenish", TaskOrServer, Scheduler),
+        (Mode, "mode", Nobody, Scheduler),
+        (Reconfigure, "reconfigure", Nobody, Scheduler),
+        (Fault, "fault", Task, Kernel),
+        (Restart, "restart", Nobody, Kernel),
+        (Send, "send", Channel, Kernel),
+        (Receive, "receive", Channel, Kernel),
+        (Call, "call", Component, Kernel),
+        (Return, "return", Component, Kernel),
+        (Signal, "signal", Component, Integrity::Component),
+    ]
+};
 
 /// One thing that can happen: `complete sensor`, `exhaust radio`, `mode`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -229,5 +217,21 @@ impl fmt::Display for Occurrence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.word())?;
         self.of.iter().try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_finds_its_own_row_and_each_word_its_kind() {
+        for (n, (kind, word, ..)) in KINDS.into_iter().enumerate() {
+            assert_eq!((kind as usize, kind.word()), (n, word));
+            let named = kind.subject() != SubjectKind::Nobody;
+            let of = named.then(|| "camera.ready".to_owned());
+            let occurrence = Occurrence { kind, of };
+            assert_eq!(Occurrence::parse(&occurrence.to_string()), Ok(occurrence));
+        }
     }
 }

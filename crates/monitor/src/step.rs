@@ -46,6 +46,8 @@ pub struct Stepper<'t> {
     /// The table, where it is plain and the monitor has not stopped; else nothing.
     plain: &'t [u8],
     stopped: bool,
+    /// The state in which the event that brought the last verdict found it.
+    left: u32,
     descriptor: Descriptor<'t>,
 }
 
@@ -70,11 +72,16 @@ impl<'t> Stepper<'t> {
             (None, None) => (NO_STATE, 0),
         };
         let events = table.layout().events;
-        Stepper { state: initial, events, first_final, span, plain: plain(&table), stopped: false, descriptor }
+        let plain = plain(&table);
+        Stepper { state: initial, events, first_final, span, plain, stopped: false, left: initial, descriptor }
     }
     /// The present state.
     pub const fn state(&self) -> u32 {
         self.state
+    }
+    /// The state in which the event that brought the last verdict found the monitor.
+    pub const fn left(&self) -> u32 {
+        self.left
     }
     /// The verdict until now. A monitor that starts anew forgets it.
     #[inline(always)]
@@ -108,19 +115,21 @@ impl<'t> Stepper<'t> {
     }
     #[inline(always)]
     fn enter(&mut self, state: u32) -> Step {
-        self.state = state;
         if state.wrapping_sub(self.first_final) > self.span {
+            self.state = state;
             return Step::Continues;
         }
-        self.conclude()
+        self.conclude(state)
     }
     #[cold]
     #[inline(never)]
-    fn conclude(&mut self) -> Step {
+    fn conclude(&mut self, state: u32) -> Step {
+        let left = core::mem::replace(&mut self.state, state);
         let verdict = self.verdict();
         if verdict == Verdict::NotYet {
             return Step::Continues;
         }
+        self.left = left;
         if self.descriptor.reset {
             self.state = self.descriptor.initial;
         } else {

@@ -48,4 +48,11 @@ impl Watcher<'_> {
             Watcher::Timed(stepper) => stepper.state(),
         }
     }
+    /// The state in which what brought the last verdict found the monitor.
+    pub fn left(&self) -> u32 {
+        match self {
+            Watcher::Untimed(stepper) => stepper.left(),
+            Watcher::Timed(stepper) => stepper.left(),
+        }
+    }
 }

@@ -9,7 +9,7 @@
 
 use crate::{in_order, run_end, Trace, View};
 use std::collections::{BTreeSet, VecDeque};
-use tactus_monitor::{alphabet, BuildError, Integrity, Monitor, Occurrence, OccurrenceKind, Step, Verdict};
+use tactus_monitor::{alphabet, BuildError, Monitor, Occurrence, OccurrenceKind, Step, Verdict};
 use tactus_record::{EventKind, FaultKind, Record};
 use tactus_time::Instant;
 
@@ -141,20 +141,12 @@ struct Recorded<'a> {
     conclusions: Vec<(u32, u32, Instant, Verdict, bool)>,
     /// Whether records are missing.
     lost: bool,
-    /// Whether the root scheduler told of what it alone knows.
-    told: bool,
 }
 
 impl<'a> Recorded<'a> {
     fn of(view: &'a View, trace: &Trace) -> Recorded<'a> {
         let alphabet = alphabet(&view.monitors);
-        let mut it = Recorded {
-            monitors: &view.monitors,
-            events: Vec::new(),
-            conclusions: Vec::new(),
-            lost: false,
-            told: view.tree.as_ref().is_none_or(|tree| !tree.per_server),
-        };
+        let mut it = Recorded { monitors: &view.monitors, events: Vec::new(), conclusions: Vec::new(), lost: false };
         for record in trace.observed.iter().flatten() {
             match (record.kind, alphabet.get(record.job as usize)) {
                 (EventKind::Observed, Some(what)) => {
@@ -175,8 +167,7 @@ impl<'a> Recorded<'a> {
     /// Whether the kernel saw all that happened of what this monitor watches, in one order.
     fn has_all(&self, monitor: &Monitor) -> bool {
         let watches = |it: &Monitor, what: &Occurrence| it.events.iter().any(|(_, known)| known == what);
-        let told = |what: &Occurrence| self.told || what.kind.integrity() != Integrity::Scheduler;
-        let ran = self.monitors.iter().any(|it| monitor.events.iter().all(|(_, what)| watches(it, what) && told(what)));
+        let ran = self.monitors.iter().any(|it| monitor.events.iter().all(|(_, what)| watches(it, what)));
         ran && !self.events.is_empty()
     }
 

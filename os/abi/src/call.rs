@@ -64,6 +64,10 @@ pub enum Call {
     /// until when what a monitor of this core awaits is in time, `u64::MAX` if nothing is awaited; in `rsi` how many violations there
     /// were on all cores. The root scheduler only.
     Observe = 20,
+    /// `()`: what the calling thread's job handles: a property that was violated and that no job asked for since. Its monitor comes back
+    /// in `rdi`; in the upper half of `rsi` the event that violated it ([`crate::monitors::NONE`] if one did not come in time), in the
+    /// lower half the state in which that found the monitor. Only a thread of a task that handles violations, in its own component.
+    Violation = 21,
 }
 
 /// Added to the number of a channel that is monitored: in place of a grant it sends the first eight words of [`Call::InvokeWide`].
@@ -74,10 +78,13 @@ pub const CHANNEL_RECEIVE: u64 = 2 << 32;
 
 /// Stands for no event in [`Call::Observe`].
 pub const EXPIRIES: u64 = u64::MAX;
+/// Stands for no event in [`Call::Observe`]: the monitors whose violations release jobs on this core and were not told of yet come back
+/// in `rdi`, as bits.
+pub const VIOLATIONS: u64 = u64::MAX - 1;
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 21] = [
+    pub const ALL: [Call; 22] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -99,6 +106,7 @@ impl Call {
         Call::Computes,
         Call::Signal,
         Call::Observe,
+        Call::Violation,
     ];
 }
 

@@ -17,8 +17,9 @@ pub mod words {
     pub const STEP: usize = 2;
     /// The only core on which its events happen, or [`super::NONE`].
     pub const GROUP: usize = 1;
-    /// `tactus_monitor::Stored`, then group, action ([`super::action`]), component.
-    pub const MONITOR: usize = 14 + 3;
+    /// `tactus_monitor::Stored`, then group, action ([`super::action`]), whom it concerns, and the core on which that one's jobs are
+    /// released, or [`super::NONE`] for any.
+    pub const MONITOR: usize = 14 + 4;
     /// Name as [`super::hash`] has it (low half, high half), component, event.
     pub const SIGNAL: usize = 4;
     /// Sender, receiver, slots, event of sending, event of receiving.
@@ -37,6 +38,8 @@ pub mod action {
     pub const STOP: u32 = 1;
     /// The run ends.
     pub const END: u32 = 2;
+    /// A job of the task with this thread is released.
+    pub const RUN: u32 = 3;
 }
 
 /// Words of a message.
@@ -189,6 +192,8 @@ pub mod watched {
     pub const MODE: u32 = 11;
     /// Nobody's.
     pub const RECONFIGURE: u32 = 12;
+    /// No event, but a task whose jobs violations release: task, monitor.
+    pub const HANDLER: u32 = 13;
 }
 
 #[cfg(test)]

@@ -266,6 +266,8 @@ pub mod event {
     pub const LINE: u64 = 512;
     /// A monitor found a property violated for which the system file ends the run. The root's only, on each core.
     pub const RUN_ENDS: u64 = 1024;
+    /// A monitor found a property violated for which a job is released on this core. The root's only.
+    pub const VIOLATION: u64 = 2048;
 }
 
 /// Why the kernel was entered, in [`Region::longest_cause`]: a call's number, or one of these.

@@ -8,7 +8,7 @@ use crate::parts::{Parts, SCHEDULER};
 use crate::ImageError;
 use tactus_abi::layout::PAGE;
 use tactus_abi::monitors::{action, hash, place_of, watched, words, Head, MAX_SLOTS, MESSAGE_WORDS, NONE};
-use tactus_model::{Schedulers, System};
+use tactus_model::System;
 use tactus_monitor::{alphabet, Action, Built, Occurrence, OccurrenceKind};
 
 /// What an image has of monitors; all empty where the system has none.
@@ -60,7 +60,7 @@ pub(crate) fn lay_out(system: &System, parts: &Parts) -> Result<Watched, ImageEr
         rows.cause(system, parts, event as u32, occurrence)?;
     }
     let mut tables = Vec::new();
-    for (monitor, group) in system.monitors.iter().zip(&group_of) {
+    for (number, (monitor, group)) in system.monitors.iter().zip(&group_of).enumerate() {
         let built: Built = monitor.build().map_err(|error| ImageError::Monitor {
             monitor: monitor.name.clone(),
             line: monitor.line,
@@ -69,13 +69,19 @@ pub(crate) fn lay_out(system: &System, parts: &Parts) -> Result<Watched, ImageEr
         let component = |name: &String| {
             parts.components.iter().position(|part| part.name == *name).map_or(NONE, |number| number as u32)
         };
-        let (what, whom) = match &monitor.action {
-            Action::Note => (action::NOTE, NONE),
-            Action::Stop(name) | Action::Restart(name) => (action::STOP, component(name)),
-            Action::End => (action::END, NONE),
+        let (what, whom, core) = match &monitor.action {
+            Action::Note => (action::NOTE, NONE, NONE),
+            Action::Stop(name) | Action::Restart(name) => (action::STOP, component(name), NONE),
+            Action::Run(name) => {
+                let task = system.tasks.iter().position(|task| task.name == *name).unwrap_or_default();
+                rows.of_root.extend([watched::HANDLER, task as u32, number as u32]);
+                let core = system.tasks.get(task).and_then(|task| task.core).map_or(NONE, |core| core.0.into());
+                (action::RUN, (system.cores + task) as u32, core)
+            }
+            Action::End => (action::END, NONE, NONE),
         };
         rows.clocked |= matches!(built, Built::Timed(_));
-        rows.monitors.extend(built.store(monitor.reset, &mut tables).0.into_iter().chain([*group, what, whom]));
+        rows.monitors.extend(built.store(monitor.reset, &mut tables).0.into_iter().chain([*group, what, whom, core]));
     }
     let channels = channels(system);
     for buffer in &channels {
@@ -152,10 +158,7 @@ impl Rows {
         let task = system.tasks.iter().position(|task| task.name == of).map(|task| task as u32);
         let server = system.scheduling.servers.iter().position(|server| server.name == of).map(|n| n as u32 + 1);
         let mut tells = |kind: u32, subject: Option<u32>| {
-            // Schedulers below the root do not tell; such events are found in the trace.
-            if let Some(subject) = subject.filter(|_| system.scheduling.schedulers == Schedulers::Single) {
-                self.of_root.extend([kind, subject, event]);
-            }
+            self.of_root.extend(subject.into_iter().flat_map(|subject| [kind, subject, event]));
         };
         match occurrence.kind {
             OccurrenceKind::Release => tells(watched::RELEASE, task),

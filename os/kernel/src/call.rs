@@ -4,6 +4,7 @@ use crate::arch::apic;
 use crate::arch::registers::Registers;
 use crate::arch::serial::{self, say};
 use crate::dispatch::{enter, is_under, leave_kernel, post_root};
+use crate::monitor::Demands;
 use crate::path;
 use crate::percore::{self, Core};
 use crate::region::Shared;
@@ -40,6 +41,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         },
         Some(Call::Signal) => return monitor::signal(core, a0),
         Some(Call::Observe) => return monitor::observe(core, a0, a1),
+        Some(Call::Violation) => return monitor::violation(core),
         Some(Call::Return) => return give_back(core, [a0, a1]),
         Some(Call::ReturnWide) => return give_back_wide(core),
         Some(Call::Notify) => notify(thread, a0),
@@ -106,6 +108,7 @@ fn invoke(core: &mut Core, grant: u64) {
 /// `(v0, v1)`: comes here only if something stands in the way. Whoever leaves a scheduler that it is under while events wait
 /// there, which came when it was past its own last look, is taken back: its leaving is the moment of the event.
 fn give_back(core: &mut Core, values: [u64; 2]) {
+    let demands = monitor::watched_return(core);
     let thread = running(core);
     let left = thread.component;
     let values = if thread.is_at_base() {
@@ -117,11 +120,12 @@ fn give_back(core: &mut Core, values: [u64; 2]) {
     if !thread.pop(Error::None as u64, values) {
         return answer(core, Err(Error::NothingToReturn));
     }
-    gave_back(core, left)
+    gave_back(core, left, demands)
 }
 
 /// As [`give_back`], with ten words, which are saved. Where nobody called they are two.
 fn give_back_wide(core: &mut Core) {
+    let demands = monitor::watched_return(core);
     let thread = running(core);
     let left = thread.component;
     let words = Registers { r9: 0, ..thread.registers };
@@ -137,7 +141,7 @@ fn give_back_wide(core: &mut Core) {
     if called {
         thread.pass_all(words);
     }
-    gave_back(core, left)
+    gave_back(core, left, demands)
 }
 
 /// What a thread that nobody called tells the component that its brand recorded below this one; nothing if there is none, or
@@ -149,14 +153,18 @@ fn climb(thread: &Thread, [_, word]: [u64; 2]) -> Option<[u64; 2]> {
     has_stack.then_some([reason::BRAND, word])
 }
 
-/// The thread has left the component.
-fn gave_back(core: &mut Core, left: u16) {
+/// The thread has left the component, which monitors may have watched.
+fn gave_back(core: &mut Core, left: u16, demands: Demands) {
     let entered = running(core).component;
     let component = component::get(entered);
     if component.is_stopped() {
+        monitor::later(core, demands);
         return eviction::caller_stopped(core);
     }
     core.enter_space(component.space);
+    if demands.any() {
+        return monitor::leave(core, demands);
+    }
     if left != entered && Shared::of(core, left).waits() {
         if let Some(scheduler) = path::scheduler(left).filter(|&it| is_under(core, it)) {
             return enter(core, scheduler);

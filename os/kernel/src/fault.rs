@@ -116,6 +116,10 @@ fn interrupt(core: &mut Core, vector: u64) {
             match unsafe { core.current.as_ref() } {
                 Some(thread) if component::get(thread.component).is_stopped() => caller_stopped(core),
                 _ if monitor::run_ends() => post_root(core, event::RUN_ENDS),
+                _ if monitor::waits_on(core) => {
+                    slice::looks(core);
+                    post_root(core, event::VIOLATION)
+                }
                 _ => go_on(core),
             }
         }

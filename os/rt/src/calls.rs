@@ -1,8 +1,8 @@
 //! The kernel's calls as functions.
 
 use core::arch::asm;
-use tactus_abi::call::Call;
 pub use tactus_abi::call::{BrandOperation, Caller, Error, MemoryOperation, SchedulerOperation};
+use tactus_abi::call::{Call, VIOLATIONS};
 
 /// A call with up to six words in and two out.
 #[inline(always)]
@@ -232,6 +232,21 @@ pub fn signal(name: u64) -> Result<(), Error> {
 /// root scheduler only.
 pub fn observe(event: u64, at: u64) -> Result<[u64; 2], Error> {
     let (status, values) = call(Call::Observe, [event, at, 0, 0, 0, 0]);
+    outcome(status, values)
+}
+
+/// The monitors whose violations release jobs on this core and were not told of yet, as bits. The root scheduler only.
+pub fn violations() -> Result<u64, Error> {
+    observe(VIOLATIONS, 0).map(|[monitors, _]| monitors)
+}
+
+/// A violation that the calling thread's jobs handle and that none of them asked for yet: the monitor; the event and, in the lower half,
+/// the state.
+///
+/// # Errors
+/// [`Error::NoMessage`] if there is none, [`Error::NotAllowed`] if they handle none.
+pub fn violation() -> Result<[u64; 2], Error> {
+    let (status, values) = call(Call::Violation, [0; 6]);
     outcome(status, values)
 }
 

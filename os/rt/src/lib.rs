@@ -54,7 +54,7 @@ pub use console::{Console, Screen};
 pub use job::{run_jobs, CriticalSection, Job};
 pub use promises::Promises;
 pub use service::{grant, info, Grant, Service, ServiceName};
-pub use signal::Signal;
+pub use signal::{Signal, Violation};
 pub use single::Single;
 pub use tactus_abi as abi;
 pub use tactus_time as time;

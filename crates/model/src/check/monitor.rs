@@ -108,6 +108,38 @@ fn encoding(draft: &DraftMonitor, subject: &str, out: &mut Collector) -> Option<
     found.map(Some)
 }
 
+/// Whether the task can be released by a violation, and is released by nothing else.
+fn handler(name: &str, at: &At<String>, system: &Draft, subject: &str, out: &mut Collector) -> bool {
+    let names = || system.tasks.iter().filter_map(|task| task.name.get().map(|at| at.value.as_str()));
+    let Some(task) = system.tasks.iter().find(|task| task.name.get().is_some_and(|at| at.value == name)) else {
+        let complaint = Complaint::UnknownName {
+            what: "task",
+            name: name.chars().take(40).collect(),
+            nearest: nearest(name, names()),
+            remedy: format!("the file has {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        out.add(at.place, subject, complaint);
+        return false;
+    };
+    let placing = &task.placing;
+    let (why, remedy) = if placing.raised_by.get().is_some() || placing.message.get().is_some() {
+        (
+            format!("components release {name}, and what they raise and what is violated would not be told apart"),
+            "give the handler a task of its own",
+        )
+    } else if placing.interrupt.get().is_some() || placing.after.get().is_some() {
+        (format!("something else releases {name}"), "give the handler a task of its own")
+    } else if placing.sporadic.value() != Some(true) {
+        (format!("time releases {name}"), "write release = \"sporadic\" in its [[task]]")
+    } else if system.platform.root.get().is_some() {
+        ("a root scheduler of your own is told of no violations".to_owned(), "remove \"root\", or write \"note\"")
+    } else {
+        return true;
+    };
+    out.refuse(at.place, subject, why, remedy);
+    false
+}
+
 /// What is done where the property is violated, if the system has whom it concerns.
 fn action(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Action> {
     let (at, subject) = match &draft.action {
@@ -121,6 +153,9 @@ fn action(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<A
         out.add(at.place, subject, Complaint::Malformed { what, found, expected });
         return None;
     };
+    if let Action::Run(name) = &action {
+        return handler(name, at, system, subject, out).then_some(action);
+    }
     let (Action::Stop(name) | Action::Restart(name)) = &action else { return Some(action) };
     let component = system.components.iter().find(|it| it.name.get().is_some_and(|at| at.value == *name));
     let is_own = |task: &&crate::draft::DraftTask| {

@@ -2,7 +2,8 @@
 
 use crate::draft::{At, Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};
-use tactus_monitor::{Occurrence, OccurrenceKind, SubjectKind};
+use crate::Schedulers;
+use tactus_monitor::{Integrity, Occurrence, OccurrenceKind, SubjectKind};
 
 /// What an event is, if the system has it.
 pub(super) fn occurrence(what: &At<String>, system: &Draft, subject: &str, out: &mut Collector) -> Option<Occurrence> {
@@ -13,6 +14,13 @@ pub(super) fn occurrence(what: &At<String>, system: &Draft, subject: &str, out: 
             return None;
         }
     };
+    let per_server = system.schedulers.value() == Some(Schedulers::PerServer);
+    if occurrence.kind.integrity() == Integrity::Scheduler && per_server {
+        let word = occurrence.kind.word();
+        let why = format!("\"{word}\" is known to the scheduler of a server alone, and those tell the kernel nothing");
+        out.refuse(what.place, subject, why, "choose schedulers = \"single\", or watch what the kernel sees");
+        return None;
+    }
     if occurrence.kind == OccurrenceKind::Miss && !system.changes.is_empty() {
         let why = "deadlines change with [[change]], and \"miss\" knows those of the file's tasks only";
         out.refuse(what.place, subject, why, "write always (release -> eventually[<= deadline] complete) instead");
@@ -100,6 +108,12 @@ fn of_component(
     if system.platform.root.get().is_some_and(|root| root.value == grant.value.provider) {
         let why = format!("{text} calls the root scheduler, from which a thread need not return");
         out.refuse(what.place, subject, why, "watch a service of another component");
+        return None;
+    }
+    let is = |it: &&crate::draft::DraftComponent| it.name.get().is_some_and(|at| at.value == grant.value.provider);
+    if system.components.iter().find(is).is_some_and(|it| it.rights.scheduler.value() == Some(true)) {
+        let why = format!("{text} calls a scheduler, which may give the core to others before it returns");
+        out.refuse(what.place, subject, why, "watch a service of a component that is no scheduler");
         return None;
     }
     Some(occurrence)

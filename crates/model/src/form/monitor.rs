@@ -9,7 +9,8 @@ use toml::de::DeValue;
 const MONITOR: [&str; 9] =
     ["name", "property", "events", "automaton", "encoding", "minimise", "reset", "table-limit", "on-violation"];
 /// What can be done where a property is violated.
-pub(crate) const ACTIONS: &str = "\"note\", \"stop\" or \"restart\" with the name of a component, or \"end\"";
+pub(crate) const ACTIONS: &str =
+    "\"note\", \"stop\" or \"restart\" with the name of a component, \"run\" with that of a task, or \"end\"";
 const AUTOMATON: [&str; 3] = ["name", "states", "transitions"];
 
 /// Reads one monitor as far as it can be read.

@@ -40,13 +40,17 @@ pub(super) fn check(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     for row in rows(3, words::MONITOR) {
         let stored = row.first_chunk::<{ Stored::WORDS }>().is_some_and(|it| Stored(*it).watcher(tables).is_ok());
         check(stored, "holds a monitor whose table is none")?;
-        let [group, what, whom] = [0, 1, 2].map(|n| row[Stored::WORDS + n]);
+        let [group, what, whom, core] = [0, 1, 2, 3].map(|n| row[Stored::WORDS + n]);
         let sound = match what {
             action::NOTE | action::END => whom == NONE,
             action::STOP => whom != 0 && whom < components,
+            action::RUN => (whom as usize) < image.threads.len(),
             _ => false,
         };
-        check(sound && group < head.groups, "holds a monitor that demands what cannot be done")?;
+        check(
+            sound && group < head.groups && (core == NONE || core < image.header.cores),
+            "holds a monitor that demands what cannot be done",
+        )?;
     }
     let free = rows(4, words::SIGNAL).filter(|row| row[2] == NONE).count();
     let hashed = head.signals == 0 || head.signals.is_power_of_two() && 2 * free >= head.signals as usize;

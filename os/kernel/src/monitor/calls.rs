@@ -2,14 +2,14 @@
 //! a component raises, and those that the root scheduler tells of.
 
 use super::tables::{tables, Channel};
-use super::{expiries, happened, happens, leave, look_ahead, now, put_off, violations, Demands};
+use super::{expiries, handler, happened, happens, later, leave, look_ahead, now, put_off, violations, Demands};
 use crate::arch::registers::Registers;
 use crate::component;
 use crate::eviction;
 use crate::percore::Core;
 use crate::reply::{answer, entered, running};
 use crate::thread::WATCHED;
-use tactus_abi::call::{Call, Error, CHANNEL_RECEIVE, CHANNEL_SEND, EXPIRIES};
+use tactus_abi::call::{Call, Error, CHANNEL_RECEIVE, CHANNEL_SEND, EXPIRIES, VIOLATIONS};
 use tactus_abi::layout::MAX_INVOCATIONS;
 use tactus_abi::monitors::NONE;
 use tactus_sync::Order;
@@ -35,7 +35,11 @@ pub fn invoke(core: &mut Core, grant: u64) -> Result<(), Error> {
     let demands = happens(core, watched.events[0]);
     let of_core = core.caller;
     let thread = running(core);
-    let words = thread.registers;
+    let all = thread.registers;
+    let Registers { rsi, rdx, r10, r8, r9, .. } = all;
+    // Of a narrow call the entry code has used the places of the other words for itself.
+    let is_wide = all.rax == Call::InvokeWide as u64;
+    let words = if is_wide { all } else { Registers { rsi, rdx, r10, r8, r9, ..Registers::NONE } };
     let told = thread.caller | of_core | u64::from(caller);
     let row = if watched.events[1] == NONE { None } else { Some(row) };
     thread.push(row, watched.right.component, watched.right.entry, Registers { rdi: told, ..words });
@@ -48,10 +52,8 @@ pub fn invoke(core: &mut Core, grant: u64) -> Result<(), Error> {
 #[no_mangle]
 extern "C" fn kernel_watched_return(v0: u64, v1: u64, is_wide: u64) {
     let call = if is_wide == 0 { Call::Return } else { Call::ReturnWide };
-    let (core, thread) = entered(call);
-    let row = thread.frame().and_then(|frame| frame.recorded.checked_sub(WATCHED));
-    let watched = row.and_then(|row| tables()?.grants.get(usize::from(row)));
-    let demands = watched.map_or_else(Demands::default, |it| happens(core, it.events[1]));
+    let (core, _) = entered(call);
+    let demands = watched_return(core);
     let thread = running(core);
     let words = thread.registers;
     // The entry code has looked that there is a caller.
@@ -61,10 +63,18 @@ extern "C" fn kernel_watched_return(v0: u64, v1: u64, is_wide: u64) {
     }
     let caller = component::get(thread.component);
     if caller.is_stopped() {
+        later(core, demands);
         return eviction::caller_stopped(core);
     }
     core.enter_space(caller.space);
     leave(core, demands)
+}
+
+/// The running thread is about to return from a call, whose return may be watched.
+pub fn watched_return(core: &mut Core) -> Demands {
+    let row = running(core).frame().and_then(|frame| frame.recorded.checked_sub(WATCHED));
+    let watched = row.and_then(|row| tables()?.grants.get(usize::from(row)));
+    watched.map_or_else(Demands::default, |it| happens(core, it.events[1]))
 }
 
 /// Sends through a monitored channel, or receives.
@@ -123,6 +133,10 @@ pub fn observe(core: &mut Core, event: u64, at: u64) {
             first = expiry;
             demands.and(put_off(core.id));
             demands
+        }
+        (VIOLATIONS, _) => {
+            first = handler::take(core);
+            Demands::default()
         }
         (_, Some(tables)) if event < u64::from(u32::MAX) => {
             happened(tables, core.id, (event as u32, at), &mut Order::unlocked())

@@ -6,10 +6,12 @@
 //! the entry code: what is watched leaves its path by the checks that are there for other reasons (`entry/calls.s`).
 
 mod calls;
+mod handler;
 mod log;
 mod tables;
 
-pub use calls::{invoke, observe, signal};
+pub use calls::{invoke, observe, signal, watched_return};
+pub use handler::{violation, waits_on};
 pub use log::set_up as set_up_log;
 pub use tables::set_up;
 
@@ -52,6 +54,8 @@ pub struct Demands {
     stop: Option<(u32, u16)>,
     /// The run is to end.
     ends: bool,
+    /// The cores on which jobs are to be released, as bits.
+    releases: u8,
     /// A monitor with a clock took the event: it may await something now.
     awaits: bool,
 }
@@ -59,11 +63,12 @@ pub struct Demands {
 impl Demands {
     /// Whether anything is.
     pub fn any(&self) -> bool {
-        self.stop.is_some() || self.ends
+        self.stop.is_some() || self.ends || self.releases != 0
     }
     fn and(&mut self, other: Demands) {
         self.stop = self.stop.or(other.stop);
         self.ends |= other.ends;
+        self.releases |= other.releases;
         self.awaits |= other.awaits;
     }
 }
@@ -135,7 +140,8 @@ fn happened<Held: Rank>(
                 Some(Watcher::Untimed(stepper)) => {
                     let taken = stepper.step(column);
                     if taken != Step::Continues {
-                        demands.and(conclude(tables, within, core, monitor, (None, taken, Instant::from_nanos(now))));
+                        let taken = (None, (column, taken), Instant::from_nanos(now));
+                        demands.and(conclude(tables, within, core, monitor, taken));
                     }
                 }
                 Some(Watcher::Timed(_)) => {
@@ -167,7 +173,7 @@ fn step_timed(tables: &Tables, within: &mut Within<'_>, core: u64, (monitor, col
     let taken = watcher.step(column, now);
     match (late, taken) {
         (None, Step::Continues) => Demands::default(),
-        _ => conclude(tables, within, core, monitor, (late, taken, now)),
+        _ => conclude(tables, within, core, monitor, (late, (column, taken), now)),
     }
 }
 
@@ -176,10 +182,10 @@ fn step_timed(tables: &Tables, within: &mut Within<'_>, core: u64, (monitor, col
 #[inline(never)]
 fn conclude(
     tables: &Tables,
-    within: &Within<'_>,
+    within: &mut Within<'_>,
     core: u64,
     monitor: u32,
-    (late, taken, now): (Option<(Instant, Verdict)>, Step, Instant),
+    (late, (column, taken), now): (Option<(Instant, Verdict)>, (u32, Step), Instant),
 ) -> Demands {
     let by_event = match taken {
         Step::Concluded(verdict) => Some((now, verdict)),
@@ -200,6 +206,10 @@ fn conclude(
                 demands.and(Demands { stop: Some((monitor, component as u16)), ..Demands::default() });
             }
             Some((action::END, _)) => demands.ends = true,
+            Some((action::RUN, _)) => {
+                let event = if by_event == 1 { column } else { NONE };
+                demands.releases |= handler::release(tables, within, core, (monitor, event));
+            }
             _ => {}
         }
     }
@@ -222,7 +232,7 @@ fn expiries(core: &Core, at: u64) -> (Demands, u64) {
             let late = watcher.expire(now);
             let expiry = watcher.expiry();
             let demands = match late {
-                Some(_) => conclude(tables, within, core.id, number, (late, Step::Continues, now)),
+                Some(_) => conclude(tables, within, core.id, number, (late, (NONE, Step::Continues), now)),
                 None => Demands::default(),
             };
             Some((demands, expiry))
@@ -259,11 +269,15 @@ pub fn leave(core: &mut Core, demands: Demands) {
     if demands.ends && !RUN_ENDS.swap(true, Ordering::SeqCst) {
         shootdown::request(core);
     }
+    let released = handler::tell(core, demands.releases);
     if let Some((monitor, component)) = demands.stop.filter(|(_, it)| !component::get(*it).is_stopped()) {
         return eviction::stop_for(core, component, monitor.into());
     }
     if demands.ends {
         return post_root(core, event::RUN_ENDS);
+    }
+    if released {
+        return post_root(core, event::VIOLATION);
     }
     leave_kernel(core)
 }
@@ -288,15 +302,26 @@ pub fn faulted(core: &mut Core) {
     let watched = tables().filter(|_| fault.kind != FaultKind::Gone as u64);
     let event = watched.and_then(|tables| tables.fault(u32::try_from(fault.thread).ok()?));
     let demands = event.map_or_else(Demands::default, |event| happens(core, event));
+    later(core, demands);
+    post_root(core, event::FAULT)
+}
+
+/// The root is entered on this core for another reason: what is demanded is done then. Of several components that are to be stopped,
+/// the first is.
+#[cold]
+pub fn later(core: &mut Core, demands: Demands) {
     if let Some((monitor, component)) = demands.stop {
         let put_off = &PUT_OFF[core.id as usize % MAX_CORES];
-        put_off.store(1 << 63 | u64::from(monitor) << 16 | u64::from(component), Ordering::Relaxed);
+        let word = 1 << 63 | u64::from(monitor) << 16 | u64::from(component);
+        let _ = put_off.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
     }
     if demands.ends && !RUN_ENDS.swap(true, Ordering::SeqCst) {
         shootdown::request(core);
         Shared::of_root(core).post(event::RUN_ENDS);
     }
-    post_root(core, event::FAULT)
+    if handler::tell(core, demands.releases) {
+        Shared::of_root(core).post(event::VIOLATION);
+    }
 }
 
 /// What a fault made a monitor demand, for the core's next [`observe`].

@@ -8,9 +8,9 @@ use crate::arch::paging::direct;
 use crate::component::{self, Grant};
 use crate::frames::Frames;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicPtr, Ordering};
-use tactus_abi::layout::{MAX_CORES, PAGE};
-use tactus_abi::monitors::{place_of, words, Head, MESSAGE_WORDS, NONE};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use tactus_abi::layout::{MAX_CORES, MAX_THREADS, PAGE};
+use tactus_abi::monitors::{action, place_of, words, Head, MESSAGE_WORDS, NONE};
 use tactus_monitor::{Stored, Watcher};
 use tactus_sync::{Lock, Order, Rank};
 
@@ -46,8 +46,12 @@ pub struct Place {
 pub struct Monitor {
     /// Its group.
     pub group: u32,
-    /// What is done where it is violated, and to which component.
+    /// What is done where it is violated, and to whom.
     pub action: (u32, u32),
+    /// The core on which jobs are released for it; [`NONE`] for any.
+    pub core: u32,
+    /// What its handler is told of the last violation: event, and below it the state.
+    pub violation: AtomicU64,
     watcher: UnsafeCell<Watcher<'static>>,
 }
 
@@ -250,9 +254,13 @@ pub fn set_up(frames: &mut Frames, base: u64, bytes: u64, components: u32) -> Re
     let monitor = |row: &[u32]| {
         let (stored, rest) = row.split_first_chunk::<{ Stored::WORDS }>()?;
         let watcher = UnsafeCell::new(Stored(*stored).watcher(tables).ok()?);
-        let &[group, action, component] = rest else { return None };
-        let known = group < head.groups && (component == NONE || component < components);
-        known.then_some(Monitor { group, action: (action, component), watcher })
+        let &[group, action, whom, core] = rest else { return None };
+        let is_whom = match action {
+            action::RUN => whom < MAX_THREADS as u32,
+            _ => whom == NONE || whom < components,
+        };
+        let known = group < head.groups && is_whom && (core == NONE || core < MAX_CORES as u32);
+        known.then_some(Monitor { group, action: (action, whom), core, violation: AtomicU64::new(0), watcher })
     };
     let groups = make(frames, head.groups, rows(2, words::GROUP).map(group))?;
     let monitors = make(frames, head.monitors, rows(3, words::MONITOR).map(monitor))?;

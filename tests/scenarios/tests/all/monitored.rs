@@ -91,10 +91,12 @@ fn a_violated_property_stops_a_component_restarts_it_or_ends_the_run() {
         "period = \"20 ms\"\ndeadline = \"2 ms\"\nexecution = \"200 us\"\n\n[[task]]\nname = \"control\"",
     );
     let act = |action: &str, more: &[(&str, &str)]| {
-        let wanted = format!("property = \"always not blind\"\non-violation = \"{action}\"");
-        let changes: Vec<(&str, &str)> =
-            [twice, ("property = \"always not blind\"", wanted.as_str())].iter().chain(more).copied().collect();
-        Finished::run(&changed(&scratch, LOOP, &changes, ""), &["--duration", "100 ms"])
+        let acts = format!(
+            "[[monitor]]\nname = \"acts\"\nproperty = \"always not blind\"\non-violation = \"{action}\"\n\
+             events = {{ blind = \"signal controller.blind\" }}\n"
+        );
+        let changes: Vec<(&str, &str)> = [twice].iter().chain(more).copied().collect();
+        Finished::run(&changed(&scratch, LOOP, &changes, &acts), &["--duration", "100 ms"])
     };
     // The controller is blind at 13 ms.
     let ended = act("end", &[]);
@@ -123,6 +125,43 @@ fn a_violated_property_stops_a_component_restarts_it_or_ends_the_run() {
     let json = summary(&again);
     assert_eq!(json["restarts"][0]["component_name"], "actuator", "{}", again.said.output);
     assert!(json["tasks"][2]["jobs"]["completed"].as_u64().expect("jobs") >= 8, "{}", again.said.output);
+
+    // A task's jobs, on another core than that of the event, and each is told of it: the fifth monitor, its only event, the first state.
+    let handled = act("note", &[("on-violation = \"run sound\"", "on-violation = \"run sound\"\nreset = true")]);
+    let json = summary(&handled);
+    assert_eq!(monitor(&handled, "not-blind", &json)["verdicts"], 5, "{}", handled.said.output);
+    let sound = json["tasks"].as_array().expect("tasks").iter().find(|task| task["name"] == "sound").expect("a task");
+    assert_eq!((&sound["jobs"]["completed"], &sound["jobs"]["missed"]), (&5.into(), &0.into()), "{sound}");
+    assert_eq!(handled.log.matches("alarm: monitor 4, event Some(0), state 0").count(), 5, "{}", handled.log);
+    let releases =
+        handled.trace().cores[1].iter().filter(|it| it.kind == EventKind::Release).cloned().collect::<Vec<_>>();
+    let first = releases.iter().map(|it| it.time.as_nanos()).find(|at| (13_000_000..13_100_000).contains(at));
+    assert!(first.is_some(), "{releases:?}");
+}
+
+/// The same file simulated and on the machine: each violation releases a job, and one that comes too early waits as the file says.
+#[test]
+fn a_violation_releases_a_job_of_its_handler_simulated_and_on_the_machine() {
+    let scratch = Scratch::new("handlers");
+    let path = scratch.path().join("handlers.toml");
+    let text = "[system]\nname = \"handlers\"\ncores = 1\nduration = \"99 ms\"\n[policy]\nkind = \"partitioned-edf\"\n\
+        [[task]]\nname = \"work\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n\
+        [[task]]\nname = \"handler\"\ncore = 0\nrelease = \"sporadic\"\nperiod = \"10 ms\"\ndeadline = \"3 ms\"\nexecution = \"1 ms\"\n\
+        [[monitor]]\nname = \"idle\"\nproperty = \"always not done\"\nevents = { done = \"complete work\" }\nreset = true\n\
+        on-violation = \"run handler\"\n[[monitor]]\nname = \"late\"\nproperty = \"distance(done) <= 15 ms\"\n\
+        events = { done = \"complete handler\" }\n";
+    fs::write(&path, text).expect("a system file");
+    let jobs = |finished: &Finished| {
+        let json = summary(finished);
+        let verdicts = monitor(finished, "idle", &json)["verdicts"].clone();
+        let completed = json["tasks"][1]["jobs"]["completed"].clone();
+        let late = monitor(finished, "late", &json);
+        (verdicts, completed, late["verdict"].clone(), late["events"].clone())
+    };
+    let (simulated, machine) = (Finished::simulate(&path, &[]), Finished::run(&path, &[]));
+    let wanted = (10.into(), 10.into(), "not yet".into(), 10.into());
+    assert_eq!(jobs(&simulated), wanted, "{}", simulated.said.output);
+    assert_eq!(jobs(&machine), wanted, "{}", machine.said.output);
 }
 
 /// A component that sends on channels of others, raises their events, tells what only the scheduler may, floods its own event and dies:

@@ -4,13 +4,14 @@ use crate::root::state::{CoreState, System};
 use tactus_policy::{Input, Policy, MAX_ARRIVALS};
 use tactus_record::{EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::abi::layout::LINES;
+use tactus_rt::abi::monitors::MAX_MONITORS;
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
 use tactus_rt::scheduler::{OwnRegion, RingWriter};
 use tactus_rt::time::{CoreId, Instant, TaskId};
 
-/// A line is silent until the policy was told, and a job raises one arrival at a time.
-const ROOM: usize = LINES + 1;
+/// A line is silent until the policy was told, a job raises one arrival at a time, and of each monitor one violation counts.
+const ROOM: usize = LINES + 1 + MAX_MONITORS as usize;
 
 /// The task whose jobs each line releases.
 pub type LineTasks = [Option<TaskId>; LINES];

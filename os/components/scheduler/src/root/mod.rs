@@ -50,7 +50,7 @@ const ASKS: u64 = 1 << 22;
 /// It signals or awaits events: which, stands in the core's state.
 const CALLS: u64 = 1 << 23;
 /// What is looked at before anything else: it concerns components and devices.
-const RARE: u64 = event::FAULT | event::RESTARTED | event::LINE | event::RUN_ENDS;
+const RARE: u64 = event::FAULT | event::RESTARTED | event::LINE | event::RUN_ENDS | event::VIOLATION;
 /// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 =
     COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | CALLS | BEGUN | event::NOTIFY | event::TIMER;
@@ -434,6 +434,10 @@ fn rare(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
     if due & event::FAULT != 0 {
         due = fault(state, region, due);
         observe::late(state, clock::now());
+    }
+    if due & event::VIOLATION != 0 {
+        observe::take_violations(state);
+        due = due & !event::VIOLATION | ARRIVED;
     }
     if due & event::RUN_ENDS != 0 && !state.ended {
         let look = state.read_clock();

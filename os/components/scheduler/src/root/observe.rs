@@ -14,7 +14,7 @@ use tactus_rt::abi::call::EXPIRIES;
 use tactus_rt::abi::monitors::{watched as kind, NONE};
 use tactus_rt::calls;
 use tactus_rt::scheduler::watched_rows;
-use tactus_rt::time::{Duration, Instant};
+use tactus_rt::time::{Duration, Instant, TaskId};
 
 /// Jobs of one task whose deadlines are awaited at once; of more, the oldest has missed its deadline.
 const AWAITED: usize = 8;
@@ -33,6 +33,8 @@ pub struct Watched {
     started: Vec<AtomicU32>,
     /// The tasks whose misses are watched.
     misses: Vec<Deadlines>,
+    /// The task whose jobs handle the violations of each monitor that has one.
+    handlers: Vec<(u32, TaskId)>,
 }
 
 /// The deadlines of a task's jobs that are not done.
@@ -64,7 +66,7 @@ impl Watched {
     pub fn new(setup: &PolicyConfig) -> Option<Watched> {
         let (rows, clocked) = watched_rows()?;
         let (mut tasks, mut servers) = (alloc::vec![[NONE; kind::OF_TASKS]; setup.tasks.len()], Vec::new());
-        let (mut mode, mut reconfigure) = (NONE, NONE);
+        let (mut mode, mut reconfigure, mut handlers) = (NONE, NONE, Vec::new());
         for &[what, subject, event] in rows {
             let index = subject as usize;
             match what {
@@ -74,6 +76,7 @@ impl Watched {
                 }
                 kind::MODE => mode = event,
                 kind::RECONFIGURE => reconfigure = event,
+                kind::HANDLER => handlers.push((event, TaskId(subject as u16))),
                 _ => {
                     if let Some(place) = tasks.get_mut(index).and_then(|task| task.get_mut(what as usize)) {
                         *place = event;
@@ -87,7 +90,7 @@ impl Watched {
             Deadlines { task: n, relative: it.deadline, due: [const { AtomicU64::new(0) }; AWAITED] }
         });
         let misses = misses.collect();
-        Some(Watched { tasks, servers, mode, reconfigure, clocked, started, misses })
+        Some(Watched { tasks, servers, mode, reconfigure, clocked, started, misses, handlers })
     }
 
     /// Tells of an event, if it is one.
@@ -209,6 +212,19 @@ pub fn tell(state: &mut CoreState, watched: &Watched) {
 /// How many violations monitors have found.
 pub fn violations() -> u64 {
     calls::observe(EXPIRIES, 0).map_or(0, |[_, violations]| violations)
+}
+
+/// Properties were violated for which jobs are released on this core: they arrive.
+#[cold]
+#[inline(never)]
+pub fn take_violations(state: &mut CoreState) {
+    let monitors = calls::violations().unwrap_or(0);
+    let Some(watched) = &state.system.watched else { return };
+    for (monitor, task) in &watched.handlers {
+        if monitors.checked_shr(*monitor).is_some_and(|bits| bits & 1 != 0) {
+            state.arrivals.push(*task, Instant::NEVER);
+        }
+    }
 }
 
 /// It is `now`: what was due before has been missed, and what was awaited is late.
