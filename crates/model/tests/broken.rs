@@ -809,9 +809,17 @@ const CASES: &[Case] = &[
         (14, "key \"colors\" is not known here; did you mean \"colours\"?"),
     ]),
     ("f0-caches-ways.toml", &[(10, "ways")]),
-    ("f1-caches-sets.toml", &[(10, "the shared level")]),
+    ("e4-more-colours-than-the-machine-has.toml", &[(11, "page colours")]),
+    ("e5-colours-no-power-of-two.toml", &[(11, "colours is 24, no power of two up to 64")]),
+    ("fb-caches-threads.toml", &[(10, "9 threads of a core: give 1 to 8")]),
+    ("fc-caches-power.toml", &[(10, "the page is 5000: give a power of two")]),
+    ("fd-caches-clock.toml", &[(10, "0 cycles in a second: give")]),
+    ("fe-caches-long-line.toml", &[(10, "8192 bytes of a line: give 8 to 4096")]),
+    ("ff-caches-second.toml", &[(10, "the second level is inclusive and has 32768 bytes, the caches above it 65536: make it larger")]),
+    ("fg-caches-slices.toml", &[(10, "has fewer than four sets: leave the index")]),
+    ("f1-caches-sets.toml", &[(10, "the shared level: ")]),
     ("f2-caches-line.toml", &[(10, "the line")]),
-    ("f3-caches-inclusive.toml", &[(10, "the shared level")]),
+    ("f3-caches-inclusive.toml", &[(10, "the shared level is inclusive")]),
     ("f4-caches-key.toml", &[(10, "unknown field `clock`")]),
     ("f5-caches-protocol.toml", &[(10, "unknown variant `MSI`")]),
     ("f6-caches-cores.toml", &[(10, "cores")]),
@@ -906,6 +914,13 @@ fn kinds(files: &[&str]) -> usize {
 #[test]
 fn thirty_kinds_of_faults_of_disks_and_more_are_refused() {
     let found = kinds(&["b0-disks", "b1-disk-clients", "b2-disk-places", "b3-disk-service", "b4-disk-memory"]);
+    assert!(found >= 30, "{found}");
+}
+
+#[test]
+fn thirty_kinds_of_faults_of_colours_and_caches_are_refused() {
+    let caches: Vec<&str> = CASES.iter().map(|(name, _)| *name).filter(|name| name.contains("-caches-")).collect();
+    let found = kinds(&["e0-", "e1-", "e2-", "e3-", "e4-", "e5-"]) + kinds(&caches);
     assert!(found >= 30, "{found}");
 }
 

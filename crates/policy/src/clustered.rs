@@ -6,12 +6,15 @@
 //! event. The displaced job still runs there; it is put back into the ready queue by its own core, when that core
 //! has taken it off. So a job is never on two cores. This is the shape of GSN-EDF in LITMUS^RT.
 //!
+//! Of the jobs that a decision releases only as many can get a core as there are cores: the most urgent of them lie in a short
+//! sorted row ([`Front`]) and never see the ready queue, which has room for all.
+//!
 //! Each entry takes the lock exactly once. The cluster's first core arms the timer for releases; any core's entry makes
 //! those due.
 
 use crate::cores::{Cores, RELEASE_CORE};
 use crate::groups::Groups;
-use crate::heap::{Heap, Key};
+use crate::heap::{Key, Ready};
 use crate::jobs::{Jobs, Rule};
 use crate::records::{Clock, OnCore, Recorder};
 use crate::tickets::{ContainerRank, Tickets};
@@ -20,7 +23,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
-use tactus_time::{CoreId, CoreSet, Duration, Instant};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, MAX_CORES};
 
 /// What all cores share.
 pub struct Clustered<R> {
@@ -46,9 +49,11 @@ struct Container<R> {
     tasks: Vec<Jobs>,
     releases: Groups,
     /// Pending jobs that are linked to no core and run on none; one per task, its oldest.
-    ready: Heap,
+    ready: Ready,
+    /// Those of them that this decision released and that may get a core; empty between decisions.
+    front: Front,
     /// By seat.
-    cores: Vec<CoreEntry>,
+    cores: [CoreEntry; MAX_CORES],
     /// The same by urgency.
     wanting: Cores,
 }
@@ -56,10 +61,69 @@ struct Container<R> {
 #[derive(Clone, Copy)]
 struct CoreEntry {
     id: CoreId,
-    /// What the core should run, with its urgency.
-    linked: Option<Key>,
-    /// What the core runs since its last decision.
-    running: Option<usize>,
+    /// What the core should run, with its urgency; [`Key::NONE`] if that is nothing.
+    linked: Key,
+    /// The place of the task that the core runs since its last decision; that of [`Key::NONE`] if it runs none.
+    running: usize,
+}
+
+/// The most urgent of the jobs that a decision releases, in their order: as many as the cluster has cores at most.
+struct Front {
+    keys: [Key; MAX_CORES],
+    len: usize,
+    /// The index of the last one that there is room for.
+    last: usize,
+}
+
+impl Front {
+    /// An empty one for so many cores.
+    fn new(cores: usize) -> Front {
+        Front { keys: [Key::NONE; MAX_CORES], len: 0, last: cores.clamp(1, MAX_CORES) - 1 }
+    }
+    /// The n-th; [`Key::NONE`] if there are no more than n.
+    #[inline(always)]
+    fn get(&self, n: usize) -> Key {
+        if n < self.len {
+            self.keys[n % MAX_CORES]
+        } else {
+            Key::NONE
+        }
+    }
+    /// Takes a key in; if there is no room, the least urgent one leaves for the ready queue. Gives what a key must be more urgent
+    /// than from now on to be taken in, where it was `bar` before.
+    #[inline(always)]
+    fn take_in(&mut self, key: Key, bar: Key, ready: &mut Ready) -> Key {
+        let mut hole = self.len;
+        if hole > self.last {
+            hole = self.last;
+            ready.push(self.keys[hole % MAX_CORES]);
+        } else {
+            self.len += 1;
+        }
+        while hole > 0 {
+            let before = self.keys[(hole - 1) % MAX_CORES];
+            if before < key {
+                break;
+            }
+            self.keys[hole % MAX_CORES] = before;
+            hole -= 1;
+        }
+        self.keys[hole % MAX_CORES] = key;
+        if self.len > self.last {
+            self.keys[self.last % MAX_CORES]
+        } else {
+            bar
+        }
+    }
+    /// All from the n-th on leave for the ready queue.
+    #[inline(always)]
+    fn empty_into(&mut self, ready: &mut Ready, mut n: usize) {
+        while n < self.len {
+            ready.push(self.keys[n % MAX_CORES]);
+            n += 1;
+        }
+        self.len = 0;
+    }
 }
 
 /// The clusters of a set-up; of a global order, the one that all cores are in.
@@ -128,11 +192,17 @@ impl<R: Rule> Container<R> {
         let mine = || setup.tasks.iter().enumerate().filter(|(_, task)| within(task.core));
         let tasks: Vec<Jobs> = mine().map(|(number, _)| Jobs::new(setup, number)).collect();
         let releases = Groups::new(mine().map(|(_, task)| (task.offset, task.period)));
-        let ready = Heap::with_capacity(tasks.len());
-        let cores: Vec<CoreEntry> = cores.iter().map(|id| CoreEntry { id, linked: None, running: None }).collect();
-        let mut wanting = Cores::closed(cores.len());
-        (0..cores.len()).for_each(|seat| wanting.open(CoreId(seat as u8), None));
-        Container { rule: PhantomData, tasks, releases, ready, cores, wanting }
+        let ready = Ready::with_capacity(tasks.len());
+        let nothing = CoreEntry { id: CoreId(0), linked: Key::NONE, running: Key::NONE.place() };
+        let count = cores.iter().count();
+        let mut wanting = Cores::closed(count);
+        let front = Front::new(count);
+        let mut seats = [nothing; MAX_CORES];
+        for (seat, (entry, id)) in seats.iter_mut().zip(cores.iter()).enumerate() {
+            entry.id = id;
+            wanting.open(CoreId(seat as u8), None);
+        }
+        Container { rule: PhantomData, tasks, releases, ready, front, cores: seats, wanting }
     }
 
     /// Charges and, where the event says so, ends the job that the core ran. A job that is no longer linked here is
@@ -147,10 +217,10 @@ impl<R: Rule> Container<R> {
     ) -> Option<(usize, u32)> {
         let OnCore::Job { place, job } = on_core else { return None };
         let task = &mut self.tasks[place];
-        let entry = &mut self.cores[me.index()];
+        let entry = &mut self.cores[me.index() % MAX_CORES];
         task.charge(elapsed);
-        let linked_here = entry.linked.is_some_and(|key| key.place() == place);
-        entry.running = None;
+        let linked_here = entry.linked.place() == place;
+        entry.running = Key::NONE.place();
         let pending = match event {
             Event::Complete => {
                 records.about(EventKind::Complete, task.subject(), job, task.charged().as_nanos());
@@ -171,7 +241,7 @@ impl<R: Rule> Container<R> {
             | Event::Lock
             | Event::Signal => {
                 if linked_here {
-                    entry.running = Some(place);
+                    entry.running = place;
                 } else {
                     self.ready.push(task.key::<R>(place));
                 }
@@ -179,7 +249,7 @@ impl<R: Rule> Container<R> {
             }
         };
         if linked_here {
-            entry.linked = None;
+            entry.linked = Key::NONE;
             self.wanting.open(me, None);
         }
         if pending {
@@ -189,13 +259,20 @@ impl<R: Rule> Container<R> {
     }
 
     fn release_due<S: Sink>(&mut self, records: &mut Recorder<S>) {
+        let mut bar = self.wanting.bar();
         while let Some((time, places)) = self.releases.due(records.now) {
             for &place in places {
                 let Some(task) = self.tasks.get_mut(place).filter(|task| !task.removed()) else { continue };
                 let (job, first) = task.release();
                 records.about(EventKind::Release, task.subject(), job, time.as_nanos());
-                if first {
-                    self.ready.push(task.key::<R>(place));
+                if !first {
+                    continue;
+                }
+                let key = task.key::<R>(place);
+                if key < bar {
+                    bar = self.front.take_in(key, bar, &mut self.ready);
+                } else {
+                    self.ready.push(key);
                 }
             }
         }
@@ -204,25 +281,31 @@ impl<R: Rule> Container<R> {
     /// Links ready jobs to cores while one is more urgent than what some core has. Gives the other cores concerned.
     fn link(&mut self, me: CoreId) -> CoreSet {
         let mut notify = CoreSet::EMPTY;
-        while let Some(best) = self.ready.peek() {
+        let mut taken = 0;
+        loop {
+            let released = self.front.get(taken);
+            let best = self.ready.peek().unwrap_or(Key::NONE).min(released);
+            if best >= self.wanting.bar() {
+                break;
+            }
             let Some(core) = self.wanting.least_urgent(me) else { break };
-            let entry = &mut self.cores[core.index()];
-            let displaced = match entry.linked {
-                Some(linked) if linked < best => break,
-                linked => linked,
-            };
-            entry.linked = Some(best);
+            let entry = &mut self.cores[core.index() % MAX_CORES];
+            let displaced = core::mem::replace(&mut entry.linked, best);
             self.wanting.open(core, Some(best));
-            let still_there = core != me && displaced.is_some_and(|key| entry.running == Some(key.place()));
-            match displaced {
-                // It runs nowhere, or on this very core, which is about to take it off.
-                Some(displaced) if !still_there => self.ready.replace_first(displaced),
-                _ => self.ready.drop_first(),
+            if best == released {
+                taken += 1;
+            } else {
+                self.ready.pop();
+            }
+            // What runs nowhere, or on this very core, which is about to take it off, waits for any core.
+            if displaced != Key::NONE && (core == me || entry.running != displaced.place()) {
+                self.ready.push(displaced);
             }
             if core != me {
                 notify.insert(entry.id);
             }
         }
+        self.front.empty_into(&mut self.ready, taken);
         notify
     }
 
@@ -234,9 +317,11 @@ impl<R: Rule> Container<R> {
         unfinished: Option<(usize, u32)>,
         records: &mut Recorder<S>,
     ) -> Option<Running> {
-        let entry = &mut self.cores[me.index()];
-        let chosen = entry.linked.map(|key| (key.place(), self.tasks[key.place()].job()));
-        entry.running = chosen.map(|(place, _)| place);
+        let entry = &mut self.cores[me.index() % MAX_CORES];
+        let place = entry.linked.place();
+        // The place of none is no task's.
+        let chosen = self.tasks.get(place).map(|task| (place, task.job()));
+        entry.running = place;
         if chosen != unfinished || chosen.is_none() {
             if let Some((place, job)) = unfinished {
                 records.about(EventKind::Preempt, self.tasks[place].subject(), job, 0);

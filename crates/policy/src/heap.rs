@@ -25,6 +25,11 @@ impl Key {
     pub(crate) fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
     }
+    /// The key of this [`Key::wide`] number.
+    #[inline]
+    pub(crate) fn of(wide: u128) -> Key {
+        Key(wide)
+    }
     /// The whole key as one number.
     #[inline]
     pub(crate) fn wide(self) -> u128 {

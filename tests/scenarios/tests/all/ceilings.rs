@@ -183,6 +183,7 @@ fn a_component_that_writes_anything_on_its_page_disturbs_nobody_beyond_what_it_m
     // Words that no sequence of calls writes, times that are far off, calls that have no cause.
     let job = "let page = (0x1020_0000_u64 + u64::from(job.task()) * 4096) as *mut u64;\n\
                for n in 0..60_u64 {\n    let word = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ job.number();\n    \
+               // SAFETY: the task's own page, which its component may write as it likes.\n    \
                for at in 0..5 { unsafe { page.add(at).write_volatile(word.rotate_left(at as u32 * 11)) } }\n    \
                job.leave();\n    let _ = grant(\"section\").call([word; 5]);\n    \
                let end = job.charged() + Duration::from_micros(100);\n    while job.charged() < end { core::hint::spin_loop() }\n}";
