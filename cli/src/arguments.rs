@@ -178,6 +178,10 @@ pub struct Check {
     /// Bind tasks to cores first, so that each core passes the check of its policy, and write the system file with it to OUT
     #[arg(long, value_name = "OUT")]
     pub assign: Option<PathBuf>,
+    /// Give each task with memory that names no colours as many of its own as pay, of those that nobody names, and write the system file
+    /// with them to OUT
+    #[arg(long, value_name = "OUT", conflicts_with = "assign")]
+    pub choose_colours: Option<PathBuf>,
     /// Which core is taken, of those on which a task fits
     #[arg(long, value_enum, default_value_t = Fit::First, requires = "assign")]
     pub fit: Fit,

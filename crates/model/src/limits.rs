@@ -71,7 +71,7 @@ pub const MAX_LINE: u64 = 23;
 /// The deepest tree of schedulers, the root counted.
 pub const MAX_SCHEDULER_DEPTH: usize = 4;
 /// The most restarts that a limit may allow.
-pub const MAX_RESTARTS: u32 = 32;
+pub const MAX_RESTARTS: u32 = 1_000;
 /// The most colours of memory.
 pub const MAX_COLOURS: u32 = 64;
 /// The most memory for those who manage memory.

@@ -430,6 +430,12 @@ impl Stored {
         self.what as u32
     }
 
+    /// [`Record::level`].
+    #[inline(always)]
+    pub const fn level(&self) -> u8 {
+        (self.what >> 56) as u8
+    }
+
     /// Its words in the order in which they are stored.
     #[inline(always)]
     pub const fn words(&self) -> [u64; RECORD_BYTES / 8] {
