@@ -5,7 +5,7 @@ use tactus_time::Duration;
 /// The most tasks of one system.
 pub const MAX_TASKS: usize = 240;
 /// The most user's own components of one system.
-pub const MAX_COMPONENTS: usize = 64;
+pub const MAX_COMPONENTS: usize = 96;
 /// The most services that a component provides, and the most that it is granted.
 pub const MAX_SERVICES: usize = 64;
 /// The longest time that a file may name, and so the longest run.
