@@ -178,6 +178,10 @@ pub struct Check {
     /// Bind tasks to cores first, so that each core passes the check of its policy, and write the system file with it to OUT
     #[arg(long, value_name = "OUT")]
     pub assign: Option<PathBuf>,
+    /// Give each task with memory that names no colours as many of its own as pay, of those that nobody names, and write the system file
+    /// with them to OUT
+    #[arg(long, value_name = "OUT", conflicts_with = "assign")]
+    pub choose_colours: Option<PathBuf>,
     /// Which core is taken, of those on which a task fits
     #[arg(long, value_enum, default_value_t = Fit::First, requires = "assign")]
     pub fit: Fit,
@@ -241,6 +245,10 @@ pub struct Simulate {
     /// counts as `measured`
     #[arg(long, value_name = "none|measured|FILE", default_value = "none")]
     pub costs: String,
+    /// What arrives from outside, in place of what the system file says of those tasks: a task and a time on each line, like
+    /// `sensor 12.5 ms`, the earlier ones of a task first
+    #[arg(long, value_name = "FILE")]
+    pub arrivals: Option<PathBuf>,
     /// Where the results go [default: out/<system>/simulated]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -458,7 +466,8 @@ fn format(text: &str) -> Result<Format, String> {
     Format::named(text).ok_or_else(|| format!("there is no such format; choose one of {}", known()))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// A length of time, as it is written in a system file.
+pub fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
 }
 
@@ -525,6 +534,9 @@ pub struct Agree {
     /// Systems in which jobs wait in the middle of their work
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources"])]
     pub waits: bool,
+    /// Systems in which jobs share resources, wait, and are released by each other and by events, all at once
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "raised", "resources", "waits", "partitions"])]
+    pub combined: bool,
     /// Systems of partitions, with windows in a major frame
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources", "waits"])]
     pub partitions: bool,

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod assignment;
+mod colouring;
 mod command;
 mod measure;
 mod subject;

@@ -2,6 +2,7 @@
 
 use crate::arguments::{CacheDelay, Check as Arguments, Subject};
 use crate::assignment::{self, How};
+use crate::colouring;
 use crate::subject;
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
@@ -17,9 +18,13 @@ const PATIENT: Effort = Effort::terms(1 << 40);
 
 /// Checks the system and shows every bound.
 pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let subject = match &arguments.assign {
-        None => arguments.subject.clone(),
-        Some(out) => {
+    let subject = match (&arguments.assign, &arguments.choose_colours) {
+        (None, None) => arguments.subject.clone(),
+        (None, Some(out)) => {
+            colouring::write(&arguments.subject.file, out)?;
+            Subject { file: out.clone(), ..arguments.subject.clone() }
+        }
+        (Some(out), _) => {
             let Arguments { fit, order, anew, .. } = *arguments;
             assignment::write(&arguments.subject.file, out, &How { fit, order, anew, costs: &arguments.costs })?;
             Subject { file: out.clone(), ..arguments.subject.clone() }

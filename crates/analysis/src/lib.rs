@@ -11,6 +11,7 @@
 pub mod arrivals;
 pub mod blocking;
 pub mod check;
+pub mod colouring;
 pub mod disk;
 pub mod effort;
 pub mod generate;
@@ -30,5 +31,6 @@ pub use check::{
     assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, ChainVerdict,
     ChannelVerdict, Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned,
 };
+pub use colouring::{colouring, Colouring, ColouringError};
 pub use disk::{disks, DiskCheck, DiskClientVerdict};
 pub use tactus_task::{Slot, Table};
