@@ -233,6 +233,18 @@ pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> 
     .collect()
 }
 
+/// Of a system in which two tasks share a resource under this protocol.
+pub fn sections(protocol: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+    let samples = |series| less(books.get(&series).cloned().unwrap_or_default(), books);
+    [
+        Figure::of(format!("critical section, entered and left, {protocol}"), samples(Series::Section), None),
+        Figure::of(format!("critical section, handed over, {protocol}"), samples(Series::HandOver), None),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -61,6 +61,11 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         longest = longest.max(longest_stretch(&ran, &elf));
         all.extend(figures::released(label, &books(&ran.memory)));
     }
+    for protocol in ["ceiling", "inheritance"] {
+        let ran = guest::run(&programs, &systems::sections(protocol), None)?;
+        longest = longest.max(longest_stretch(&ran, &elf));
+        all.extend(figures::sections(protocol, &books(&ran.memory)));
+    }
     let floating = guest::run(&programs, &systems::floating(FEWEST, false), None)?;
     let paths_floating = guest::follow(&programs, &systems::floating(FEWEST, true), None)?;
     let label = format!("{}, {FEWEST} tasks, floating point", POLICIES[0]);

@@ -10,7 +10,7 @@ use tactus_machine::failure::Failure;
 
 /// An operation beside its peers: ours by the beginning of its name, what it is compared as, the peers' medians, the
 /// bar that the project has set itself.
-pub const PEERS: [(&str, &str, &str, &str); 19] = [
+pub const PEERS: [(&str, &str, &str, &str); 24] = [
     ("null call", "null call", "seL4 89; Zephyr 141 to 203; Linux RT 337", "40"),
     (
         "call and return",
@@ -93,6 +93,36 @@ pub const PEERS: [(&str, &str, &str, &str); 19] = [
         "inter-core event until the other core's scheduler runs, nothing decided yet, both cores' work",
         "–",
         "–",
+    ),
+    (
+        "interrupt to released task, partitioned-edf",
+        "device interrupt until the user task that it releases runs: decision, budget and record included",
+        "seL4 MCS 725 without a decision",
+        "550",
+    ),
+    (
+        "interrupt to released task, each in a sporadic server",
+        "the same, with the budget of a sporadic server",
+        "–",
+        "–",
+    ),
+    (
+        "message to released task, partitioned-edf",
+        "from the call that sends a message until the more urgent task that it releases runs in another domain",
+        "–",
+        "400",
+    ),
+    (
+        "critical section, entered and left, ceiling",
+        "enter and leave a critical section under a ceiling that nobody else wants",
+        "Composite 23; Zephyr mutex 68; Linux RT 129",
+        "30",
+    ),
+    (
+        "critical section, handed over, inheritance",
+        "from the end of a section until the more urgent job that asked for its resource has it, by inheritance",
+        "–",
+        "600",
     ),
     ("fault to scheduler", "fault until its handler runs", "seL4 606; seL4 MCS 697", "350"),
     (

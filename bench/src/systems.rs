@@ -153,6 +153,22 @@ pub fn released(server: bool) -> (String, Vec<&'static str>) {
     (text, vec!["bench-interrupt", "bench-sender", "bench-receiver", "memory"])
 }
 
+/// Two tasks of one component that share a resource under this protocol; the more urgent one is released while the other one holds it.
+pub fn sections(protocol: &str) -> (String, Vec<&'static str>) {
+    let mut text = head(&format!("bench-sections-{protocol}"), 1, "1 s", "partitioned-fp");
+    component(&mut text, "sections", "");
+    let _ = writeln!(text, "[[resource]]\nname = \"table\"\nprotocol = \"{protocol}\"");
+    for (name, priority, offset, execution, section) in [("high", 2, 50, 30, 20), ("low", 1, 0, 150, 120)] {
+        let _ = writeln!(
+            text,
+            "[[task]]\nname = \"{name}\"\ncomponent = \"sections\"\ncore = 0\nperiod = \"1 ms\"\npriority = {priority}\n\
+             offset = \"{offset} us\"\nexecution = \"{execution} us\"\n\
+             sections = [{{ resource = \"table\", after = \"1 us\", length = \"{section} us\" }}]"
+        );
+    }
+    (text, vec!["bench-sections"])
+}
+
 /// The system in which the scheduler library measures itself, and the programs of its components in order. One that is followed
 /// step by step is short, and knows it by that.
 pub fn library(followed: bool) -> (String, Vec<&'static str>) {

@@ -245,6 +245,10 @@ pub struct Simulate {
     /// counts as `measured`
     #[arg(long, value_name = "none|measured|FILE", default_value = "none")]
     pub costs: String,
+    /// What arrives from outside, in place of what the system file says of those tasks: a task and a time on each line, like
+    /// `sensor 12.5 ms`, the earlier ones of a task first
+    #[arg(long, value_name = "FILE")]
+    pub arrivals: Option<PathBuf>,
     /// Where the results go [default: out/<system>/simulated]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -462,7 +466,8 @@ fn format(text: &str) -> Result<Format, String> {
     Format::named(text).ok_or_else(|| format!("there is no such format; choose one of {}", known()))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// A length of time, as it is written in a system file.
+pub fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
 }
 
@@ -529,6 +534,9 @@ pub struct Agree {
     /// Systems in which jobs wait in the middle of their work
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources"])]
     pub waits: bool,
+    /// Systems in which jobs share resources, wait, and are released by each other and by events, all at once
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "raised", "resources", "waits", "partitions"])]
+    pub combined: bool,
     /// Systems of partitions, with windows in a major frame
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources", "waits"])]
     pub partitions: bool,

@@ -26,7 +26,8 @@ use std::sync::Mutex;
 use tactus_analysis::Bound;
 use tactus_formats::to_toml;
 use tactus_generate::{
-    any, changing, changing_levels, lasting, partitions, per_server, raised, released, sharing, waiting, RAISER,
+    any, changing, changing_levels, combined, lasting, partitions, per_server, raised, released, sharing, waiting,
+    RAISER,
 };
 use tactus_machine::boot::{boot, compile_ours, details, image, Ran};
 use tactus_machine::build::Programs;
@@ -134,6 +135,7 @@ fn one(
         _ if arguments.resources => Some(sharing(seed)),
         _ if arguments.waits => Some(waiting(seed)),
         _ if arguments.partitions => Some(partitions(seed)),
+        _ if arguments.combined => Some(combined(seed)),
         (true, _) => per_server(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
@@ -228,6 +230,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     words.extend(arguments.resources.then(|| "--resources".to_string()));
     words.extend(arguments.waits.then(|| "--waits".to_string()));
     words.extend(arguments.partitions.then(|| "--partitions".to_string()));
+    words.extend(arguments.combined.then(|| "--combined".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));

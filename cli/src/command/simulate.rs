@@ -1,7 +1,9 @@
 //! `tactus simulate`: the schedule that the policy makes, worked out on this computer.
 
-use crate::arguments::Simulate;
+use crate::arguments::{duration, Simulate};
 use crate::{subject, verdict};
+use std::collections::BTreeMap;
+use std::path::Path;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::progress;
@@ -40,10 +42,55 @@ fn fits(system: &System) -> Result<(), Failure> {
     )))
 }
 
-/// What arrives from outside, as the file tells it.
-fn arrivals(system: &System) -> Vec<tactus_sim::Arrivals<'static>> {
-    let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(all)) };
-    system.arrivals().into_iter().map(boxed).collect()
+/// What arrives from outside: for tasks that a list of arrivals names, as that tells it, for the others as the system file does.
+fn arrivals(system: &System, listed: &Listed) -> Vec<tactus_sim::Arrivals<'static>> {
+    let of = |(task, all)| -> tactus_sim::Arrivals {
+        match listed.get(&task) {
+            Some(times) => (task, Box::new(times.clone().into_iter())),
+            None => (task, Box::new(all)),
+        }
+    };
+    system.arrivals().into_iter().map(of).collect()
+}
+
+/// By task, when something arrives for it.
+type Listed = BTreeMap<TaskId, Vec<Instant>>;
+
+/// Reads a list of arrivals.
+fn listed(system: &System, file: &Path) -> Result<Listed, Failure> {
+    let input = |line: Option<usize>, words: String| {
+        let line = line.map_or(String::new(), |line| format!(":{}", line + 1));
+        Failure::Input(format!("{}{line}: {words}", file.display()))
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| input(None, format!("cannot be read: {error}")))?;
+    let outside: Vec<TaskId> = system.arrivals().into_iter().map(|(task, _)| task).collect();
+    let mut all = Listed::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let input = |words: String| input(Some(number), words);
+        let Some((name, time)) = line.split_once(char::is_whitespace) else {
+            return Err(input(format!("{line:?} is no arrival; write a task and a time, like `sensor 12.5 ms`")));
+        };
+        let task = system.tasks.iter().position(|task| task.name == name).map(|n| TaskId(n as u16));
+        let task = task.ok_or_else(|| input(format!("there is no task {name:?}; name one of the system file")))?;
+        if !outside.contains(&task) {
+            return Err(input(format!(
+                "nothing from outside releases {name:?}; give it an interrupt, a message or release = \"sporadic\""
+            )));
+        }
+        let time = duration(time.trim()).map_err(input)?;
+        let (time, times) = (Instant::ZERO + time, all.entry(task).or_default());
+        if times.last().is_some_and(|last| *last > time) {
+            return Err(input(format!(
+                "an arrival for {name:?} at {time} stands after a later one; sort them by time"
+            )));
+        }
+        times.push(time);
+    }
+    Ok(all)
 }
 
 /// The most times that a run is simulated again for the sake of handlers.
@@ -71,14 +118,14 @@ fn violations(system: &System, view: &View, trace: &Trace) -> Result<Vec<(TaskId
 /// Simulates the run. Jobs that violations release are released where the run itself shows the violations: it is simulated again with
 /// those that were found until they are the same ones. Each time at least one more is certain, since a job changes nothing of what was
 /// before its release.
-fn run(system: &System, promised: &RunPlan, costs: &Costs) -> Result<Trace, Failure> {
+fn run(system: &System, promised: &RunPlan, costs: &Costs, listed: &Listed) -> Result<Trace, Failure> {
     let mut released = Vec::new();
     for _ in 0..MOST_ROUNDS {
         let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
         let of_handlers = released.iter().map(|(task, all): &(TaskId, Vec<Instant>)| -> tactus_sim::Arrivals {
             (*task, Box::new(all.iter().copied()))
         });
-        let arrivals = arrivals(system).into_iter().chain(of_handlers).collect();
+        let arrivals = arrivals(system, listed).into_iter().chain(of_handlers).collect();
         let (demands, steps) = ((demand, arrivals), system.job_steps());
         let trace = tactus_sim::simulate_with_steps(&promised.setup, system.duration, demands, steps, costs)
             .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
@@ -113,13 +160,16 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
 
     let begin = std::time::Instant::now();
     let wait = progress::Wait::new("simulate", "");
-    let mut trace = run(&system, &promised, &costs)?;
+    let listed = arguments.arrivals.as_deref().map_or(Ok(BTreeMap::new()), |file| listed(&system, file))?;
+    let mut trace = run(&system, &promised, &costs, &listed)?;
     let stations = promised.disk_setups.iter().filter_map(|it| it.station(false));
     trace.disks = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
     wait.end();
     let took = begin.elapsed();
 
-    let more = if free { Vec::new() } else { vec![format!("--costs {}", subject::quoted(&arguments.costs))] };
+    let mut more = if free { Vec::new() } else { vec![format!("--costs {}", subject::quoted(&arguments.costs))] };
+    let list = arguments.arrivals.as_ref().map(|file| subject::quoted(&file.display().to_string()));
+    more.extend(list.map(|file| format!("--arrivals {file}")));
     let details = Details {
         machine: "simulator".to_string(),
         seed: system.seed,

@@ -33,7 +33,7 @@ type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static
 const BARE: &str = "x86_64-unknown-none";
 
 /// What runs on the bare machine.
-const BARE_LINTS: [&str; 22] = [
+const BARE_LINTS: [&str; 24] = [
     "clippy",
     "--quiet",
     "--release",
@@ -51,6 +51,8 @@ const BARE_LINTS: [&str; 22] = [
     "tactus-workload",
     "-p",
     "tactus-net",
+    "--features",
+    "tactus-rt/apex",
     "--",
     "-D",
     "warnings",

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod changing;
+mod combined;
 mod partitions;
 mod per_server;
 mod raised;
@@ -18,6 +19,7 @@ mod trees;
 mod waiting;
 
 pub use changing::{changing, changing_levels, lasting, with_changes};
+pub use combined::combined;
 pub use partitions::partitions;
 pub use per_server::per_server;
 pub use raised::{raised, RAISER};

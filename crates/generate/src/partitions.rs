@@ -4,9 +4,9 @@ use crate::random::Random;
 use crate::{plain, scaled};
 use std::path::PathBuf;
 use tactus_model::{
-    Channel, ChannelKind, Criticality, Demand, EarlyArrival, Machine, Migration, Overrun, Partition, Partitions,
-    Policy, Port, Release, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement, Window, LONGEST,
-    MAX_MESSAGES,
+    Channel, ChannelKind, Criticality, Demand, EarlyArrival, Health, Machine, Migration, Overrun, Partition,
+    Partitions, Policy, Port, Release, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement, Window,
+    LONGEST, MAX_MESSAGES,
 };
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 
@@ -134,8 +134,15 @@ fn one(
     let criticality = random.chance(0.5).then(|| Criticality::ALL[random.between(0, 4) as usize]);
     // A more critical one starts no later than others.
     let start_frame = criticality.map_or(0, |level| level as u64 / 2);
-    let mut partition =
-        Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new() };
+    let mut partition = Partition {
+        criticality,
+        start_frame,
+        windows,
+        period: frame,
+        duration: frame,
+        components: Vec::new(),
+        health: Health::default(),
+    };
     partition.duration = cores.iter().map(|core| partition.time_on(core)).min().unwrap_or_default();
     let quantum = if order.has_quantum() { Duration::from_millis(random.between(1, 4)) } else { Duration::ZERO };
     let server = Server {

@@ -5,7 +5,7 @@ use crate::trees::tree;
 use crate::{plain, released::in_full};
 use std::path::PathBuf;
 use tactus_model::{Body, Burst, Component, EarlyArrival, Overrun, Release, Rights, System, TaskPlacement};
-use tactus_time::{CoreId, Duration};
+use tactus_time::{CoreId, Duration, TaskId};
 
 /// The execution time declared for a job that raises events.
 const RAISES: Duration = Duration::from_micros(400);
@@ -18,19 +18,34 @@ pub const RAISER: &str = "tactus-raiser";
 pub fn raised(seed: u64) -> Option<System> {
     let mut random = Random::new(seed ^ 0x7261_6973);
     let mut system = tree(seed);
+    let some = raise(&mut random, &mut system);
+    system.name = format!("raised-{seed}");
+    some.then_some(system)
+}
+
+/// Has about half of the tasks that time releases, and that are bound to a core or in the root, released by events that components raise,
+/// one on each such core. False, and nothing else, if there are no such tasks.
+pub(crate) fn raise(random: &mut Random, system: &mut System) -> bool {
     if system.scheduling.places.is_empty() {
         system.scheduling.places = vec![TaskPlacement::default(); system.tasks.len()];
     }
     let mut cores: Vec<Option<CoreId>> = Vec::new();
     for n in 0..system.tasks.len() {
+        let next = |other: &TaskPlacement| other.release.predecessor() == Some(TaskId(n as u16));
+        // Completions that release others come in no bursts.
+        let releases = system.scheduling.places.iter().any(next);
         let place = &mut system.scheduling.places[n];
         let (core, period) = (system.tasks[n].core, system.tasks[n].period);
         let reached = core.is_some() || place.server.is_none();
-        if !reached || place.overrun == Overrun::Stop || random.chance(0.5) {
+        if !reached
+            || !matches!(place.release, Release::Periodic)
+            || place.overrun == Overrun::Stop
+            || random.chance(0.5)
+        {
             continue;
         }
         let early = if random.chance(0.2) { EarlyArrival::Drop } else { EarlyArrival::Delay };
-        place.release = match random.chance(0.5) {
+        place.release = match random.chance(0.5) || releases {
             true => Release::Sporadic(early),
             false => {
                 let jitter = Duration::from_micros(random.between(1, 4 * period.as_nanos() / 1_000));
@@ -46,7 +61,7 @@ pub fn raised(seed: u64) -> Option<System> {
         system.tasks[n].offset = Duration::ZERO;
     }
     for (n, core) in cores.iter().enumerate() {
-        let mut task = plain(&mut random, 0.01);
+        let mut task = plain(random, 0.01);
         task.name = format!("raises-{n}");
         (task.core, task.body) = (*core, Body::Component(n));
         task.execution = [Some(RAISES); 4];
@@ -63,6 +78,5 @@ pub fn raised(seed: u64) -> Option<System> {
         });
     }
     system.policy = in_full(system.policy);
-    system.name = format!("raised-{seed}");
-    (!cores.is_empty()).then_some(system)
+    !cores.is_empty()
 }

@@ -10,6 +10,14 @@ use tactus_time::{Duration, TaskId};
 pub fn released(seed: u64) -> Option<System> {
     let mut random = Random::new(seed ^ 0x6166_7465);
     let mut system = tree(seed);
+    let some = release_each_other(&mut random, &mut system);
+    system.name = format!("released-{seed}");
+    some.then_some(system)
+}
+
+/// Has about half of all tasks released by completions of others that have their core and are not more frequent. False, and nothing
+/// else, if there are no such tasks.
+pub(crate) fn release_each_other(random: &mut Random, system: &mut System) -> bool {
     if system.scheduling.places.is_empty() {
         system.scheduling.places = vec![TaskPlacement::default(); system.tasks.len()];
     }
@@ -29,9 +37,8 @@ pub fn released(seed: u64) -> Option<System> {
         some = true;
     }
     system.policy = in_full(system.policy);
-    system.chains = chains(&system);
-    system.name = format!("released-{seed}");
-    some.then_some(system)
+    system.chains = chains(system);
+    some
 }
 
 /// The policy as it is told where tasks have more to say than it knows.

@@ -26,13 +26,17 @@ pub fn waiting(seed: u64) -> System {
         _ => plain(seed, &mut random),
     };
     system.name = format!("waiting-{seed}");
-    let waits = (0..system.tasks.len()).map(|n| waits(&mut random, &system, n));
-    let waits: Vec<Vec<Wait>> = waits.collect();
-    system.scheduling.waits = waits;
+    wait(&mut random, &mut system);
     system
 }
 
-fn beside_resources(seed: u64) -> System {
+/// Has half of the tasks wait.
+pub(crate) fn wait(random: &mut Random, system: &mut System) {
+    let waits: Vec<Vec<Wait>> = (0..system.tasks.len()).map(|n| waits(random, system, n)).collect();
+    system.scheduling.waits = waits;
+}
+
+pub(crate) fn beside_resources(seed: u64) -> System {
     let mut system = sharing(seed);
     system.scheduling.places.iter_mut().for_each(|place| place.threshold = None);
     system

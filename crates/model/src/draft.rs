@@ -3,8 +3,8 @@
 use crate::apart::Caches;
 use crate::problem::Location;
 use crate::{
-    Criticality, Demand, EarlyArrival, EventRule, Migration, Overrun, Policy, Program, ResourceProtocol, Schedulers,
-    ServerKind, TaskOrder,
+    Criticality, Demand, EarlyArrival, EventRule, HealthAction, Migration, Overrun, Policy, Program, ResourceProtocol,
+    Schedulers, ServerKind, TaskOrder,
 };
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
@@ -228,6 +228,26 @@ pub(crate) struct DraftPartition {
     pub start_frame: Given<u64>,
     pub components: Vec<At<String>>,
     pub background: Given<bool>,
+    pub health: Option<DraftHealth>,
+}
+
+/// What is done about a partition's errors.
+pub(crate) struct DraftHealth {
+    pub place: Location,
+    pub fault: Given<HealthAction>,
+    pub deadline_missed: Given<HealthAction>,
+    pub overrun: Given<HealthAction>,
+    pub exhausted: Given<HealthAction>,
+    pub warm: Given<bool>,
+    pub limit: DraftLimit,
+}
+
+/// How often something is restarted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DraftLimit {
+    pub place: Option<Location>,
+    pub most: Given<u64>,
+    pub per: Given<Duration>,
 }
 
 #[derive(Clone, Debug)]
@@ -317,9 +337,9 @@ pub(crate) struct DraftRights {
     pub heap: Given<u64>,
     pub counters: Given<bool>,
     pub restarted_by: Given<String>,
-    pub restarts_place: Option<Location>,
-    pub restarts_most: Given<u64>,
-    pub restarts_per: Given<Duration>,
+    pub restarts: DraftLimit,
+    /// Once it was restarted as often as it may be, it waits until it may again.
+    pub restarts_wait: bool,
 }
 
 impl DraftRights {

@@ -41,7 +41,7 @@ pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
-pub use partition::{Criticality, Partition, Partitions};
+pub use partition::{Criticality, Health, HealthAction, Partition, Partitions};
 pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use resource::{Resource, Section};

@@ -5,7 +5,7 @@ use tactus_time::Duration;
 /// The most tasks of one system.
 pub const MAX_TASKS: usize = 240;
 /// The most user's own components of one system.
-pub const MAX_COMPONENTS: usize = 64;
+pub const MAX_COMPONENTS: usize = 96;
 /// The most services that a component provides, and the most that it is granted.
 pub const MAX_SERVICES: usize = 64;
 /// The longest time that a file may name, and so the longest run.
@@ -71,7 +71,7 @@ pub const MAX_LINE: u64 = 23;
 /// The deepest tree of schedulers, the root counted.
 pub const MAX_SCHEDULER_DEPTH: usize = 4;
 /// The most restarts that a limit may allow.
-pub const MAX_RESTARTS: u32 = 32;
+pub const MAX_RESTARTS: u32 = 1_000;
 /// The most colours of memory.
 pub const MAX_COLOURS: u32 = 64;
 /// The most memory for those who manage memory.

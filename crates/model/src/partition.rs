@@ -29,6 +29,59 @@ pub struct Partition {
     pub duration: Duration,
     /// The components that are its own, by their places in [`System::components`].
     pub components: Vec<usize>,
+    /// What is done about its errors.
+    pub health: Health,
+}
+
+/// The health table of a partition: what is done about each kind of error. The reader has made monitors, overrun rules and rights to
+/// restart of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Health {
+    /// Its component faults or panics.
+    pub fault: HealthAction,
+    /// A job reaches its deadline unfinished.
+    pub deadline_missed: HealthAction,
+    /// A job has used its execution time up.
+    pub overrun: HealthAction,
+    /// It has been restarted as often as it may be, and is to be again.
+    pub exhausted: HealthAction,
+    /// Whether it begins anew with a warm start.
+    pub warm: bool,
+}
+
+/// What is done about an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HealthAction {
+    /// Nothing but that the trace tells of it; where that cannot be, the partition is idle.
+    #[default]
+    None,
+    /// The job ends, and the process begins anew with the next one.
+    RestartProcess,
+    /// The job goes on in the next period of its process.
+    SuspendProcess,
+    /// The partition is stopped, and stays so.
+    Idle,
+    /// The partition begins anew as soon as it may.
+    Wait,
+    /// The partition begins anew.
+    Restart,
+    /// The run ends.
+    EndModule,
+}
+
+impl HealthAction {
+    /// The word of the system file.
+    pub const fn word(self) -> &'static str {
+        match self {
+            HealthAction::None => "note",
+            HealthAction::RestartProcess => "restart-process",
+            HealthAction::SuspendProcess => "suspend-process",
+            HealthAction::Idle => "idle",
+            HealthAction::Wait => "wait",
+            HealthAction::Restart => "restart",
+            HealthAction::EndModule => "end-module",
+        }
+    }
 }
 
 /// How critical a partition is: the levels of DO-178C, the most critical first.

@@ -48,6 +48,8 @@ pub struct Restart {
     pub most: u32,
     /// See `most`.
     pub per: Duration,
+    /// Once it was restarted that often, it waits until it may be again; else it stays stopped.
+    pub waits: bool,
 }
 
 /// What lies beside the components. Nothing by default.

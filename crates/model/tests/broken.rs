@@ -177,7 +177,7 @@ const CASES: &[Case] = &[
         &[
             (17, "it is to restart itself, and does nothing once it is stopped"),
             (22, "its restarts are limited, but nobody may restart it"),
-            (28, "restarts: most is 0, not between 1 and 32"),
+            (28, "restarts: most is 0, not between 1 and 1000"),
             (28, "restarts: per is 0 ns, no time at all"),
             (33, "there is no component \"rooot\"; did you mean \"root\"?"),
             (34, "restarts: key \"par\" is not known here; did you mean \"per\"?"),
@@ -827,6 +827,33 @@ const CASES: &[Case] = &[
     ("f8-caches-victim.toml", &[(10, "victim")]),
     ("f9-caches-hash.toml", &[(11, "the slice hash of the shared level keeps at most 32 apart")]),
     ("fa-caches-too-few-cores.toml", &[(10, "this machine has 4 processors, and the system has 8 cores; take a larger machine, or fewer cores")]),
+    (
+        "h0-health-table.toml",
+        &[
+            (17, "its restarts are told by the health table of partition \"told-twice\" too (line 47); remove restarted-by"),
+            (23, "it would begin anew when it is stopped, and is to stay stopped; choose \"idle\" or \"restart\" for all"),
+            (29, "it is to begin anew after this error, and to stay stopped after a fault; write fault = \"restart\""),
+            (29, "its tasks do not all run one [[component]]"),
+            (35, "a process that ends at its deadline is not held to its execution time too"),
+            (41, "it says how the partition begins anew, which it never does; write fault = \"restart\", or remove"),
+            (53, "its tasks do not all run one [[component]], which could be stopped or begin anew; let them, or choose"),
+            (90, "its overrun rule is told by the health table of partition \"overrun-told-twice\" too (line 59)"),
+        ],
+    ),
+    (
+        "h1-health-words.toml",
+        &[
+            (14, "there is no fault \"ignore\""),
+            (14, "there is no deadline-missed \"wait\""),
+            (14, "overrun is 3; write one of \"note\", \"suspend-process\""),
+            (14, "there is no start \"hot\""),
+            (14, "key \"panics\" is not known here"),
+            (20, "\"per\" is missing; add a line like per = \"1 s\""),
+            (20, "its tasks do not all run one [[component]]"),
+            (26, "health is \"restart\"; write a table with the keys fault"),
+        ],
+    ),
+    ("h2-give-up.toml", &[(23, "the file has no component that the root scheduler restarts")]),
     ("d9-no-partitions.toml", &[(2, "\"partition\" is missing"), (10, "it is of no partition")]),
 ];
 
@@ -884,6 +911,15 @@ fn kinds(files: &[&str]) -> usize {
     plain.collect::<BTreeSet<_>>().len()
 }
 
+/// Releases, waits, resources, thresholds, floating point, heaps.
+#[test]
+fn what_is_not_periodic_is_refused_in_sixty_ways() {
+    let arrivals =
+        ["b1-released", "b2-after", "b3-offset", "b4-slower", "b5", "b6", "b7", "b8", "b9", "ba", "bb", "bc", "bd"];
+    let found = kinds(&[&arrivals[..], &["p", "r", "w", "f0-floating", "f1-heap"]].concat());
+    assert!(found >= 60, "{found}");
+}
+
 #[test]
 fn thirty_kinds_of_faults_of_disks_and_more_are_refused() {
     let found = kinds(&["b0-disks", "b1-disk-clients", "b2-disk-places", "b3-disk-service", "b4-disk-memory"]);
@@ -910,4 +946,30 @@ fn a_file_of_another_name_or_that_is_not_there_or_not_text_is_refused() {
     std::fs::write(&binary, b"[system]\ncores = \xff\n").expect("a file");
     assert!(read(&binary).contains("binary.toml:2: this is not UTF-8"), "{}", read(&binary));
     std::fs::remove_dir_all(&folder).expect("to be removed");
+}
+
+#[test]
+fn forty_kinds_of_bad_input_about_partitions_are_refused() {
+    let about =
+        |words: &str| ["partition", "window", "major", "channel", "port", "health"].iter().any(|it| words.contains(it));
+    let own = |name: &str, line: &str| name.starts_with(['q', 'h']) || about(line);
+    let said = CASES.iter().flat_map(|(name, _)| {
+        let text = std::fs::read_to_string(folder().join(name)).unwrap_or_default();
+        let partitions = text.contains("kind = \"partitions\"") || text.contains("[[channel]]");
+        let problems = System::read(&folder().join(name)).err().filter(|_| partitions);
+        problems
+            .into_iter()
+            .flat_map(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>())
+            .map(move |it| (*name, it))
+    });
+    let kinds: BTreeSet<String> = said
+        .filter_map(|(name, text)| {
+            let words = text.splitn(3, ':').nth(2).unwrap_or(&text).to_owned();
+            // What differs in names and numbers alone is of one kind.
+            let plain = words.split('"').step_by(2).collect::<String>();
+            own(name, &words).then(|| plain.chars().filter(|c| !c.is_ascii_digit()).collect())
+        })
+        .collect();
+    println!("{} kinds", kinds.len());
+    assert!(kinds.len() >= 40, "{} kinds: {kinds:#?}", kinds.len());
 }

@@ -31,6 +31,8 @@ pub enum OccurrenceKind {
     Fault,
     /// A stopped component runs again.
     Restart,
+    /// A component has been restarted as often as it may, and stays stopped.
+    GiveUp,
     /// A message is sent through a channel.
     Send,
     /// A message is taken out of a channel.
@@ -65,13 +67,15 @@ pub enum SubjectKind {
     Channel,
     /// A component's, with a name behind a dot: that of a grant, or of its own event.
     Component,
+    /// A component's that the root scheduler restarts.
+    Restarted,
     /// Nobody's: the word stands alone.
     Nobody,
 }
 
 impl OccurrenceKind {
     /// All of them.
-    pub const ALL: [OccurrenceKind; 18] = {
+    pub const ALL: [OccurrenceKind; 19] = {
         let mut all = [OccurrenceKind::Release; KINDS.len()];
         let mut n = 0;
         while n < all.len() {
@@ -99,17 +103,17 @@ impl OccurrenceKind {
     }
     /// Whether it happens on the machine alone: components do it, which the simulator does not run.
     pub const fn is_of_components(self) -> bool {
-        matches!(self.subject(), SubjectKind::Channel | SubjectKind::Component)
+        matches!(self.subject(), SubjectKind::Channel | SubjectKind::Component | SubjectKind::Restarted)
     }
 }
 
 /// A kind, its word, whose it is, and on whose word it rests.
 type Row = (OccurrenceKind, &'static str, SubjectKind, Integrity);
 
-const KINDS: [Row; 18] = {
+const KINDS: [Row; 19] = {
     use Integrity::{Kernel, Scheduler};
     use OccurrenceKind::*;
-    use SubjectKind::{Channel, Component, Nobody, Task, TaskOrServer};
+    use SubjectKind::{Channel, Component, Nobody, Restarted, Task, TaskOrServer};
     [
         (Release, "release", Task, Scheduler),
         (Start, "start", Task, Scheduler),
@@ -124,6 +128,7 @@ const KINDS: [Row; 18] = {
         (Reconfigure, "reconfigure", Nobody, Scheduler),
         (Fault, "fault", Task, Kernel),
         (Restart, "restart", Nobody, Kernel),
+        (GiveUp, "give-up", Restarted, Scheduler),
         (Send, "send", Channel, Kernel),
         (Receive, "receive", Channel, Kernel),
         (Call, "call", Component, Kernel),
@@ -178,6 +183,7 @@ impl fmt::Display for OccurrenceError {
                         "a component and of its event, like camera.ready,"
                     }
                     SubjectKind::Component => "a component and of its grant, like camera.log,",
+                    SubjectKind::Restarted => "a component that is restarted",
                     SubjectKind::TaskOrServer | SubjectKind::Nobody => "a task or server",
                 };
                 write!(f, "{:?} needs the name of {whose} after it", kind.word())

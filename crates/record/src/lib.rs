@@ -71,7 +71,7 @@ pub enum EventKind {
     /// The job holds a resource for longer than its task declares. `arg`: the resource's number.
     SectionExceeded = 24,
     /// The job wants a resource that its task does not declare, or in another order than is declared, and does not get it. `arg`: the
-    /// resource's number.
+    /// resource's number, and how many it holds times 256.
     SectionRefused = 25,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
@@ -428,6 +428,12 @@ impl Stored {
     #[inline(always)]
     pub const fn job(&self) -> u32 {
         self.what as u32
+    }
+
+    /// [`Record::level`].
+    #[inline(always)]
+    pub const fn level(&self) -> u8 {
+        (self.what >> 56) as u8
     }
 
     /// Its words in the order in which they are stored.

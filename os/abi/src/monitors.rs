@@ -157,8 +157,8 @@ pub const fn place_of(component: u32, name: u64, places: u32) -> u32 {
     mixed as u32 & places.wrapping_sub(1)
 }
 
-/// A kind of event that the root scheduler tells of, as a row of [`crate::layout::WATCHED`] names it: kind, task or server
-/// ([`NONE`] for neither), event. Words of 32 bits; the first is the number of rows, the second not zero if a monitor has a clock.
+/// A kind of event that the root scheduler tells of, as a row of [`crate::layout::WATCHED`] names it: kind, task, server or
+/// component ([`NONE`] for none), event. Words of 32 bits; the first is the number of rows, the second not zero if a monitor has a clock.
 pub mod watched {
     /// Words before the rows.
     pub const HEAD: usize = 2;
@@ -194,6 +194,8 @@ pub mod watched {
     pub const RECONFIGURE: u32 = 12;
     /// No event, but a task whose jobs violations release: task, monitor.
     pub const HANDLER: u32 = 13;
+    /// A component's.
+    pub const GIVE_UP: u32 = 14;
 }
 
 #[cfg(test)]

@@ -96,6 +96,8 @@ pub struct PartitionCard {
     pub period: u64,
     /// See `period` (ns).
     pub duration: u64,
+    /// Not 0 if it begins with a warm start when it was restarted.
+    pub warm: u64,
 }
 
 /// A task whose jobs run in the component. Written by the image builder.

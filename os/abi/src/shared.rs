@@ -450,6 +450,10 @@ pub struct ComponentCard {
     pub first_upcall: u32,
     /// The most brands it may make.
     pub brands: u32,
+    /// Not 0 if it waits, once it was restarted that often, until it may be again; else it stays stopped.
+    pub waits: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// A buffer that one or two components see. Written by the image builder.

@@ -88,6 +88,7 @@ fn partition_card(system: &System, number: usize) -> PartitionCard {
         cores: server.cores.iter().count() as u32,
         period: partition.period.as_nanos(),
         duration: partition.duration.as_nanos(),
+        warm: partition.health.warm.into(),
     }
 }
 

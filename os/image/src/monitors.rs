@@ -178,6 +178,9 @@ impl Rows {
             }
             OccurrenceKind::Mode => tells(watched::MODE, Some(NONE)),
             OccurrenceKind::Reconfigure => tells(watched::RECONFIGURE, Some(NONE)),
+            OccurrenceKind::GiveUp => {
+                tells(watched::GIVE_UP, parts.components.iter().position(|part| part.name == of).map(|n| n as u32));
+            }
             OccurrenceKind::Fault => {
                 self.faults.extend(task.into_iter().flat_map(|task| [system.cores as u32 + task, event]));
             }

@@ -87,6 +87,8 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         spares,
         first_upcall,
         brands: 0,
+        waits: 0,
+        reserved: 0,
     };
     if let Some(child) = part.child {
         card.role = role::SCHEDULER;
@@ -115,6 +117,7 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         card.restarted_by = superior(restart.by);
         card.restarts = restart.most;
         card.restart_nanos = restart.per.as_nanos();
+        card.waits = restart.waits.into();
     }
     card
 }

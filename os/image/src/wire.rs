@@ -193,6 +193,8 @@ stored!(ComponentCard {
     spares: u32,
     first_upcall: u32,
     brands: u32,
+    waits: u32,
+    reserved: u32,
 });
 stored!(BufferCard {
     name: Name,
@@ -217,7 +219,7 @@ stored!(PortCard {
     reserved: u32,
     refresh: u64,
 });
-stored!(PartitionCard { name: Name, number: u32, cores: u32, period: u64, duration: u64 });
+stored!(PartitionCard { name: Name, number: u32, cores: u32, period: u64, duration: u64, warm: u64 });
 stored!(ProcessCard {
     name: Name,
     task: u32,

@@ -44,6 +44,7 @@ pub fn begins_anew(thread: &mut Thread) -> bool {
     if component::get(home).is_stopped() || !thread.lacks(state::BRAND | state::SCHEDULER | state::SPARE) {
         return false;
     }
+    thread.clear(state::STOPPED);
     thread.begin_again();
     true
 }

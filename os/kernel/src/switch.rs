@@ -11,6 +11,7 @@ use crate::path::{self, Scheduler};
 use crate::percore::{Core, UNARMED};
 use crate::region::{post_idle, Shared};
 use crate::reply::{answer, answer_to, entered};
+use crate::stop;
 use crate::thread::{self, state, Thread};
 use crate::upcall;
 use core::sync::atomic::Ordering::Relaxed;
@@ -180,7 +181,9 @@ fn check(core: &Core, caller: &Thread, scheduler: Scheduler, wanted: u64, flags:
     // What was looked at may have changed before it was taken.
     let mut free = check_resumable(core, target, scheduler);
     if free.is_ok() && (!target.lacks(state::STOPPED) || component::get(target.component).is_stopped()) {
-        free = if !target.lacks(state::STOPPED) || !unwind(target) { Err(Error::ThreadStopped) } else { free };
+        // It may have been tried after the restart of its component had looked at it, and before that was over.
+        let lost = !target.lacks(state::STOPPED) && !stop::begins_anew(target);
+        free = if lost || !unwind(target) { Err(Error::ThreadStopped) } else { free };
     }
     if target.is_upcall_of(number) && !target.lacks(state::INACTIVE) {
         free = Err(Error::NotActive);

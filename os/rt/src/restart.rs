@@ -6,7 +6,7 @@ use crate::clock;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The most restarts that a limit may allow within its time.
-pub const MOST: usize = 32;
+pub const MOST: usize = 1_000;
 
 /// Why a component was not restarted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -74,6 +74,10 @@ struct Supervised {
     step: AtomicU64,
     /// How often it was restarted.
     count: AtomicU64,
+    /// Whether it waits where the limit forbids a restart; else it stays stopped.
+    waits: bool,
+    /// No step before this instant (ns).
+    not_before: AtomicU64,
     /// When the last restarts began (ns), as many as are allowed within `per`.
     times: Vec<AtomicU64>,
 }
@@ -97,6 +101,8 @@ impl Supervised {
             condition: AtomicU8::new(RUNS),
             step: AtomicU64::new(0),
             count: AtomicU64::new(0),
+            waits: card.waits != 0,
+            not_before: AtomicU64::new(0),
             times: (0..card.restarts).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -106,18 +112,19 @@ impl Supervised {
         self.condition.load(Ordering::Acquire) == GIVEN_UP
     }
 
-    /// Whether one more restart now is within the limit; if so, counts it.
-    fn may_restart(&self, now: Instant) -> bool {
+    /// When one more restart is within the limit, at `now` at the earliest. Counts it; none if it is to stay stopped.
+    fn next_restart(&self, now: Instant) -> Option<Instant> {
         let count = self.count.load(Ordering::Relaxed);
         // The time of the restart before which there were `most - 1` others.
-        let Some(oldest) = self.times.get((count % self.most.max(1)) as usize) else { return false };
-        let since = now.since(Instant::from_nanos(oldest.load(Ordering::Relaxed)));
-        if count >= self.most && since < self.per {
-            return false;
+        let oldest = self.times.get((count % self.most.max(1)) as usize)?;
+        let since = Instant::from_nanos(oldest.load(Ordering::Relaxed));
+        let may = if count >= self.most { since.saturating_add(self.per).max(now) } else { now };
+        if may > now && !self.waits {
+            return None;
         }
-        oldest.store(now.as_nanos(), Ordering::Relaxed);
+        oldest.store(may.as_nanos(), Ordering::Relaxed);
         self.count.store(count + 1, Ordering::Relaxed);
-        true
+        Some(may)
     }
 }
 
@@ -223,10 +230,11 @@ pub fn stopped(host: &mut impl Host, component: u64) {
         return;
     }
     let now = clock::now();
-    if it.may_restart(now) {
+    if let Some(at) = it.next_restart(now) {
         it.step.store(0, Ordering::Relaxed);
-        host.restart_at(Some(now));
-        host.enter_at(now);
+        it.not_before.store(at.as_nanos(), Ordering::Relaxed);
+        host.restart_at(first_step(host, now));
+        host.enter_at(at);
     } else {
         it.condition.store(GIVEN_UP, Ordering::Release);
         note(host, it, 1);
@@ -272,32 +280,44 @@ pub fn by_another(host: &mut impl Host, (component, by): (u32, u32)) {
 /// Goes on with the restarts that are this core's.
 #[cold]
 pub fn go_on(host: &mut impl Host) {
-    let mine = RESTARTED_BY + host.core();
-    let mut unfinished = false;
-    for it in host.recovery().supervised.iter().filter(|it| it.condition.load(Ordering::Relaxed) == mine) {
-        unfinished |= !steps(host, it);
+    let now = clock::now();
+    for it in of_core(host.recovery(), host.core()).filter(|it| it.not_before.load(Ordering::Relaxed) <= now.as_nanos())
+    {
+        steps(host, it);
     }
-    host.restart_at(unfinished.then(|| clock::now() + PAUSE));
+    host.restart_at(first_step(host, clock::now() + PAUSE));
 }
 
-/// Some steps of the component's restart; whether it is over.
-fn steps(host: &mut impl Host, it: &Supervised) -> bool {
+/// The restarts that are this core's and not over.
+fn of_core(recovery: &'static Recovery, core: u8) -> impl Iterator<Item = &'static Supervised> {
+    let mine = RESTARTED_BY + core;
+    recovery.supervised.iter().filter(move |it| it.condition.load(Ordering::Relaxed) == mine)
+}
+
+/// When the next step of any of them is due, not before `at`.
+fn first_step(host: &impl Host, at: Instant) -> Option<Instant> {
+    of_core(host.recovery(), host.core())
+        .map(|it| Instant::from_nanos(it.not_before.load(Ordering::Relaxed)).max(at))
+        .min()
+}
+
+/// Some steps of the component's restart.
+fn steps(host: &mut impl Host, it: &Supervised) {
     for _ in 0..STEPS {
         match calls::restart(it.component.into(), it.step.load(Ordering::Relaxed)) {
             Ok(0) => {
                 note(host, it, 0);
                 it.condition.store(RUNS, Ordering::Release);
-                return true;
+                return;
             }
             Ok(next) => it.step.store(next, Ordering::Relaxed),
             // A thread has not left it yet.
-            Err(Error::Busy) => return false,
+            Err(Error::Busy) => return,
             Err(_) => {
                 it.condition.store(GIVEN_UP, Ordering::Release);
                 note(host, it, 1);
-                return true;
+                return;
             }
         }
     }
-    false
 }

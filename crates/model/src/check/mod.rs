@@ -5,6 +5,7 @@ mod channel;
 mod colours;
 mod component;
 mod disk;
+mod health;
 mod monitor;
 mod names;
 mod occurrence;
@@ -33,8 +34,9 @@ use tactus_time::{Duration, TaskId, MAX_CORES};
 use task::Context;
 
 /// Checks a draft and makes a system of it; nothing if something is wrong with it.
-pub(crate) fn system(draft: Draft, source: &Path, out: &mut Collector) -> Option<System> {
+pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Option<System> {
     let name = name_of(&draft, source, out);
+    health::expand(&mut draft, out);
     let context = Context {
         policy: draft.policy.value(),
         cores: cores(&draft, out),

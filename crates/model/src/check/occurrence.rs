@@ -48,6 +48,12 @@ pub(super) fn occurrence(what: &At<String>, system: &Draft, subject: &str, out: 
             ("buffer", system.platform.buffers.iter().filter_map(|buffer| names(&buffer.name)).collect())
         }
         SubjectKind::Component => return of_component(what, system, subject, occurrence, out),
+        SubjectKind::Restarted => {
+            let root =
+                |it: &&crate::draft::DraftComponent| it.rights.restarted_by.get().is_some_and(|at| at.value == "root");
+            let restarted = system.components.iter().filter(root);
+            ("component that the root scheduler restarts", restarted.filter_map(|it| names(&it.name)).collect())
+        }
         SubjectKind::Task | SubjectKind::Nobody => ("task", tasks.collect()),
     };
     if !known.contains(name) {

@@ -170,8 +170,9 @@ fn one(
     });
     let quantum = server::quantum(&draft.quantum, order?, subject, out);
     let criticality = draft.criticality.value();
+    let health = super::health::of(draft);
     let mut partition =
-        Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new() };
+        Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new(), health };
     match (draft.period.value(), draft.duration.value()) {
         (Some(period), Some(duration)) => (partition.period, partition.duration) = (period, duration),
         _ => partition.duration = cores.iter().map(|core| partition.time_on(core)).min().unwrap_or_default(),

@@ -244,7 +244,7 @@ fn scheduler(draft: &DraftComponent, place: usize, named: &Named<'_>, out: &mut 
 fn restart(draft: &DraftComponent, place: usize, named: &Named<'_>, out: &mut Collector) -> Option<Restart> {
     let it = &draft.rights;
     let Some(at) = it.restarted_by.get() else {
-        if let (Some(place), true) = (it.restarts_place, it.restarted_by.is_absent()) {
+        if let (Some(place), true) = (it.restarts.place, it.restarted_by.is_absent()) {
             let why = "its restarts are limited, but nobody may restart it";
             out.refuse(place, &draft.subject, why, "add a line like restarted-by = \"root\"");
         }
@@ -259,16 +259,17 @@ fn restart(draft: &DraftComponent, place: usize, named: &Named<'_>, out: &mut Co
         let why = "it manages memory and would forget what it has given out";
         out.refuse(at.place, &draft.subject, why, "remove restarted-by");
     }
-    let most = it.restarts_most.get().map(|at| (at.value, at.place)).unwrap_or((3, at.place));
+    let most = it.restarts.most.get().map(|at| (at.value, at.place)).unwrap_or((3, at.place));
     if !(1..=u64::from(MAX_RESTARTS)).contains(&most.0) {
         let limit = format!("not between 1 and {MAX_RESTARTS}");
         out.out_of_range(most.1, &draft.subject, "restarts: most", most.0, limit, "choose a number in between");
     }
-    let per = it.restarts_per.get().map(|at| (at.value, at.place)).unwrap_or((Duration::from_secs(1), at.place));
+    let per = it.restarts.per.get().map(|at| (at.value, at.place)).unwrap_or((Duration::from_secs(1), at.place));
     if per.0.is_zero() {
         out.out_of_range(per.1, &draft.subject, "restarts: per", per.0, "no time at all", "lengthen it");
     }
-    Some(Restart { by, most: most.0.min(u64::from(MAX_RESTARTS)) as u32, per: per.0 })
+    let most = most.0.min(u64::from(MAX_RESTARTS)) as u32;
+    Some(Restart { by, most, per: per.0, waits: it.restarts_wait })
 }
 
 /// Schedulers form a tree that is not too deep.

@@ -2,10 +2,11 @@
 
 use super::keys::{shorten, Reader, Section, Value};
 use super::platform::strings;
-use crate::draft::{At, DraftPartition, DraftWindow, Given};
+use crate::draft::{At, DraftHealth, DraftPartition, DraftWindow, Given};
+use crate::HealthAction;
 use toml::de::DeValue;
 
-const PARTITION: [&str; 10] = [
+const PARTITION: [&str; 11] = [
     "name",
     "criticality",
     "policy",
@@ -16,7 +17,9 @@ const PARTITION: [&str; 10] = [
     "start-frame",
     "components",
     "background",
+    "health",
 ];
+const HEALTH: [&str; 6] = ["fault", "deadline-missed", "overrun", "restarts", "exhausted", "start"];
 const WINDOW: [&str; 3] = ["core", "start", "length"];
 const EXAMPLE: &str = "windows = [{ core = 0, start = \"0 ms\", length = \"5 ms\" }]";
 
@@ -43,8 +46,34 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         start_frame: section.integer(reader, "start-frame", "the number of a major frame, counted from 0"),
         components: strings(&section, reader, "components", "a list of names of components like [\"autopilot\"]"),
         background: section.boolean(reader, "background"),
+        health: section.get("health").and_then(|value| health(&section, value, reader)),
         subject: section.subject,
     })
+}
+
+/// The health table as far as it can be read.
+fn health<'a>(section: &Section<'a>, value: &'a Value<'a>, reader: &mut Reader<'_>) -> Option<DraftHealth> {
+    use HealthAction::{EndModule, Idle, None, Restart, RestartProcess, SuspendProcess, Wait};
+    let table = reader.open(value, format!("{}: health", section.subject), &HEALTH)?;
+    Some(DraftHealth {
+        place: table.place,
+        fault: action(&table, reader, "fault", &[Idle, Restart, EndModule]),
+        deadline_missed: action(&table, reader, "deadline-missed", &[None, RestartProcess, Idle, Restart, EndModule]),
+        overrun: action(&table, reader, "overrun", &[None, SuspendProcess, Idle, Restart, EndModule]),
+        exhausted: action(&table, reader, "exhausted", &[Idle, Wait, EndModule]),
+        warm: super::server::choice(&table, reader, "start", &[("cold", false), ("warm", true)]),
+        limit: super::platform::limit(&table, reader),
+    })
+}
+
+fn action(
+    table: &Section<'_>,
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    known: &[HealthAction],
+) -> Given<HealthAction> {
+    let known: Vec<_> = known.iter().map(|action| (action.word(), *action)).collect();
+    super::server::choice(table, reader, key, &known)
 }
 
 /// The windows as far as they can be read.

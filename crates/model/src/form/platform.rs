@@ -1,7 +1,7 @@
 //! What a component may do beside calls, `[[buffer]]` and `[[device]]`.
 
 use super::keys::{shorten, Reader, Section, Value};
-use crate::draft::{At, DraftBuffer, DraftDevice, DraftRights};
+use crate::draft::{At, DraftBuffer, DraftDevice, DraftLimit, DraftRights};
 use toml::de::DeValue;
 
 const RESTARTS: [&str; 2] = ["most", "per"];
@@ -24,15 +24,21 @@ pub(super) fn rights(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftRig
         restarted_by: section.string(reader, "restarted-by", "the name of a component in quotes, or \"root\""),
         ..DraftRights::default()
     };
-    let Some(value) = section.get("restarts") else { return rights };
-    rights.restarts_place = Some(reader.place(value));
-    if let Some(limit) = reader.open(value, format!("{}: restarts", section.subject), &RESTARTS) {
-        limit.require(reader, "most", "most = 3");
-        limit.require(reader, "per", "per = \"1 s\"");
-        rights.restarts_most = limit.integer(reader, "most", "a whole number");
-        rights.restarts_per = limit.duration(reader, "per");
-    }
+    rights.restarts = limit(section, reader);
     rights
+}
+
+/// Reads how often something is restarted.
+pub(super) fn limit(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftLimit {
+    let Some(value) = section.get("restarts") else { return DraftLimit::default() };
+    let mut limit = DraftLimit { place: Some(reader.place(value)), ..DraftLimit::default() };
+    if let Some(inner) = reader.open(value, format!("{}: restarts", section.subject), &RESTARTS) {
+        inner.require(reader, "most", "most = 3");
+        inner.require(reader, "per", "per = \"1 s\"");
+        limit.most = inner.integer(reader, "most", "a whole number");
+        limit.per = inner.duration(reader, "per");
+    }
+    limit
 }
 
 /// Reads one `[[buffer]]`.

@@ -55,7 +55,12 @@ pub(super) fn policy(name: &str) -> Option<(Migration, TaskOrder)> {
 }
 
 /// One of a few names.
-fn choice<T: Copy>(section: &Section<'_>, reader: &mut Reader<'_>, key: &'static str, all: &[(&str, T)]) -> Given<T> {
+pub(super) fn choice<T: Copy>(
+    section: &Section<'_>,
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    all: &[(&str, T)],
+) -> Given<T> {
     let names: Vec<String> = all.iter().map(|(name, _)| format!("{name:?}")).collect();
     let names = names.join(", ");
     let Given::Is(name) = section.string(reader, key, &format!("one of {names}")) else {

@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ServerKind, Supply, TaskOrder};
+use tactus_policy::{PolicyConfig, ServerKind, Supply, TaskOrder};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_task::JobSteps;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -178,7 +178,7 @@ impl Points {
     /// Of tasks that arrivals release: an arrival, and the end of the period before which it would have had to wait. Which of
     /// the two comes first tells whether the job is released at once, or at all.
     fn add_guards(&mut self, setup: &PolicyConfig, records: &[Record]) {
-        let (PolicySpec::Servers(tree) | PolicySpec::Partitions(Partitions { tree, .. })) = &setup.kind else { return };
+        let Some(tree) = setup.kind.tree() else { return };
         let mut last: HashMap<TaskId, Instant> = HashMap::new();
         for record in records
             .iter()

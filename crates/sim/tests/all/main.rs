@@ -4,6 +4,7 @@ mod common;
 
 mod arrivals;
 mod ceilings;
+mod combined;
 mod compare;
 mod events;
 mod generate;

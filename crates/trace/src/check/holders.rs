@@ -69,6 +69,9 @@ pub(super) struct Holders<'v> {
     view: &'v CeilingView,
     /// By task: what its oldest job says that it holds, and how many of the outermost it has.
     jobs: Vec<(Sections, usize)>,
+    /// By task: how many of the outermost its oldest job may have at most, once more than that was refused or withdrawn, until it says that it
+    /// holds no more.
+    barred: Vec<usize>,
     /// By resource: the task whose job has it, where jobs wait for it.
     pub(super) owners: Vec<Option<usize>>,
     /// Whether a job that runs is taken to have what it wants of resources of several cores: where records of several cores at one
@@ -81,6 +84,7 @@ impl<'v> Holders<'v> {
         Holders {
             trusts,
             jobs: vec![(Sections::NONE, 0); view.levels.len()],
+            barred: vec![Sections::DEEPEST; view.levels.len()],
             owners: vec![None; view.resources.len()],
             view,
         }
@@ -102,15 +106,20 @@ impl<'v> Holders<'v> {
                 let (word, held) = self.jobs[n];
                 let same = word.outermost(held).iter().zip(said.iter()).take_while(|(a, b)| a == b).count();
                 self.keep(n, same);
-                self.jobs[n].0 = said.outermost(said.depth());
+                if said.depth() <= self.barred[n] {
+                    self.barred[n] = Sections::DEEPEST;
+                }
+                self.jobs[n].0 = said.outermost(said.depth().min(self.barred[n]));
                 self.take(n, |spans| !spans);
             }
             EventKind::Dispatch | EventKind::Leave => self.take(n, |_| true),
             EventKind::Complete | EventKind::Removed | EventKind::Wait => self.end(n),
             EventKind::Dropped if r.arg != 0 => self.end(n),
-            EventKind::SectionRefused => self.bar(n, r.arg),
+            EventKind::SectionRefused => self.bar(n, (r.arg >> 8) as usize),
             EventKind::SectionExceeded if self.view.resources.get(r.arg as usize).is_some_and(|it| it.withdrawn) => {
-                self.bar(n, r.arg);
+                if let Some(at) = self.jobs[n].0.iter().position(|it| u64::from(it) == r.arg) {
+                    self.bar(n, at);
+                }
             }
             _ => {}
         }
@@ -141,7 +150,8 @@ impl<'v> Holders<'v> {
     /// The job has only so many of the outermost, and wants no more.
     fn keep(&mut self, n: usize, keeps: usize) {
         let (word, held) = self.jobs[n];
-        for resource in word.iter().take(held).skip(keeps) {
+        let kept = |resource: &u8| word.iter().take(keeps).any(|it| it == *resource);
+        for resource in word.iter().take(held).skip(keeps).filter(|resource| !kept(resource)) {
             if let Some(owner) = self.owners.get_mut(usize::from(resource)).filter(|owner| **owner == Some(n)) {
                 *owner = None;
             }
@@ -149,17 +159,16 @@ impl<'v> Holders<'v> {
         self.jobs[n] = (word.outermost(keeps), keeps.min(held));
     }
 
-    /// The job does not have this resource, whatever it says, nor what lies inside.
-    fn bar(&mut self, n: usize, resource: u64) {
-        let at = self.jobs[n].0.iter().position(|it| u64::from(it) == resource);
-        if let Some(at) = at {
-            self.keep(n, at);
-        }
+    /// The job has only so many of the outermost, whatever it says.
+    fn bar(&mut self, n: usize, most: usize) {
+        self.barred[n] = self.barred[n].min(most);
+        self.keep(n, most);
     }
 
     fn end(&mut self, n: usize) {
         self.keep(n, 0);
         self.jobs[n] = (Sections::NONE, 0);
+        self.barred[n] = Sections::DEEPEST;
     }
 
     /// What the job has.

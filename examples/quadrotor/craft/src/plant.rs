@@ -1,12 +1,12 @@
 //! The world: a rigid body with four motors, its gyroscope, accelerometer and magnetometer, and the ground. It moves on by a millisecond in each
-//! job, and the sensor then says so: an arrival for the task that reads it.
+//! job, and shows the sensors where it is.
 #![no_std]
 #![no_main]
 
 use core::fmt::Write;
 use craft::{pack, unpack, Published, ARM, DRAG, GRAVITY, MASS, SENSOR_PERIOD};
 use nalgebra::{UnitQuaternion, Vector3};
-use tactus_rt::{grant, Caller, Console, Job, Single};
+use tactus_rt::{Caller, Console, Job, Single};
 
 tactus_rt::component! { job: step, services: [drive], wide: [sense, locate] }
 
@@ -41,8 +41,6 @@ static BODY: Single<Body> = Single::new();
 
 fn step(_: &Job) {
     BODY.with_first(Body::on_the_ground, |body| body.move_on(SENSOR_PERIOD));
-    // The first task in the file that this component raises.
-    let _ = grant("raise").call([0; 5]);
 }
 
 impl Body {

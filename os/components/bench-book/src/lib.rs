@@ -129,11 +129,15 @@ pub enum Series {
     /// From the call that sends a message to the first instruction of the job that it releases. The job's number stands in the upper
     /// half.
     Received = 33,
+    /// Entering and leaving a critical section that nobody else wants.
+    Section = 34,
+    /// From the end of a critical section until the more urgent job that asked for its resource goes on with it.
+    HandOver = 35,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 33] = [
+    pub const ALL: [Series; 35] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -167,6 +171,8 @@ impl Series {
         Series::UserWake,
         Series::Released,
         Series::Received,
+        Series::Section,
+        Series::HandOver,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.

@@ -218,6 +218,7 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         check(card.first_upcall == threads(number, ThreadKind::Upcall).0, "has other upcall threads")?;
         let limited = card.restarts > 0 && card.restart_nanos > 0;
         check((card.restarted_by != NO_COMPONENT) == limited, "is restarted without a limit, or limited for nothing")?;
+        check(card.waits <= u32::from(limited) && card.reserved == 0, "waits for a restart that never comes")?;
         let parent = image.components.get(card.parent as usize);
         let under = parent.is_some_and(|it| it.role & (role::ROOT | role::SCHEDULER) != 0);
         check(under == (it.role & role::SCHEDULER != 0), "is a scheduler under none, or none under one")?;

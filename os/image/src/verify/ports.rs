@@ -88,6 +88,7 @@ fn partition(image: &Parsed, bytes: &[u8], number: usize) -> Result<(), VerifyEr
     let card = PartitionCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;
     check(is_name(&card.name), "is of a partition whose name is no text")?;
     check(card.duration <= card.period && card.period > 0, "is of a partition that has more than all time")?;
+    check(card.warm <= 1, "is of a partition that begins neither cold nor warm")?;
     let first = image.header.cores as usize;
     let threads = image.threads.iter().enumerate().skip(first).take(image.tasks());
     let own: Vec<u32> =

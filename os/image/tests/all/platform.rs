@@ -27,7 +27,7 @@ fn example() -> System {
     camera.body = Body::Component(1);
     let mut components =
         ["manager", "camera", "filter", "parent", "child", "driver"].map(|name| component(name, &[], &[]));
-    let restart = |by| Some(Restart { by, most: 3, per: Duration::from_millis(500) });
+    let restart = |by| Some(Restart { by, most: 3, per: Duration::from_millis(500), waits: false });
     components[0].rights = Rights { memory_manager: true, console: true, ..Rights::default() };
     components[1].rights = Rights { restart: restart(Superior::Root), ..Rights::default() };
     components[2].rights = Rights { restart: restart(Superior::Component(1)), threads: 2, ..Rights::default() };

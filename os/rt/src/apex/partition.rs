@@ -21,6 +21,9 @@ pub fn run(job: &Job, start: fn() -> !) -> ! {
     if START.swap(start as usize, Ordering::Relaxed) == 0 && job.number() > 0 {
         // Its memory is new, and it has had jobs: the root scheduler has restarted it.
         CONDITION.store(StartCondition::HmPartitionRestart as u32, Ordering::Relaxed);
+        if cards::partition().is_some_and(|card| card.warm != 0) {
+            mode::set(OperatingMode::WarmStart);
+        }
     }
     process::jobs()
 }

@@ -80,6 +80,8 @@ fn card(text: &str, role: u32, spares: u32) -> ComponentCard {
         spares,
         first_upcall: 0,
         brands: 0,
+        waits: 0,
+        reserved: 0,
     }
 }
 

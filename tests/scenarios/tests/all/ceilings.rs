@@ -92,6 +92,34 @@ fn who_waits_for_another_core_keeps_its_own_on_the_machine() {
     }
 }
 
+/// Sha, Rajkumar and Lehoczky 1990, example 3 of section IV (their figure 2), under immediate ceilings. J1 wants at 15 ms what J2 holds, and
+/// under the original protocol begins before; here it begins when J2 has left S2. J0 begins when J2 has left S1. a, b, c are J0, J1, J2.
+#[test]
+fn ceilings_order_the_example_of_their_authors_on_the_machine() {
+    let scratch = Scratch::new("ceilings");
+    let section = |resource, after, length| {
+        format!("{{ resource = \"{resource}\", after = \"{after} ms\", length = \"{length} ms\" }}")
+    };
+    let mut text =
+        "[system]\nname = \"ceilings\"\ncores = 1\nduration = \"1 s\"\n[policy]\nkind = \"partitioned-fp\"\n"
+            .to_owned();
+    for name in ["S0", "S1", "S2"] {
+        text += &format!("[[resource]]\nname = \"{name}\"\nprotocol = \"ceiling\"\n");
+    }
+    for (name, offset, execution, priority, sections) in [
+        ("J0", 24, 25, 3, vec![section("S0", 5, 5), section("S1", 15, 5)]),
+        ("J1", 10, 15, 2, vec![section("S2", 5, 5)]),
+        ("J2", 0, 35, 1, vec![section("S2", 5, 25), section("S1", 15, 10)]),
+    ] {
+        text += &format!(
+            "[[task]]\nname = \"{name}\"\noffset = \"{offset} ms\"\nperiod = \"200 ms\"\nexecution = \"{execution} ms\"\n\
+             priority = {priority}\nsections = [{}]\n",
+            sections.join(", ")
+        );
+    }
+    both(&scratch.write("ceilings.toml", &text), Duration::from_millis(5), "cccccaaaaacbbbc..");
+}
+
 #[test]
 fn without_preemption_nobody_begins_in_a_section() {
     let scratch = Scratch::new("non-preemptive");

@@ -21,6 +21,7 @@ mod front_door;
 mod fuzz;
 mod golden;
 mod golden_servers;
+mod health;
 mod heaps;
 mod hostile;
 mod images;

@@ -48,3 +48,31 @@ fn a_partition_that_never_ends_has_its_slice_and_no_other_one_misses_anything() 
         assert!(task.worst_over_bound().is_some_and(|share| share <= 1.0), "{}", task.name());
     }
 }
+
+#[test]
+fn ninety_six_components_in_forty_eight_partitions_on_eight_cores_keep_their_promises() {
+    let wild = tactus_scenarios::file("tests/scenarios/wild");
+    let mut text = String::from(
+        "[system]\ncores = 8\nduration = '100 ms'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitions'\nmajor-frame = '24 ms'\n",
+    );
+    for n in 0..96 {
+        // Without a number behind a dash, they behave.
+        text += &format!("[[component]]\nname = 'tame{n}'\ncrate = '{}'\n", wild.display());
+    }
+    for n in 0..48 {
+        let (core, start) = (n % 8, n / 8 * 4);
+        text += &format!(
+            "[[partition]]\nname = 'p{n}'\npolicy = 'partitioned-fp'\nwindows = [{{ core = {core}, start = '{start} ms', length = '4 ms' }}]\n"
+        );
+    }
+    for n in 0..96 {
+        text += &format!(
+            "[[task]]\nname = 't{n}'\npartition = 'p{}'\ncomponent = 'tame{n}'\npriority = {}\nperiod = '24 ms'\nexecution = '300 us'\n",
+            n / 2,
+            n % 2 + 1
+        );
+    }
+    let (status, summary) = run(&text);
+    assert!(status == 0 && summary.held(), "{}", summary.json["verdict"]);
+    assert!(summary.tasks().all(|task| task.completed() >= 4 && task.missed() == 0));
+}

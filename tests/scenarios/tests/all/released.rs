@@ -70,6 +70,34 @@ fn what_nothing_raises_on_the_machine_is_refused_there_and_simulated() {
 }
 
 #[test]
+fn arrivals_come_from_a_list_when_simulated_and_a_bad_list_is_refused_on_its_line() {
+    let scratch = Scratch::new("listed");
+    let system = with(&scratch, "name = \"housekeeping\"\n", "name = \"housekeeping\"\nrelease = \"sporadic\"\n");
+    let list =
+        scratch.write("arrivals.txt", "# three\nhousekeeping 10 ms\nhousekeeping 100 ms\nhousekeeping 500 ms # far\n");
+    let words = ["--arrivals", list.to_str().expect("a name")];
+    let run = Finished::simulate(&system, &words);
+    assert_eq!(
+        (run.summary.outcome(), run.summary.task("housekeeping").released()),
+        ("held", 3),
+        "{}",
+        run.said.output
+    );
+    for (text, words) in [
+        ("housekeeping 10 ms\nhousekeeping\n", "arrivals.txt:2: \"housekeeping\" is no arrival"),
+        ("housekeping 10 ms\n", "arrivals.txt:1: there is no task \"housekeping\""),
+        ("filter 10 ms\n", "arrivals.txt:1: nothing from outside releases \"filter\""),
+        ("housekeeping 10 ms\n\nhousekeeping 5 ms\n", "arrivals.txt:3: an arrival for \"housekeeping\" at"),
+        ("housekeeping 10 parsecs\n", "arrivals.txt:1: "),
+    ] {
+        let list = scratch.write("arrivals.txt", text);
+        let said = tactus(["simulate".as_ref(), system.as_os_str(), "--arrivals".as_ref(), list.as_os_str()]);
+        assert_eq!(said.status, 2, "{}", said.output);
+        assert!(said.errors.contains(words), "{words}: {}", said.errors);
+    }
+}
+
+#[test]
 fn a_component_raises_what_others_do_at_once_or_when_the_period_is_over() {
     let folder = Scratch::new("raises");
     // The first task that it raises in each job, the second one in every third; a third there is not.
@@ -135,6 +163,36 @@ fn from_interrupt_to_message_a_chain_keeps_its_bound_and_its_run_is_replayed_and
     assert_eq!(first.summary.task("actuate").released(), first.summary.task("control").released());
     let trace = |run: &Finished| std::fs::read(run.file("trace.bin")).expect("its trace");
     assert_eq!(trace(&first), trace(&second), "two runs of one file");
+}
+
+/// The controller's job 50 sends no command: it is named with the number, and the chain is not held.
+#[test]
+fn a_job_that_sends_no_message_is_named() {
+    for (topic, times, words) in
+        [("imu-none", "if job.number() == 50 { 0 } else { 1 }", "control (job 50 sent no message)")]
+    {
+        let scratch = Scratch::new(topic);
+        let part = |name: &str| std::fs::read_to_string(file(&format!("examples/imu/parts/{name}"))).expect("a part");
+        let (old, new) = ("if COMMANDS.send(", format!("for _ in 0..{times} {{\n    if COMMANDS.send("));
+        let controller = part("src/controller.rs");
+        assert!(controller.contains(old) && controller.ends_with("    }\n}\n"), "{controller}");
+        scratch.write("parts/src/controller.rs", &(controller.replace(old, &new) + "}\n"));
+        // It takes what comes.
+        let check = "assert!(number == job.number(), \"a command was lost\");";
+        let actuator = part("src/actuator.rs");
+        assert!(actuator.contains(check), "{actuator}");
+        scratch.write("parts/src/actuator.rs", &actuator.replace(check, "let _ = number;"));
+        for name in ["filter.rs", "imu.rs"] {
+            scratch.write(&format!("parts/src/{name}"), &part(&format!("src/{name}")));
+        }
+        let runtime = format!("path = {:?}", file("os/rt").display().to_string());
+        scratch.write("parts/Cargo.toml", &part("Cargo.toml").replace("path = \"../../../os/rt\"", &runtime));
+        let parts = file("examples/imu/parts").display().to_string();
+        let example = imu(&scratch, &[(&parts, "parts")]);
+        let run = Finished::run(&example, &["--duration", "100 ms"]);
+        assert_eq!(run.said.status, 1, "{}", run.said.output);
+        assert!(run.said.output.contains(words), "{words}: {}", run.said.output);
+    }
 }
 
 #[test]

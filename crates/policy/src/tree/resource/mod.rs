@@ -291,7 +291,9 @@ impl Domain {
         let Some(resources) = &mut self.resources else { return };
         let (name, job, charged) = (self.tasks[place].name, self.tasks[place].job, self.tasks[place].charged);
         if let Some(refused) = resources.tasks[place].refused.take() {
-            records.job(EventKind::SectionRefused, name, job, u64::from(refused));
+            // Behind what it holds, which may be the same one.
+            let depth = resources.tasks[place].barred as u64;
+            records.job(EventKind::SectionRefused, name, job, u64::from(refused) | depth << 8);
         }
         while let Some((_, n)) = resources.until_exceeded(place, charged).filter(|(rest, _)| rest.is_zero()) {
             let task = &mut resources.tasks[place];

@@ -27,6 +27,8 @@ pub struct Watched {
     servers: Vec<[u32; 2]>,
     mode: u32,
     reconfigure: u32,
+    /// Components that stay stopped, and the event that this is.
+    given_up: Vec<(u32, u32)>,
     /// A monitor awaits something for some time.
     clocked: bool,
     /// By task: one more than the number of the last job that has started.
@@ -66,7 +68,8 @@ impl Watched {
     pub fn new(setup: &PolicyConfig) -> Option<Watched> {
         let (rows, clocked) = watched_rows()?;
         let (mut tasks, mut servers) = (alloc::vec![[NONE; kind::OF_TASKS]; setup.tasks.len()], Vec::new());
-        let (mut mode, mut reconfigure, mut handlers) = (NONE, NONE, Vec::new());
+        let (mut mode, mut reconfigure) = (NONE, NONE);
+        let (mut handlers, mut given_up) = (Vec::new(), Vec::new());
         for &[what, subject, event] in rows {
             let index = subject as usize;
             match what {
@@ -77,6 +80,7 @@ impl Watched {
                 kind::MODE => mode = event,
                 kind::RECONFIGURE => reconfigure = event,
                 kind::HANDLER => handlers.push((event, TaskId(subject as u16))),
+                kind::GIVE_UP => given_up.push((subject, event)),
                 _ => {
                     if let Some(place) = tasks.get_mut(index).and_then(|task| task.get_mut(what as usize)) {
                         *place = event;
@@ -90,7 +94,7 @@ impl Watched {
             Deadlines { task: n, relative: it.deadline, due: [const { AtomicU64::new(0) }; AWAITED] }
         });
         let misses = misses.collect();
-        Some(Watched { tasks, servers, mode, reconfigure, clocked, started, misses, handlers })
+        Some(Watched { tasks, servers, mode, reconfigure, given_up, clocked, started, misses, handlers })
     }
 
     /// Tells of an event, if it is one.
@@ -189,6 +193,9 @@ impl Watched {
             EventKind::ServerReplenish => server(1),
             EventKind::Mode => self.mode,
             EventKind::ChangeApplied => self.reconfigure,
+            EventKind::Restarted if record.level() == 1 => {
+                self.given_up.iter().find(|(component, _)| *component == job).map_or(NONE, |(_, event)| *event)
+            }
             _ => return,
         };
         Watched::tell(event, at);
