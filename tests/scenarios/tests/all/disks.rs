@@ -110,7 +110,7 @@ fn a_disk_that_cannot_keep_its_deadlines_is_refused_with_line_and_remedy() {
 #[test]
 fn on_the_machine_each_request_of_the_disk_is_the_simulations_on_one_core_and_on_four() {
     let folder = Scratch::new("disks");
-    let short = ("duration = \"20 s\"", "duration = \"4 s\"");
+    let short = ("duration = \"20 s\"", "duration = \"2 s\"");
     // With the emulated disk the requests are the same twice, and the rest nearly always: its threads are the host's. On
     // several cores that would show more, so that there the disk is the model alone.
     let text = fs::read_to_string(file("examples/disk.toml")).expect("the example");
@@ -126,7 +126,7 @@ fn on_the_machine_each_request_of_the_disk_is_the_simulations_on_one_core_and_on
         let [one, two] = [(); 2].map(|()| Finished::run(&path, &[]));
         assert!(one.said.output.contains("requests is the simulation's"), "{}", one.said.output);
         assert_eq!(one.summary.json["disks"][0]["fate"], "held");
-        assert!(one.text("disks.csv").lines().count() > 500);
+        assert!(one.text("disks.csv").lines().count() > 250);
         let names: &[&str] = if changes.len() == 1 { &["disks.csv"] } else { &["disks.csv", "trace.bin"] };
         for name in names {
             let bytes = |run: &Finished| fs::read(run.file(name)).expect("it is there");
@@ -180,7 +180,8 @@ fn a_thousand_power_cuts_on_the_machine_lose_nothing_that_the_recorder_acknowled
     for seed in 1..=10 {
         let seed = format!("duration = \"140 s\"\nseed = {seed}");
         let (run, figures) = recorded(&folder, &[("duration = \"30 s\"", &seed)]);
-        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        // A request that a cut meets is not done, which voids its promise and breaks none.
+        assert!(matches!(run.summary.outcome(), "void" | "held"), "{}", run.said.output);
         all.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
     }
     println!("{} power cuts, {} entries acknowledged, {} slots mended", all[0], all[1], all[2]);
