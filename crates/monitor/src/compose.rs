@@ -355,7 +355,7 @@ impl Composed {
         };
         let labels = explored.into_states().into_iter().map(label).collect();
         let intermediate = parts.iter().map(|part| part.machine.states()).collect();
-        Ok(Composed { events: events.clone(), machine, labels, intermediate })
+        Ok(Composed { events: events.clone(), machine, labels, intermediate }.with_verdicts_last())
     }
 
     /// The smallest machine with the same verdicts.
@@ -363,6 +363,24 @@ impl Composed {
     pub fn minimised(&self) -> Composed {
         let (machine, kept) = self.machine.minimised_from();
         let labels = kept.iter().map(|&state| self.labels[state as usize].clone()).collect();
-        Composed { events: self.events.clone(), machine, labels, intermediate: self.intermediate.clone() }
+        let (events, intermediate) = (self.events.clone(), self.intermediate.clone());
+        Composed { events, machine, labels, intermediate }.with_verdicts_last()
+    }
+
+    /// The same machine, with states numbered such that those with a verdict come last, so that one comparison tells whether
+    /// a step has reached a verdict.
+    fn with_verdicts_last(self) -> Composed {
+        let mut old: Vec<u32> = (0..self.machine.states() as u32).collect();
+        old.sort_by_key(|&state| self.machine.output(state).is_final());
+        let mut new = vec![0; old.len()];
+        old.iter().zip(0..).for_each(|(&state, number)| new[state as usize] = number);
+        let machine = Moore {
+            inputs: self.machine.inputs,
+            initial: new[self.machine.initial as usize],
+            next: old.iter().flat_map(|&state| self.machine.row(state)).map(|&next| new[next as usize]).collect(),
+            outputs: old.iter().map(|&state| self.machine.output(state)).collect(),
+        };
+        let labels = old.iter().map(|&state| self.labels[state as usize].clone()).collect();
+        Composed { machine, labels, ..self }
     }
 }

@@ -40,9 +40,8 @@ pub struct Stepper<'t> {
     state: u32,
     /// How many events there are.
     events: u32,
-    /// The states that conclude lie from this one on, `span` further ones included; others may lie between two of them.
+    /// The states that conclude lie from this one on. Others may lie behind it; a step into one of those takes longer.
     first_final: u32,
-    span: u32,
     /// The table, where it is plain and the monitor has not stopped; else nothing.
     plain: &'t [u8],
     stopped: bool,
@@ -66,14 +65,10 @@ impl<'t> Stepper<'t> {
     /// A monitor that has seen no event.
     pub fn new(descriptor: Descriptor<'t>) -> Self {
         let Descriptor { table, initial, true_state, false_state, .. } = descriptor;
-        let (first_final, span) = match (true_state, false_state) {
-            (Some(one), Some(other)) => (one.min(other), one.abs_diff(other)),
-            (Some(only), None) | (None, Some(only)) => (only, 0),
-            (None, None) => (NO_STATE, 0),
-        };
+        let first_final = true_state.unwrap_or(NO_STATE).min(false_state.unwrap_or(NO_STATE));
         let events = table.layout().events;
         let plain = plain(&table);
-        Stepper { state: initial, events, first_final, span, plain, stopped: false, left: initial, descriptor }
+        Stepper { state: initial, events, first_final, plain, stopped: false, left: initial, descriptor }
     }
     /// The present state.
     pub const fn state(&self) -> u32 {
@@ -115,7 +110,7 @@ impl<'t> Stepper<'t> {
     }
     #[inline(always)]
     fn enter(&mut self, state: u32) -> Step {
-        if state.wrapping_sub(self.first_final) > self.span {
+        if state < self.first_final {
             self.state = state;
             return Step::Continues;
         }
