@@ -124,7 +124,7 @@ impl ResourceSet {
     }
 }
 
-/// The records of one [`Policy::expire`] at most: a release, a preemption, a dispatch.
+/// The records of one [`Policy::expire`] or [`Policy::arrive`] at most: a release, a preemption, a dispatch.
 pub const MOST_RECORDS: usize = 3;
 
 /// A scheduling policy over all cores of a system.
@@ -161,6 +161,20 @@ pub trait Policy: Sync {
     /// has changed, and `handle` is to be called.
     #[inline(always)]
     fn expire<S: Sink>(&self, _core: &mut Self::Core, _now: Instant, _records: &mut S) -> Option<Decision> {
+        None
+    }
+
+    /// The usual arrival, if the policy has a short way for it: decides as [`Policy::handle`] does for [`Event::Arrival`] after
+    /// [`Input::Arrival`] and nothing else, with at most [`MOST_RECORDS`] records and nobody to notify. If it gives nothing,
+    /// nothing was recorded or has changed, and `handle` is to be called.
+    #[inline(always)]
+    fn arrive<S: Sink>(
+        &self,
+        _core: &mut Self::Core,
+        _now: Instant,
+        _arrival: (TaskId, Instant),
+        _records: &mut S,
+    ) -> Option<Decision> {
         None
     }
 }

@@ -12,7 +12,7 @@ use crate::tree::Servers;
 use crate::{check, Decision, Event, Input as Fact, Policy, PolicyConfig, PolicyConfigError, PolicySpec, ResourceSet};
 use alloc::vec::Vec;
 use tactus_record::Sink;
-use tactus_time::Instant;
+use tactus_time::{Instant, TaskId};
 
 /// Makes [`Scheduler`] and [`CoreState`] from the list.
 macro_rules! schedulers {
@@ -85,6 +85,13 @@ struct Expire<'a, S> {
     records: &'a mut S,
 }
 
+/// An arrival, the short way.
+struct Arrive<'a, S> {
+    now: Instant,
+    arrival: (TaskId, Instant),
+    records: &'a mut S,
+}
+
 /// A fact before a decision.
 struct Tell(Fact);
 
@@ -101,6 +108,14 @@ impl<S: Sink> Visitor for Expire<'_, S> {
 
     fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
         policy.expire(core, self.now, self.records)
+    }
+}
+
+impl<S: Sink> Visitor for Arrive<'_, S> {
+    type Output = Option<Decision>;
+
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
+        policy.arrive(core, self.now, self.arrival, self.records)
     }
 }
 
@@ -147,6 +162,18 @@ impl Policy for Scheduler {
     /// As [`Scheduler::visit`].
     fn expire<S: Sink>(&self, core: &mut CoreState, now: Instant, records: &mut S) -> Option<Decision> {
         self.visit(core, Expire { now, records })
+    }
+
+    /// # Panics
+    /// As [`Scheduler::visit`].
+    fn arrive<S: Sink>(
+        &self,
+        core: &mut CoreState,
+        now: Instant,
+        arrival: (TaskId, Instant),
+        records: &mut S,
+    ) -> Option<Decision> {
+        self.visit(core, Arrive { now, arrival, records })
     }
 }
 

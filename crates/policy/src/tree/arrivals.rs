@@ -47,6 +47,18 @@ impl Arrivals {
         Ok((nominal > at && self.early == EarlyArrival::Fault).then_some(nominal))
     }
 
+    /// Whether what arrives at `at` releases its job there and then, with no other one before it.
+    #[inline]
+    pub(crate) fn is_alone(&self, at: Instant) -> bool {
+        self.len == 0 && self.guard.nominal(at) == at
+    }
+
+    /// What [`is_alone`](Arrivals::is_alone) has said of arrives, and its job is released.
+    #[inline]
+    pub(crate) fn pass(&mut self, at: Instant) {
+        self.guard.release(at);
+    }
+
     /// How many jobs wait behind the oldest unfinished one.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -30,6 +30,7 @@ mod readiness;
 mod reconfigure;
 mod replenishments;
 mod resource;
+mod short_way;
 mod task_state;
 mod timetable;
 mod windows;
@@ -199,6 +200,25 @@ impl Policy for Servers {
                 guard.handle(core.place, Entry { ticket, ..entry }, records)
             }
         }
+    }
+
+    #[inline]
+    fn arrive<S: Sink>(
+        &self,
+        core: &mut Core,
+        now: Instant,
+        arrival: (TaskId, Instant),
+        records: &mut S,
+    ) -> Option<Decision> {
+        let Home::Own(domain) = &mut core.home else { return None };
+        if core.absent.is_some() || core.arrived + core.called != 0 {
+            return None;
+        }
+        let decision = domain.arrive_alone(now, arrival, records)?;
+        if domain.resources.is_some() {
+            (core.awaits_unlock, core.locked) = (domain.awaits_unlock(), domain.locked());
+        }
+        Some(decision)
     }
 
     fn input(&self, core: &mut Core, input: Input) {

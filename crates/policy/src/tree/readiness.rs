@@ -2,6 +2,7 @@
 
 use super::budget::WhenIdle;
 use super::domain::{Domain, BACKGROUND};
+use super::task_state::TaskState;
 use crate::heap::Key;
 use tactus_task::TaskOrder;
 use tactus_time::{Duration, Instant};
@@ -11,6 +12,12 @@ impl Domain {
     pub(super) fn queue(&mut self, place: usize, now: Instant) {
         self.put_in_place(place);
         self.content_changed(self.tasks[place].queue, now);
+    }
+
+    /// What a task that is ready has its place in its queue by.
+    #[inline]
+    pub(super) fn key_of(task: &TaskState, place: usize) -> Key {
+        Key::new(task.urgency().min(BACKGROUND - 1), place)
     }
 
     pub(super) fn put_in_place(&mut self, place: usize) {
@@ -27,7 +34,7 @@ impl Domain {
                 task.turn = run_queue.turns;
                 task.slice = run_queue.quantum;
             }
-            let key = Key::new(task.urgency().min(BACKGROUND - 1), place);
+            let key = Domain::key_of(task, place);
             self.queues.insert(key);
         } else {
             // Where turns are taken, it comes back at the end.

@@ -6,7 +6,7 @@ use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
-use tactus_record::EventKind;
+use tactus_record::{EventKind, Sink};
 use tactus_task::{Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
@@ -269,6 +269,42 @@ impl TaskState {
         }
     }
 
+    /// Whether what arrives at `at` releases a job at that very time, which is then the task's only one, and takes no turns.
+    #[inline]
+    pub(super) fn arrives_alone(&self, at: Instant) -> bool {
+        // One that is held to a budget of each period has no arrivals.
+        let usual = self.overrun != Overrun::Stop && self.order != TaskOrder::RoundRobin && !self.proxy;
+        usual
+            && self.pending == 0
+            && !self.removed
+            && at < self.until
+            && self.arrivals.as_ref().is_some_and(|arrivals| arrivals.is_alone(at))
+    }
+
+    /// What [`arrives_alone`](TaskState::arrives_alone) has said of arrives: its job is released.
+    #[inline]
+    pub(super) fn release_alone<S: Sink>(&mut self, at: Instant, records: &mut Recorder<S>) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.pass(at);
+        }
+        let number = self.released;
+        self.released = number.wrapping_add(1);
+        records.job(EventKind::Release, self.name, number, at.as_nanos());
+        self.begin(number, at);
+        self.pending = 1;
+    }
+
+    /// Whether the running job goes on after this time whatever it is charged, and keeps its place in its queue.
+    #[inline]
+    pub(super) fn goes_on(&self, now: Instant, elapsed: Duration) -> bool {
+        let free = match self.overrun {
+            Overrun::Stop => self.left > elapsed,
+            Overrun::Kill => self.due() > now,
+            Overrun::Continue | Overrun::Skip => true,
+        };
+        free && !self.proxy && self.order != TaskOrder::RoundRobin
+    }
+
     /// The arrival that waited first has its job, or none at all: it waits no longer.
     fn take_arrival(&mut self) {
         if let Some(arrivals) = &mut self.arrivals {
@@ -299,6 +335,7 @@ impl TaskState {
         self.next = until;
     }
 
+    #[inline]
     fn begin(&mut self, number: u32, release: Instant) {
         self.job = number;
         self.release = release;

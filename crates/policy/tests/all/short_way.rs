@@ -1,13 +1,17 @@
-//! The short way that partitioned policies have for time-outs, beside the long one: the same decisions and records, for random
-//! systems, also overloaded ones, with late entries and events without cause.
+//! The short ways beside the long one: the same decisions and records, for random systems, also overloaded ones, with late entries and
+//! events without cause. Partitioned policies have one for time-outs, trees of servers one for arrivals.
 
+use crate::common::trees::trees;
 use crate::common::{run_policy, time_of, Faults, Kept};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tactus_policy::{CoreState, Decision, Event, Policy, PolicyConfig, PolicySpec, Scheduler, Task, MOST_RECORDS};
+use tactus_policy::{
+    Burst, CoreState, Decision, EarlyArrival, Event, Input, Overrun, Policy, PolicyConfig, PolicySpec, Release,
+    ResourceTree, Scheduler, Task, TaskOrder, MOST_RECORDS,
+};
 use tactus_record::Sink;
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Decides the short way where there is one.
 struct Short<'a>(&'a Scheduler, &'a AtomicUsize);
@@ -97,4 +101,95 @@ fn the_short_way_decides_and_records_as_the_long_one() {
     compared.unwrap_or_else(|failed| panic!("{failed}"));
     // Nearly all timer expiries are of that kind; a system may have none.
     assert!(SHORT.load(Relaxed) > 0);
+}
+
+/// The set-up with tasks that arrivals release; every third without servers and with preemption thresholds.
+fn with_arrivals(mut setup: PolicyConfig, chance: &mut Chance) -> PolicyConfig {
+    let PolicySpec::Servers(mut tree) = setup.kind else { panic!("{setup:?}") };
+    let releases = setup.tasks.iter().map(|task| {
+        let early = EarlyArrival::ALL[chance.below(3) as usize];
+        let part = |of: u64| Duration::from_nanos(task.period.as_nanos() / of);
+        match chance.below(4) {
+            0 => Release::Periodic,
+            1 => Release::Bursts(early, Burst { jitter: part(1), distance: part(3) }),
+            _ => Release::Sporadic(early),
+        }
+    });
+    tree.releases = releases.collect();
+    for (place, release) in tree.places.iter_mut().zip(&tree.releases) {
+        if *release != Release::Periodic && place.overrun == Overrun::Stop {
+            place.overrun = Overrun::Continue;
+        }
+    }
+    if chance.below(3) != 0 {
+        return PolicyConfig { kind: PolicySpec::Servers(tree), ..setup };
+    }
+    tree.servers.truncate(1);
+    tree.servers[0].order = TaskOrder::FixedPriority;
+    tree.servers[0].queues = (0..setup.cores).map(|core| CoreSet::from_bits(1 << core)).collect();
+    tree.places.iter_mut().for_each(|place| place.server = 0);
+    for task in &mut setup.tasks {
+        task.core = task.core.or(Some(CoreId(0)));
+    }
+    let thresholds = tree.places.iter().map(|it| (chance.below(2) == 0).then(|| it.priority + chance.below(3) as u32));
+    let all = ResourceTree { thresholds: thresholds.collect(), tree, resources: Vec::new(), events: Vec::new() };
+    PolicyConfig { kind: PolicySpec::Resources(all), ..setup }
+}
+
+static ARRIVED: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn an_arrival_the_short_way_is_one_the_long_way() {
+    let config = ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() };
+    let compared = TestRunner::new(config).run(&(trees(12), any::<u64>()), |(setup, seed)| {
+        let mut chance = Chance(seed | 1);
+        let setup = with_arrivals(setup, &mut chance);
+        let make = || Scheduler::new(&setup).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+        let ((long, mut of_long), (short, mut of_short)) = (make(), make());
+        let mut runs = vec![false; setup.cores];
+        let mut now = Instant::ZERO;
+        for step in 0..300 {
+            let core = match step < setup.cores {
+                true => step,
+                false => chance.below(setup.cores as u64) as usize,
+            };
+            now += Duration::from_nanos(chance.below(4));
+            let event = match chance.below(6) {
+                _ if step < setup.cores => Event::Start,
+                0 | 1 if runs[core] => Event::Complete,
+                2 => Event::Timer,
+                _ => Event::Arrival,
+            };
+            let (mut by_long, mut by_short) = (Kept::default(), Kept::default());
+            let arrival = (event == Event::Arrival).then(|| {
+                let early = Duration::from_nanos(chance.below(3));
+                let at = Instant::from_nanos(now.as_nanos().saturating_sub(early.as_nanos()));
+                (TaskId(chance.below(setup.tasks.len() as u64) as u16), at)
+            });
+            if let Some((task, at)) = arrival {
+                long.input(&mut of_long[core], Input::Arrival { task, at });
+            }
+            let expected = long.handle(&mut of_long[core], now, event, &mut by_long);
+            let arrived = arrival.and_then(|arrival| short.arrive(&mut of_short[core], now, arrival, &mut by_short));
+            let decision = match arrived {
+                Some(decision) => {
+                    prop_assert!(by_short.0.len() <= MOST_RECORDS);
+                    ARRIVED.fetch_add(1, Relaxed);
+                    decision
+                }
+                None => {
+                    prop_assert!(by_short.0.is_empty());
+                    if let Some((task, at)) = arrival {
+                        short.input(&mut of_short[core], Input::Arrival { task, at });
+                    }
+                    short.handle(&mut of_short[core], now, event, &mut by_short)
+                }
+            };
+            prop_assert_eq!((expected, by_long.0), (decision, by_short.0), "step {}, {:?}", step, arrival);
+            runs[core] = decision.run.is_some();
+        }
+        Ok(())
+    });
+    compared.unwrap_or_else(|failed| panic!("{failed}"));
+    assert!(ARRIVED.load(Relaxed) > 1000, "{ARRIVED:?}");
 }

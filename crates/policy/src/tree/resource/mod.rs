@@ -104,6 +104,15 @@ impl Resources {
         Some(runs)
     }
 
+    /// Whether no job that has begun holds a resource, wants one, or has been refused one.
+    pub(super) fn are_free(&self) -> bool {
+        let free = |place: &usize| {
+            let task = &self.tasks[*place];
+            (task.word, task.held) == (Sections::NONE, Sections::NONE) && task.wants.is_none() && task.refused.is_none()
+        };
+        self.spins.is_none() && self.returned.is_empty() && self.begun.iter().all(free)
+    }
+
     /// The task whose job holds what this one's wants.
     fn holder(&self, place: usize) -> Option<usize> {
         match self.resources.get(usize::from(self.tasks[place].wants?))?.access {

@@ -34,6 +34,11 @@ impl Arrivals {
         }
     }
 
+    /// Whether nothing waits.
+    pub fn are_none(&self) -> bool {
+        self.len == 0
+    }
+
     /// Whether more waits than the policy takes at once.
     pub fn are_more_than_one_call(&self) -> bool {
         self.len > MAX_ARRIVALS
@@ -62,7 +67,13 @@ pub fn begin(system: &System, arrivals: &mut Arrivals) -> bool {
 /// Devices have interrupted.
 #[cold]
 pub fn take_lines(state: &mut CoreState, region: OwnRegion) {
-    let mut lines = region.take_lines();
+    let lines = region.take_lines();
+    push_lines(state, region, lines);
+}
+
+/// These have.
+#[cold]
+pub fn push_lines(state: &mut CoreState, region: OwnRegion, mut lines: u64) {
     while lines != 0 {
         let line = lines.trailing_zeros() as usize;
         lines &= lines - 1;

@@ -13,10 +13,10 @@
 //! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
 
 mod arrivals;
-mod expiry;
 mod kill;
 mod observe;
 mod sections;
+mod short_way;
 mod start;
 mod state;
 mod verdict;
@@ -58,9 +58,11 @@ const FOR_POLICY: u64 =
 /// The kernel has events for this core.
 #[inline(always)]
 fn upcall(core: u8) -> ! {
-    let due = OwnRegion::of(core).take_events();
+    let mut due = OwnRegion::of(core).take_events();
     if due == event::TIMER {
-        expiry::upcall(core);
+        short_way::expiry(core);
+    } else if due == event::LINE {
+        due = short_way::lines(core);
     }
     upcall_for(core, due)
 }
@@ -94,7 +96,7 @@ fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
 /// nothing arrived: 1 the caller has no job here, 2 it raises no such task.
 fn raise(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
+    let Some(Core { policy, state }) = state::running(core) else { return [1, 0] };
     let component = u64::from(caller.component());
     if !state.is_home(caller.thread().into(), component) {
         return [1, 0];
@@ -107,8 +109,17 @@ fn raise(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     };
     let Some(task) = task else { return [2, 0] };
     // At the time of the call of the policy.
-    state.arrivals.push(TaskId(task as u16), Instant::NEVER);
-    decide::<Root>(core, 0, ARRIVED, SWITCH_RETURN);
+    let arrival = (TaskId(task as u16), Instant::NEVER);
+    let due = match OwnRegion::of(core).take_events() {
+        0 => short_way::arrive(state, policy, arrival, SWITCH_RETURN),
+        due => {
+            state.arrivals.push(arrival.0, arrival.1);
+            Some(due | ARRIVED)
+        }
+    };
+    if let Some(due) = due {
+        decide::<Root>(core, 0, due, SWITCH_RETURN);
+    }
     [0; 2]
 }
 
