@@ -150,24 +150,45 @@ impl Job {
     /// Enters the section with this number; waits until its resource is free, where its protocol has jobs wait. False, and nothing else, if there is none or too many resources are held already.
     #[inline]
     pub fn enter(&self, number: usize) -> bool {
-        if number >= self.sections() {
+        // SAFETY: as in `Job::sections`.
+        if number >= MAX_SECTIONS || number as u64 >= unsafe { (&raw const (*self.page()).sections).read() } {
             return false;
         }
         let page = self.section_page();
         // SAFETY: as in `Job::section`.
         unsafe {
             let held = (&raw const (*page).held).read_volatile();
-            let depth = (u64::BITS - held.leading_zeros()).div_ceil(8) as usize;
-            if depth >= DEEPEST_SECTION {
-                return false;
+            if held != 0 {
+                return self.enter_inside(number, held);
             }
             let resource = (&raw const (*page).sections[number].resource).read();
             // First the time, so that whoever sees the resource sees since when it is held.
+            (&raw mut (*page).since[0]).write_volatile(clock::time_stamp());
+            (&raw mut (*page).held).write_volatile(resource + 1);
+            // Then whether it may be another's: if that changes in between, it is since the scheduler was here and saw what is wanted.
+            if (&raw const (*page).some_locked).read_volatile() != 0 {
+                self.ask_where_locked(resource);
+            }
+        }
+        true
+    }
+
+    /// As [`Job::enter`], inside the sections `held`.
+    #[inline(never)]
+    fn enter_inside(&self, number: usize, held: u64) -> bool {
+        let page = self.section_page();
+        let depth = (u64::BITS - held.leading_zeros()).div_ceil(8) as usize;
+        if depth >= DEEPEST_SECTION {
+            return false;
+        }
+        // SAFETY: as in `Job::section`; the number was looked at.
+        unsafe {
+            let resource = (&raw const (*page).sections[number % MAX_SECTIONS].resource).read();
+            // As in `Job::enter`.
             (&raw mut (*page).since[depth]).write_volatile(clock::time_stamp());
             (&raw mut (*page).held).write_volatile(held | (resource + 1) << (8 * depth));
-            // Then whether it may be another's: if that changes in between, it is since the scheduler was here and saw what is wanted.
-            if (&raw const (*page).locked[(resource / 64 % 4) as usize]).read_volatile() & 1 << (resource % 64) != 0 {
-                self.ask();
+            if (&raw const (*page).some_locked).read_volatile() != 0 {
+                self.ask_where_locked(resource);
             }
         }
         true
@@ -176,32 +197,44 @@ impl Job {
     /// Leaves the section that was entered last, if there is one.
     #[inline]
     pub fn leave(&self) {
-        if self.sections() == 0 {
+        // SAFETY: as in `Job::sections`.
+        if unsafe { (&raw const (*self.page()).sections).read() } == 0 {
             return;
         }
         let page = self.section_page();
         // SAFETY: as in `Job::section` and in `Job::number`.
-        let (awaited, grant) = unsafe {
+        let awaited = unsafe {
             let held = (&raw const (*page).held).read_volatile();
-            let depth = (u64::BITS - held.leading_zeros()).div_ceil(8);
-            let outer = held & !(0xff << (8 * depth.saturating_sub(1)));
+            let outer = if held > 0xff { outer(held) } else { 0 };
             (&raw mut (*page).held).write_volatile(outer);
-            ((&raw const (*self.page()).awaited).read_volatile(), (&raw const (*page).grant).read())
+            (&raw const (*self.page()).awaited).read_volatile()
         };
         if awaited != 0 {
-            // Refused only if the image does not grant it, which the image builder does.
-            let _ = calls::invoke(grant, [0; 5]);
+            self.tell(0);
         }
     }
 
-    /// Tells the scheduler that the job wants to enter the section that it entered last. Comes back when it has the resource.
+    /// Some sections may be another job's: asks for this resource, if that is one.
     #[cold]
     #[inline(never)]
-    fn ask(&self) {
+    fn ask_where_locked(&self, resource: u64) {
+        // SAFETY: as in `Job::section`.
+        let locked =
+            unsafe { (&raw const (*self.section_page()).locked[(resource / 64 % 4) as usize]).read_volatile() };
+        if locked & 1 << (resource % 64) != 0 {
+            self.tell(1);
+        }
+    }
+
+    /// Tells the scheduler that a section ended for which a job waits (0), or that the job wants to enter the one that it entered last
+    /// (1); then this comes back when it has the resource.
+    #[cold]
+    #[inline(never)]
+    fn tell(&self, asks: u64) {
         // SAFETY: as in `Job::section`.
         let grant = unsafe { (&raw const (*self.section_page()).grant).read() };
-        // As in `Job::leave`.
-        let _ = calls::invoke(grant, [1, 0, 0, 0, 0]);
+        // Refused only if the image does not grant it, which the image builder does.
+        let _ = calls::invoke(grant, [asks, 0, 0, 0, 0]);
     }
 
     /// Runs `body` in the section with this number; without it, if there is none or too many resources are held already.
@@ -242,6 +275,13 @@ impl Job {
             calls::give_up();
         }
     }
+}
+
+/// What is held when the innermost of several sections is left.
+#[inline(never)]
+fn outer(held: u64) -> u64 {
+    let depth = (u64::BITS - held.leading_zeros()).div_ceil(8);
+    held & !(0xff << (8 * depth.saturating_sub(1)))
 }
 
 /// Runs `body` once for each job, for ever. The thread begins when the first job is given a core.

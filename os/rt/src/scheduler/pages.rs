@@ -105,7 +105,11 @@ pub fn release_sections(task: TaskId) {
 /// sections.
 pub fn publish_locked(task: TaskId, locked: [u64; 4]) {
     // SAFETY: as above; the task's thread does not run.
-    unsafe { addr_of_mut!((*section_page_of(task)).locked).write_volatile(locked) };
+    unsafe {
+        let page = section_page_of(task);
+        addr_of_mut!((*page).locked).write_volatile(locked);
+        addr_of_mut!((*page).some_locked).write_volatile(u64::from(locked != [0; 4]));
+    }
 }
 
 /// Publishes what a child scheduler has counted, to its parent and the root. It is the only writer.
