@@ -217,28 +217,32 @@ pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>, 
 }
 
 /// Of a system in which interrupts and messages release jobs: those that began at once.
-pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
     /// Longer than any path, and shorter than another job.
     const LONGEST: u64 = 10_000;
-    let noted = |series| {
+    let figure = |what: &str, series| {
         let all = books.get(&series).map_or(&[][..], Vec::as_slice);
-        all.iter().map(|value| value & 0xffff_ffff).filter(|it| *it < LONGEST).collect()
+        let samples = all.iter().map(|value| value & 0xffff_ffff).filter(|it| *it < LONGEST).collect();
+        Figure::of(format!("{what} to released task, {label}"), samples, paths.get(&series))
     };
-    [
-        Figure::of(format!("interrupt to released task, {label}"), noted(Series::Released), None),
-        Figure::of(format!("message to released task, {label}"), noted(Series::Received), None),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [figure("interrupt", Series::Released), figure("message", Series::Received)].into_iter().flatten().collect()
 }
 
 /// Of a system in which two tasks share a resource under this protocol.
-pub fn sections(protocol: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
+pub fn sections(protocol: &str, books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
     let samples = |series| less(books.get(&series).cloned().unwrap_or_default(), books);
+    let path = |series| paths.get(&series);
     [
-        Figure::of(format!("critical section, entered and left, {protocol}"), samples(Series::Section), None),
-        Figure::of(format!("critical section, handed over, {protocol}"), samples(Series::HandOver), None),
+        Figure::of(
+            format!("critical section, entered and left, {protocol}"),
+            samples(Series::Section),
+            path(Series::Section),
+        ),
+        Figure::of(
+            format!("critical section, handed over, {protocol}"),
+            samples(Series::HandOver),
+            path(Series::HandOver),
+        ),
     ]
     .into_iter()
     .flatten()

@@ -11,6 +11,7 @@ use std::fs;
 use std::mem::offset_of;
 use tactus_abi::layout::{PAGE, REGIONS};
 use tactus_abi::shared::Region;
+use tactus_bench_book::Series;
 use tactus_machine::build::Programs;
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
@@ -56,15 +57,19 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
             }
         }
     }
-    for (server, label) in [(false, "partitioned-edf"), (true, "each in a sporadic server")] {
-        let ran = guest::run(&programs, &systems::released(server), None)?;
+    let mut released = Paths::new();
+    for (server, label) in [(true, "each in a sporadic server"), (false, "partitioned-edf")] {
+        released = guest::follow(&programs, &systems::released(server, true), None)?;
+        let ran = guest::run(&programs, &systems::released(server, false), None)?;
         longest = longest.max(longest_stretch(&ran, &elf));
-        all.extend(figures::released(label, &books(&ran.memory)));
+        all.extend(figures::released(label, &books(&ran.memory), &released));
     }
-    for protocol in ["ceiling", "inheritance"] {
-        let ran = guest::run(&programs, &systems::sections(protocol), None)?;
+    for (protocol, shown) in [("ceiling", Series::Section), ("inheritance", Series::HandOver)] {
+        let mut paths = guest::follow(&programs, &systems::sections(protocol, true), None)?;
+        let ran = guest::run(&programs, &systems::sections(protocol, false), None)?;
         longest = longest.max(longest_stretch(&ran, &elf));
-        all.extend(figures::sections(protocol, &books(&ran.memory)));
+        all.extend(figures::sections(protocol, &books(&ran.memory), &paths));
+        released.extend(paths.remove_entry(&shown));
     }
     let floating = guest::run(&programs, &systems::floating(FEWEST, false), None)?;
     let paths_floating = guest::follow(&programs, &systems::floating(FEWEST, true), None)?;
@@ -105,7 +110,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     if keep {
         let folder = history::keep(&entry)?;
         page::write(&folder, &entry)?;
-        paths::write(&folder, &entry, &[paths, between, scheduled, by_library], &programs)?;
+        paths::write(&folder, &entry, &[paths, between, scheduled, by_library, released], &programs)?;
         lines::line("kept", folder.display());
     }
     Ok(Outcome::Held)

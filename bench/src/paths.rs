@@ -34,7 +34,7 @@ const SOURCES: [(&str, &str); 11] = [
 ];
 
 /// Whose paths are shown: by the figure's name, the series.
-const SHOWN: [(&str, Series); 16] = [
+const SHOWN: [(&str, Series); 20] = [
     ("null call", Series::Null),
     ("call and return", Series::Invoke),
     ("call and return, ten words each way", Series::InvokeTen),
@@ -51,10 +51,14 @@ const SHOWN: [(&str, Series); 16] = [
     ("inter-core event (two cores, serialised)", Series::InterCore),
     ("timer expiry to woken periodic thread, partitioned-edf, 10 tasks", Series::Woken),
     ("end of job to next task's job, partitioned-edf, 10 tasks", Series::NextJob),
+    ("interrupt to released task, partitioned-edf", Series::Released),
+    ("message to released task, partitioned-edf", Series::Received),
+    ("critical section, entered and left, ceiling", Series::Section),
+    ("critical section, handed over, inheritance", Series::HandOver),
 ];
 
-/// Writes the page. `followed`: of one core, of two, under the root scheduler, and through the library.
-pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 4], programs: &Programs) -> Result<(), Failure> {
+/// Writes the page. `followed`: of one core, of two, under the root scheduler, through the library, and of what is not periodic.
+pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 5], programs: &Programs) -> Result<(), Failure> {
     let names = Names::read(programs)?;
     let mut text = format!(
         "# What the paths are made of\n\n\
@@ -69,6 +73,7 @@ pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 4], programs: &Pro
         let of = match series {
             Series::InterCore => &followed[1],
             Series::Woken | Series::NextJob => &followed[2],
+            Series::Released | Series::Received | Series::Section | Series::HandOver => &followed[4],
             Series::LibraryBlock | Series::LibraryBlockCounted | Series::UserBlock => &followed[3],
             _ => &followed[0],
         };

@@ -115,10 +115,11 @@ fn periodic_with(policy: &str, tasks: usize, followed: bool, floating: bool) -> 
 }
 
 /// A system in which a device's interrupts and a component's messages release jobs, on one core beside five others, and the programs of
-/// its components in order. `server`: those jobs have the budget of a sporadic server each.
-pub fn released(server: bool) -> (String, Vec<&'static str>) {
+/// its components in order. `server`: those jobs have the budget of a sporadic server each. They come every millisecond and may come a
+/// little earlier, so that none is delayed. One that is followed step by step is short.
+pub fn released(server: bool, followed: bool) -> (String, Vec<&'static str>) {
     let name = if server { "bench-released-in-servers" } else { "bench-released" };
-    let mut text = head(name, 1, "1 s", "partitioned-edf");
+    let mut text = head(name, 1, if followed { "12 ms" } else { "1 s" }, "partitioned-edf");
     component(&mut text, "device", "");
     component(&mut text, "sender", "uses = { attach = \"memory.attach\" }");
     component(&mut text, "receiver", "uses = { attach = \"memory.attach\" }");
@@ -127,35 +128,38 @@ pub fn released(server: bool) -> (String, Vec<&'static str>) {
         "[[buffer]]\nname = \"messages\"\nsize = \"4 KiB\"\nbetween = [\"sender\", \"receiver\"]\n\
          [[device]]\nname = \"timer\"\ncomponent = \"device\"\nkind = \"memory\"\naddress = 0xfed00000\nsize = \"4 KiB\"\n",
     );
-    let mut task = |name: &str, deadline: &str, more: &str| {
+    let mut task = |name: &str, times: (&str, &str), more: &str| {
+        let (period, deadline) = times;
         let _ = writeln!(
             text,
-            "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"1 ms\"\ndeadline = \"{deadline}\"\nexecution = \"20 us\"\n{more}"
+            "[[task]]\nname = \"{name}\"\ncore = 0\nperiod = \"{period} us\"\ndeadline = \"{deadline} us\"\nexecution = \"20 us\"\n{more}"
         );
     };
     let of = |name: &str| if server { format!("server = \"{name}\"\n") } else { String::new() };
-    task("woken", "300 us", &format!("component = \"device\"\ninterrupt = 20\n{}", of("one")));
-    task("receives", "200 us", &format!("component = \"receiver\"\nmessage = \"messages\"\n{}", of("other")));
-    task("sends", "900 us", "component = \"sender\"\noffset = \"600 us\"");
+    task("woken", ("900", "300"), &format!("component = \"device\"\ninterrupt = 20\n{}", of("one")));
+    task("receives", ("900", "200"), &format!("component = \"receiver\"\nmessage = \"messages\"\n{}", of("other")));
+    task("sends", ("1000", "900"), "component = \"sender\"\noffset = \"600 us\"");
     for number in 0..5 {
         let _ = writeln!(
             text,
             "[[task]]\nname = \"filler-{number}\"\ncore = 0\nperiod = \"{} ms\"\nexecution = \"500 us\"",
-            10 + 7 * number
+            if followed { 8 } else { 10 + 7 * number }
         );
     }
     for name in ["one", "other"].into_iter().filter(|_| server) {
         let _ = writeln!(
             text,
-            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"1 ms\"\npolicy = \"edf\""
+            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"900 us\"\npolicy = \"partitioned-edf\""
         );
     }
     (text, vec!["bench-interrupt", "bench-sender", "bench-receiver", "memory"])
 }
 
 /// Two tasks of one component that share a resource under this protocol; the more urgent one is released while the other one holds it.
-pub fn sections(protocol: &str) -> (String, Vec<&'static str>) {
-    let mut text = head(&format!("bench-sections-{protocol}"), 1, "1 s", "partitioned-fp");
+/// One that is followed step by step is short.
+pub fn sections(protocol: &str, followed: bool) -> (String, Vec<&'static str>) {
+    let duration = if followed { "12 ms" } else { "1 s" };
+    let mut text = head(&format!("bench-sections-{protocol}"), 1, duration, "partitioned-fp");
     component(&mut text, "sections", "");
     let _ = writeln!(text, "[[resource]]\nname = \"table\"\nprotocol = \"{protocol}\"");
     for (name, priority, offset, execution, section) in [("high", 2, 50, 30, 20), ("low", 1, 0, 150, 120)] {

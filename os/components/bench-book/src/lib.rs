@@ -177,7 +177,7 @@ impl Series {
 
     /// Whether what it tells begins with the last interrupt, not with a reading.
     pub fn begins_with_interrupt(self) -> bool {
-        matches!(self, Series::Expiry | Series::Woken)
+        matches!(self, Series::Expiry | Series::Woken | Series::Released)
     }
 
     /// The series with this number, if there is one.

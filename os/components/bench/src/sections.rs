@@ -4,7 +4,7 @@
 #![no_main]
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use tactus_bench_book::{Book, Series};
+use tactus_bench_book::{begin, Book, Series};
 use tactus_rt::clock::time_stamp;
 use tactus_rt::time::Duration;
 use tactus_rt::Job;
@@ -48,6 +48,7 @@ fn hold(job: &Job) {
         let before = time_stamp();
         let after = time_stamp();
         BOOK.write(Series::Empty, after - before);
+        begin(Series::Section);
         let before = time_stamp();
         job.enter(0);
         job.leave();
@@ -58,6 +59,7 @@ fn hold(job: &Job) {
     while job.charged() < HELD {
         core::hint::spin_loop();
     }
+    begin(Series::HandOver);
     LEAVES.store(time_stamp(), Ordering::Relaxed);
     job.leave();
     // Who did not ask in the meantime was not kept waiting.
