@@ -12,6 +12,7 @@ mod changes;
 mod disks;
 mod global;
 mod global_families;
+mod mast;
 mod mixed_criticality;
 mod one_core_offsets_and_nonpreemptive;
 mod orders;
