@@ -18,7 +18,7 @@ pub struct ChainView {
     /// Those of them that a message releases, which the job before sends.
     pub by_message: Vec<TaskId>,
     /// Of each task but the first, whether it is told by messages: the job that comes of one of the task before is the first that begins
-    /// when that one is complete. Else job k is released by job k.
+    /// when that one is complete. Else job k is released by job k, or, where messages release jobs, by the job that sent the k-th.
     pub told: Vec<bool>,
     /// The longest time that the file allows from a release of the first task to the completion of the last one's job; nothing if it
     /// allows any.
@@ -59,7 +59,10 @@ pub(crate) struct Passage<'j> {
 }
 
 /// All runs through the chain, in the order of their releases; but those that told a task something long before its first release.
-pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job]) -> Vec<Passage<'j>> {
+pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job], trace: &Trace) -> Vec<Passage<'j>> {
+    let pairs = chain.tasks.windows(2).filter(|pair| chain.by_message.contains(&pair[1]));
+    let released: HashMap<TaskId, HashMap<u32, u32>> =
+        pairs.filter_map(|pair| Some((pair[1], released_by((pair[0], pair[1]), jobs, trace)?))).collect();
     let mut of: HashMap<TaskId, Vec<&Job>> = HashMap::new();
     for job in jobs.iter().filter(|job| chain.tasks.contains(&job.task)) {
         of.entry(job.task).or_default().push(job);
@@ -72,7 +75,13 @@ pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job
         for (task, told) in chain.tasks[1..].iter().zip(&chain.told) {
             let before = jobs[jobs.len() - 1];
             let next = match told {
-                false => of(*task).iter().find(|job| job.job == before.job).copied(),
+                false => {
+                    let number = match released.get(task) {
+                        Some(numbers) => numbers.get(&before.job).copied(),
+                        None => Some(before.job),
+                    };
+                    number.and_then(|number| of(*task).iter().find(|job| job.job == number).copied())
+                }
                 true => {
                     let Some(complete) = before.completed else { break };
                     let view = tasks.get(task.index())?;
@@ -93,6 +102,40 @@ pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job
     of(*first).iter().filter_map(passage).collect()
 }
 
+/// How many messages each job of the task `from` has sent, of which each releases a job of `to`; up to the first one that is unfinished.
+fn sent<'j>((from, to): (TaskId, TaskId), jobs: &'j [Job], trace: &Trace) -> Vec<(&'j Job, u32)> {
+    let mut senders: Vec<&Job> = jobs.iter().filter(|job| job.task == from).collect();
+    senders.sort_by_key(|job| job.job);
+    let is_message = |r: &&Record| r.kind == EventKind::Input && r.level == InputKind::Arrival as u8;
+    let records = trace.cores.iter().flatten().filter(is_message).filter(|r| r.task == Some(to));
+    let mut sent: Vec<Instant> = records.map(|r| Instant::from_nanos(r.arg)).collect();
+    sent.sort_unstable();
+    let mut sent = sent.into_iter().peekable();
+    let own = |job: &'j Job| {
+        let end = job.completed?;
+        Some((job, std::iter::from_fn(|| sent.next_if(|at| *at <= end)).count() as u32))
+    };
+    senders.into_iter().map_while(own).collect()
+}
+
+/// By the number of a job of the task that sends: the number of the job that its first message released. One that is unfinished may have
+/// sent its message. Nothing if messages were lost, which have no jobs.
+fn released_by((from, to): (TaskId, TaskId), jobs: &[Job], trace: &Trace) -> Option<HashMap<u32, u32>> {
+    let lost = |r: &Record| r.kind == EventKind::ArrivalLost && r.task == Some(to);
+    if trace.cores.iter().flatten().any(lost) {
+        return None;
+    }
+    let (mut numbers, mut next, mut last) = (HashMap::new(), 0, None);
+    for (job, count) in sent((from, to), jobs, trace) {
+        if count > 0 {
+            numbers.insert(job.job, next);
+        }
+        (next, last) = (next + count, Some(job.job));
+    }
+    numbers.insert(last.map_or(0, |last| last.wrapping_add(1)), next);
+    Some(numbers)
+}
+
 /// The first job of a chain's task that did not send the one message that it was to send, and what it did instead.
 pub(crate) struct Unsent<'j> {
     pub job: &'j Job,
@@ -103,33 +146,25 @@ pub(crate) struct Unsent<'j> {
 pub(crate) fn unsent<'j>(chain: &ChainView, jobs: &'j [Job], trace: &Trace) -> Vec<Unsent<'j>> {
     let mut found = Vec::new();
     for pair in chain.tasks.windows(2).filter(|pair| chain.by_message.contains(&pair[1])) {
-        let mut senders: Vec<&Job> = jobs.iter().filter(|job| job.task == pair[0]).collect();
-        senders.sort_by_key(|job| job.job);
-        let is_message = |r: &&Record| r.kind == EventKind::Input && r.level == InputKind::Arrival as u8;
-        let records = trace.cores.iter().flatten().filter(is_message).filter(|r| r.task == Some(pair[1]));
-        let mut sent: Vec<Instant> = records.map(|r| Instant::from_nanos(r.arg)).collect();
-        sent.sort_unstable();
-        let mut sent = sent.into_iter().peekable();
-        for job in senders {
-            // One that is not finished may send it yet.
-            let Some(end) = job.completed else { break };
-            let own = std::iter::from_fn(|| sent.next_if(|at| *at <= end)).count();
-            if own != 1 {
-                let why = match own {
-                    0 => format!("job {} sent no message", job.job),
-                    _ => format!("job {} sent {own} messages instead of one", job.job),
-                };
-                found.push(Unsent { job, why });
-                break;
-            }
+        if let Some((job, own)) = sent((pair[0], pair[1]), jobs, trace).into_iter().find(|(_, own)| *own != 1) {
+            let why = match own {
+                0 => format!("job {} sent no message", job.job),
+                _ => format!("job {} sent {own} messages instead of one", job.job),
+            };
+            found.push(Unsent { job, why });
         }
     }
     found
 }
 
 /// Counts them up. `end`: that of the run.
-pub(crate) fn sum_up(chain: &ChainView, tasks: &[TaskView], jobs: &[Job], end: Instant) -> ChainSummary {
-    let passages = passages(chain, tasks, jobs);
+pub(crate) fn sum_up(
+    chain: &ChainView,
+    (tasks, jobs): (&[TaskView], &[Job]),
+    trace: &Trace,
+    end: Instant,
+) -> ChainSummary {
+    let passages = passages(chain, tasks, jobs, trace);
     let mut responses: Vec<Duration> = passages.iter().filter_map(|it| Some(it.completed?.since(it.release))).collect();
     let late = |it: &&Passage| chain.deadline.is_some_and(|most| it.completed.unwrap_or(end).since(it.release) > most);
     ChainSummary {

@@ -38,7 +38,8 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         history,
     };
     let promise::Found { verdict, voids } = case.found();
-    let chains = view.chains.iter().map(|chain| crate::chains::sum_up(chain, &view.tasks, &jobs, end)).collect();
+    let chains =
+        view.chains.iter().map(|chain| crate::chains::sum_up(chain, (&view.tasks, &jobs), trace, end)).collect();
     let disks = crate::disk::judge(view, &trace.disks, end);
     let verdict = promise::with_disks(verdict, &disks);
     // Tables of a system that was read can be built.

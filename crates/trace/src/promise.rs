@@ -150,7 +150,7 @@ impl Case<'_> {
                 continue;
             };
             let mut first = true;
-            for passage in chains::passages(chain, &self.view.tasks, self.jobs) {
+            for passage in chains::passages(chain, &self.view.tasks, self.jobs, self.trace) {
                 let response = passage.completed.unwrap_or(self.end).since(passage.release);
                 let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else { continue };
                 let time = passage.release.saturating_add(limit);

@@ -165,12 +165,14 @@ fn from_interrupt_to_message_a_chain_keeps_its_bound_and_its_run_is_replayed_and
     assert_eq!(trace(&first), trace(&second), "two runs of one file");
 }
 
-/// The controller's job 50 sends no command: it is named with the number, and the chain is not held.
+/// The controller's job 50 sends no command, or two, so that each later one comes behind another: it is named with the number, and the
+/// chain is not held.
 #[test]
-fn a_job_that_sends_no_message_is_named() {
-    for (topic, times, words) in
-        [("imu-none", "if job.number() == 50 { 0 } else { 1 }", "control (job 50 sent no message)")]
-    {
+fn a_job_that_sends_no_message_or_two_is_named() {
+    for (topic, times, words) in [
+        ("imu-none", "if job.number() == 50 { 0 } else { 1 }", "control (job 50 sent no message)"),
+        ("imu-two", "if job.number() == 50 { 2 } else { 1 }", "control (job 50 sent 2 messages instead of one)"),
+    ] {
         let scratch = Scratch::new(topic);
         let part = |name: &str| std::fs::read_to_string(file(&format!("examples/imu/parts/{name}"))).expect("a part");
         let (old, new) = ("if COMMANDS.send(", format!("for _ in 0..{times} {{\n    if COMMANDS.send("));
