@@ -184,7 +184,7 @@ pub struct SectionPage {
     pub since: [u64; DEEPEST_SECTION],
     /// Scheduler, while the task's thread does not run: before which sections the job must call, a bit for each resource.
     pub locked: [u64; 4],
-    /// As `locked`: whether any bit is set there.
+    /// As `locked`: not zero where any bit is set there.
     pub some_locked: u64,
     /// Image builder: the number of the grant by which the scheduler is told that a section for which a job waits has ended, or that the
     /// job wants to enter one that may be another's.

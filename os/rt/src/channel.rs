@@ -114,9 +114,11 @@ impl End {
         unsafe { &*((self.base.load(Ordering::Relaxed) + at) as *const AtomicU64) }
     }
 
-    fn slot(&self, number: u64, word: usize) -> &'static AtomicU64 {
+    /// The words of the slot of the message with this number. Only after `open`.
+    fn slot(&self, number: u64) -> &'static [AtomicU64; WORDS] {
         let slots = self.slots.load(Ordering::Relaxed);
-        self.shared(SLOTS + number % slots * SLOT + word as u64 * 8)
+        // SAFETY: as in `shared`: a slot of the buffer, which is a multiple of eight bytes from its page's start.
+        unsafe { &*((self.base.load(Ordering::Relaxed) + SLOTS + number % slots * SLOT) as *const [AtomicU64; WORDS]) }
     }
 
     fn is_open(&self) -> bool {
@@ -224,8 +226,8 @@ impl Sender {
         if waiting == slots {
             return Err(ChannelError::Full);
         }
-        for (word, value) in message.iter().enumerate() {
-            end.slot(sent, word).store(*value, Ordering::Relaxed);
+        for (word, value) in end.slot(sent).iter().zip(message) {
+            word.store(*value, Ordering::Relaxed);
         }
         end.own.store(sent.wrapping_add(1), Ordering::Relaxed);
         end.shared(SENT).store(sent.wrapping_add(1), Ordering::Release);
@@ -342,7 +344,8 @@ impl Receiver {
         if waiting == 0 {
             return Ok(None);
         }
-        let message = core::array::from_fn(|word| end.slot(taken, word).load(Ordering::Relaxed));
+        let slot = end.slot(taken);
+        let message = core::array::from_fn(|word| slot[word].load(Ordering::Relaxed));
         end.own.store(taken.wrapping_add(1), Ordering::Relaxed);
         end.shared(TAKEN).store(taken.wrapping_add(1), Ordering::Release);
         Ok(Some(message))

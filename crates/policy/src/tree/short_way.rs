@@ -59,14 +59,14 @@ impl Domain {
             self.due.insert(Key::at(arrived.due(), place));
             timer = timer.min(arrived.due());
         }
-        let (name, number) = (arrived.name, arrived.job);
+        let (subject, number) = (arrived.subject(), arrived.job);
         let chosen = match (runs, first) {
             (Some(running), Some(first)) if first < key => running,
             _ => {
                 if let Some((runs, job)) = runs {
-                    records.job(EventKind::Preempt, self.tasks[runs].name, job, 0);
+                    records.about(EventKind::Preempt, self.tasks[runs].subject(), job, 0);
                 }
-                records.job(EventKind::Dispatch, name, number, 0);
+                records.about(EventKind::Dispatch, subject, number, 0);
                 (place, number)
             }
         };
@@ -90,8 +90,10 @@ impl Domain {
         (core_state.idle, core_state.called) = (false, false);
         core_state.doing = OnCore::Job { place, job };
         core_state.charged = core_state.path;
-        if !self.vps[root].awake {
-            self.content_changed(self.vps[root].below, now);
+        // It has work now, if it had none, and no budget that would have to know.
+        let vp = &mut self.vps[root];
+        if !vp.awake {
+            (vp.awake, vp.since) = (true, now);
         }
         if let Some(resources) = &mut self.resources {
             resources.begin(place, self.tasks[place].charged);

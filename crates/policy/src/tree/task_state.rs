@@ -6,7 +6,7 @@ use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
-use tactus_record::{EventKind, Sink};
+use tactus_record::{EventKind, Sink, Subject};
 use tactus_task::{Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
@@ -282,16 +282,22 @@ impl TaskState {
     }
 
     /// What [`arrives_alone`](TaskState::arrives_alone) has said of arrives: its job is released.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release_alone<S: Sink>(&mut self, at: Instant, records: &mut Recorder<S>) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.pass(at);
         }
         let number = self.released;
         self.released = number.wrapping_add(1);
-        records.job(EventKind::Release, self.name, number, at.as_nanos());
+        records.about(EventKind::Release, self.subject(), number, at.as_nanos());
         self.begin(number, at);
         self.pending = 1;
+    }
+
+    /// It, in records.
+    #[inline]
+    pub(super) fn subject(&self) -> Subject {
+        Subject::new(self.name.0, self.name.1 as u8)
     }
 
     /// Whether the running job goes on after this time whatever it is charged, and keeps its place in its queue.

@@ -403,15 +403,18 @@ fn inheritance_is_transitive() {
     assert_eq!(draw(&trace, 5, 22), "ddccdadccaabbbbcd.....");
 }
 
-/// MSRP on two cores; a character is 5 ms.
+/// MSRP on two cores, and short resources of the FMLP, which differ on one core alone; a character is 5 ms.
 #[test]
 fn who_waits_for_another_core_keeps_its_own() {
     let system = example("two-core-resource.toml", |text| text);
-    let (trace, verdict) = simulated(&system);
-    assert_eq!(verdict, Verdict::Held);
-    assert_eq!(draw(&trace, 5, 10), "bbbaabbb..");
-    let system_of_8 = draw_core(&trace, 1, 1, 44);
-    assert_eq!(system_of_8, "cccccccc.......cccccccccccccccccdddddddddd..");
+    let short = example("two-core-resource.toml", |text| text.replace("\"msrp\"", "\"fmlp\""));
+    for system in [&system, &short] {
+        let (trace, verdict) = simulated(system);
+        assert_eq!(verdict, Verdict::Held);
+        assert_eq!(draw(&trace, 5, 10), "bbbaabbb..");
+        let system_of_8 = draw_core(&trace, 1, 1, 44);
+        assert_eq!(system_of_8, "cccccccc.......cccccccccccccccccdddddddddd..");
+    }
     // `control` waits for one section of core 0; `sensor` for one of `logger`, which may wait for one of core 1 before.
     assert_eq!(bounds(&system), [30, 50, 35, 45]);
 }

@@ -108,7 +108,7 @@ pub fn publish_locked(task: TaskId, locked: [u64; 4]) {
     unsafe {
         let page = section_page_of(task);
         addr_of_mut!((*page).locked).write_volatile(locked);
-        addr_of_mut!((*page).some_locked).write_volatile(u64::from(locked != [0; 4]));
+        addr_of_mut!((*page).some_locked).write_volatile(locked.iter().fold(0, |some, word| some | word));
     }
 }
 

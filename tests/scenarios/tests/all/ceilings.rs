@@ -83,11 +83,17 @@ fn inheritance_keeps_a_middle_task_from_lengthening_an_inversion_on_the_machine(
     );
 }
 
-/// MSRP: `sensor` waits for the section on core 0; core 1 runs nobody while `control` waits for it.
+/// MSRP: `sensor` waits for the section on core 0; core 1 runs nobody while `control` waits for it. Short resources of the FMLP do the
+/// same across cores.
 #[test]
 fn who_waits_for_another_core_keeps_its_own_on_the_machine() {
-    let runs = both(&file("examples/two-core-resource.toml"), Duration::from_millis(5), "bbbaabbb..");
-    for run in &runs {
+    let scratch = Scratch::new("fmlp");
+    let text = std::fs::read_to_string(file("examples/two-core-resource.toml")).expect("the example");
+    let short = scratch.write("fmlp.toml", &text.replace("\"msrp\"", "\"fmlp\""));
+    for run in [file("examples/two-core-resource.toml"), short]
+        .iter()
+        .flat_map(|example| both(example, Duration::from_millis(5), "bbbaabbb.."))
+    {
         assert_eq!(drawn(&run.trace(), 1, Duration::from_millis(5), 9), "cc.cccdd.", "{}", run.said.output);
     }
 }
