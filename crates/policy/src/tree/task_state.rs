@@ -22,7 +22,7 @@ pub(crate) enum Dropped {
 /// A turn among jobs of this priority as one key: priorities from 2²⁰ − 1 on are equal, and there are 2⁴³ turns, a century of the shortest.
 fn turn_of_priority(priority: u32, turn: u64) -> u64 {
     const LARGEST: u32 = (1 << 20) - 1;
-    u64::from(LARGEST - priority.min(LARGEST)) << 43 | turn % (1 << 43)
+    (u64::from(LARGEST - priority.min(LARGEST)) << 43) | (turn % (1 << 43))
 }
 
 /// A task and its jobs.
