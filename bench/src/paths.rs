@@ -81,6 +81,16 @@ pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 4], programs: &Pro
     fs::write(folder.join("kernel-paths.md"), text).map_err(machine)
 }
 
+/// What a path is made of, group by group.
+pub fn told(path: &Path, programs: &Programs) -> Result<String, Failure> {
+    let names = Names::read(programs)?;
+    let mut text = String::new();
+    for group in groups(path, &names) {
+        let _ = writeln!(text, "{:>6}  {}", group.steps.len(), group.name);
+    }
+    Ok(text)
+}
+
 fn show(text: &mut String, name: &str, path: &Path, (median, bar): (u64, Option<u64>), names: &Names) {
     let groups = groups(path, names);
     let counted = &path.counted;

@@ -133,11 +133,15 @@ pub enum Series {
     Section = 34,
     /// From the end of a critical section until the more urgent job that asked for its resource goes on with it.
     HandOver = 35,
+    /// The last reading of a partition's task before its window ended.
+    WindowLeft = 36,
+    /// Its first reading in its next window.
+    WindowEntered = 37,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 35] = [
+    pub const ALL: [Series; 37] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -173,11 +177,13 @@ impl Series {
         Series::Received,
         Series::Section,
         Series::HandOver,
+        Series::WindowLeft,
+        Series::WindowEntered,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.
     pub fn begins_with_interrupt(self) -> bool {
-        matches!(self, Series::Expiry | Series::Woken)
+        matches!(self, Series::Expiry | Series::Woken | Series::WindowEntered)
     }
 
     /// The series with this number, if there is one.
