@@ -408,7 +408,7 @@ impl Domain {
             }
         }
         let task = &self.tasks[place];
-        if task.order == TaskOrder::RoundRobin {
+        if task.order.takes_turns() {
             timer = timer.min(now.saturating_add(task.slice));
         }
         timer.min(task.may_run_until(now)).min(self.overtaken(me, now)).min(self.section_ends(now))
