@@ -83,6 +83,11 @@ macro_rules! specs {
 policies! { specs }
 
 impl PolicySpec {
+    /// Whether the policy may have a short way for ends of time-outs; where not, [`crate::Policy::expire`] need not be asked.
+    pub fn has_short_way(&self) -> bool {
+        matches!(self, PolicySpec::Partitions(_)) || self.tree().is_none()
+    }
+
     /// The tree of servers, where one scheduler decides for all of it.
     pub fn tree(&self) -> Option<&Tree> {
         match self {

@@ -117,7 +117,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     machine::CORES.store(wanted, Ordering::Relaxed);
     lines::set_up(info.acpi_root);
     machine::COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
-    idle::set_up(wanted, rates.emulated && image.header.turn != 0);
+    idle::set_up(wanted, rates.emulated && (image.header.turn != 0 || wanted == 1));
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
     if wanted > 1 {

@@ -114,6 +114,11 @@ pub struct CoreState {
     pub sections: Vec<Reported>,
 }
 
+/// Whether ends of time-outs may take the short way: monitors are told of all that happens.
+fn has_short_way(system: &System) -> bool {
+    system.watched.is_none() && system.setup.kind.has_short_way()
+}
+
 impl CoreState {
     /// One core at the start of the run.
     pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
@@ -127,7 +132,7 @@ impl CoreState {
             epoch: clock.epoch,
             end: system.end,
             limit: system.end,
-            short_limit: if system.watched.is_some() { Instant::ZERO } else { system.end },
+            short_limit: if has_short_way(system) { system.end } else { Instant::ZERO },
             restart: Instant::NEVER,
             watch: Instant::NEVER,
             reporting: Reporting::default(),
@@ -206,7 +211,7 @@ impl CoreState {
             return;
         }
         self.limit = self.end.min(self.restart).min(self.watch);
-        if self.system.watched.is_none() {
+        if has_short_way(self.system) {
             self.short_limit = self.limit;
         }
     }
