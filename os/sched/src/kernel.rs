@@ -3,17 +3,18 @@
 use crate::policy::{Clock, Cycles, Thread};
 use crate::region::Shared;
 use tactus_rt::abi::call::BrandOperation;
-use tactus_rt::abi::shared::{ComponentCard, TaskCard};
+use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
+use tactus_rt::abi::shared::{ComponentCard, Region, TaskCard};
 use tactus_rt::calls::{self, Error, SchedulerOperation};
 use tactus_rt::cards::components;
-use tactus_rt::scheduler::{task_cards, OwnRegion};
+use tactus_rt::scheduler::task_cards;
 use tactus_rt::time as rt_time;
-use tactus_rt::{clock, info};
+use tactus_rt::{clock, info, sequences};
 
 /// What the library asks of the machine.
 pub trait Kernel: Clock {
     /// A core's region.
-    fn region(&self, core: u8) -> OwnRegion;
+    fn region(&self, core: u8) -> *mut Region;
     /// Takes the scheduler lock of the region.
     fn take_lock(&self, region: Shared, thread: Thread);
     /// Releases it.
@@ -76,16 +77,22 @@ impl Clock for Machine {
 
 impl Kernel for Machine {
     #[inline(always)]
-    fn region(&self, core: u8) -> OwnRegion {
-        OwnRegion::kept(core)
+    fn region(&self, core: u8) -> *mut Region {
+        let mut at = REGIONS + u64::from(core) * REGION_STRIDE;
+        // Nothing is executed. The compiler no longer knows the number, and so keeps one address, not one for each field.
+        // SAFETY: no instruction, and the register has the value that it had.
+        unsafe { core::arch::asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags)) };
+        at as *mut Region
     }
     #[inline(always)]
     fn take_lock(&self, region: Shared, thread: Thread) {
-        region.own().take_lock(thread.0.into());
+        // SAFETY: the library passes the lock of the core's region and the running thread.
+        unsafe { sequences::take_lock(region.lock(), thread.0.into()) };
     }
     #[inline(always)]
     fn release_lock(&self, region: Shared) {
-        region.own().release_lock();
+        // SAFETY: as above; it has the lock.
+        unsafe { sequences::release_lock(region.lock()) };
     }
     #[inline(always)]
     fn switch_thread(&self, thread: u64, flags: u64, timeout: Cycles) -> Result<(), Error> {

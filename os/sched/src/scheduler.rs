@@ -70,7 +70,8 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     /// This core's region.
     #[inline(always)]
     pub(crate) fn region(&self, core: u8) -> Shared {
-        Shared::new(self.kernel.region(core))
+        // SAFETY: the kernel names regions that live as long as the component; callers run on the core, see `state`.
+        unsafe { Shared::new(self.kernel.region(core)) }
     }
 
     /// Does something inside the core's critical section. `me` is the running thread.

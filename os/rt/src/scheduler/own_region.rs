@@ -17,24 +17,6 @@ impl OwnRegion {
         OwnRegion(region::of(core % MAX_CORES as u8))
     }
 
-    /// The same where many fields are used one after another: the compiler no longer knows the address, and so keeps it, not one of
-    /// each field.
-    #[inline(always)]
-    pub fn kept(core: u8) -> OwnRegion {
-        let mut at = region::of(core % MAX_CORES as u8) as u64;
-        // SAFETY: no instruction, and the register has the value that it had.
-        unsafe { core::arch::asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags)) };
-        OwnRegion(at as *mut Region)
-    }
-
-    /// One in the memory of a test.
-    ///
-    /// # Safety
-    /// `region` stays valid for as long as the value is used.
-    pub const unsafe fn over(region: *mut Region) -> OwnRegion {
-        OwnRegion(region)
-    }
-
     /// Takes the events that the kernel posted.
     #[inline(always)]
     pub fn take_events(self) -> u64 {
@@ -97,7 +79,9 @@ impl OwnRegion {
     /// Enters the scheduler's critical section of this core, for the running thread `me`; left when the value is dropped.
     #[inline(always)]
     pub fn lock(self, me: u64) -> Locked {
-        self.take_lock(me);
+        // SAFETY: as above. A wrong number makes the kernel dispatch another thread than the owner; it excludes nobody from
+        // memory, which is why per-core state is checked by itself (`PerCore`).
+        unsafe { sequences::take_lock(addr_of_mut!((*self.0).lock), me) };
         Locked(self)
     }
 
@@ -108,78 +92,6 @@ impl OwnRegion {
         unsafe { self.0.cast::<u64>().add(word).write_volatile(value) };
     }
 
-    /// Whether an event waits.
-    #[inline(always)]
-    pub fn event_pending(self) -> bool {
-        // SAFETY: as above; the kernel writes it in one piece.
-        unsafe { addr_of!((*self.0).event_pending).read_volatile() != 0 }
-    }
-
-    /// Takes the number of the event list's first slot; 0 if it is empty. In two steps: while a slot is in the list, the kernel adds
-    /// at its end and leaves the head alone.
-    #[inline(always)]
-    pub fn take_first_slot(self) -> u16 {
-        // SAFETY: slot 0 is there; the kernel writes its link in one piece.
-        unsafe {
-            let head = addr_of_mut!((*self.0).slots[0].next);
-            let first = head.read_volatile();
-            if first != 0 {
-                head.write_volatile(0);
-            }
-            first
-        }
-    }
-
-    /// Takes the slot of the thread out of the event list: its link and flags, as they stood there, and all cycles that were ever
-    /// posted to it.
-    #[inline(always)]
-    pub fn take_slot(self, thread: u16) -> (u32, u64) {
-        let slot = self.slot(thread.into());
-        // SAFETY: the first four bytes of a slot (`slot`) are `next` and `flags`; the kernel changes them on this core only, where
-        // the sequence is restarted when it comes between. It writes `cycles` in one piece.
-        unsafe { (sequences::take_word(slot.cast()), addr_of!((*slot).cycles).read_volatile()) }
-    }
-
-    /// When the child whose upcall thread this is wants the core again, where its slot's flags say so.
-    pub fn wake(self, thread: u16) -> u64 {
-        // SAFETY: a slot of the region (`slot`), written by the kernel in one piece.
-        unsafe { addr_of!((*self.slot(thread.into())).wake).read_volatile() }
-    }
-
-    /// All cycles that were ever posted for a thread.
-    pub fn cycles(self, thread: u16) -> u64 {
-        // SAFETY: as above.
-        unsafe { addr_of!((*self.slot(thread.into())).cycles).read_volatile() }
-    }
-
-    /// Sets a thread's urgency.
-    pub fn set_urgency(self, thread: u16, urgency: u16) {
-        // SAFETY: as above; written by the scheduler alone.
-        unsafe { addr_of_mut!((*self.slot(thread.into())).urgency).write_volatile(urgency) };
-    }
-
-    /// The word of the scheduler's critical section; see [`crate::lock`].
-    pub fn lock_word(self) -> u64 {
-        // SAFETY: as above.
-        unsafe { addr_of!((*self.0).lock).read_volatile() }
-    }
-
-    /// Enters the scheduler's critical section as [`OwnRegion::lock`] does, where another function leaves it.
-    #[inline(always)]
-    pub fn take_lock(self, me: u64) {
-        // SAFETY: as above. A wrong number makes the kernel dispatch another thread than the owner; it excludes nobody from
-        // memory, which is why per-core state is checked by itself (`PerCore`).
-        unsafe { sequences::take_lock(addr_of_mut!((*self.0).lock), me) };
-    }
-
-    /// Leaves the scheduler's critical section. Who is not in it lets others in too early, and reaches no memory by that.
-    #[inline(always)]
-    pub fn release_lock(self) {
-        // SAFETY: as in `take_lock`.
-        unsafe { sequences::release_lock(addr_of_mut!((*self.0).lock)) };
-    }
-
-    #[inline(always)]
     fn slot(self, thread: u64) -> *mut Slot {
         let slot = (thread as usize).saturating_add(1).min(SLOTS - 1);
         // SAFETY: in bounds by the line above.
@@ -213,6 +125,7 @@ pub struct Locked(OwnRegion);
 impl Drop for Locked {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.release_lock();
+        // SAFETY: taken by `OwnRegion::lock`.
+        unsafe { sequences::release_lock(addr_of_mut!((*self.0 .0).lock)) };
     }
 }

@@ -12,7 +12,6 @@ use tactus_sched::rt::abi::image::{role, NO_COMPONENT};
 use tactus_sched::rt::abi::layout::MAX_CORES;
 use tactus_sched::rt::abi::shared::{event, name, slot, ComponentCard, Region, TaskCard};
 use tactus_sched::rt::calls::{Error, SchedulerOperation};
-use tactus_sched::rt::scheduler::OwnRegion;
 use tactus_sched::{Clock, Core, Cycles, Kernel, Policy, Scheduler, Shared, Thread};
 
 /// The component in which all test threads are at home.
@@ -352,19 +351,24 @@ impl Clock for Fake {
 }
 
 impl Kernel for Fake {
-    fn region(&self, core: u8) -> OwnRegion {
-        // SAFETY: the region is this machine's for ever.
-        unsafe { OwnRegion::over(self.region_of(core.into())) }
+    fn region(&self, core: u8) -> *mut Region {
+        self.region_of(core.into())
     }
 
     fn take_lock(&self, region: Shared, thread: Thread) {
-        assert_eq!(region.own().lock_word(), 0, "nobody else is inside");
-        region.own().take_lock(thread.0.into());
+        // SAFETY: the lock word of one of this machine's regions; nobody is interrupted in between here.
+        unsafe {
+            assert_eq!(*region.lock(), 0, "nobody else is inside");
+            *region.lock() = u64::from(thread.0) + 1;
+        }
     }
 
     fn release_lock(&self, region: Shared) {
-        assert_eq!(region.own().lock_word(), ME.get() + 1, "it has the lock");
-        region.own().release_lock();
+        // SAFETY: as above.
+        unsafe {
+            assert_eq!(*region.lock(), ME.get() + 1, "it has the lock");
+            *region.lock() = 0;
+        }
     }
 
     fn switch_thread(&self, thread: u64, flags: u64, timeout: Cycles) -> Result<(), Error> {
