@@ -64,6 +64,10 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         longest = longest.max(longest_stretch(&ran, &elf));
         all.extend(figures::released(label, &books(&ran.memory), &released));
     }
+    let windows = guest::follow(&programs, &systems::partitions(true), None)?;
+    let ran = guest::run(&programs, &systems::partitions(false), None)?;
+    longest = longest.max(longest_stretch(&ran, &elf));
+    all.extend(figures::partitions(&books(&ran.memory), &windows));
     for (protocol, shown) in [("ceiling", Series::Section), ("inheritance", Series::HandOver)] {
         let mut paths = guest::follow(&programs, &systems::sections(protocol, true), None)?;
         let ran = guest::run(&programs, &systems::sections(protocol, false), None)?;

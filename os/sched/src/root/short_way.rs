@@ -3,29 +3,30 @@
 //!
 //! There are two: a timer expiry, and something that arrives, by a call of the running job or by a device's interrupt.
 
-use crate::root::state::{self, Core, CoreState, PolicyCore};
+use crate::root::state::{self, Core, CoreState, RootProgram};
 use crate::root::verdict::Releasing;
-use crate::root::{arrivals, publish, upcall_for, Root, ARRIVED};
+use crate::root::{arrivals, lost, publish, upcall_for, Root, ARRIVED};
+use crate::runtime::{dispatch, Caller as _, Dispatched, Next};
 use tactus_policy::{Decision, Policy, MOST_RECORDS};
 use tactus_record::{EntryReason, EventKind, InputKind, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
 use tactus_rt::abi::shared::event;
 use tactus_rt::clock;
-use tactus_rt::scheduler::{OwnRegion, ReservedWriter, RESERVED};
+use tactus_rt::scheduler::{Borrowed, OwnRegion, ReservedWriter, RESERVED};
 use tactus_rt::time::{CoreId, Instant, TaskId};
-use tactus_sched::runtime::{dispatch, Caller as _, Dispatched};
 
-/// An upcall for the timer's event alone, which has been taken. Returns if it needs the long path.
+/// An upcall for the timer's event alone, which has been taken.
 #[inline(always)]
-pub fn expiry(core: u8) {
-    let Some(Core { policy, state }) = state::running(core) else { return };
+pub fn expiry<R: RootProgram>(core: u8) -> ! {
+    let Some(mut running) = state::running::<R>(core) else { upcall_for::<R>(core, event::TIMER, None) };
+    let state = &mut running.state;
     let look = state.read_clock();
     // The limit of a core that has ended is past.
     if look.now < state.wake || look.now >= state.short_limit {
-        return;
+        upcall_for::<R>(core, event::TIMER, Some(running));
     }
     state.look = look;
-    go_on(state, policy)
+    go_on::<R>(core, running)
 }
 
 // Those of its begin and end, and of what arrived.
@@ -33,101 +34,116 @@ const _: () = assert!(MOST_RECORDS + 3 <= RESERVED);
 
 /// A timer expiry of this core. Does not return.
 #[inline(never)]
-fn go_on(state: &mut CoreState, own: &mut PolicyCore) {
-    let system = state.system;
-    upcall_for(state.core, expire(state, &system.scheduler, own))
+fn go_on<R: RootProgram>(core: u8, running: Borrowed<'static, Core<R::Policy>>) -> ! {
+    let due = expire::<R>(CoreId(core), running);
+    upcall_for::<R>(core, due, state::running::<R>(core))
 }
 
 /// What remains for the long path, if the core returns.
 #[inline(always)]
-fn expire<P: Policy>(state: &mut CoreState, policy: &P, own: &mut P::Core) -> u64 {
+fn expire<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::Policy>>) -> u64 {
+    let Core { policy, own, state } = &mut *running;
     let Some(mut writer) = state.ring.reserve() else { return event::TIMER };
-    let (look, core, level) = (state.look, CoreId(state.core), EntryReason::Timer as u8);
+    let (look, level) = (state.look, EntryReason::Timer as u8);
     let enter = state.running.with_level(level);
     writer.store(Stored::about(enter, look.now, core, EventKind::Enter, 0, state.wake.as_nanos()));
     let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { writer, .. } = records;
-    decided(state, &decision, (writer, level), SWITCH_UPCALL_DONE).unwrap_or(0)
+    let next = keep(state, (core, &decision), (writer, level));
+    drop(running);
+    give::<R>(core, &next, SWITCH_UPCALL_DONE).unwrap_or(0)
 }
 
-/// An upcall for the event of lines alone, which has been taken. What is due for the long path, if it returns.
+/// An upcall for the event of lines alone, which has been taken.
 #[inline(never)]
-pub fn lines(core: u8) -> u64 {
-    let Some(Core { policy, state }) = state::running(core) else { return event::LINE };
+pub fn lines<R: RootProgram>(core: u8) -> ! {
+    let Some(mut running) = state::running::<R>(core) else { upcall_for::<R>(core, event::LINE, None) };
     let region = OwnRegion::of(core);
     let lines = region.take_lines();
     let line = lines.trailing_zeros() as usize;
-    match state.system.lines.get(line).copied().flatten() {
+    let due = match running.state.system.lines.get(line).copied().flatten() {
         Some(task) if lines & lines.wrapping_sub(1) == 0 => {
             let at = clock::instant(region.line_time(line));
-            arrive(state, policy, (task, at), SWITCH_UPCALL_DONE).unwrap_or(0)
+            arrive::<R>(CoreId(core), running, (task, at), SWITCH_UPCALL_DONE).unwrap_or(0)
         }
         _ => {
-            arrivals::push_lines(state, region, lines);
+            arrivals::push_lines(&mut running.state, region, lines);
+            drop(running);
             ARRIVED
         }
-    }
+    };
+    upcall_for::<R>(core, due, state::running::<R>(core))
 }
 
 /// Something has arrived for the task, by a call of the thread that runs or by a line, and nothing else is due. What is due for the long
 /// path; nothing if the decision was dispatched, and the thread that called goes on.
 #[inline(always)]
-pub fn arrive(state: &mut CoreState, own: &mut PolicyCore, (task, at): (TaskId, Instant), flags: u64) -> Option<u64> {
-    let system = state.system;
+pub fn arrive<R: RootProgram>(
+    core: CoreId,
+    mut running: Borrowed<'static, Core<R::Policy>>,
+    (task, at): (TaskId, Instant),
+    flags: u64,
+) -> Option<u64> {
+    let Core { policy, own, state } = &mut *running;
     let usual = state.arrivals.are_none() && state.sections.is_empty();
-    let due = if usual { release(state, (&system.scheduler, own), (task, at), flags) } else { Some(ARRIVED) };
-    if due == Some(ARRIVED) {
+    let next = if usual { release(state, (*policy, own), core, (task, at)) } else { None };
+    let Some(next) = next else {
         state.arrivals.push(task, at);
-    }
-    due
+        return Some(ARRIVED);
+    };
+    drop(running);
+    give::<R>(core, &next, flags)
 }
 
-/// As [`arrive`], where that has looked at what it must.
+/// As [`arrive`], where that has looked at what it must: who is to run. Nothing, and no change, if it needs the long path.
 #[inline(always)]
 fn release<P: Policy>(
     state: &mut CoreState,
     (policy, own): (&P, &mut P::Core),
+    core: CoreId,
     (task, at): (TaskId, Instant),
-    flags: u64,
-) -> Option<u64> {
+) -> Option<Next> {
     let look = state.read_clock();
-    let Some(mut writer) = state.ring.reserve().filter(|_| look.now < state.short_limit) else { return Some(ARRIVED) };
-    let (core, level, at) = (CoreId(state.core), EntryReason::Arrival as u8, at.min(look.now));
+    let mut writer = state.ring.reserve().filter(|_| look.now < state.short_limit)?;
+    let (level, at) = (EntryReason::Arrival as u8, at.min(look.now));
     writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
     let input = Subject::new(task, InputKind::Arrival as u8);
     writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, at.as_nanos()));
     let mut records = Releasing { writer, counts: &mut state.counts };
-    let Some(decision) = policy.arrive(own, look.now, (task, at), &mut records) else { return Some(ARRIVED) };
+    let decision = policy.arrive(own, look.now, (task, at), &mut records)?;
     let Releasing { writer, .. } = records;
     state.look = look;
-    decided(state, &decision, (writer, level), flags)
+    Some(keep(state, (core, &decision), (writer, level)))
 }
 
-/// Records what was decided, and dispatches it. What is due then for the long path; nothing if the core has come back.
+/// Records what was decided, and keeps and publishes it. Who is to run.
 #[inline(always)]
-fn decided(
+fn keep(
     state: &mut CoreState,
-    decision: &Decision,
+    (core, decision): (CoreId, &Decision),
     (mut writer, level): (ReservedWriter, u8),
-    flags: u64,
-) -> Option<u64> {
+) -> Next {
     let after = state.read_clock();
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),
     };
-    let core = CoreId(state.core);
     writer.store(Stored::about(subject, after.now, core, EventKind::Leave, job, decision.timer.as_nanos()));
     state.ring.keep_reserved(writer);
     state.decide(decision);
     publish(state, decision, state.look.stamp);
     state.ring.note_time(after.now);
-    let next = state.next();
+    state.next()
+}
+
+/// Gives the core to whom was decided. What is due then for the long path; nothing if the core has come back.
+#[inline(always)]
+fn give<R: RootProgram>(core: CoreId, next: &Next, flags: u64) -> Option<u64> {
     OwnRegion::of(core.0).set_next_thread(next.thread);
-    match dispatch::<Root>(&next, flags) {
+    match dispatch::<Root<R>>(next, flags) {
         Dispatched::Taken => None,
         Dispatched::Refused => Some(0),
-        Dispatched::Stopped => Some(crate::root::lost(state)),
+        Dispatched::Stopped => Some(state::running::<R>(core.0).map_or(0, |mut running| lost(&mut running.state))),
     }
 }
