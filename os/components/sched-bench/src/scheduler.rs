@@ -14,7 +14,7 @@ mod component {
     use tactus_rt::abi::shared::{event, Region};
     use tactus_rt::clock::time_stamp;
     use tactus_rt::{calls, info, sequences, Caller, Screen};
-    use tactus_sched::policies::FixedPriority;
+    use tactus_sched::thread_schedulers::FixedPriority;
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),

@@ -193,6 +193,14 @@ fn no_file_is_included_from_another_room() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What decides about tasks is a policy of `tactus-policy`; what decides about kernel threads has another name.
+#[test]
+fn there_is_one_trait_policy() {
+    let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("trait Policy"));
+    let all: Vec<PathBuf> = rooms().into_iter().flat_map(|room| room.files).filter(has).collect();
+    assert!(all.len() == 1 && all[0].ends_with("crates/policy/src/call.rs"), "{all:?}");
+}
+
 /// The rooms that may have unsafe code: the kernel, what every component is linked with, the locks, the emulator's plug-in, and
 /// the Python module, where PyO3 generates it.
 const MAY_BE_UNSAFE: [&str; 5] = ["os/kernel", "os/rt", "crates/sync", "probe", "python"];
