@@ -19,14 +19,13 @@ use tactus_machine::place;
 use tactus_machine::symbols::{labels, plain};
 
 /// Where the sources of what has this in its name lie; the first that fits. The kernel's labels have nothing of it.
-const SOURCES: [(&str, &str); 11] = [
+const SOURCES: [(&str, &str); 10] = [
     ("tactus_entries", "os/rt/src"),
     ("tactus_service_", "os/rt/src"),
     ("tactus_rt", "os/rt/src"),
     (": _start", "os/rt/src"),
     (": tactus_", "os/rt/src"),
     ("tactus_policy", "crates/policy/src"),
-    ("tactus_scheduler", "os/components/scheduler/src"),
     ("tactus_sched::", "os/sched/src"),
     ("sched-bench", "os/components/sched-bench/src"),
     ("bench", "os/components/bench/src"),

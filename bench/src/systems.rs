@@ -147,7 +147,7 @@ pub fn released(server: bool) -> (String, Vec<&'static str>) {
     for name in ["one", "other"].into_iter().filter(|_| server) {
         let _ = writeln!(
             text,
-            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"1 ms\"\npolicy = \"edf\""
+            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"1 ms\"\npolicy = \"partitioned-edf\""
         );
     }
     (text, vec!["bench-interrupt", "bench-sender", "bench-receiver", "memory"])

@@ -17,6 +17,7 @@
 //! | `region`, `state`, `timeouts`, `mailbox` | what is kept |
 //! | `kernel` | what is asked of the machine |
 //! | `runtime`, `recovery` | with the feature `runtime`: what a scheduler has that hosts a policy of `tactus-policy` |
+//! | `root` | with the same feature: the root scheduler of a system that has one scheduler |
 //!
 //! **Trust.** A scheduler trusts those above it and nothing below: what a child or a client passes in is checked, and what
 //! it corrupts is its own. **Bounds.** Every loop in a critical section is bounded by the number of threads; the loop around
@@ -34,6 +35,8 @@ pub mod mailbox;
 #[cfg(feature = "runtime")]
 pub mod recovery;
 mod region;
+#[cfg(feature = "runtime")]
+pub mod root;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 mod scheduler;

@@ -1,30 +1,22 @@
 //! What the scheduler keeps: the system, read by all cores; and each core's own.
 
+use crate::recovery::{Host, Recovery};
 use crate::root::arrivals::{Arrivals, LineTasks};
 use crate::root::observe::{Reporting, Watched};
 use crate::root::sections::{none_reported, Reported};
-use crate::Decider;
+use crate::runtime::{ClockReading, JobCounts, Next};
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
-use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_policy::{Decision, EventCall, Policy, PolicyConfig};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
-use tactus_rt::scheduler::{task_cards, Once, TraceRing};
-use tactus_rt::time::{Instant, TaskId, MAX_CORES};
-use tactus_sched::recovery::{Host, Recovery};
-use tactus_sched::runtime::{ClockReading, JobCounts, Next};
-
-/// The policy's part of a core's state.
-pub type PolicyCore = <Decider as Policy>::Core;
+use tactus_rt::scheduler::{task_cards, Borrowed, Once, PerCore, TraceRing};
+use tactus_rt::time::{Instant, TaskId};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
-    /// The policy.
-    pub scheduler: Decider,
     /// What it was made from.
     pub setup: PolicyConfig,
     /// When the run ends.
@@ -59,9 +51,11 @@ impl System {
 }
 
 /// One core's own, the policy's part of it included.
-pub struct Core {
-    /// The policy's state.
-    pub policy: PolicyCore,
+pub struct Core<P: Policy + 'static> {
+    /// The policy, which all cores share.
+    pub policy: &'static P,
+    /// Its state on this core.
+    pub own: P::Core,
     /// The rest.
     pub state: CoreState,
 }
@@ -120,6 +114,11 @@ pub struct CoreState {
     pub sections: Vec<Reported>,
 }
 
+/// Whether ends of time-outs may take the short way: monitors are told of all that happens.
+fn has_short_way(system: &System) -> bool {
+    system.watched.is_none() && system.setup.kind.has_short_way()
+}
+
 impl CoreState {
     /// One core at the start of the run.
     pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
@@ -133,7 +132,7 @@ impl CoreState {
             epoch: clock.epoch,
             end: system.end,
             limit: system.end,
-            short_limit: if system.watched.is_some() { Instant::ZERO } else { system.end },
+            short_limit: if has_short_way(system) { system.end } else { Instant::ZERO },
             restart: Instant::NEVER,
             watch: Instant::NEVER,
             reporting: Reporting::default(),
@@ -212,7 +211,7 @@ impl CoreState {
             return;
         }
         self.limit = self.end.min(self.restart).min(self.watch);
-        if self.system.watched.is_none() {
+        if has_short_way(self.system) {
             self.short_limit = self.limit;
         }
     }
@@ -260,24 +259,28 @@ fn converted(wake: Instant) -> u64 {
     clock::reading(wake)
 }
 
-struct Shared<T>(UnsafeCell<Option<T>>);
+/// A program that is a root scheduler: which policy it is compiled with, and where it keeps what is of that policy's types.
+pub trait RootProgram: 'static {
+    /// Who decides.
+    type Policy: tactus_policy::programs::Program + 'static;
 
-// SAFETY: each place of `CORES` is written once before `READY` and then used only by its core, on which this component is not entered twice at a time (see the kernel's `post`).
-unsafe impl<T> Sync for Shared<T> {}
+    /// The policy, once it is made.
+    fn policy() -> &'static Once<Self::Policy>;
+
+    /// The state of each core; open once its run has begun.
+    fn cores() -> &'static PerCore<Core<Self::Policy>>;
+}
 
 static SYSTEM: Once<System> = Once::new();
-static CORES: [Shared<Core>; MAX_CORES] = [const { Shared(UnsafeCell::new(None)) }; MAX_CORES];
 static READY: AtomicBool = AtomicBool::new(false);
-/// Each core's state once its run has begun. Null before.
-static RUNNING: [AtomicPtr<Core>; MAX_CORES] = [const { AtomicPtr::new(null_mut()) }; MAX_CORES];
 
 /// Puts everything in its place. Once, by core 0.
-pub fn place(system: System, policies: Vec<PolicyCore>) {
-    let system = SYSTEM.set(system);
-    for (number, (place, policy)) in CORES.iter().zip(policies).enumerate() {
+pub fn place<R: RootProgram>(system: System, policy: R::Policy, cores: Vec<<R::Policy as Policy>::Core>) {
+    let (system, policy) = (SYSTEM.set(system), R::policy().set(policy));
+    for (number, own) in cores.into_iter().enumerate() {
         let Some(ring) = TraceRing::claim(number as u8) else { continue };
-        // SAFETY: nobody looks before `READY`.
-        unsafe { *place.0.get() = Some(Core { policy, state: CoreState::new(number as u8, ring, system) }) };
+        let state = CoreState::new(number as u8, ring, system);
+        R::cores().prepare(number as u8, Core { policy, own, state });
     }
     READY.store(true, Ordering::Release);
 }
@@ -295,31 +298,8 @@ pub fn system() -> &'static System {
     }
 }
 
-/// The core's own state, if the scheduler is set up. The caller runs on that core, or all cores have ended, and drops
-/// the reference before the core is given away.
-pub fn core_state(core: u8) -> Option<&'static mut CoreState> {
-    own(core).map(|own| &mut own.state)
-}
-
-fn own(core: u8) -> Option<&'static mut Core> {
-    if !is_ready() {
-        return None;
-    }
-    // SAFETY: one user at a time, see above.
-    unsafe { (*CORES.get(core as usize)?.0.get()).as_mut() }
-}
-
-/// The core's run begins: from now on [`running`] knows it.
-pub fn begin(core: u8) {
-    if let Some(own) = own(core) {
-        RUNNING[core as usize].store(own, Ordering::Relaxed);
-    }
-}
-
-/// The core's own state once its run has begun. As for [`core_state`].
+/// The core's state, once its run has begun; nothing while somebody has it.
 #[inline(always)]
-pub fn running(core: u8) -> Option<&'static mut Core> {
-    let state = RUNNING[core as usize % MAX_CORES].load(Ordering::Relaxed);
-    // SAFETY: null, or stored by `begin` on this core; one user at a time, see above.
-    unsafe { state.as_mut() }
+pub fn running<R: RootProgram>(core: u8) -> Option<Borrowed<'static, Core<R::Policy>>> {
+    R::cores().borrow(core)
 }

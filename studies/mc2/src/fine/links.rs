@@ -3,8 +3,8 @@
 use super::cpu::{Had, Standing};
 use super::global::{Global, Spot};
 use super::{Core, Fine, Round, C, D};
-use crate::records::Recorder;
-use crate::Event;
+use tactus_policy::parts::Recorder;
+use tactus_policy::Event;
 use tactus_sync::facade::Ordering;
 use tactus_sync::{Inside, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, MAX_CORES};

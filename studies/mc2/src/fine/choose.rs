@@ -2,10 +2,10 @@
 
 use super::cpu::Link;
 use super::{Core, Fine, Round};
-use crate::mc2::local::{Local, Wanted};
-use crate::mc2::{Ghost, Job};
-use crate::records::Recorder;
-use crate::{Decision, Event, Running};
+use tactus_policy::parts::mc2::{Ghost, Job};
+use tactus_policy::parts::mc2::{Local, LocalWanted as Wanted};
+use tactus_policy::parts::Recorder;
+use tactus_policy::{Decision, Event, Running};
 use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level};
 
@@ -23,19 +23,19 @@ impl Fine {
         records: &mut Recorder,
     ) -> (Option<Chosen>, Duration, [Option<u16>; 2]) {
         let (me, now) = (round.me, round.now);
-        let ran = core.face.job();
+        let ran = core.status.job();
         let mut displaced = [None; 2];
         let mut chosen: Option<Chosen> = None;
         for level in [0, 1] {
             let is_here = |name: Level| name.index() == level;
             let job = ran.filter(|job| is_here(job.name.1));
-            let had = job.is_some() || core.face.ghosts[level].is_some();
+            let had = job.is_some() || core.status.ghosts[level].is_some();
             let decided = chosen.as_ref().is_some_and(|chosen| chosen.run.is_some());
             if !core.has[level] || decided && !had {
                 continue;
             }
             let mut inside = self.local[level][me.index()].enter(&mut core.order);
-            let ghost = &mut core.face.ghosts[level];
+            let ghost = &mut core.status.ghosts[level];
             let mut seen = inside.look(|local| {
                 let table = local.look_up(now);
                 let late = local.late(&table, ran, last, now);
@@ -91,7 +91,7 @@ impl Fine {
         let ghost = c.filter(|link| link.ghost);
         let run = local.run.or(c.filter(|link| !link.ghost)).or(d);
         let ghosts = [local.ghosts[0], local.ghosts[1], ghost.map(|link| link.as_ghost())];
-        core.face.switch(ghosts, unfinished, run.map(|link| link.job), records);
+        core.status.switch(ghosts, unfinished, run.map(|link| link.job), records);
         for other in round.notify.iter() {
             records.core(EventKind::Notify, u64::from(other.0));
         }

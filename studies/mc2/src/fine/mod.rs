@@ -23,17 +23,16 @@ mod global;
 mod links;
 mod timers;
 
-use super::check;
-use super::face::Face;
-use super::local::Local;
-use crate::cores::RELEASE_CORE;
-use crate::heap::{Heap, Key};
-use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, FineMc2, Policy, PolicyConfig, PolicyConfigError};
+use crate::VariantError;
 use alloc::vec::Vec;
 use choose::first_of;
 use cpu::{Cpu, Had};
 use global::Global;
+use tactus_policy::parts::mc2::{checked, CoreStatus, Local};
+use tactus_policy::parts::RELEASE_CORE;
+use tactus_policy::parts::{Clock, Recorder};
+use tactus_policy::parts::{Heap, Key};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig};
 use tactus_record::Sink;
 use tactus_sync::facade::{AtomicU32, Ordering};
 use tactus_sync::{Cell, Container, Order, Unlocked};
@@ -64,7 +63,7 @@ pub struct Core {
     id: CoreId,
     clock: Clock,
     order: Order<Unlocked>,
-    face: Face,
+    status: CoreStatus,
     timers: Timers,
     /// The next boundaries at C and D that this core serves.
     releases: [Heap; 2],
@@ -87,28 +86,27 @@ impl Round {
     }
 }
 
-/// The parameters in a set-up for this.
-fn parameters(setup: &PolicyConfig) -> &FineMc2 {
-    match &setup.kind {
-        crate::PolicySpec::FineMc2(fine) => fine,
-        other => unreachable!("the list of policies takes fine-grained MC² for {other:?}"),
-    }
+/// What of the source's machinery is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Machinery {
+    /// Core 0 serves the releases of all cores.
+    pub interrupt_master: bool,
+    /// Its timers that expire within a microsecond are one. Needs the master.
+    pub timer_merging: bool,
+    /// What A and B displace is queued by the master. Needs the master.
+    pub work_redistribution: bool,
 }
 
 impl Fine {
-    /// As for MC²; and merged timers and redistribution need the master.
-    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
-        let fine = parameters(setup);
+    /// Makes the containers and all cores.
+    ///
+    /// # Errors
+    /// If the set-up is not one for MC², or breaks a rule; or if something is on that needs the master.
+    pub fn new(setup: &PolicyConfig, fine: Machinery) -> Result<(Self, Vec<Core>), VariantError> {
         if (fine.timer_merging || fine.work_redistribution) && !fine.interrupt_master {
-            return Err(PolicyConfigError::NoInterruptMaster);
+            return Err(VariantError::NoInterruptMaster);
         }
-        check::check(setup, &fine.mc2, &[])
-    }
-
-    /// Makes the containers and all cores. The set-up must have been checked.
-    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
-        let fine = parameters(setup);
-        let mc2 = &fine.mc2;
+        let mc2 = checked(setup)?;
         let ids = || (0..setup.cores).map(|n| CoreId(n as u8));
         let locals = |level| ids().map(|id| Local::new(setup, mc2, id, &[level])).collect::<Vec<_>>();
         let mut locals = [locals(Level::A), locals(Level::B)];
@@ -119,7 +117,7 @@ impl Fine {
                 id,
                 clock: Clock::default(),
                 order: Order::unlocked(),
-                face: Face::new(),
+                status: CoreStatus::default(),
                 timers: Timers::new(fine.timer_merging),
                 releases: [first_c.len(), first_d.len()].map(Heap::with_capacity),
                 has: [0, 1].map(|level| !locals[level][id.index()].is_empty()),
@@ -153,7 +151,7 @@ impl Fine {
             parked: AtomicU32::new(0),
             work_redistribution: fine.work_redistribution,
         };
-        (shared, cores)
+        Ok((shared, cores))
     }
 }
 
@@ -172,7 +170,7 @@ impl Fine {
         let me = core.id;
         let mut records = Recorder { sink: records, core: me, now };
         let mut round = Round { me, now, notify: CoreSet::EMPTY };
-        let ran = core.face.job();
+        let ran = core.status.job();
         let mut unfinished = None;
 
         // What ended must not be taken for running when releases look for a core.
@@ -195,12 +193,12 @@ impl Fine {
             self.choose_local(core, (last, elapsed), event, &mut round, &mut unfinished, &mut records);
         // What the core had of C and D, and has not accounted for.
         let had = [C, D].map(|which| {
-            let ghost = core.face.ghosts[2].filter(|_| which == C);
+            let ghost = core.status.ghosts[2].filter(|_| which == C);
             let job = ran.filter(|job| Global::has(job, which) && !settled[which]);
             let place = job.map(|job| job.place).or(ghost.map(|ghost| ghost.place));
             place.map(|place| Had { place, ghost, ran: Some(elapsed) })
         });
-        if let Some(ghost) = &mut core.face.ghosts[2] {
+        if let Some(ghost) = &mut core.status.ghosts[2] {
             ghost.left = ghost.left.saturating_sub(elapsed);
         }
         let mut links = [None; 2];

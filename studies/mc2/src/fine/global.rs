@@ -1,13 +1,13 @@
 //! The container of level C, or that of level D: its tasks, those that wait, and how the cores stand to it.
 
 use super::cpu::{Had, Link, Standing};
-use crate::cores::Cores;
-use crate::heap::{IndexedHeap, Key};
-use crate::mc2::task_state::{State, TaskState};
-use crate::mc2::{Ghost, Job};
-use crate::records::Recorder;
-use crate::{Event, Mc2, PolicyConfig};
 use alloc::vec::Vec;
+use tactus_policy::parts::mc2::{Ghost, Job};
+use tactus_policy::parts::mc2::{State, TaskState};
+use tactus_policy::parts::Cores;
+use tactus_policy::parts::Recorder;
+use tactus_policy::parts::{IndexedHeap, Key};
+use tactus_policy::{Event, Mc2, PolicyConfig};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Where a task is that has something to compete with.
@@ -36,7 +36,7 @@ pub(super) struct Global {
 impl Global {
     /// The tasks of this level; their first releases, by place.
     pub(super) fn new(setup: &PolicyConfig, mc2: &Mc2, level: Level) -> (Global, Vec<Instant>) {
-        let of_level = |(_, task): &(usize, &crate::Task)| task.level == level;
+        let of_level = |(_, task): &(usize, &tactus_policy::Task)| task.level == level;
         let numbered = || setup.tasks.iter().enumerate().filter(of_level);
         let tasks: Vec<TaskState> = numbered().map(|(n, task)| TaskState::new(TaskId(n as u16), task, mc2)).collect();
         let first = numbered().map(|(_, task)| Instant::ZERO.saturating_add(task.offset)).collect();

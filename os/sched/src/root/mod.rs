@@ -1,13 +1,14 @@
-//! The root scheduler: a component at user level that runs `policy` on all cores.
+//! The root scheduler: a component at user level that runs a policy of `tactus-policy` on all cores. [`root_scheduler!`](crate::root_scheduler)
+//! makes a program of it.
 //!
 //! It is entered in two ways: by the core's upcall, when the kernel has an event, and by a task's thread that has
 //! finished its job. While it runs on a core, the kernel only posts further events there and lets it go on; a dispatch
-//! fails while events are pending. So each core's state has one user at a time without a lock.
+//! fails while events are pending. So each core's state is free whenever it is wanted; that is checked all the same ([`PerCore`]).
 //!
 //! The loop around a decision, a call of the policy with its records, and what is counted of jobs are the runtime's
-//! (`tactus_sched::runtime`), in which this is the root.
+//! ([`crate::runtime`]), in which this is the root.
 //!
-//! There is a program of it for each type that decides ([`crate::Decider`]): what a system's policy does not use is not in its image.
+//! There is a program of it for each type that decides ([`RootProgram`]): what a system's policy does not use is not in its image.
 //!
 //! The way from an event to the dispatch is the hottest of the whole system above the kernel. What is rare stands in
 //! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
@@ -21,21 +22,59 @@ mod start;
 mod state;
 mod verdict;
 
-use crate::Decider;
-use state::{system, Core, CoreState, PolicyCore, System};
+use crate::recovery::{self, Lost};
+use crate::runtime::{
+    self, call, decide_locked, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
+};
+use core::marker::PhantomData;
+use state::{system, System};
+pub use state::{Core, CoreState, RootProgram};
 use tactus_policy::{Decision, EventCall, Input, Policy};
 use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
-use tactus_rt::scheduler::{publish_job, OwnRegion, RingWriter, TraceRing};
+use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter, TraceRing};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, Caller};
-use tactus_sched::recovery::{self, Lost};
-use tactus_sched::runtime::{
-    self, call, decide, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
-};
 
-tactus_rt::component! { upcall: upcall, services: [complete, raise, section, wait, event] }
+/// Makes a program a root scheduler that decides by this policy.
+#[macro_export]
+macro_rules! root_scheduler {
+    ($policy:ty) => {
+        /// This program.
+        struct Root;
+
+        impl $crate::root::RootProgram for Root {
+            type Policy = $policy;
+
+            #[inline(always)]
+            fn policy() -> &'static $crate::rt::scheduler::Once<$policy> {
+                static POLICY: $crate::rt::scheduler::Once<$policy> = $crate::rt::scheduler::Once::new();
+                &POLICY
+            }
+
+            #[inline(always)]
+            fn cores() -> &'static $crate::rt::scheduler::PerCore<$crate::root::Core<$policy>> {
+                static CORES: $crate::rt::scheduler::PerCore<$crate::root::Core<$policy>> =
+                    $crate::rt::scheduler::PerCore::new();
+                &CORES
+            }
+        }
+
+        $crate::rt::component! {
+            upcall: $crate::root::upcall::<Root>,
+            services: [complete, raise, section, wait, event],
+        }
+
+        $crate::root_scheduler! { @services complete raise section wait event }
+    };
+    (@services $($service:ident)*) => {
+        $(#[inline(always)]
+        fn $service(caller: $crate::rt::Caller, words: [u64; 5]) -> [u64; 2] {
+            $crate::root::$service::<Root>(caller, words)
+        })*
+    };
+}
 
 /// The core's first entry.
 const BEGUN: u64 = 1 << 18;
@@ -57,19 +96,19 @@ const FOR_POLICY: u64 =
 
 /// The kernel has events for this core.
 #[inline(always)]
-fn upcall(core: u8) -> ! {
+pub fn upcall<R: RootProgram>(core: u8) -> ! {
     let due = OwnRegion::of(core).take_events();
     if due == event::TIMER {
-        expiry::upcall(core);
+        expiry::upcall::<R>(core);
     }
-    upcall_for(core, due)
+    upcall_for::<R>(core, due, state::running::<R>(core))
 }
 
 /// As [`upcall`] without the short path: these events have been taken already.
 #[cold]
 #[inline(never)]
-fn upcall_for(core: u8, due: u64) -> ! {
-    decide::<Root>(core, 0, due, SWITCH_UPCALL_DONE);
+fn upcall_for<R: RootProgram>(core: u8, due: u64, running: Running<R>) -> ! {
+    decide_locked::<Root<R>>(running, core, 0, due, SWITCH_UPCALL_DONE);
     // An upcall that gave up the core is begun anew, never resumed.
     calls::give_up()
 }
@@ -78,27 +117,22 @@ fn upcall_for(core: u8, due: u64) -> ! {
 /// the thread is at home may say so: one that the thread merely visits must not end its client's job. Anybody else
 /// gets a 1 back at once.
 #[inline(always)]
-fn complete(caller: Caller, _: [u64; 5]) -> [u64; 2] {
+pub fn complete<R: RootProgram>(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
-    if !state.is_home(caller.thread().into(), caller.component().into()) {
-        return [1, 0];
-    }
+    let Some(running) = at_home::<R>(core, &caller) else { return [1, 0] };
     // The thread goes on at home: it has nothing left to do here.
-    decide::<Root>(core, 0, COMPLETED, SWITCH_RETURN);
+    decide_locked::<Root<R>>(Some(running), core, 0, COMPLETED, SWITCH_RETURN);
     [0; 2]
 }
 
 /// A job raises an arrival for the n-th, in the order of the file, of the tasks whose arrivals its component raises; or, if the second
 /// word is not zero, for the task with the number n, which has to be one of them. It goes on when it has a core again. Gives 0, or why
 /// nothing arrived: 1 the caller has no job here, 2 it raises no such task.
-fn raise(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
+pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
+    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let state = &mut running.state;
     let component = u64::from(caller.component());
-    if !state.is_home(caller.thread().into(), component) {
-        return [1, 0];
-    }
     let (cards, event) = (state.system.cards(), event as usize);
     let is_own = |task: &usize| cards.get(*task).is_some_and(|card| card.raiser == component);
     let task = match by_number {
@@ -108,62 +142,59 @@ fn raise(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     let Some(task) = task else { return [2, 0] };
     // At the time of the call of the policy.
     state.arrivals.push(TaskId(task as u16), Instant::NEVER);
-    decide::<Root>(core, 0, ARRIVED, SWITCH_RETURN);
+    decide_locked::<Root<R>>(Some(running), core, 0, ARRIVED, SWITCH_RETURN);
     [0; 2]
 }
 
 /// A job has left a critical section for which another one waited when the job was given its core; or, if `asks` is not 0, it wants the
 /// one that it entered last, which may be another's. It goes on when it has a core again. Gives 0, or 1 if the caller has no job here.
-fn section(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2] {
+pub fn section<R: RootProgram>(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(Core { policy, state }) = state::running(core) else { return [1, 0] };
-    if !state.is_home(caller.thread().into(), caller.component().into()) {
-        return [1, 0];
-    }
-    if asks != 0 {
-        let locked = state.system.scheduler.locked(policy);
+    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let Core { policy, own, state } = &mut *running;
+    let due = if asks != 0 {
+        let locked = policy.locked(own);
         if sections::may_ask(&mut state.sections, state.running, locked) {
-            decide::<Root>(core, 0, ASKS, SWITCH_RETURN);
+            ASKS
+        } else {
+            0
         }
-        return [0; 2];
-    }
-    // It may have been displaced after it left the section and before it said so.
-    if state.system.scheduler.awaits_unlock(policy) {
-        decide::<Root>(core, 0, UNLOCKED, SWITCH_RETURN);
+    } else if policy.awaits_unlock(own) {
+        UNLOCKED
+    } else {
+        // It may have been displaced after it left the section and before it said so.
+        0
+    };
+    if due != 0 {
+        decide_locked::<Root<R>>(Some(running), core, 0, due, SWITCH_RETURN);
     }
     [0; 2]
 }
 
 /// A job waits until this instant, in ns since the start of the run; but no longer, and no more often, than its task declares. It goes
 /// on when it has a core again. Gives 0, or 1 if the caller has no job here.
-fn wait(caller: Caller, [until, ..]: [u64; 5]) -> [u64; 2] {
+pub fn wait<R: RootProgram>(caller: Caller, [until, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
-    if !state.is_home(caller.thread().into(), caller.component().into()) {
-        return [1, 0];
-    }
-    state.waits_until = Instant::from_nanos(until);
-    decide::<Root>(core, 0, WAITS, SWITCH_RETURN);
+    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    running.state.waits_until = Instant::from_nanos(until);
+    decide_locked::<Root<R>>(Some(running), core, 0, WAITS, SWITCH_RETURN);
     [0; 2]
 }
 
 /// A job lets others go on that await an event, one if `action` is 1 and all if it is 2; or it awaits the event, if it is 0, and gives a
 /// semaphore back before, whose number plus one is `gives`, if that is not 0. It goes on when it has a core again. Gives 0, or 1 if the
 /// caller has no job here.
-fn event(caller: Caller, [action, event, gives, ..]: [u64; 5]) -> [u64; 2] {
+pub fn event<R: RootProgram>(caller: Caller, [action, event, gives, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(Core { state, .. }) = state::running(core) else { return [1, 0] };
-    if !state.is_home(caller.thread().into(), caller.component().into()) {
-        return [1, 0];
-    }
+    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
     let event = event as u16;
     let gives = (gives as u16).checked_sub(1).map(EventCall::Signal);
-    state.event_calls = match action {
+    running.state.event_calls = match action {
         0 => [gives, Some(EventCall::Await(event))],
         1 => [Some(EventCall::Signal(event)), None],
         _ => [Some(EventCall::Broadcast(event)), None],
     };
-    decide::<Root>(core, 0, CALLS, SWITCH_RETURN);
+    decide_locked::<Root<R>>(Some(running), core, 0, CALLS, SWITCH_RETURN);
     [0; 2]
 }
 
@@ -197,21 +228,35 @@ fn converted(stamp: u64) -> Instant {
     clock::instant(stamp)
 }
 
-/// The root: nobody enters it twice at a time on a core, so that its state needs no lock.
-struct Root;
+/// The core's state; none if the caller's thread runs no jobs of a task that is at home in the caller.
+#[inline(always)]
+fn at_home<R: RootProgram>(core: u8, caller: &Caller) -> Option<Borrowed<'static, Core<R::Policy>>> {
+    let running = state::running::<R>(core)?;
+    running.state.is_home(caller.thread().into(), caller.component().into()).then_some(running)
+}
 
-impl Role for Root {
-    type Lock = ();
+/// The state of a core whose run has begun.
+type Running<R> = Option<Borrowed<'static, Core<<R as RootProgram>::Policy>>>;
+
+/// The root: nobody enters it twice at a time on a core, so that its state is free.
+struct Root<R>(PhantomData<R>);
+
+impl<R: RootProgram> Role for Root<R> {
+    type Lock = Running<R>;
     const IS_INTERRUPTED: bool = false;
 
     #[inline(always)]
-    fn lock(_: OwnRegion, _: u64) {}
+    fn lock(core: u8, _: OwnRegion, _: u64) -> Running<R> {
+        state::running::<R>(core)
+    }
 
     #[inline(always)]
-    fn next(core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next {
-        let Some(Core { policy, state }) = state::running(core).or_else(|| begin(core, due)) else {
-            return Next::nobody_until(clock::clock().epoch);
-        };
+    fn next(lock: &mut Running<R>, core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next {
+        if lock.is_none() {
+            *lock = begin::<R>(core, due);
+        }
+        let Some(running) = lock else { return Next::nobody_until(clock::clock().epoch) };
+        let Core { policy, own, state } = &mut **running;
         if stopped.is_some() {
             *due |= lost(state);
         }
@@ -223,14 +268,15 @@ impl Role for Root {
         while *due & FOR_POLICY != 0 && !state.ended {
             let Some((reason, done)) = next(state, *due, look) else { break };
             *due &= !done;
-            look = step(policy, state, reason, look);
+            look = step(*policy, own, state, reason, look);
         }
         *due &= !event::TIMER;
-        if state.ended {
-            report_end(state);
-        }
         state.ring.note_time(look.now);
-        state.next()
+        let next = state.next();
+        if state.ended {
+            report_end(lock.take(), R::cores());
+        }
+        next
     }
 }
 
@@ -265,18 +311,22 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
 
 /// The core has not begun: sets the scheduler up, and begins at the start of the run; none before that.
 #[cold]
-fn begin(core: u8, due: &mut u64) -> Option<&'static mut Core> {
+fn begin<R: RootProgram>(core: u8, due: &mut u64) -> Running<R> {
     if *due & event::START != 0 {
-        start::start(core);
+        start::start::<R>(core);
     }
     *due = 0;
     if clock::time_stamp() < clock::clock().epoch {
         return None;
     }
-    state::begin(core);
+    if !R::cores().open(core) {
+        // The last core, which judges the run, is looking at what this one has counted.
+        return None;
+    }
     *due = BEGUN;
-    let begun = state::running(core)?;
-    if core == 0 && arrivals::begin(begun.state.system, &mut begun.state.arrivals) {
+    let mut begun = state::running::<R>(core)?;
+    let state = &mut begun.state;
+    if core == 0 && arrivals::begin(state.system, &mut state.arrivals) {
         *due |= ARRIVED;
     }
     Some(begun)
@@ -285,7 +335,13 @@ fn begin(core: u8, due: &mut u64) -> Option<&'static mut Core> {
 /// One call of the policy, with one reading of the clock; returns the reading after it. When the run is over, marks the core as
 /// ended instead.
 #[inline(always)]
-fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut look: ClockReading) -> ClockReading {
+fn step<P: Policy>(
+    policy: &P,
+    own: &mut P::Core,
+    state: &mut CoreState,
+    reason: EntryReason,
+    mut look: ClockReading,
+) -> ClockReading {
     if look.now >= state.limit {
         if look.now >= state.end {
             return end(state, look);
@@ -295,7 +351,7 @@ fn step(policy: &mut PolicyCore, state: &mut CoreState, reason: EntryReason, mut
         look = state.read_clock();
     }
     state.look = look;
-    call_policy(policy, state, reason)
+    call_policy(policy, own, state, reason)
 }
 
 /// Tells the policy until when the running job asks to wait.
@@ -339,30 +395,28 @@ fn tell_calls<P: Policy>(
 
 /// Calls the policy, and keeps, publishes and sends what it decides.
 #[inline(never)]
-fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason) -> ClockReading {
-    const RESOURCES: bool = <Decider as Policy>::RESOURCES;
-    let policy = &state.system.scheduler;
+fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, reason: EntryReason) -> ClockReading {
     let (look, core) = (state.look, CoreId(state.core));
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
         if reason == EntryReason::Arrival {
             arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
         }
-        if RESOURCES && reason == EntryReason::Wait {
+        if P::RESOURCES && reason == EntryReason::Wait {
             tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
         }
-        if RESOURCES && reason == EntryReason::Signal {
+        if P::RESOURCES && reason == EntryReason::Signal {
             let calls = core::mem::take(&mut state.event_calls);
             tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
         }
-        if RESOURCES && !state.sections.is_empty() {
+        if P::RESOURCES && !state.sections.is_empty() {
             let running = state.running;
             sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
         }
     });
     state.decide(&decision);
     publish(state, &decision, look.stamp);
-    if let Some(running) = decision.run.filter(|_| RESOURCES && !state.sections.is_empty()) {
+    if let Some(running) = decision.run.filter(|_| P::RESOURCES && !state.sections.is_empty()) {
         sections::publish((policy, own), state, running.task);
     }
     if !decision.notify.is_empty() {
@@ -377,10 +431,10 @@ fn call_policy(own: &mut PolicyCore, state: &mut CoreState, reason: EntryReason)
 
 /// Reports the end of the run on this core, once.
 #[cold]
-fn report_end(state: &mut CoreState) {
-    if !state.end_reported {
-        state.end_reported = true;
-        runtime::end(state.system.setup.cores, verdict::print);
+fn report_end<P: Policy>(running: Option<Borrowed<'static, Core<P>>>, cores: &'static PerCore<Core<P>>) {
+    let reported = running.is_none_or(|mut it| core::mem::replace(&mut it.state.end_reported, true));
+    if !reported {
+        runtime::end(system().setup.cores, || verdict::print(cores));
     }
 }
 

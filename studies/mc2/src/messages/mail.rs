@@ -9,9 +9,8 @@
 //! A core reports first and changes its standing then; the owner looks at the standing first. So whatever the owner knows
 //! to be over has been reported to it.
 
-use super::super::task_state::{State, TaskState};
-use super::super::{Ghost, Job};
-use crate::Event;
+use tactus_policy::parts::mc2::{Ghost, Job, State, TaskState};
+use tactus_policy::Event;
 use tactus_sync::facade::{AtomicU64, Ordering};
 use tactus_sync::{MessageRing, TripleBuffer};
 use tactus_time::{Duration, Level, TaskId};

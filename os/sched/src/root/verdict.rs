@@ -1,16 +1,16 @@
 //! The verdict as the machine itself can tell it, on its console, for machines that have no host: whether every promised job
 //! did its work within its bound. Whose fault it is where one did not, the host tells from the trace.
 
-use crate::root::state::{core_state, system, System};
+use crate::root::state::{system, Core, System};
+use crate::runtime::{CountedTasks, JobCounts};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Action, Part, Release};
+use tactus_policy::{Action, Part, Policy, Release};
 use tactus_record::{EventKind, Record, Sink, Stored};
 use tactus_rt::abi::shared::TaskCard;
-use tactus_rt::scheduler::{OwnRegion, ReservedWriter};
+use tactus_rt::scheduler::{Borrowed, OwnRegion, PerCore, ReservedWriter};
 use tactus_rt::time::{Duration, Instant, Level, TaskId};
 use tactus_rt::{Promises, Screen};
-use tactus_sched::runtime::{CountedTasks, JobCounts};
 
 /// As [`Counting`], for the few records of [`tactus_policy::Policy::expire`].
 pub struct Releasing<'a> {
@@ -117,13 +117,21 @@ fn is_for_the_host(task: usize) -> bool {
     }
 }
 
+/// A core's state. All cores have ended, so that nobody has it for long.
+fn of_core<P: Policy>(cores: &PerCore<Core<P>>, core: usize) -> Borrowed<'_, Core<P>> {
+    loop {
+        match cores.borrow(core as u8) {
+            Some(core) => return core,
+            None => core::hint::spin_loop(),
+        }
+    }
+}
+
 /// A task's counts over all cores.
-fn total(task: usize) -> JobCounts {
+fn total<P: Policy>(cores: &PerCore<Core<P>>, task: usize) -> JobCounts {
     let mut sum = JobCounts::new(&system().setup.tasks[task], &system().cards()[task]);
     for core in 0..system().setup.cores {
-        // All cores have ended: nobody else uses their state.
-        let Some(state) = core_state(core as u8) else { continue };
-        let counts = state.counts[task];
+        let counts = of_core(cores, core).state.counts[task];
         sum.finished += counts.finished;
         sum.missed += counts.missed;
         sum.released += counts.released;
@@ -166,7 +174,7 @@ fn add(promises: &mut Promises, counts: &JobCounts, card: &TaskCard) {
 }
 
 /// Prints the verdict; whether every promise held.
-pub fn print() -> bool {
+pub fn print<P: Policy>(cores: &PerCore<Core<P>>) -> bool {
     let info = tactus_rt::info();
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
@@ -183,7 +191,7 @@ pub fn print() -> bool {
             (0, 0, Duration::ZERO, Duration::ZERO, None::<u64>);
         let mut any = false;
         for (task, card) in cards.iter().enumerate().filter(|(_, card)| card.level == number) {
-            let counts = total(task);
+            let counts = total(cores, task);
             any = true;
             jobs += counts.finished;
             if (made > 0 || !changes) && is_for_the_host(task) {
@@ -239,7 +247,7 @@ pub fn print() -> bool {
         let _ = writeln!(console, "{of_disks} clients of disks are judged from the trace");
     }
     system().recovery.report(&mut console);
-    let dropped: u64 = (0..system().setup.cores).filter_map(|c| core_state(c as u8)).map(|s| s.ring.dropped()).sum();
+    let dropped: u64 = (0..system().setup.cores).map(|core| of_core(cores, core).state.ring.dropped()).sum();
     if dropped > 0 {
         let _ = writeln!(console, "{dropped} records did not fit");
         promises.lost = true;

@@ -5,36 +5,37 @@ use crate::records::Recorder;
 use tactus_record::EventKind;
 
 /// What a core does between two decisions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Doing {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Activity {
+    /// It has not decided anything yet.
+    #[default]
     Nothing,
+    /// It is idle.
     Idle,
+    /// It runs this job.
     Job(Job),
 }
 
-/// One core's face.
-pub(crate) struct Face {
-    pub(crate) doing: Doing,
+/// One core's status; the default is that of a core that has not decided yet.
+#[derive(Default)]
+pub struct CoreStatus {
+    /// What it does since the last decision.
+    pub activity: Activity,
     /// The ghosts that are selected since the last decision, at A, B and C.
-    pub(crate) ghosts: [Option<Ghost>; 3],
+    pub ghosts: [Option<Ghost>; 3],
 }
 
-impl Face {
-    /// That of a core that has not decided yet.
-    pub(crate) fn new() -> Face {
-        Face { doing: Doing::Nothing, ghosts: [None; 3] }
-    }
-
+impl CoreStatus {
     /// The job on the core.
-    pub(crate) fn job(&self) -> Option<Job> {
-        match self.doing {
-            Doing::Job(job) => Some(job),
-            Doing::Nothing | Doing::Idle => None,
+    pub fn job(&self) -> Option<Job> {
+        match self.activity {
+            Activity::Job(job) => Some(job),
+            Activity::Nothing | Activity::Idle => None,
         }
     }
 
     /// Writes down what changes on the core: ghosts that end, the job that leaves, ghosts that begin, the new job.
-    pub(crate) fn switch(
+    pub fn switch(
         &mut self,
         ghosts: [Option<Ghost>; 3],
         unfinished: Option<Job>,
@@ -56,10 +57,10 @@ impl Face {
         }
         match run {
             Some(job) if unfinished != run => records.job(EventKind::Dispatch, job.name, job.number, 0),
-            None if self.doing != Doing::Idle => records.core(EventKind::Idle, 0),
+            None if self.activity != Activity::Idle => records.core(EventKind::Idle, 0),
             _ => {}
         }
         self.ghosts = ghosts;
-        self.doing = run.map_or(Doing::Idle, Doing::Job);
+        self.activity = run.map_or(Activity::Idle, Activity::Job);
     }
 }

@@ -6,8 +6,8 @@
 //! A merged timer expires at the end of its window, so that nothing is released early. Times that are whole microseconds
 //! are not moved.
 
-use crate::heap::{Heap, Key};
 use alloc::vec::Vec;
+use tactus_policy::parts::{Heap, Key};
 use tactus_time::{CoreId, Instant, MAX_CORES};
 
 /// Timers within so many nanoseconds are one.

@@ -1,9 +1,9 @@
 //! What all cores may want to know of one core: what is linked to it at each level, and what of C and D it has on its hands.
 //! A fixed number of words; every step here takes a time that does not depend on the number of tasks (rule (a)).
 
-use crate::heap::Key;
-use crate::mc2::task_state::{State, TaskState};
-use crate::mc2::{Ghost, Job};
+use tactus_policy::parts::mc2::{Ghost, Job};
+use tactus_policy::parts::mc2::{State, TaskState};
+use tactus_policy::parts::Key;
 use tactus_time::{Duration, Level};
 
 /// A task as it stands for a core at one level.

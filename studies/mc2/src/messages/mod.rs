@@ -11,16 +11,13 @@
 
 mod mail;
 
-use super::face::Face;
-use super::local::Local;
-use super::shared::{Shared, Wanted};
-use super::{check, Job};
-use crate::cores::RELEASE_CORE;
-use crate::records::{Clock, Recorder};
-use crate::{Decision, Event, Mc2, Policy, PolicyConfig, PolicyConfigError, Running};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use mail::{Grant, Held, Mail, Part, Report, Standing};
+use tactus_policy::parts::mc2::{checked, CoreStatus, Job, Local, Shared, SharedWanted as Wanted};
+use tactus_policy::parts::RELEASE_CORE;
+use tactus_policy::parts::{Clock, Recorder};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicyConfigError, Running};
 use tactus_record::{EventKind, Record, Sink, Stored};
 use tactus_sync::facade::{AtomicU32, Ordering};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level};
@@ -37,7 +34,7 @@ pub struct Core {
     id: CoreId,
     clock: Clock,
     local: Local,
-    face: Face,
+    status: CoreStatus,
     /// It has decided, and runs no job of A or B.
     open: bool,
     role: Role,
@@ -97,22 +94,13 @@ impl Sink for Rest<'_> {
     }
 }
 
-fn parameters(setup: &PolicyConfig) -> &Mc2 {
-    match &setup.kind {
-        crate::PolicySpec::Mc2Messages(mc2) => mc2,
-        other => unreachable!("the list of policies takes MC² without locks for {other:?}"),
-    }
-}
-
 impl Messages {
-    /// As for MC².
-    pub(crate) fn check(setup: &PolicyConfig) -> Result<(), PolicyConfigError> {
-        check::check(setup, parameters(setup), &[])
-    }
-
-    /// Makes all cores and the post between them. The set-up must have been checked.
-    pub(crate) fn new(setup: &PolicyConfig) -> (Self, Vec<Core>) {
-        let mc2 = parameters(setup);
+    /// Makes all cores and the post between them.
+    ///
+    /// # Errors
+    /// If the set-up is not one for MC², or breaks a rule.
+    pub fn new(setup: &PolicyConfig) -> Result<(Self, Vec<Core>), PolicyConfigError> {
+        let mc2 = checked(setup)?;
         let core = |n| {
             let id = CoreId(n as u8);
             let role = if id == RELEASE_CORE {
@@ -125,10 +113,10 @@ impl Messages {
                 Role::Guest(Box::default())
             };
             let local = Local::new(setup, mc2, id, &[Level::A, Level::B]);
-            Core { id, clock: Clock::default(), local, face: Face::new(), open: false, role }
+            Core { id, clock: Clock::default(), local, status: CoreStatus::default(), open: false, role }
         };
         let shared = Messages { mail: (0..setup.cores).map(|_| Mail::new()).collect(), written: AtomicU32::new(0) };
-        (shared, (0..setup.cores).map(core).collect())
+        Ok((shared, (0..setup.cores).map(core).collect()))
     }
 }
 
@@ -146,23 +134,23 @@ impl Messages {
         let (now, elapsed) = core.clock.advance(now);
         let me = core.id;
         let mut records = Recorder { sink: records, core: me, now };
-        let ran = core.face.job();
+        let ran = core.status.job();
         let table = core.local.look_up(now);
         let late = core.local.late(&table, ran, last, now);
         let elapsed = elapsed.saturating_sub(late);
-        for ghost in core.face.ghosts.iter_mut().flatten() {
+        for ghost in core.status.ghosts.iter_mut().flatten() {
             ghost.left = ghost.left.saturating_sub(elapsed);
         }
         let mut below = Below::default();
         // The owner accounts for its own part of C and D first, as with a lock.
         if let Role::Owner(owner) = &mut core.role {
-            below.unfinished = owner.settle(me, &core.face, ran, elapsed, event, &mut records);
+            below.unfinished = owner.settle(me, &core.status, ran, elapsed, event, &mut records);
         }
         let mut unfinished = None;
         if let Some(job) = ran.filter(Job::is_local) {
             unfinished = core.local.leave(job, elapsed, event, &mut records).then_some(job);
         }
-        for ghost in core.face.ghosts[..2].iter().flatten() {
+        for ghost in core.status.ghosts[..2].iter().flatten() {
             core.local.drain(ghost, elapsed);
         }
         records.sink.stage();
@@ -188,7 +176,7 @@ impl Messages {
         let run =
             local.run.map(|job| (job, core.local.charged(job.place()))).or(job.map(|part| (part.job, part.charged)));
         let ghosts = [local.ghosts[0], local.ghosts[1], ghost.map(|part| part.as_ghost())];
-        core.face.switch(ghosts, unfinished.or(below.unfinished), run.map(|run| run.0), &mut records);
+        core.status.switch(ghosts, unfinished.or(below.unfinished), run.map(|run| run.0), &mut records);
         for other in below.notify.iter() {
             records.core(EventKind::Notify, u64::from(other.0));
         }
@@ -324,7 +312,7 @@ impl Owner {
     fn settle(
         &mut self,
         me: CoreId,
-        face: &Face,
+        status: &CoreStatus,
         ran: Option<Job>,
         elapsed: Duration,
         event: Event,
@@ -332,7 +320,7 @@ impl Owner {
     ) -> Option<Job> {
         let job = ran.filter(|job| !job.is_local());
         let unfinished = job.filter(|job| self.shared.leave(me, *job, elapsed, event, records));
-        if let Some(ghost) = &face.ghosts[2] {
+        if let Some(ghost) = &status.ghosts[2] {
             self.shared.drain(me, ghost, elapsed);
         }
         unfinished
